@@ -28,7 +28,7 @@ func (m *prover) callable(t gate.Tool) Name {
 }
 
 // checkName replaces the runs in the finding n with runs that the gate admits. If it fails to find
-// one, why is the reason.
+// such a run, why is the reason.
 func (m *prover) checkName(n Name) (played Name, why string) {
 	var failing string
 	n.Shortest, why = m.checkRun(n.Shortest)
@@ -89,8 +89,8 @@ func (m *prover) callableBy(t gate.Tool) Name {
 	return name
 }
 
-// setImpossible records that the nets forbid all calls with the name. It leaves out nets that are
-// found to be unnecessary for this.
+// setImpossible records in name that no call with the name is admitted, and which nets forbid such
+// calls. Nets found to be unnecessary for this are omitted.
 func (m *prover) setImpossible(name *Name, q *explore.Query, nets []int) {
 	nets, sure := m.Minimal(q, nets)
 	name.Callable, name.Because, name.Rough = Impossible, m.named(nets), !sure

@@ -113,5 +113,5 @@ func (m *prover) Budgeted(tag func(*callclass.Class) uint8, count int, b explore
 	return m.Model.Budgeted(tag, count, b)
 }
 
-// The constant again is the tag bit of calls that use up an earlier success.
+// again is the tag bit of calls that use up an earlier success.
 const again = 8

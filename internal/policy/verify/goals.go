@@ -8,16 +8,16 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// groupsOf returns all nets in the groups that contain any of the given nets.
+// groupsOf returns all nets in the groups of the given nets.
 func (m *prover) groupsOf(nets []int) []int {
 	return slices.Concat(list.Filter(m.groups(), func(g []int) bool {
 		return slices.ContainsFunc(g, func(n int) bool { return slices.Contains(nets, n) })
 	})...)
 }
 
-// ofOne returns the function match, which reports whether a call to tool t has the tracked value in
-// all fields that keys read. If no net with a key gates the tool, match accepts all calls to t, and
-// the result one is false.
+// ofOne returns a function that matches calls to tool t that have the tracked value in all fields
+// read by keys. If no net with a key gates the tool, the function matches all calls to t, and one
+// is false.
 func (m *prover) ofOne(t gate.Tool) (match func(*callclass.Class) bool, one bool) {
 	carries := func(s *callclass.Class) bool { return s.Carries(t, false) }
 	classes, _ := m.ClassesFor(nil, carrying(t))

@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// The searches ignore the arguments of calls, although nets judge them with validators, keys,
-// limits on equal calls in a row, and sums. A run that refutes a claim is therefore replayed in the
-// gate. If a net refuses the arguments of a call, other arguments are tried.
+// The searches ignore the arguments of calls, although nets judge them by validators, keys, sums,
+// and limits on consecutive identical calls. A run that refutes a claim is therefore replayed in
+// the gate. If a net refuses the arguments of a call, other arguments are tried.
 
 // checkRefutation replays the counterexample of p and returns p with the run that the gate
 // admitted. If nets refuse all arguments that are tried, the result is unknown.
@@ -26,8 +26,8 @@ func (m *prover) checkRefutation(p Proof) Proof {
 	return p
 }
 
-// checkRun returns t with arguments that the nets accept. If it finds no such arguments, it returns
-// t unchanged, and why names the refused call.
+// checkRun returns the trace t with arguments that the nets accept. If it finds no such arguments,
+// it returns t unchanged, and why names the refused call.
 func (m *prover) checkRun(t Trace) (run Trace, why string) {
 	if !m.judging || len(t) == 0 {
 		return withoutClasses(t), ""
@@ -35,8 +35,9 @@ func (m *prover) checkRun(t Trace) (run Trace, why string) {
 	return m.replayed(t, nil)
 }
 
-// replayed replays t in the gate and returns the run as admitted, with arguments that the nets
-// accept. Unless q is nil, replayed checks that the run still meets q.
+// replayed checks the trace t by replaying it in the gate. It returns the run that the gate
+// admitted, with arguments that the nets accept. If that fails, or if the run does not meet the
+// query q, which may be nil, replayed returns t itself, and why is the reason.
 func (m *prover) replayed(t Trace, q *explore.Query) (run Trace, why string) {
 	r := m.newReplay(t)
 	for _, s := range expandRepeats(t, func(s *Step) bool { return m.rows || s.another() }) {
@@ -50,7 +51,8 @@ func (m *prover) replayed(t Trace, q *explore.Query) (run Trace, why string) {
 	return withoutClasses(r.run), ""
 }
 
-// withoutClasses returns a copy of t for a report, with the classes of the calls removed.
+// withoutClasses returns a copy of the trace t without the classes of its calls, which a report
+// must not contain.
 func withoutClasses(t Trace) Trace {
 	t = slices.Clone(t)
 	for i := range t {

@@ -20,8 +20,7 @@ const (
 	lossStates = DefaultStates / 25
 )
 
-// losses determines which callable names failures can make permanently unavailable, and adds the
-// results to r.
+// losses adds to r the names that can be called but that failures can make permanently unavailable.
 func (m *prover) losses(r *Report, o Options) {
 	o.Stop = m.Stop
 	lasting := m.withoutFixedLimits(o)
@@ -78,8 +77,8 @@ func isFixedLimit(n *gate.NetInfo) bool {
 }
 
 // loses looks for a run with a failure that makes tool t permanently unavailable, although t stays
-// reachable in every run without failures. It returns an empty Loss if it finds no such run. If the
-// result is unknown, why is the reason.
+// reachable in every run without failures. It returns an empty Loss if it finds no such run, or if
+// it cannot tell, with the reason in why.
 func (m *prover) loses(t gate.Tool) (l Loss, why string) {
 	match, one := m.ofOne(t)
 	if one && slices.ContainsFunc(m.Classes, func(s *callclass.Class) bool { return m.gatedByKey(s) && !s.Free() }) {

@@ -33,7 +33,7 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 		match, one = m.ofOne(a.Tool)
 	}
 	classes, gap := m.ClassesFor(nil, carrying(a.Tool))
-	var matched, known []int // nets affected by calls that match selects; known covers only calls that are known to be possible
+	var matched, known []int // nets affected by calls that match accepts; known covers only calls that are known to be possible
 	for i, s := range classes {
 		if !match(s) {
 			continue
@@ -60,9 +60,9 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 	return m.always(m.groupsOf(known), nil, explore.TaggedGoal(match, one))
 }
 
-// The result of always is a proof about the claim that the goal can be reached from every state. To
-// find it, always uses all nets listed in around if these have few states, and otherwise as few
-// nets as suffice, starting with those listed in few.
+// The method always tries to prove that successful calls can reach the goal from every state. It
+// explores all nets listed in around if these have few states, and otherwise as few nets as
+// suffice, starting with those listed in few.
 func (m *prover) always(around, few []int, g *explore.Goal) Proof {
 	if why := m.Yielding(around); why != "" {
 		return Proof{Why: why}

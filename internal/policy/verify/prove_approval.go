@@ -21,8 +21,8 @@ func (a *Approval) asks() func(*gate.Transition) bool {
 
 func (a NeverWithoutApproval) tools() []gate.Tool { return []gate.Tool{a.Tool} }
 
-// The variable anything holds a pattern that appears in no rule. Because of it, the enumeration
-// includes tools that no rule matches.
+// anything is a pattern that appears in no rule. It makes the enumeration include tools that no
+// rule matches.
 var anything = gate.Tool{Name: "***", Kind: gate.Glob}
 
 func (a Only) tools() []gate.Tool { return append(slices.Clone(a.Tools), anything) }

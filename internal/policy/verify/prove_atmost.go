@@ -47,8 +47,8 @@ func (a AtMost) every() time.Duration {
 // maxCount is the maximum number of calls that a monitor counts individually.
 const maxCount = 64
 
-// maxExact is the maximum number of calls that a monitor counts if a shorter run cannot be extended
-// by repeating a call.
+// maxExact is the maximum number of calls that a monitor counts exactly if repeating a call of a
+// shorter run does not yield a counterexample.
 const maxExact = 500
 
 // query returns a query for a run with more than count calls in a period.
@@ -92,8 +92,8 @@ func (a AtMost) counted(m *prover) (Proof, []explore.Move) {
 	return m.answered(f, q), f.Moves
 }
 
-// longer extends a run by repeating one of its calls until the run exceeds Count. It returns nil if
-// no such run is admitted.
+// longer tries to turn a run into a counterexample by repeating one of its calls until the run
+// exceeds Count. It returns nil if the policy admits no such run.
 func (a AtMost) longer(m *prover, ms []explore.Move) []explore.Move {
 	q := a.query(a.Count)
 	for i, mv := range ms {

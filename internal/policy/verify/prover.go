@@ -19,11 +19,11 @@ type prover struct {
 	policy     *gate.Policy
 	also       map[string][]gate.Name // other names of known tools, by tool
 	conditions []string               // conditions on arguments that nets evaluate
-	each       *ForEach               // if not nil, a claim made for each value of a key; it restricts questions to a single value
+	each       *ForEach               // if not nil, the claim being proved, which is made for each value of a key; all questions are then restricted to a single value
 	options    *Options
 
 	judging bool // whether some net judges arguments
-	rows    bool // whether some net counts equal calls in a row
+	rows    bool // whether some net counts consecutive identical calls
 }
 
 // listed returns the names listed by the enforced nets, without duplicates and in order of first
@@ -162,7 +162,7 @@ func newProver(p *gate.Policy, o *Options) *prover {
 	return m
 }
 
-// compared returns the fields that assertions compare with each other. It also sets the readers of
+// compared returns the fields that assertions compare with each other. It also gives readers to the
 // expressions in the assertions' keys; see the function known.
 func compared(p *gate.Policy, all []Assertion) (out [][]callclass.Reading) {
 	for i, a := range all {
@@ -185,8 +185,8 @@ func compared(p *gate.Policy, all []Assertion) (out [][]callclass.Reading) {
 	return out
 }
 
-// The function known returns f, unless f is an expression without a reader. In that case, it
-// returns the field with the same source text in the policy's keys, if any.
+// The function known returns f or, if f is an expression without a reader, the field with the same
+// source text and a reader in the policy's keys, if any.
 func known(p *gate.Policy, f gate.Field) gate.Field {
 	if f.Path != "" || f.Reader != nil {
 		return f

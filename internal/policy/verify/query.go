@@ -25,7 +25,7 @@ func (m *prover) answered(f explore.Answer, q *explore.Query) Proof {
 	return p
 }
 
-// The constant earlier is the tag bit of calls that start the monitor.
+// earlier is the tag bit of calls that start the monitor.
 const earlier = 4
 
 // tagged returns a function that tags the calls that a claim is about, the calls that start the
@@ -60,8 +60,8 @@ func carriesAny(s *callclass.Class, names []gate.Tool, evidence bool) bool {
 	return slices.ContainsFunc(names, func(t gate.Tool) bool { return s.Carries(t, evidence) })
 }
 
-// ofItself returns a function that tags calls with the given name if the tracked value is their own
-// value.
+// ofItself returns a function that tags calls with the given name if their own value (see
+// prover.own) is the tracked one.
 func ofItself(t gate.Tool) func(*callclass.Class) uint8 {
 	return explore.Tagged(func(s *callclass.Class) bool { return s.Carries(t, false) && s.OfItself() })
 }

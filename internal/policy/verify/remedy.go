@@ -34,7 +34,7 @@ type Remedy struct {
 	// len(Steps) stands for the refused call.
 	Asks map[int]int
 
-	Shared bool              // whether some of the refusing nets also count calls in other sessions
+	Shared bool              // whether some refusing net also counts calls in other sessions
 	valued map[int]bool      // indexes of the steps whose Args contain key values
 	madeUp map[string]string // the pattern that each synthesized tool in Steps stands for
 }
@@ -151,7 +151,7 @@ func (f *RemedyFinder) numbers(r *gate.Refusal) []int {
 	})
 }
 
-// A remedySearch is a search for a single remedy.
+// A remedySearch is a search for the remedy of one refused call.
 type remedySearch struct {
 	finder *RemedyFinder
 	model  *explore.Model
@@ -163,8 +163,8 @@ type remedySearch struct {
 	rounds int
 }
 
-// value sets t.values to the key values that the refusing nets read, and those that the call has in
-// the current state.
+// value sets t.values to the key values that the refusing nets read from the call, together with
+// those that the call has in the current state.
 func (t *remedySearch) value(r *gate.Refusal) {
 	t.values = callclass.Values{}
 	take := func(net string, key []gate.KeyValue) {
@@ -200,9 +200,8 @@ func (t *remedySearch) states() []*gate.NetData {
 // maxRounds is the maximum number of values of a call that are handled one after the other.
 const maxRounds = 8
 
-// continueFrom searches for steps to add to a partial remedy. After the steps of the partial
-// remedy, in state s, the call is still refused because of a value that these steps do not take
-// into account; stopped is that refusal.
+// continueFrom extends a partial remedy after whose steps, in state s, the call is still refused
+// because of another key value. stopped is that refusal.
 func (t *remedySearch) continueFrom(s *gate.State, so Remedy, stopped *gate.Refusal) (Remedy, bool) {
 	keyed := slices.ContainsFunc(stopped.Blocks, func(b gate.Block) bool { return b.Key != nil })
 	if t.rounds++; !keyed || len(so.Steps) == 0 || t.rounds > maxRounds {
@@ -214,8 +213,8 @@ func (t *remedySearch) continueFrom(s *gate.State, so Remedy, stopped *gate.Refu
 	return next.find(t.finder.numbers(stopped)), true
 }
 
-// find looks for a plan that the gate accepts. It starts with the given nets and adds those that
-// refuse a plan.
+// find looks for a plan, a sequence of calls before the refused one, that the gate accepts. It
+// starts with the given nets and adds those that refuse a plan.
 func (t *remedySearch) find(nets []int) Remedy {
 	for {
 		plan, complete := t.plan(nets, true)
@@ -243,8 +242,8 @@ func (t *remedySearch) find(nets []int) Remedy {
 	}
 }
 
-// withoutPlan returns the remedy if no plan was found. It sets None only if no calls other than
-// those considered for the plan can change the nets.
+// withoutPlan returns the remedy to report if no plan was found. It sets None only if no calls
+// other than those considered for the plan can change the nets.
 func (t *remedySearch) withoutPlan(nets []int) Remedy {
 	if why := cmp.Or(t.model.Calls.Gap(nets, nil), t.model.Yielding(nets)); why != "" {
 		return Remedy{Why: why}
@@ -311,8 +310,8 @@ func (t *remedySearch) makeLast(s *gate.State, c gate.Call, remedy *Remedy, resu
 	return nil
 }
 
-// plan returns the classes of the shortest run of successful calls that leads to the goal,
-// excluding the goal itself. It returns a nil plan if no such run exists.
+// plan returns the classes of the shortest run of successful calls that makes the refused call, the
+// goal, possible. The goal itself is not included. plan returns nil if no such run exists.
 func (t *remedySearch) plan(nets []int, witnessed bool) (plan []*callclass.Class, complete bool) {
 	offers := func(s *callclass.Class) bool { // consider only existing tools
 		_, ok := t.finder.also[s.Tool]

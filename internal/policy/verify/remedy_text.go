@@ -20,7 +20,7 @@ func (r *Remedy) Calls() []string {
 }
 
 // OwnToolMay is a sentence for the client if no call to a server's tool is a remedy but a call to
-// an agent's own tool may be.
+// one of the agent's own tools might be.
 const OwnToolMay = "No call to a server's tool changes that; a call to one of the agent's own tools may."
 
 // Sentence returns a sentence telling a model how to proceed after tool was refused, or "" if no

@@ -41,8 +41,8 @@ func (m *prover) newReplay(t Trace) *replay {
 	return r
 }
 
-// play replays a step. If the step's arguments are refused, play tries other arguments. It returns
-// the reason if they are refused as well, and "" otherwise.
+// play replays a step. If the step's arguments are refused, play tries others. It returns "" if the
+// gate accepts the step, and otherwise the reason for the refusal.
 func (r *replay) play(s Step) (why string) {
 	switch {
 	case s.Wait > 0:
@@ -122,8 +122,8 @@ func (r *replay) admit(s *Step, vary bool) (number uint64, refused *gate.Refusal
 const maxOthers = 100
 
 // renewed makes the call in step s with an additional key value, either a new one or one used by
-// earlier calls. If the gate refuses these calls, renewed makes the calls that lead to this call,
-// and then this call, all with a new value.
+// earlier calls. If the gate refuses the call with each of these values, renewed first makes the
+// calls that lead to it, and then the call, all with a new value.
 func (r *replay) renewed(s *Step) (number uint64, ok bool) {
 	for n := 1; n <= min(r.others+1, maxOthers); n++ {
 		args, ok := s.class.Renewed(r.values, n)
@@ -142,8 +142,8 @@ func (r *replay) renewed(s *Step) (number uint64, ok bool) {
 	return r.led(s, s.class.AsSame(r.values, r.others))
 }
 
-// led makes the calls that lead to the call in step s, and then that call, all with the given
-// values.
+// led makes the call in step s possible by making the calls that lead to it, and then makes the
+// call itself, all with the given values.
 func (r *replay) led(s *Step, values callclass.Values) (number uint64, ok bool) {
 	for left := r.prover.wayTo(s.class); len(left) > 0; left = left[1:] {
 		c := left[0]
@@ -232,7 +232,8 @@ func (r *replay) asks(q *explore.Query, call int) bool {
 // maxReplayed is the maximum number of calls in a replayed run.
 const maxReplayed = 20_000
 
-// another reports whether the step is a call with a value other than the tracked one.
+// another reports whether the step is the beginning of a call with a value other than the tracked
+// one.
 func (s *Step) another() bool { return s.class != nil && s.class.HasOther() }
 
 // The method others returns further arguments to try after a net has refused the arguments of a

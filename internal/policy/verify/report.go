@@ -102,7 +102,8 @@ const (
 // String returns the topic as printed by "check --json".
 func (t Topic) String() string { return [...]string{"lost", "redundant", "deadlock", "because"}[t] }
 
-// open returns the open question with the given topic and reason, adding it to r if necessary.
+// open returns r's open question with the given topic and reason, after adding it if r has none
+// yet.
 func (r *Report) open(t Topic, why string) *Question {
 	at := slices.IndexFunc(r.Open, func(q Question) bool { return q.Topic == t && q.Why == why })
 	if at < 0 {
@@ -122,7 +123,7 @@ func (r *Report) lost(t gate.Tool, l Loss) {
 	r.Losses[at].Tools = append(r.Losses[at].Tools, t)
 }
 
-// whyFewer is the reason given if fewer nets might suffice.
+// whyFewer is the reason given for a question if fewer nets than reported might suffice.
 const whyFewer = "not every combination of rules was tried"
 
 // askOpen adds the questions left open by other fields of the report.

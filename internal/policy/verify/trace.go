@@ -25,7 +25,7 @@ type Step struct {
 	Wait    time.Duration // if positive, the step is not a call but the passage of this amount of time
 	Ends    bool          // whether the call ends, rather than begins
 	Outcome gate.Outcome  // outcome, if the call ends
-	Times   int           // if greater than 1, the step stands for this many successful calls in a row
+	Times   int           // if greater than 1, the step stands for this many consecutive successful calls
 
 	class *callclass.Class // class of the call, if it begins; nil after the run was replayed
 }
@@ -45,17 +45,17 @@ type Tool = callclass.Tool
 // An Overlap is a pair of maps that read the same field and can match the same call.
 type Overlap = callclass.Overlap
 
-// Result is the answer to an assertion.
+// Result is the result of an attempt to prove an assertion.
 type Result = explore.Result
 
-// The answers to an assertion.
+// The possible results of an assertion.
 const (
 	Unknown = explore.Unknown
 	Proved  = explore.Proved
 	Refuted = explore.Refuted
 )
 
-// Calls returns the names of the calls, in the order they begin.
+// Calls returns the names of the calls, in the order that they begin.
 func (t Trace) Calls() []string {
 	calls := list.Filter(t, func(s Step) bool { return !s.Ends && s.Wait == 0 })
 	return list.Map(calls, func(s Step) string { return s.Name })
@@ -63,8 +63,8 @@ func (t Trace) Calls() []string {
 
 func trace(ms []explore.Move) Trace { return traceTo(ms, nil) }
 
-// traceTo returns the trace of the run ms. If possible, it chooses values that also suit the calls
-// in then.
+// traceTo converts the run ms into a trace. If possible, it chooses argument values that also suit
+// the later calls in then.
 func traceTo(ms, then []explore.Move) Trace {
 	var t Trace
 	waits := make(map[int]bool)

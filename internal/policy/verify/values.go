@@ -45,8 +45,8 @@ func (m *prover) proof(a Assertion) Proof {
 	return p
 }
 
-// forEach returns key fields of one of the nets, in claim notation, if the claim is proved for each
-// of their values separately. It returns "" if no net has such a key.
+// forEach returns key fields of a net, in claim notation, if the claim is proved for each value of
+// these fields separately. It returns "" if no net has such a key.
 func (m *prover) forEach(a Assertion, nets []Net) string {
 	for _, n := range m.Nets {
 		if !n.Keyed() || n.Info.Shadow || !slices.Contains(nets, m.net(n.Index)) {
@@ -60,8 +60,8 @@ func (m *prover) forEach(a Assertion, nets []Net) string {
 	return ""
 }
 
-// compares returns the key fields of the net that the claim compares between its calls, and the
-// corresponding phrase in a claim, such as "with same path".
+// compares returns the net's key fields if the claim can compare them between its calls, and the
+// words for this comparison in a claim, such as "with same path".
 func compares(a Assertion, n *explore.Net) (key []Compared, words string) {
 	var other []gate.Field
 	switch a := a.(type) {

@@ -6,7 +6,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// Policy verifies p. It proves the assertions first, because time may run out.
+// Policy analyzes the policy p and returns its findings. It proves the assertions first, because
+// time may run out.
 func Policy(p *gate.Policy, o Options) *Report {
 	m := newProver(p, &o)
 	r := &Report{Proofs: m.proofs(o.Prove)}

@@ -30,7 +30,7 @@ func (w *recipe) candidates() func(yield func(Values) bool) {
 	}
 }
 
-// tried returns the values to try for field d, besides the default value of its sort.
+// tried returns the values to try for field d, except for the default value of its sort.
 func (w *recipe) tried(d *Datum) (all []literal) {
 	if v := w.form.value(d.Field.Path); v != nil && d.Field.Path != "" && len(v.texts) > 0 {
 		all = append(all, quoted(v.texts[0]))

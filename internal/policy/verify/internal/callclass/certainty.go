@@ -11,10 +11,11 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A label given by a map with a reader has two properties: whether a call is certain to have the
-// label, and whether the call's success counts as evidence for it. If several such maps match the
-// same text, a single script can produce only some combinations of these properties. The values
-// returned for a set of maps cover exactly these combinations.
+// A reader, such as the reader of shell scripts, decides two things about the label of its map:
+// whether a call is certain to have the label, and whether the call's success counts as evidence
+// for it. If several such maps match the same text, a single script can produce only some
+// combinations of these properties. The values returned for a set of maps cover exactly these
+// combinations.
 
 // maxMatters is the maximum number of labels per text whose certainty and use as evidence are
 // distinguished.
@@ -99,8 +100,8 @@ func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (va
 	return list.Map(ways, func(hits []hit) *value { return &value{field: field, hits: hits, texts: texts[hitsKey(hits)]} }), true
 }
 
-// scriptsOf returns scripts that run the commands that the patterns in set look for. Each of the
-// scripts makes different commands count as evidence. Some scripts also run a command that no
+// scriptsOf returns scripts that run the commands that the patterns in set look for. The scripts
+// differ in the commands that they make count as evidence. Some scripts also run a command that no
 // pattern looks for.
 func scriptsOf(ps []pattern, set uint64, text string) (scripts []string) {
 	other := unsought(ps, "date", "id", "hostname", "uname") // commands that some readers treat as having an effect
@@ -278,15 +279,15 @@ func compatible(ps []pattern, readers, matter []int, strong uint64) bool {
 	return true
 }
 
-// carries reports whether a command that pattern p looks for, extended by more words, could also be
-// a command that the pattern other looks for. This is possible, for example, if p's program is
-// unknown and can therefore have any arguments.
+// carries reports whether p's command, extended by more words, could also be a command that other
+// looks for. This is possible, for example, if p's program is unknown and can therefore have any
+// arguments.
 func carries(p, other *pattern) bool {
 	return other.matches(strings.Join(p.script, " ") + " " + strings.Join(other.script, " "))
 }
 
-// spares reports whether a script that runs both p's and other's command still counts as running
-// only p's command, because other's command has no effect.
+// spares reports whether a script that runs the commands of p and other still counts as running
+// only p's command, because the other command has no effect.
 func spares(p, other *pattern) bool {
 	own, inert := strings.Join(p.script, " "), strings.Join(other.script, " ")
 	return slices.ContainsFunc([]string{inert + "; " + own, own + " | " + inert}, func(s string) bool { return p.read(s).Only(p.same) })

@@ -11,7 +11,7 @@ import (
 // Carries reports whether calls of class s have the given name. If evidence is true, the name must
 // also count as evidence.
 func (s *Class) Carries(t gate.Tool, evidence bool) bool {
-	for _, l := range s.labels { // avoid slices.ContainsFunc, which would allocate a closure on every call
+	for _, l := range s.labels { // slices.ContainsFunc would allocate a closure on every call
 		if denotes(l, t) && !(evidence && l.Weak) {
 			return true
 		}
@@ -50,8 +50,8 @@ func (s *Class) Name() string {
 	return name
 }
 
-// Mapped returns the names that maps give to calls of class s. ok is false if nets see more than
-// these names, because the calls have action names or keys read their fields.
+// Mapped returns the names that maps give to calls of class s. ok is false if nets also see
+// something else, because the calls have action names or keys read their fields.
 func (s *Class) Mapped() (names []gate.Name, ok bool) {
 	for _, l := range s.labels {
 		switch {

@@ -261,10 +261,10 @@ func (s *Class) HasOther() bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Has == Other })
 }
 
-// Exchanged returns the class that results if the tracked value and the other value trade places.
-// If a new value is tracked, a call of s with the tracked value belongs to this class. If the other
-// value of a call of s is tracked, that call belongs to it, too. Exchanged returns nil if no such
-// class is known, and s itself if s has no values.
+// Exchanged returns the class that results if the tracked value and the other value of s trade
+// places. A call of s belongs to this class once a new value is tracked (if it has the tracked
+// value) or its other value is tracked. Exchanged returns nil if no such class is known, and s
+// itself if s has no values.
 func (s *Class) Exchanged() *Class {
 	if len(s.Data) == 0 {
 		return s
@@ -272,9 +272,9 @@ func (s *Class) Exchanged() *Class {
 	return s.exchanged
 }
 
-// exchange determines the result of [Class.Exchanged] for each class in all. The classes may differ
-// only in their values. In the result, every result field is [Lacks], because it never has the
-// newly tracked value.
+// exchange sets the result of [Class.Exchanged] for each class in all. The classes must differ only
+// in their values. In the result, every result field is [Lacks], because it never has the newly
+// tracked value.
 func exchange(all []*Class) {
 	for _, s := range all {
 		s.alike = all

@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// entangled reports whether setting the fields of f affects a map that reads a field not in f. This
-// happens if one path is a prefix of the other, or if one path expects an object where the other
-// expects a list. Fields that differ only in letter case are always entangled.
+// entangled reports whether setting the fields of f affects a map that reads a different field.
+// This happens if one path is a prefix of the other, or if one path expects an object where the
+// other expects a list. Fields that differ only in letter case are always entangled.
 func (b *Enumerator) entangled(f *form) bool {
 	if len(f.fields) == 0 {
 		return false

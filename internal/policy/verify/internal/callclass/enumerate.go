@@ -25,7 +25,7 @@ type Options struct {
 	Known     bool        // whether Tools contains all tools that exist
 	Names     []gate.Tool // names that assertions use
 	Passes    bool        // whether to admit calls unknown to all nets, regardless of the default
-	Syntheses int         // maximum number of names tried for patterns; 0 means maxSyntheses
+	Syntheses int         // maximum number of names to try for patterns; 0 means maxSyntheses
 	Compared  [][]Reading // fields that assertions compare with each other
 	Gaps      []string    // reasons why the nets do not distinguish all calls
 

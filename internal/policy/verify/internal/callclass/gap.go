@@ -45,8 +45,8 @@ func (b *Enumerator) AllGaps() []string {
 }
 
 // Doubt returns the reason why an answer that depends on a call of class s is unknown. If the
-// reason is that a tool might not exist, supposed is the name of that tool, and why consists of the
-// parameter tool and that name.
+// reason is that the class's tool might not exist, supposed is the name of the tool, and why is the
+// text in the parameter tool followed by this name.
 func (b *Enumerator) Doubt(s *Class, tool string) (why, supposed string) {
 	switch {
 	case !s.Doubtful && s.supposed:
@@ -62,8 +62,8 @@ func (b *Enumerator) Doubt(s *Class, tool string) (why, supposed string) {
 	return fmt.Sprintf("no arguments of %s are known that are %s and nothing else that matters here", s.Tool, enumerated(names)), ""
 }
 
-// mappedAt returns the position of the map that gives calls to the tool this name, or "" if no map
-// does.
+// mappedAt returns the position of the map that gives this name to calls of the tool, or "" if no
+// map does.
 func (b *vocabulary) mappedAt(tool, name string) string {
 	for _, m := range b.naming.maps {
 		if m.matchesTool(tool) && m.As == name && m.Rule.Line > 0 {

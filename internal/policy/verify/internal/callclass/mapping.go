@@ -5,11 +5,12 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// A mapping is a map that belongs to the policy or to a net.
+// A mapping is a map, a rule that gives labels to calls by their arguments, with the policy or net
+// that it belongs to.
 type mapping struct {
 	*gate.Map
 	net  int   // index of the net that owns the map; -1 for the policy
-	same []int // patterns of all maps that have the same label, field and reader
+	same []int // patterns of all maps with the same label, field and reader
 
 	readings map[readingKey]gate.Reading // cache shared by all mappings that were created together
 }

@@ -39,7 +39,8 @@ func allows(p gate.Phase, ls []naming.Label) bool {
 	return slices.ContainsFunc(p.Tools, func(t gate.Tool) bool { return naming.Exempts(&t, ls) })
 }
 
-// separateSpoilers makes an [Ask] that lists the spoiling transitions separately from the others.
+// separateSpoilers makes an [Ask] with the spoiling transitions, which invalidate evidence,
+// separate from the others.
 func (n *Net) separateSpoilers(a gate.Asked) Ask {
 	spoils := func(t int) bool { return n.Info.Transitions[t].Spoils }
 	if !slices.ContainsFunc(a.Transitions, spoils) {
@@ -50,8 +51,8 @@ func (n *Net) separateSpoilers(a gate.Asked) Ask {
 	return out
 }
 
-// knows reports whether n gates a name in ls that the call certainly has, or declares such a name
-// free. Names that n only observes do not count.
+// knows reports whether the call certainly has a name in ls that n gates or declares free, or a
+// name that a phase of n lists. Names that n only observes do not count.
 func (n *Net) knows(ls []naming.Label) bool {
 	return n.listing.Knows(ls) || slices.ContainsFunc(n.Info.Phases, func(p gate.Phase) bool { return allows(p, ls) })
 }

@@ -39,7 +39,7 @@ func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
 	for _, f := range fresh {
 		if i := strings.IndexByte(f.text, '.'); i > 0 && i < len(f.text)-1 {
 			fresh := taken[f.text[:i]] && !b.isTool[f.text[:i]] // the part before the dot is a label that a map gives, not a tool
-			b.dotted(f.text)                                    // treat the name as if a rule listed it
+			b.dotted(f.text)                                    // treat the name as though a rule listed it
 			if fresh {
 				b.supposed[f.text[:i]] = true
 			}
@@ -138,8 +138,8 @@ func (b *vocabulary) synthesizeBases(v synthesis, unnamed []string) (complete bo
 	return complete
 }
 
-// takenActions returns a copy of taken that also contains the actions of tool t that rules mention
-// with another name of t. Such an action has a meaning of its own.
+// takenActions returns a copy of taken, extended by the actions of tool t that rules mention under
+// another name of t. Such an action has a meaning of its own.
 func (b *vocabulary) takenActions(t string, also []gate.Name, taken map[string]bool) map[string]bool {
 	all := maps.Clone(taken)
 	for _, a := range also {

@@ -20,7 +20,7 @@ type Net struct {
 	Place map[string]int // indexes of the places, by name
 	Trans []petri.Transition
 	Adds  []bool // for each transition, whether it ignores weak names, which do not count as evidence
-	Dead  []bool // for each transition, whether it can never fire
+	Dead  []bool // for each transition, whether it is dead, that is, can never fire
 
 	crossed bool // whether two fields of the key share a sort; see [Enumerator.Crossed]
 
@@ -85,13 +85,13 @@ type Meaning []Ask
 // An Ask is the part of a [Meaning] that belongs to a single name of the call.
 type Ask struct {
 	gate.Asked       // the transitions that list the name, except the spoiling ones
-	Spoilers   []int // transitions that list the name and spoil evidence
+	Spoilers   []int // transitions that list the name and invalidate evidence
 	Barred     []int // indexes of places whose phases do not admit the call; an Ask with such places has no name
 	Idle       []int // the elements of Transitions that wait for the result of the call, which lacks the tracked value
 	Refused    bool  // whether a gating transition needs a value that the call lacks; such an Ask has no name
 }
 
-// Spoils reports whether the call spoils evidence that the net watches for.
+// Spoils reports whether the call invalidates evidence that observers of the net wait for.
 func (m Meaning) Spoils() bool {
 	return slices.ContainsFunc(m, func(a Ask) bool { return len(a.Spoilers) > 0 })
 }

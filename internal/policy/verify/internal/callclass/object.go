@@ -34,13 +34,13 @@ func (o object) text() string {
 	return string(text)
 }
 
-// place sets the content of the given field. It returns false if the field already has different
-// content.
+// place sets the given field to content and reports whether it succeeded. It fails if the field
+// already has different content.
 func (o object) place(field string, content any) bool {
 	return o.placeAt(keysOf(field), content)
 }
 
-// placeAt is like place but takes the path of the field as a list of steps.
+// placeAt is like place, but takes the field as a path, a list of steps.
 func (o object) placeAt(path []string, content any) bool {
 	if len(path) == 0 || strings.HasPrefix(path[0], "[") {
 		return false
@@ -52,7 +52,7 @@ func (o object) placeAt(path []string, content any) bool {
 	if len(rest) == 0 {
 		value := nested(content, elements)
 		if old, there := o[key]; there {
-			return same(old, value) || same(old, []any{value}) // a field also reads a list with a single element as this element
+			return same(old, value) || same(old, []any{value}) // reading a field from a list with a single element yields the element
 		}
 		o[key] = value
 		return true

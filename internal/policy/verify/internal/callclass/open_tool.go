@@ -65,7 +65,7 @@ func (b *Enumerator) openField(name string, base []naming.Label) openField {
 
 func (f *openField) size() int { return len(f.ps) + len(f.actions) }
 
-// own returns the atoms in the list that belong to the field, numbered from 0 within the field.
+// own returns those of the given atoms that belong to the field, numbered from 0 within the field.
 func (f *openField) own(atoms []int) (own []int) {
 	for _, a := range atoms {
 		if a >= f.first && a < f.first+f.size() {
@@ -229,7 +229,7 @@ func (b *Enumerator) subsets(f *openField, atoms []int) (values []*value, ok boo
 const maxSetsOfField = 2048
 
 // certaintyOf returns a key that identifies everything nets can see of the value, namely the
-// properties of its labels.
+// certainty of its labels and their use as evidence.
 func certaintyOf(v *value, ps []pattern, groups [][]int) string {
 	var certainties []string
 	for _, h := range v.hits {

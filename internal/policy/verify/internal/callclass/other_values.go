@@ -65,8 +65,8 @@ func (s *Class) Renewed(v Values, n int) (args string, ok bool) {
 	return s.of.arguments(v)
 }
 
-// AsSame returns v with another tracked value: in each sort where calls of class s do not have the
-// tracked value, the additional value with number n is tracked instead.
+// AsSame returns the values v with another value tracked in each sort where calls of class s have a
+// value other than the tracked one: the additional value with number n.
 func (s *Class) AsSame(v Values, n int) Values {
 	same := maps.Clone(v.same)
 	if same == nil {
@@ -90,9 +90,9 @@ func (s *Class) same(sort int) bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.sort == sort && d.Has == Same && !d.Field.Result })
 }
 
-// On returns the class that calls of class s have once the values that to.AsSame returns are
-// tracked instead. In a sort with a new tracked value, a field that had the old tracked value then
-// has another value. Result fields lack the value. On returns nil if no such class is known.
+// On returns the class of a call of class s once the values returned by to.AsSame are tracked. In a
+// sort with a new tracked value, a field with the old tracked value now has another value. Result
+// fields lack the value. On returns nil if no such class is known.
 func (s *Class) On(to *Class) *Class {
 	if len(s.Data) == 0 {
 		return s

@@ -155,8 +155,7 @@ func scriptOf(ps []pattern, set uint64) (text string, ok bool) {
 	return strings.Join(commands, "; "), len(commands) > 1
 }
 
-// exactly reports whether set holds the patterns that match at least one of the texts, and no
-// others.
+// exactly reports whether the patterns in set, and no others, each match at least one of the texts.
 func exactly(ps []pattern, set uint64, texts ...string) bool {
 	for i := range ps {
 		if slices.ContainsFunc(texts, ps[i].matches) != (set&(1<<i) != 0) {

@@ -26,7 +26,7 @@ func (b *keyFields) literal(v Values, d *Datum) literal {
 	return quoted(texts[0])
 }
 
-// written returns the source text of the field's expression in some net or assertion.
+// written returns the source text of the expression that a net or an assertion reads as field f.
 func (b *keyFields) written(f gate.Field) string {
 	for _, n := range b.nets {
 		for t := range n.Info.Transitions {
@@ -58,7 +58,7 @@ func (w *recipe) matched(field string, l literal) bool {
 	})
 }
 
-// lack reports whether the class requires that keys find no value in the field.
+// lack reports whether the class requires that keys find no value in the given field.
 func (p presences) lack(field string) bool {
 	return slices.ContainsFunc(p, func(d Datum) bool { return d.Has == Lacks && !d.Field.Result && d.Field.Path == field })
 }
@@ -75,7 +75,7 @@ func (p presences) filled(members map[string]any) bool {
 	})
 }
 
-// permits reports whether all fields where keys must not find a value can indeed lack one. A field
+// permits reports whether all fields that must have no value for keys can indeed lack one. A field
 // cannot if the form sets it to a string, which is always a value.
 func (f *form) permits(data []Datum) bool {
 	return !slices.ContainsFunc(data, func(d Datum) bool {

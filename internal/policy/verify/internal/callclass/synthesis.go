@@ -31,7 +31,7 @@ type synthesis struct {
 	// pattern matches are not returned.
 }
 
-// maxSyntheses is the default limit on the search for names; see [Options].
+// maxSyntheses is the default maximum number of names to try; see [Options].
 const maxSyntheses = 3000
 
 // longestPattern is the maximum length of a pattern in bytes, so that its positions fit in a bit
@@ -160,8 +160,8 @@ func (v *synthesis) passCounts() map[string]int {
 	return passes
 }
 
-// keyAfter returns the key of the state at, which was reached by letter c. A text that ends in a
-// dot is not a name, so its key differs from that of a name in the same state.
+// keyAfter returns a key for the states that the automata reach with letter c. A text that ends in
+// a dot is not a name, so its key differs from that of a name leading to the same states.
 func keyAfter(c rune, at []uint64) string {
 	if c == '.' {
 		return "." + stateKey(at)
@@ -169,8 +169,8 @@ func keyAfter(c rune, at []uint64) string {
 	return stateKey(at)
 }
 
-// accepted returns a key for the set of patterns that match in the given state, and reports whether
-// names that lead to this state should be returned.
+// accepted returns a key for the set of patterns that match in the given states of the automata,
+// and reports whether names that lead to these states should be returned.
 func (v *synthesis) accepted(at []uint64) (set string, wanted bool) {
 	b := make([]byte, len(at))
 	for i := range at {
@@ -186,8 +186,9 @@ func (v *synthesis) accepted(at []uint64) (set string, wanted bool) {
 	return string(b) + apart, apart != ""
 }
 
-// letters returns the letters in the patterns, preceded by a letter that stands for all others. No
-// taken name consists only of that letter and the patterns' letters.
+// letters returns the letters that occur in the patterns, preceded by one letter that stands for
+// all the rest. This first letter is chosen so that no taken name consists only of returned letters
+// and contains it.
 func letters(patterns []string, taken map[string]bool) []rune {
 	all := strings.Join(patterns, "")
 	out := list.Add([]rune{0}, []rune(strings.NewReplacer("*", "", "?", "").Replace(all))...)
@@ -199,8 +200,8 @@ func letters(patterns []string, taken map[string]bool) []rune {
 	return out
 }
 
-// The function others is an iterator over candidate letters, starting with those that are common in
-// tool names.
+// The function others yields candidates for the letter that stands for all letters not in the
+// patterns, starting with those that are common in tool names.
 func others(yield func(rune) bool) {
 	for _, c := range "xzqjvwkbcdfghlmnprst0123456789_-" {
 		if !yield(c) {
@@ -255,7 +256,7 @@ func stateKey(at []uint64) string {
 	return string(b)
 }
 
-// joint reports whether a name matches exactly those patterns that several other names match
+// joint reports whether a name matches exactly the patterns matched by several other names taken
 // together.
 func joint(a synthesized, names []synthesized) bool {
 	union := bytes.Repeat([]byte{'0'}, len(a.set))

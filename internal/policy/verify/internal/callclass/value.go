@@ -68,7 +68,7 @@ func weakWitness(ps []pattern, set uint64) []string {
 	return nil
 }
 
-// leavesOf returns the texts that maps see in a list of strings: the strings and, if there are
+// leavesOf returns the texts that maps read from a list of strings: the strings and, if there are
 // several, all of them as one text.
 func leavesOf(leaves []string) []string {
 	if len(leaves) < 2 {
@@ -90,8 +90,8 @@ func listed(actions []string) (values []*value, ok bool) {
 }
 
 // actionValues returns the actions that the policy distinguishes, starting with those whose text is
-// unknown. listed holds the actions that make a difference in a list: all except those that several
-// other actions represent together.
+// unknown. listed holds the actions to try in lists: all except those that represent several other
+// actions together.
 func (b *Enumerator) actionValues(tools []naming.Label, ps []pattern) (values []*value, listed []string) {
 	var texts []string
 	for _, t := range tools {

@@ -47,7 +47,8 @@ func (b *Enumerator) variants(tool string, f *form) []*Class {
 	return all
 }
 
-// project restricts the effects of s on nets with a key to those that concern the tracked value.
+// project restricts the effects of s on nets with a key to those on the state for the tracked
+// value.
 func (b *vocabulary) project(s *Class) {
 	effects := s.Effects
 	s.Effects, s.BlockedBy = nil, nil
@@ -93,7 +94,7 @@ func (b *Enumerator) class(tool string, f *form) *Class {
 			if !n.begins(e) {
 				b.addGap("", "the net %s counts calls in a row, but does not admit every call in its initial marking", n.Info.Name)
 			}
-			continue // the net limits only identical consecutive calls, so it would admit calls with different arguments
+			continue // the net limits only consecutive identical calls, so it would admit calls with different arguments
 		}
 		if len(e) > 0 {
 			s.Effects = append(s.Effects, Effect{n.Index, n.intern(e)})

@@ -9,7 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A vocabulary holds the tools and actions of calls, and the names that a policy gives them.
+// A vocabulary holds the names that calls can have: tools and their actions, and the labels that a
+// policy's maps give to calls.
 type vocabulary struct {
 	nets     []*Net
 	naming   *policyNaming
@@ -21,9 +22,9 @@ type vocabulary struct {
 	supposed map[string]bool         // tools that might not exist
 	complete bool                    // whether no tools exist besides the known ones and those named by the policy or an assertion
 	action   map[string][]string     // actions named in rules, by tool
-	joint    map[string]bool         // names of the form tool.action that several other names represent together
+	joint    map[string]bool         // names of the form tool.action, each of which represents several other names
 	listed   map[string]bool         // names that a net or an assertion uses
-	tries    int                     // limit on the synthesis of names
+	tries    int                     // maximum number of names to synthesize
 	only     map[naming.Pattern]bool // patterns to synthesize names for; nil means all
 	clock    *clock
 }
@@ -35,8 +36,8 @@ func (b *vocabulary) tool(name string) {
 	}
 }
 
-// The method reads adds the tool whose arguments map m reads. If m applies to a pattern instead of
-// a tool, it adds nothing, because names for patterns are synthesized later.
+// The method reads adds the tool that map m applies to. If m applies to a pattern instead of a
+// tool, it adds nothing, because names for patterns are synthesized later.
 func (b *vocabulary) reads(m *mapping) {
 	if !m.Glob {
 		b.tool(m.Tool)
@@ -104,8 +105,8 @@ func (b *vocabulary) suppose(names []string) {
 	}
 }
 
-// dotted interprets name as an action of each tool that it can belong to. If none of these tools is
-// known, dotted adds the tool named before the first dot.
+// dotted adds name as an action of each tool that it can belong to. If none of these tools is
+// known, dotted first adds the tool named before the first dot.
 func (b *vocabulary) dotted(name string) {
 	if listed := b.actionsNamed(name); listed || b.known[name] {
 		return // the name may also be the name of a known tool
@@ -115,8 +116,8 @@ func (b *vocabulary) dotted(name string) {
 	b.actionsNamed(name)
 }
 
-// actionsNamed interprets name as an action of each tool that it can belong to. It reports whether
-// any of these tools is known.
+// actionsNamed adds name as an action of each tool that it can belong to. It reports whether any of
+// these tools is known.
 func (b *vocabulary) actionsNamed(name string) (listed bool) {
 	for i := 1; i < len(name); i++ {
 		base, action := name[:i], name[i+1:]

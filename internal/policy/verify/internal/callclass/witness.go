@@ -17,8 +17,8 @@ func (s *Class) Values() Values {
 }
 
 // HasValues reports whether the known arguments of class s contain the values v wherever the class
-// requires the tracked value. Maps may match one value but not another, so calls with different
-// values cannot be treated as calls with the same value, even if each of them alone could have it.
+// requires the tracked value. Otherwise, a call with the values v may not be possible, because maps
+// may match one value but not another.
 func (s *Class) HasValues(v Values) bool {
 	return s.of == nil || !slices.ContainsFunc(s.Data, func(d Datum) bool {
 		return d.Has == Same && s.of.b.literal(v, &d) != s.of.b.literal(s.of.fixed, &d)
@@ -175,7 +175,8 @@ func (w *recipe) complete(o object, v Values, expressions []Datum) (args string,
 	return "", false
 }
 
-// Common returns values that suit all of the classes, if one value per sort suffices.
+// Common returns values that calls of all the classes can have, provided that one value per sort
+// suffices.
 func Common(classes []*Class) Values {
 	all := Values{same: make(map[int]literal)}
 	for _, s := range classes {
