@@ -110,8 +110,8 @@ type Approval struct {
 	Asked, Answered func(operator.ApprovalInfo)
 }
 
-// ask returns the settings in the form used by the pipeline. info converts the records that Asked
-// and Answered receive.
+// ask returns the settings in the form used by package pipeline. info converts the records that
+// Asked and Answered receive.
 func (a Approval) ask(info func(approval.Record) operator.ApprovalInfo) pipeline.Approval {
 	tell := func(f func(operator.ApprovalInfo)) func(approval.Record) {
 		if f == nil {

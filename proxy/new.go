@@ -157,8 +157,8 @@ func (o Options) replacement() Replacement {
 	}
 }
 
-// where formats a policy position for clients and operators, relative to the folder Root. For a
-// file outside Root, it returns only the file name, to keep the rest of the path private.
+// where formats a policy position for clients and operators, relative to the folder Root. If the
+// file is not in Root, it returns only the file name, so that the rest of the path stays private.
 func (o Options) where(at gate.Position) string {
 	if filepath.IsAbs(at.File) {
 		rel, err := filepath.Rel(o.Root, at.File)

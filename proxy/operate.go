@@ -19,8 +19,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
-// Methods for operators, called by the control socket of the command line. Clients cannot reach
-// these methods.
+// Methods for operators, which the command line calls through the control socket. Clients cannot
+// reach these methods.
 
 // Status describes the current state of the proxy.
 func (p *Proxy) Status() operator.Status {
@@ -81,8 +81,8 @@ func (p *Proxy) SettleCall(id string, number uint64, success bool, a operator.Ac
 	return p.changeSession(id, a, "settle a call", func(k admission.Key) error { return p.admission.SettleOpen(p.life.Ctx, k, number, success, a.Name) })
 }
 
-// changeSession carries out an order from the operator a by calling f to change the state of a
-// session.
+// changeSession carries out an order from the operator a. It checks the PIN, and then calls f to
+// change the state of the session.
 func (p *Proxy) changeSession(id string, a operator.Actor, order string, f func(admission.Key) error) error {
 	s, _, err := p.find(id)
 	if err != nil {
@@ -131,9 +131,9 @@ func (p *Proxy) SwitchNet(name string, on bool, a operator.Actor) error {
 // maxStopReason is the maximum length, in bytes, of the reason for a stop.
 const maxStopReason = 1 << 10
 
-// Stop refuses all new calls or, if session is not empty, those of one session. In-flight calls
-// continue, and lists are still answered. Stop requires no PIN, because it lets no call pass, just
-// like a denial.
+// Stop makes the proxy refuse all new calls or, if session is not empty, those of one session.
+// In-flight calls continue, and clients still get lists. Like a denial, Stop requires no PIN,
+// because it lets no call pass.
 func (p *Proxy) Stop(session, actor, reason string) (operator.Stopping, error) {
 	if len(reason) > maxStopReason {
 		return operator.Stopping{}, fmt.Errorf("the reason has %d bytes; the limit is %d", len(reason), maxStopReason)
@@ -249,7 +249,7 @@ func (r Replacement) generation() *admission.Generation {
 	return g
 }
 
-// checkKnownNets returns an error if any of the names is not the name of a net.
+// checkKnownNets returns an error if any of the names does not belong to a net.
 func checkKnownNets(p *gate.Policy, names []string) error {
 	var all []string
 	for _, n := range p.Nets() {
@@ -295,7 +295,7 @@ func fatesOf(before *gate.Policy, r Replacement, report admission.Report) []oper
 	return fates
 }
 
-// placeOf describes the session, or all sessions that share a state, for an operator.
+// placeOf describes, for an operator, which sessions the key k refers to.
 func placeOf(k admission.Key) string {
 	switch {
 	case k.Session != "":

@@ -86,7 +86,7 @@ func (p *Pins) follow(w *store.Watcher) {
 	})
 }
 
-// Changes lists the tools whose definitions have not been accepted, in the order of the tool list.
+// Changes lists the tools whose definitions have not been accepted, in list order.
 func (p *Pins) Changes() []operator.ToolChange {
 	list := []operator.ToolChange{}
 	for _, t := range p.changed() {

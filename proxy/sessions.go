@@ -23,8 +23,7 @@ import (
 // are in a database, those of all other processes.
 type sessionView struct{ *parts }
 
-// stateInfo describes the database, or the states in memory, from the point of view of this
-// process.
+// stateInfo describes the database, or the states in memory, as seen by this process.
 func (p *sessionView) stateInfo() operator.StateInfo {
 	info := operator.StateInfo{Driver: "memory", Unknown: p.unwrittenCalls()}
 	if p.durable == nil {
@@ -270,8 +269,8 @@ func withDatabaseInfo(info operator.SessionInfo, s admission.SessionInfo) operat
 	return info
 }
 
-// lostOf returns the numbers of those open calls of the session that were made by processes that
-// have ended.
+// lostOf returns the numbers of the session's open calls that were made by processes that have
+// ended.
 func (p *sessionView) lostOf(k admission.Key) map[uint64]bool {
 	if p.durable == nil {
 		return nil
@@ -285,8 +284,8 @@ func (p *sessionView) lostOf(k admission.Key) map[uint64]bool {
 	return lost
 }
 
-// unwrittenOf marks those calls of a session whose outcomes could not be recorded. If such a call
-// is missing from calls, because the database was unavailable, unwrittenOf adds it.
+// unwrittenOf marks those of the session's calls whose outcomes could not be recorded. If such a
+// call is missing from calls, because the database was unavailable, unwrittenOf adds it.
 func (p *sessionView) unwrittenOf(session string, calls []operator.CallInfo) []operator.CallInfo {
 	for _, e := range p.unwrittenCalls() {
 		if e.Session != session {

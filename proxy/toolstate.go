@@ -74,9 +74,10 @@ func toolVerdicts(inForce *gate.Policy, s *gate.State, c gate.Call, where func(g
 }
 
 // dependsOnArguments reports whether the policy's decisions on calls to the tool can depend on
-// arguments. This is the case if a map reads an argument of the tool to give the call another name,
-// or if a net for the tool has a key or a sum, which are also read from arguments. A map for a tool
-// name pattern counts only if the tool accepts the argument.
+// arguments. This is the case if a map (see [gate.Map]) reads an argument of the tool to give the
+// call another name, or if a net for the tool has a key or a sum, which are also read from
+// arguments. If a map applies to all tools that match a pattern, it counts only if the tool accepts
+// the argument.
 func dependsOnArguments(t operator.ToolInfo, policy *gate.Policy, c gate.Call) bool {
 	names := policy.Names(c)
 	mapped := slices.ContainsFunc(policy.Maps(), func(m gate.Map) bool {
@@ -100,8 +101,8 @@ func takesArgument(schema json.RawMessage, argument string) bool {
 	return has
 }
 
-// predict describes, from the decision on a call without arguments, how other calls to the tool
-// would be decided.
+// predict describes how calls to the tool would be decided. It starts from d, the decision on a
+// call without arguments.
 func (p *Proxy) predict(d gate.Decision, info operator.ToolInfo, now time.Time) (decision, says string) {
 	switch d := d.(type) {
 	case *gate.Ask:
@@ -122,7 +123,7 @@ func (p *Proxy) predict(d gate.Decision, info operator.ToolInfo, now time.Time) 
 	return decision, says
 }
 
-// askedByRule returns the names of the rules that require approval, for a message.
+// askedByRule returns the rules that require approval, as a part of a message.
 func askedByRule(a *gate.Ask, where func(gate.Position) string) string {
 	var rules []string
 	for _, step := range a.Steps {
@@ -136,7 +137,7 @@ func askedByRule(a *gate.Ask, where func(gate.Position) string) string {
 	return fmt.Sprintf(" (%s)", strings.Join(rules, ", "))
 }
 
-// remainingNets describes how many more calls the limits allow.
+// remainingNets describes how many more calls the nets' limits allow, as a part of a message.
 func remainingNets(nets []operator.ToolVerdict) string {
 	text := ""
 	for _, n := range nets {

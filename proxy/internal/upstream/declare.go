@@ -18,7 +18,7 @@ import (
 // capabilities. When a client has capabilities that were not declared, the handshake must be
 // repeated.
 
-// errRedeclared means that the connection was ended in order to repeat the handshake.
+// errRedeclared means that the connection was closed in order to repeat the handshake.
 var errRedeclared = errors.New("declaring more capabilities to the server")
 
 // Declares reports whether the server already knows the given capabilities or does not need them.
@@ -38,16 +38,17 @@ func (u *Upstream) Declares(capabilities []byte) (declared bool) {
 	return declared
 }
 
-// wishes returns the capabilities to declare in the next handshake, and whether that handshake
-// should choose revision 2025-11-25 because the first client uses it.
+// wishes returns the capabilities to declare in the next handshake, and whether the handshake
+// should choose revision 2025-11-25 because the first client to connect uses that revision.
 func (u *Upstream) wishes() (declared []byte, prefers2025 bool) {
 	u.locked(func() { declared, prefers2025 = u.declared, u.prefer2025 })
 	return declared, prefers2025
 }
 
 // Intend adds a client's capabilities to those declared in the next handshake. If the server
-// supports both revision families and the configuration does not choose one, the family of the
-// first client is used, because its messages then need no translation. Intend does not block.
+// supports both revision families and the configuration does not choose one, Intend also makes the
+// handshake prefer the family of the first client, so that this client's messages need no
+// translation. Intend does not block.
 func (u *Upstream) Intend(of *rev.Rev, capabilities []byte) {
 	u.locked(func() {
 		u.declared = union(u.declared, capabilities)
@@ -57,8 +58,9 @@ func (u *Upstream) Intend(of *rev.Rev, capabilities []byte) {
 	})
 }
 
-// Declare must be called after Intend if the server may already be up. If the server does not know
-// the capabilities, Declare repeats the handshake and waits for it until ctx is done.
+// Declare makes the server learn a client's capabilities, by repeating the handshake if necessary.
+// It waits for the handshake until ctx is done. If the server may already be up, Declare must be
+// called after [Upstream.Intend].
 func (u *Upstream) Declare(ctx context.Context, capabilities []byte) {
 	again := u.nextUp()
 	current := u.current.Load()
@@ -95,7 +97,7 @@ func (u *Upstream) nextUp() (up <-chan struct{}) {
 	return up
 }
 
-// declare replaces the client capabilities in the handshake params written by mcp-go.
+// declare replaces the client capabilities that mcp-go has written into the handshake params.
 func (u *Upstream) declare(method string, params []byte) []byte {
 	if method == string(mcp.MethodInitialize) {
 		declared, _ := u.wishes()
@@ -108,8 +110,8 @@ func (u *Upstream) declare(method string, params []byte) []byte {
 	return wire.ReplaceMember(nil, params, "_meta", wire.ReplaceMember(nil, meta, mcp.MetaKeyClientCapabilities, u.relayable()))
 }
 
-// relayable returns the capabilities declared in the proxy's own requests to a server that uses
-// revision 2026-07-28.
+// relayable returns the client capabilities that the proxy declares in its own requests to a server
+// that uses revision 2026-07-28.
 func (u *Upstream) relayable() []byte {
 	if u.host.Options.OnRequest == nil {
 		return []byte(`{}`)
@@ -134,8 +136,8 @@ func (u *Upstream) ownMeta(capabilities []byte) []byte {
 	return append(u.meta[:len(u.meta):len(u.meta)], capabilities...)
 }
 
-// An ability is a client capability that the proxy can forward. Some abilities have parts, such as
-// modes, which a client can support or not.
+// An ability is a client capability that the proxy can forward. An ability may have parts, such as
+// the modes of elicitation, and a client need not support all parts.
 type ability struct {
 	name  string
 	parts []string
@@ -159,7 +161,8 @@ func (a ability) has(declared []byte, part string) bool {
 	return ok
 }
 
-// within reports whether the capability wider includes every part that the capability b includes.
+// within reports whether the declared capability wider includes every part that b, another
+// declaration of the same capability, includes.
 func (a ability) within(b, wider []byte) bool {
 	for _, part := range a.parts {
 		if a.has(b, part) && !a.has(wider, part) {
@@ -169,8 +172,8 @@ func (a ability) within(b, wider []byte) bool {
 	return true
 }
 
-// union returns the union of x and y. If one of them includes the other, it returns the larger one
-// unchanged.
+// union returns the union of x and y, two declarations of the same capability. If one includes the
+// other, it returns the larger one unchanged.
 func (a ability) union(x, y []byte) []byte {
 	switch {
 	case a.within(y, x):
@@ -202,8 +205,8 @@ func covers(a, b []byte) bool {
 	return true
 }
 
-// union returns the union of the capabilities a and b. For a capability that both contain with the
-// same parts, it uses the value in a.
+// union returns the union of the capabilities a and b. If a capability has the same parts in a and
+// b, it takes the value from a.
 func union(a, b []byte) []byte {
 	var all rawjson.Object
 	for _, x := range abilities() {

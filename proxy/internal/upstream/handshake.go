@@ -25,11 +25,11 @@ import (
 // clientName is the proxy's name in handshakes with servers.
 const clientName = "petrigate"
 
-// probeTimeout is how long the proxy waits for an answer to server/discover. Most servers do not
-// know that method, and some never answer.
+// probeTimeout is how long the proxy waits for a response to server/discover. Most servers do not
+// know that method, and some never respond to it.
 const probeTimeout = 2 * time.Second
 
-// errDiedOfProbe means that the connection ended before server/discover was answered.
+// errDiedOfProbe means that the connection ended before the server responded to server/discover.
 var errDiedOfProbe = errors.New("the server exited on server/discover")
 
 // errNot2026 means that the configuration requires revision 2026-07-28, which the server does not
@@ -49,7 +49,7 @@ type agreement struct {
 func (u *Upstream) handshake(ctx context.Context, c conn.Conn, protocol string) (agreement, error) {
 	a := &adapter{upstream: u, conn: c, session: new(conn.Session), only2026: mcp.IsModernProtocol(protocol) && protocol != "legacy"}
 	err := a.initialize(ctx, protocol)
-	late := a.answeredLate() // whether the server was still starting when the wait for its answer to server/discover timed out
+	late := a.answeredLate() // whether the response to server/discover arrived after its timeout, because the server was still starting
 	if err != nil && late {
 		a = &adapter{upstream: u, conn: c, session: new(conn.Session), only2026: true}
 		err = a.initialize(ctx, mcp.ProtocolVersion20260728)
@@ -67,7 +67,7 @@ func (u *Upstream) handshake(ctx context.Context, c conn.Conn, protocol string) 
 	return agreement{}, err
 }
 
-// reason returns the reason for a failed request, without the words "request not sent". They would
+// reason returns the reason for a failed request, without the words "request not sent", which would
 // confuse people who read the state of an upstream.
 func reason(err error) error {
 	if u, ok := errors.AsType[*conn.Unsent](err); ok {
@@ -76,7 +76,7 @@ func reason(err error) error {
 	return err
 }
 
-// An adapter lets the mcp-go client use one of this package's connections. It keeps the raw
+// An adapter lets the mcp-go client use one of this package's connections. It stores the raw
 // results, because mcp-go's types lack some of their members.
 type adapter struct {
 	upstream *Upstream
@@ -84,7 +84,7 @@ type adapter struct {
 	session  *conn.Session
 	only2026 bool // whether to fail instead of falling back to revision 2025-11-25
 
-	probe       *conn.Exchange // the exchange that sent server/discover
+	probe       *conn.Exchange // the request server/discover and its future reply
 	declared    []byte         // capabilities to declare in initialize
 	diedOfProbe bool
 	result      []byte // most recent successful result
@@ -152,7 +152,7 @@ func (a *adapter) SendRequest(ctx context.Context, request transport.JSONRPCRequ
 }
 
 // unsupported returns the revisions listed in the error for an unsupported revision, in the form of
-// an answer to server/discover. For any other error, it returns nil.
+// a server/discover result. For any other error, it returns nil.
 func unsupported(refusal []byte) []byte {
 	if code, _ := rawjson.Member(refusal, "code"); string(code) != strconv.Itoa(mcp.UNSUPPORTED_PROTOCOL_VERSION) {
 		return nil
@@ -164,14 +164,13 @@ func unsupported(refusal []byte) []byte {
 	return append(append([]byte(`{"supportedVersions":`), versions...), '}')
 }
 
-// offers2026 reports whether an answer to server/discover offers revision 2026-07-28. mcp-go
-// assumes that every answer does, but some servers answer with a list of older revisions only.
+// offers2026 reports whether a server/discover result offers revision 2026-07-28. mcp-go assumes
+// that every such result does, but some servers list only older revisions.
 func offers2026(discovered []byte) bool {
 	return offersRevision(discovered, func(version string) bool { return version == mcp.ProtocolVersion20260728 })
 }
 
-// offersRevision reports whether an answer to server/discover lists any revision that makes ok
-// return true.
+// offersRevision reports whether a server/discover result lists any revision that satisfies ok.
 func offersRevision(discovered []byte, ok func(version string) bool) bool {
 	versions, _ := rawjson.Member(discovered, "supportedVersions")
 	found := false
@@ -215,8 +214,8 @@ func (a *adapter) exchange(ctx context.Context, request transport.JSONRPCRequest
 	return reply, err
 }
 
-// wait waits for the reply to x. It returns a reply that arrived before the connection ended, even
-// if it notices the end first.
+// wait waits for the reply to x. If the connection has ended but the reply arrived before, it
+// returns the reply.
 func (a *adapter) wait(ctx context.Context, x *conn.Exchange) (conn.Reply, error) {
 	// If a child process ends, its exchanges get their replies only when the connection is retired,
 	// after the handshake. The end of the connection must therefore end the wait, too.
@@ -246,7 +245,7 @@ func (a *adapter) wait(ctx context.Context, x *conn.Exchange) (conn.Reply, error
 	}
 }
 
-// answeredLate reports whether server/discover was answered after its timeout and the answer offers
+// answeredLate reports whether the server responded to server/discover after the timeout and offers
 // revision 2026-07-28.
 func (a *adapter) answeredLate() bool {
 	if a.only2026 || a.probe == nil {
@@ -260,7 +259,7 @@ func (a *adapter) answeredLate() bool {
 	}
 }
 
-// SendNotification sends a notification of the handshake.
+// SendNotification sends a notification that is part of the handshake.
 func (a *adapter) SendNotification(ctx context.Context, n mcp.JSONRPCNotification) error {
 	return a.conn.Notify(ctx, a.session, n.Method, nil)
 }
@@ -286,13 +285,14 @@ func (a *adapter) introduction() conn.Introduction {
 	return i
 }
 
-// maxAround is the maximum size, in bytes, of an introduction whose additional members are kept for
-// clients.
+// maxAround is the maximum size, in bytes, of an introduction whose additional members are stored
+// for clients.
 const maxAround = 256 << 10
 
-// undefinedMembers returns an object with the _meta of an introduction and all members that no
-// revision defines, or nil if the introduction is too large. It omits members whose names differ
-// from a defined name only in case, because a client that ignores case could confuse them.
+// undefinedMembers returns an object with the _meta of an introduction (the server's
+// self-description) and all members that no revision defines, or nil if the introduction is too
+// large. It omits members whose names differ from a defined name only in case, because a client
+// that ignores case could mix them up.
 func undefinedMembers(result []byte) []byte {
 	if len(result) > maxAround {
 		return nil

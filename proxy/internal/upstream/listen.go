@@ -57,9 +57,9 @@ func (u *Upstream) Watch(uris []string) {
 	u.rewatch.Send()
 }
 
-// subscribe keeps a subscription open. The server answers the request only when the subscription
-// ends. When the set of watched resources changes, subscribe opens a new subscription before it
-// ends the old one.
+// subscribe keeps a subscription open. The response to the request arrives only when the
+// subscription ends. When the set of watched resources changes, subscribe opens a new subscription
+// before it ends the old one.
 func (u *Upstream) subscribe(ctx context.Context, c conn.Conn, capabilities []byte) {
 	s := subscription{upstream: u, conn: c, pause: conn.FirstPause}
 	for {
@@ -71,7 +71,7 @@ func (u *Upstream) subscribe(ctx context.Context, c conn.Conn, capabilities []by
 	}
 }
 
-// A subscription is the state of a subscription that the method subscribe keeps open.
+// A subscription is the state of [Upstream.subscribe], which keeps a subscription open.
 type subscription struct {
 	upstream *Upstream
 	conn     conn.Conn
@@ -94,7 +94,8 @@ func (s *subscription) open(filter []byte) {
 	s.conn.Send(s.current)
 }
 
-// follow waits for the subscription to end. It reports whether a new one must be opened.
+// follow waits until the subscription ends or the watched resources change. It reports whether a
+// new subscription must be opened.
 func (s *subscription) follow(ctx context.Context) bool {
 	for {
 		var done <-chan conn.Reply
@@ -128,8 +129,8 @@ func (s *subscription) follow(ctx context.Context) bool {
 	}
 }
 
-// ended is called when a subscription has ended. It waits until the next attempt is due. It returns
-// false if the server does not support subscriptions, or if ctx is done.
+// ended is called when the current subscription has ended. It waits until the next attempt is due.
+// It returns false if the server does not support subscriptions, or if ctx is done.
 func (s *subscription) ended(ctx context.Context, reply conn.Reply) bool {
 	s.current, s.caughtUp = nil, false
 	if reply.Error != nil || errors.As(reply.Err, new(*conn.StatusError)) {

@@ -42,7 +42,7 @@ func (u *Upstream) supervise(ctx context.Context) {
 	}
 }
 
-// A supervisor holds the state kept between attempts to connect.
+// A supervisor holds the state that lasts from one attempt to connect to the next.
 type supervisor struct {
 	*Upstream
 	failures int  // number of consecutive failures

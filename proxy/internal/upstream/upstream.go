@@ -83,7 +83,7 @@ func (u *Upstream) State() conn.State {
 	return u.state
 }
 
-// Rev returns the server's revision family, if known.
+// Rev returns the server's revision family, or [rev.Rev2025] if it is unknown.
 func (u *Upstream) Rev() *rev.Rev {
 	u.mu.Lock()
 	defer u.mu.Unlock()

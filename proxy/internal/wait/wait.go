@@ -75,7 +75,7 @@ func (g *Group) Go(f func()) bool {
 	return true
 }
 
-// Close refuses further work.
+// Close makes the group refuse further work.
 func (g *Group) Close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -90,9 +90,9 @@ func AppendText(dst []byte, text string) []byte {
 	return append(rawjson.AppendString(dst, text), '}')
 }
 
-// AppendToolError appends the result of a failed tool call: one text block, which is all that a
-// model sees, and the _meta object meta, which is for programs and may be nil. If typed is true,
-// the result has resultType "complete".
+// AppendToolError appends the result of a failed tool call. It consists of a single text block,
+// because a model sees nothing else, and of the _meta object meta, which is for programs and may be
+// nil. If typed is true, the result has resultType "complete".
 func AppendToolError(dst []byte, text string, meta []byte, typed bool) []byte {
 	dst = append(dst, `{"content":[`...)
 	dst = append(AppendText(dst, text), `],"isError":true`...)
@@ -113,7 +113,7 @@ func Digest(b []byte) string {
 
 // A splicer copies an object and changes some of its members. Unchanged members are copied together
 // with the white space around them, so an object without changes is copied byte for byte. Changes
-// must be made in the order of the members. The method close must be called last.
+// must be made in member order. The method close must be called last.
 type splicer struct {
 	dst, src []byte
 	done     int  // offset in src; everything before it has been copied
@@ -126,8 +126,8 @@ func splice(dst, src []byte) splicer {
 	return splicer{dst: append(dst, src[:open]...), src: src, done: open}
 }
 
-// copyUpTo copies src up to the given offset. If a member becomes the first one in the copy,
-// copyUpTo drops the comma before the member.
+// copyUpTo copies src up to the given offset. If the members before have been dropped, it also
+// drops the comma that separated them from the next member.
 func (s *splicer) copyUpTo(end int) {
 	if end <= s.done {
 		return
@@ -144,7 +144,7 @@ func (s *splicer) copyUpTo(end int) {
 	s.done = end
 }
 
-// replace replaces the value of the member f.
+// replace copies src up to the member f, and replaces the member's value with by.
 func (s *splicer) replace(f field, by []byte) {
 	s.copyUpTo(f.at)
 	s.dst = append(s.dst, by...)
@@ -157,8 +157,8 @@ func (s *splicer) drop(f field) {
 	s.done = f.end
 }
 
-// add appends members, written as "key":value and separated by commas. The source must have been
-// copied up to the end of its last member.
+// add adds members, written as "key":value and separated by commas. The source must have been
+// copied up to the end of the object's last member.
 func (s *splicer) add(members ...[]byte) {
 	if s.some {
 		s.dst = append(s.dst, ',')
@@ -202,7 +202,7 @@ func SetMember(obj []byte, key string, value []byte) []byte {
 	return AppendStamped(nil, obj, rawjson.Object{}.Raw(key, value).Bytes())
 }
 
-// AppendStamped appends the object result, and adds to it those of the given members that it lacks.
+// AppendStamped appends the object result, and adds those of the given members that result lacks.
 // If result is not an object, it is appended unchanged.
 func AppendStamped(dst, result, members []byte) []byte {
 	last := 0 // offset of the end of the last member

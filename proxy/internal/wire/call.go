@@ -81,7 +81,7 @@ func ParseRequest(m Message) (Call, *Fault) {
 	return c, nil
 }
 
-// A Hop describes how the params of a call are changed before they are sent to an upstream.
+// A Hop describes the changes to the params of a call on their way from the proxy to an upstream.
 type Hop struct {
 	Name string // name of the tool at the upstream
 
@@ -159,7 +159,8 @@ func replaceOrDrop(out *splicer, f field, by []byte) {
 	out.replace(f, by)
 }
 
-// forwardMeta makes the changes in h to _meta. If no members are left, it drops _meta.
+// forwardMeta changes _meta, the member f, as described by h. If no members of _meta are left, it
+// drops _meta.
 func forwardMeta(out *splicer, f field, h Hop) {
 	before := *out
 	out.copyUpTo(f.at)
@@ -190,8 +191,8 @@ func forwardMeta(out *splicer, f field, h Hop) {
 	out.dst, out.done = inner.close(), f.end
 }
 
-// OtherParams returns the parts of the params, except for the named members, that reach the
-// upstream. members holds the params other than _meta. meta holds the members of _meta, without
+// OtherParams returns the parts of the params that reach the upstream, except for the named
+// members. members holds the params other than _meta. meta holds the members of _meta, except for
 // those that apply only between the client and the proxy and those for tracing. Each result is an
 // object, or nil if it would be empty.
 func (c Call) OtherParams(named ...string) (members, meta []byte) {
@@ -220,9 +221,9 @@ func (c Call) OtherParams(named ...string) (members, meta []byte) {
 	return members, meta
 }
 
-// WithMetaShown returns a copy of c with meta, the _meta that a person has seen; meta was returned
-// earlier by [Call.OtherParams]. Of c's own _meta, it keeps only the members that identify the
-// request. Other tracing members are dropped, because the person has not seen them.
+// WithMetaShown returns a copy of c with meta, the _meta that a person has seen, as returned
+// earlier by [Call.OtherParams]. The copy also contains those members of c's own _meta that
+// identify the request. It lacks all other tracing members, because the person has not seen them.
 func (c Call) WithMetaShown(meta []byte) Call {
 	_, own := c.OtherParams()
 	same := bytes.Equal(own, meta)

@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Keys of the _meta members that apply only between two peers and must not be forwarded, and the
-// key of the reference to a task.
+// Keys of _meta members. The last one refers to a task; the others apply only between two peers and
+// must not be forwarded.
 const (
 	keyProgressToken      = "progressToken"
 	keyProtocolVersion    = "io.modelcontextprotocol/protocolVersion"
@@ -23,9 +23,9 @@ const (
 	keyRelatedTask        = "io.modelcontextprotocol/related-task"
 )
 
-// A parser that ignores case treats keys like "Name" or "argument\u017f" as keys of the protocol.
-// Keys that differ from a known key only in case are therefore refused; otherwise, another parser
-// could read a member that this one ignores.
+// A parser that ignores case would accept keys like "Name" or "argument\u017f" as keys of the
+// protocol. Keys that differ from a known key only in case are therefore refused; otherwise, that
+// parser could read a member that this one ignores.
 
 // These lists of known keys must not be modified.
 var (
@@ -85,8 +85,7 @@ func clip(key []byte) string {
 // messages, at any depth.
 const OwnMeta = "io.petrigate/"
 
-// isOwn reports whether a name has the prefix OwnMeta in any combination of upper and lower case,
-// because some programs ignore case.
+// isOwn reports whether a name begins with OwnMeta, ignoring case as some programs do.
 func isOwn(name []byte) bool {
 	return len(name) >= len(OwnMeta) && bytes.EqualFold(name[:len(OwnMeta)], []byte(OwnMeta))
 }

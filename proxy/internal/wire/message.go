@@ -74,9 +74,9 @@ func Parse(raw []byte, size int) (Message, *Fault) {
 // needed.
 const small = 4 << 10
 
-// oneLine returns doc with each line break replaced by the given byte; see [OneLine]. Otherwise, an
-// upstream that reads one message per line could find a second message, which the proxy has not
-// seen, after a line break.
+// oneLine returns doc with each line break replaced by the given byte; see [OneLine]. Without that,
+// an upstream that reads one message per line could find a second message after a line break, which
+// the proxy has not seen.
 func oneLine(doc []byte, space byte) []byte {
 	if bytes.IndexByte(doc, '\n') < 0 && bytes.IndexByte(doc, '\r') < 0 {
 		return doc
@@ -112,7 +112,7 @@ type envelope struct {
 	twice   []byte // first duplicate key; always nil if the message has passed rawjson.Check
 }
 
-// take stores a member.
+// take stores a member in the envelope.
 func (e *envelope) take(key, value []byte, _ int) bool {
 	var field *[]byte
 	switch string(key) {
@@ -305,7 +305,7 @@ type index struct {
 }
 
 // A field is the position of one member. Its value is at [at:end], and from is the end of the
-// previous member or of the opening brace.
+// previous member or, for the first member, of the opening brace.
 type field struct {
 	name          fieldName
 	from, at, end int
@@ -396,7 +396,8 @@ type Fault struct {
 	Data    []byte // additional data about the fault; nil if none
 	ID      []byte // ID of the request as written; nil if it cannot be read
 
-	// Silent means that no answer must be sent, because the message seems to be a response.
+	// Silent means that no response must be sent, because the message itself seems to be a
+	// response.
 	Silent bool
 }
 
@@ -405,7 +406,7 @@ func NewFault(code int, message string) *Fault { return &Fault{Code: code, Messa
 
 func (f *Fault) Error() string { return f.Message }
 
-// Append appends the JSON-RPC error that answers the message.
+// Append appends the JSON-RPC error response with this fault.
 func (f *Fault) Append(dst []byte) []byte {
 	return AppendError(dst, f.ID, f.Code, f.Message, f.Data)
 }

@@ -19,7 +19,7 @@ type Meta struct {
 	LogLevel           string
 }
 
-// Clone returns a deep copy of m, for callers that keep m longer than the message.
+// Clone returns a deep copy of m, for callers that need m longer than the message.
 func (m Meta) Clone() Meta {
 	m.ProgressToken, m.ClientInfo, m.ClientCapabilities = bytes.Clone(m.ProgressToken), bytes.Clone(m.ClientInfo), bytes.Clone(m.ClientCapabilities)
 	return m
@@ -53,7 +53,8 @@ func ParseMeta(message Message) (Meta, *Fault) {
 	return m, nil
 }
 
-// Maximum sizes, in bytes, of a client's self-description. It is kept for a session or a call.
+// Maximum sizes, in bytes, of the parts of a client's self-description. They are stored as long as
+// a session or a call.
 const (
 	maxClientInfo   = 64 << 10 // size of clientInfo, which may contain icons
 	maxCapabilities = 16 << 10
@@ -89,7 +90,7 @@ func CheckHandshake(m Message) *Fault {
 	return nil
 }
 
-// take stores a member. It reports whether the member has the right type.
+// take stores a member of _meta in m. It returns false if the member has the wrong type.
 func (m *Meta) take(key, value []byte) (ok bool) {
 	switch string(key) {
 	case keyProgressToken:

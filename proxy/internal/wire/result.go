@@ -124,6 +124,6 @@ func (f Facts) Success() bool {
 	return f.Type != TypeInputRequired && f.Type != TypeOther && !f.Handle() && !f.Broken && !f.Failed
 }
 
-// Handle reports whether the result is a handle for a task instead of the end of the call, even if
-// the client did not ask for a task.
+// Handle reports whether the result only refers to a task that continues the call, even if the
+// client did not ask for a task.
 func (f Facts) Handle() bool { return f.Task || f.Type == TypeTask }

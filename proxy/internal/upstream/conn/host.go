@@ -111,7 +111,7 @@ type Host struct {
 
 	Acked chan int64 // receives the IDs of acknowledged subscriptions; 0 stands for an unknown ID
 
-	Rev func() *rev.Rev // returns the server's revision family, or the default if it is not known yet
+	Rev func() *rev.Rev // returns the server's revision family, or Rev2025 if it is unknown
 
 	// Renew repeats the handshake on c, because the server no longer knows the session.
 	Renew func(ctx context.Context, c Conn, version string) (*Session, error)

@@ -136,7 +136,7 @@ func (t *ServerRequests) Cancelled(params []byte) {
 	}
 }
 
-// Close ends all requests, because no more answers can be sent.
+// Close ends all requests, because no more responses can be sent.
 func (t *ServerRequests) Close() {
 	t.mu.Lock()
 	t.closed = true

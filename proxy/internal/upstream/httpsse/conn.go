@@ -159,7 +159,7 @@ func (c *Conn) Send(x *conn.Exchange) {
 }
 
 // post posts a message. If the server refuses the message and checkResend allows another attempt,
-// post sends it again. Answers arrive on the stream.
+// post sends it again. The response, if any, arrives on the stream.
 func (c *Conn) post(ctx context.Context, data []byte, checkResend func() error) error {
 	var sent atomic.Bool // whether a connection was available for the message; if so, bytes of it may have been sent
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }})
@@ -191,7 +191,7 @@ func (c *Conn) sendInBackground(data []byte) {
 	c.Host.Work.Go(func() { _ = c.push(c.ctx, data) })
 }
 
-// push posts a message that has no answer.
+// push posts a message that has no response.
 func (c *Conn) push(ctx context.Context, data []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, streamable.NotifyTimeout)
 	defer cancel()

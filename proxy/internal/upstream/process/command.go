@@ -81,7 +81,7 @@ func StartError(command string, err error) error {
 	return fmt.Errorf("starting %q: %w", command, reason)
 }
 
-// Describe describes how a process ended.
+// Describe returns a description of how a process ended, for error messages.
 func Describe(s *os.ProcessState) string {
 	if s == nil {
 		return "the server's process has exited"

@@ -13,10 +13,10 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// ErrClosed is returned by a connection after Close.
+// ErrClosed is the reason that a connection reports after it was closed by the proxy itself.
 var ErrClosed = errors.New("the connection was closed")
 
-// MaxPending is the maximum number of bytes kept for a child that does not read.
+// MaxPending is the maximum number of bytes queued for a child that does not read.
 const MaxPending = 16 << 20
 
 var errNotReading = errors.New("the server is not reading its input")
@@ -41,10 +41,10 @@ type Pipe struct {
 	busy    bool   // whether a caller or the flusher is writing
 	corks   int    // number of callers holding back writes
 	queued  int64  // total number of bytes of the messages added so far
-	written int64  // number of those bytes that were written, so the child may have read them
+	written int64  // number of those bytes that were written, and that the child may thus have read
 	err     error  // why no more messages are accepted
 
-	stuck chan []byte // passes unwritten bytes to the flusher; it is then the only writer
+	stuck chan []byte // passes unwritten bytes to the flusher, which then is the only writer
 	quit  chan struct{}
 	done  chan struct{}
 }
@@ -58,14 +58,14 @@ func NewPipe(file *os.File, broken func(error)) *Pipe {
 	return p
 }
 
-// Nowhere is the position of a message that was not added to the stream.
+// Nowhere is the position of a message that was never added to a child's input stream.
 const Nowhere = math.MaxInt64
 
 // Write queues a message followed by a newline. build appends the message, which is about size
-// bytes long, to its argument. Write stores the message's offset in the stream in position, for
-// Reached. Unless another goroutine is writing, Write then writes all queued messages. If several
-// is true, it first yields to other goroutines, which may be about to queue messages, so that one
-// system call writes them all.
+// bytes long, to its argument. Write stores the message's offset in the stream in *position, for
+// [Pipe.Reached]. Unless another goroutine is writing, Write then writes all queued messages. If
+// several is true, it first yields to other goroutines, which may be about to queue messages, so
+// that one system call writes them all.
 func (p *Pipe) Write(position *int64, several bool, size int, build func([]byte) []byte) error {
 	p.mu.Lock()
 	if p.err != nil {
@@ -185,8 +185,7 @@ func (p *Pipe) fail(err error) {
 	p.broken(err)
 }
 
-// Reached reports whether the child may have read any byte of the message whose offset is stored in
-// position.
+// Reached reports whether the child may have read any byte of the message at offset *position.
 func (p *Pipe) Reached(position *int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -211,7 +210,7 @@ var ErrTooLong = errors.New("a message from the server is too long")
 const (
 	lineBuffer = 64 << 10
 	bigLine    = 32 << 10 // minimum length of a line that Next returns without copying it
-	maxExpect  = 4 << 20  // maximum line length that the buffer is enlarged for in advance
+	maxExpect  = 4 << 20  // maximum line length that the buffer is enlarged to hold in advance
 )
 
 // A LineReader splits a stream into lines of limited length.
@@ -221,7 +220,7 @@ type LineReader struct {
 
 	buf        []byte
 	spare      []byte // buffer of the usual size, kept while buf is larger
-	expect     int    // length of the latest line that was at least bigLine long
+	expect     int    // length of the latest line of at least bigLine bytes, up to maxExpect
 	start, end int    // range of buf with bytes that have been read but not returned
 	seen       int    // offset in buf; the bytes from start to it contain no newline
 	err        error
@@ -256,7 +255,7 @@ func (l *LineReader) Next() (line []byte, kept bool, err error) {
 		return line, false, nil
 	}
 	l.expect = min(len(line), maxExpect)
-	if len(line) < len(l.buf)/4 { // use a copy, because callers may keep the line of a call, and thus the buffer, for a long time
+	if len(line) < len(l.buf)/4 { // use a copy, because callers may retain the line of a call, and thus the buffer, for a long time
 		line = bytes.Clone(line)
 	}
 	l.replace(l.buf[l.start:l.end])
@@ -298,9 +297,9 @@ func (l *LineReader) read() {
 	l.end += n
 }
 
-// grow enlarges the buffer to hold a line as long as the latest large one, because a server's large
-// lines tend to have similar lengths. Doubling the buffer repeatedly would clear and copy it each
-// time.
+// grow enlarges the buffer to hold a line as long as the latest large line, because a server's
+// large lines tend to have similar lengths. Doubling the buffer repeatedly would clear and copy it
+// each time.
 func (l *LineReader) grow() {
 	grown := make([]byte, max(2*len(l.buf), l.expect+bigLine))
 	l.end = copy(grown, l.buf[l.start:l.end])

@@ -37,7 +37,7 @@ type Conn struct {
 
 	readers sync.WaitGroup // goroutines that read standard output and standard error
 	gone    chan struct{}  // closed when the child has been reaped
-	dead    bool           // whether all of the child's processes have ended; set before gone is closed
+	dead    bool           // whether all of the child's processes have ended; set before gone is closed, and valid only afterwards
 	exit    *os.ProcessState
 }
 
@@ -92,7 +92,7 @@ func closeAll(files [3]*os.File) {
 	}
 }
 
-// newConn starts the goroutines for a child that is already running.
+// newConn returns a Conn for a child that is already running, and starts its goroutines.
 func newConn(u *conn.Host, cmd *exec.Cmd, ends pipes) *Conn {
 	c := &Conn{
 		Dispatcher: conn.NewDispatcher(u), cmd: cmd, Pid: cmd.Process.Pid, stdout: ends.ours[1], stderr: ends.ours[2],
@@ -122,8 +122,8 @@ func (c *Conn) awaitAndKill() {
 	c.readOutBy(time.Now().Add(time.Second))
 }
 
-// readOutBy lets the goroutines that read the child's output continue until t, but not longer,
-// because a process that has escaped from the child's process tree may keep the pipes open.
+// readOutBy limits how long the goroutines that read the child's output continue: until t. A
+// process that has escaped from the child's process tree may keep the pipes open forever.
 func (c *Conn) readOutBy(t time.Time) {
 	_ = c.stdout.SetReadDeadline(t)
 	_ = c.stderr.SetReadDeadline(t)
@@ -206,8 +206,8 @@ func (c *Conn) read() {
 	})))
 }
 
-// each calls take with each nonempty line of output until an error occurs. Unless together is nil,
-// each also tells it which lines, at most [burst.Most], can be read together.
+// each calls take with each nonempty line of output until an error occurs. It tells together,
+// unless that is nil, which lines can be read together, at most [burst.Most] at a time.
 func each(lines *process.LineReader, together conn.Burst, take func(line []byte, kept bool)) error {
 	var reading burst.Reading
 	if together != nil {
@@ -251,7 +251,7 @@ func (c *Conn) Reason(err error) error {
 	return err
 }
 
-// hearMalformed stores and logs a line that is not a message.
+// hearMalformed stores and logs a line of standard output that is not a valid message.
 func (c *Conn) hearMalformed(line []byte, err error) {
 	c.Host.Hear(conn.OnStdout, line)
 	if c.malformed.Allow() {
@@ -259,7 +259,7 @@ func (c *Conn) hearMalformed(line []byte, err error) {
 	}
 }
 
-// sendAnswer sends the proxy's answer to a server's request.
+// sendAnswer sends the proxy's response to a server's request.
 func (c *Conn) sendAnswer(answer []byte) {
 	var position int64
 	_ = c.Stdin.Write(&position, false, len(answer), func(b []byte) []byte { return append(b, answer...) })

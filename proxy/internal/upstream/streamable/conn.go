@@ -39,12 +39,12 @@ const (
 	sessionHeader = "Mcp-Session-Id"
 	versionHeader = "Mcp-Protocol-Version"
 
-	NotifyTimeout  = 5 * time.Second // timeout for sending a message that has no answer
-	cancelledGrace = 5 * time.Minute // how long to wait for the answer to a request that has been canceled
-	drainTime      = time.Second     // how long to wait, after the answer, for the stream to end
+	NotifyTimeout  = 5 * time.Second // timeout for sending a message that has no response
+	cancelledGrace = 5 * time.Minute // how long to wait for the response to a canceled request
+	drainTime      = time.Second     // how long to wait, after the response, for the end of the stream
 
 	ExcerptLimit = 64 << 10 // maximum number of bytes read from an error response
-	maxAnswers   = 16       // maximum number of requests from the server that are being refused at the same time
+	maxAnswers   = 16       // maximum number of requests from the server that the proxy refuses at the same time
 )
 
 // A Conn is a connection to a streamable HTTP endpoint. It is safe for concurrent use.
@@ -56,17 +56,18 @@ type Conn struct {
 	Current    atomic.Pointer[conn.Session] // nil before the handshake
 	authorized atomic.Pointer[string]       // latest Authorization header that was sent
 
-	otherSessions atomic.Bool // whether to ignore errors about unknown sessions, because they concern sessions other than the MCP session
+	otherSessions atomic.Bool // whether to ignore errors about unknown sessions, because they are about the server's own sessions instead of MCP sessions
 
 	renewing sync.Mutex
 	renewed  wait.Signal   // sent when a new session replaces Current
-	streamed wait.Signal   // sent when the request for the GET stream of a session has been answered
-	answers  chan struct{} // limits how many requests from the server are being refused at the same time
+	streamed wait.Signal   // sent when the server has responded to the request for the GET stream of a session
+	answers  chan struct{} // limits how many requests from the server the proxy refuses at the same time
 }
 
 func (c *Conn) Lifetime() context.Context { return c.ctx }
 
-// Dial checks the address, but does not connect. The first request does.
+// Dial returns a connection to the configured URL, or an error if the configuration is invalid. No
+// network connection is opened before the first request.
 func Dial(ctx context.Context, u *conn.Host) (*Conn, error) {
 	parsed, err := url.Parse(u.Config.URL)
 	if err != nil || parsed.Host == "" || (parsed.Scheme != "http" && parsed.Scheme != "https") {
@@ -148,7 +149,7 @@ func (c *Conn) Restart(_ context.Context, err error) bool {
 }
 
 // NewRequest returns a request with the configured headers and those of the protocol. If both
-// contain a header, the protocol's value takes precedence.
+// define the same header, the protocol's value takes precedence.
 func (c *Conn) NewRequest(ctx context.Context, method string, s *conn.Session, data []byte) (*http.Request, error) {
 	// With this type of reader, the HTTP transport can write the body together with the headers,
 	// and can write it again if it turns out that the connection was closed.

@@ -22,13 +22,13 @@ var (
 	ErrCancelled = errors.New("the request was cancelled")
 )
 
-// lost converts a transport error to an error for the exchange x. If the server is unreachable, it
-// also ends the connection.
+// lost returns the error for an exchange x that failed with the transport error err. If the server
+// is unreachable, it also ends the connection.
 func (c *Conn) lost(x *conn.Exchange, err error, sent bool) error {
 	switch {
 	case errors.As(err, new(*Unauthorized)):
 		return conn.NotSent(err)
-	case errors.Is(err, conn.ErrNotSent): // the request was refused before, and checkResend has prevented a second attempt
+	case errors.Is(err, conn.ErrNotSent): // the server has refused the request, and checkResend has prevented a second attempt
 		return err
 	}
 	open, cause := c.cause(x, err)
@@ -113,9 +113,9 @@ func droppedByStatus(x *conn.Exchange, s *conn.Session, status int, body []byte)
 	return false
 }
 
-// dropped reports whether a JSON-RPC error means that the session is unknown. In that case, x
-// should be sent again. If the error recurs in a new session, it concerns sessions of the server
-// other than the MCP session, and from then on, dropped returns false for such errors.
+// dropped reports whether a JSON-RPC error means that the session is unknown. If so, x should be
+// sent again. If the error recurs in a new session, it is about the server's own sessions instead
+// of MCP sessions; from then on, dropped returns false for such errors.
 func (c *Conn) dropped(x *conn.Exchange, s *conn.Session, refusal []byte) bool {
 	if len(refusal) == 0 || !mayRenew(x, s) {
 		return false

@@ -85,7 +85,8 @@ func (c *Conn) AwaitStream(ctx context.Context) {
 	}
 }
 
-// awaitSession waits until the current session is not s. It returns false if ctx is done first.
+// awaitSession waits until the current session is a session other than s. It returns false if ctx
+// is done first.
 func (c *Conn) awaitSession(ctx context.Context, s *conn.Session) bool {
 	for c.Current.Load() == s {
 		if !wait.For(ctx, c.renewed) {

@@ -43,7 +43,7 @@ func (c *Conn) Get(ctx context.Context, s *conn.Session, lastID string) (*http.R
 	return c.Do(request, nil)
 }
 
-// push sends a message that has no answer.
+// push sends a message that has no response.
 func (c *Conn) push(ctx context.Context, s *conn.Session, method string, data []byte) error {
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
@@ -72,7 +72,7 @@ func (c *Conn) Notify(ctx context.Context, s *conn.Session, method string, param
 	return c.push(ctx, s, method, wire.AppendNotification(nil, method, params))
 }
 
-// reply sends the proxy's answer to a server's request.
+// reply sends the proxy's response to a server's request.
 func (c *Conn) reply(s *conn.Session, answer []byte) {
 	c.Host.Work.Go(func() {
 		if err := c.push(c.ctx, s, "", answer); err != nil {
@@ -81,11 +81,11 @@ func (c *Conn) reply(s *conn.Session, answer []byte) {
 	})
 }
 
-// refuse answers a server's request that the proxy does not forward.
+// refuse responds to a server's request that the proxy does not forward.
 func (c *Conn) refuse(s *conn.Session, m wire.Message) {
 	select {
 	case c.answers <- struct{}{}:
-	default: // drop the request, because the server sends requests faster than it reads answers
+	default: // drop the request, because the server sends requests faster than it reads responses
 		return
 	}
 	data := conn.OwnAnswer(m)

@@ -67,7 +67,8 @@ func (c *Conn) Cancel(x *conn.Exchange, reason string) {
 	if !c.Host.Work.Go(func() {
 		// The context of x is not used here, because it is done as soon as the server replies to x.
 		// The server may reply even before the notification is sent: canceling x also withdraws the
-		// requests that the server made during x, and their answers may cause a reply.
+		// requests that the server made during x, and the responses to these requests may cause a
+		// reply to x.
 		_ = c.Notify(c.ctx, nil, conn.MethodCancelled, conn.CancelledParams(x.ID, reason))
 	}) {
 		return
@@ -112,8 +113,8 @@ func (c *Conn) roundTrip(x *conn.Exchange) conn.Reply {
 	return c.inNewSession(x, s, c.sendOnce(x, s))
 }
 
-// inNewSession returns reply, unless it means that the server no longer knows the session s. In
-// that case, it sends x again in a new session and returns the new reply.
+// inNewSession returns the reply, unless the reply means that the server no longer knows the
+// session s. In that case, it sends x again in a new session and returns the new reply.
 func (c *Conn) inNewSession(x *conn.Exchange, s *conn.Session, reply conn.Reply) conn.Reply {
 	if rest := reply.Rest; rest != nil {
 		return conn.Reply{Rest: func() conn.Reply { return c.inNewSession(x, s, rest()) }}

@@ -16,23 +16,25 @@ import (
 )
 
 const (
-	maxResumes  = 100 // maximum number of times in a row that a request's stream is resumed without receiving an event
+	maxResumes  = 100 // maximum number of consecutive times that a request's stream is resumed without receiving an event
 	usualResume = time.Second
 	longResume  = time.Minute
 )
 
-// A responseStream is an event stream. It either answers an exchange or belongs to no exchange.
+// A responseStream is the event stream of a response. It belongs to an exchange or, if it was
+// opened with GET, to none.
 type responseStream struct {
 	*Conn
-	x      *conn.Exchange // exchange answered by the stream; nil if none
+	x      *conn.Exchange // exchange that the stream belongs to; nil if none
 	s      *conn.Session
 	events *EventReader
 }
 
-// read reads the stream that answers x: first notifications and requests about x, and then the
-// reply. A server that uses revision 2025-11-25 may end the stream early, any number of times. The
-// proxy then requests the rest with GET, which does not execute the request again. If Send runs on
-// the caller's goroutine and must return, Rest in the returned Reply does the remaining work.
+// read reads the event stream that contains the reply to r.x: first notifications and requests, and
+// then the reply. A server that uses revision 2025-11-25 may end the stream early, any number of
+// times. The proxy then requests the rest with GET, which does not execute the request again. If
+// Send runs on the caller's goroutine and must return, Rest in the returned Reply does the
+// remaining work.
 func (r responseStream) read(body io.ReadCloser) conn.Reply {
 	for resumes, seen := 0, ""; ; resumes++ {
 		err := r.follow()
@@ -98,8 +100,8 @@ func mustReturn(x *conn.Exchange) bool {
 	return true
 }
 
-// follow handles events until it has delivered the reply to x. It does not wait for the end of the
-// stream, which may come much later.
+// follow handles events until it has delivered the reply to r.x. It does not wait for the end of
+// the stream, which may come much later.
 func (r responseStream) follow() error {
 	for {
 		if mustReturn(r.x) {
@@ -140,7 +142,7 @@ func (r responseStream) owner(m wire.Message) *conn.Exchange {
 	return r.x
 }
 
-// take handles a message from the stream that is not the answer to x.
+// take handles a message from the stream other than the reply to r.x.
 func (r responseStream) take(m wire.Message, err error) {
 	switch {
 	case err != nil:

@@ -30,7 +30,7 @@ const (
 var errHeaderTooLong = errors.New("the response header is too long")
 
 // A DirectTransport makes HTTP/1.1 requests without TLS on the caller's goroutine. The net/http
-// transport passes each request through two goroutines of the connection. This takes longer than a
+// transport passes each request through two goroutines of the connection, which takes longer than a
 // call to a local server. With TLS or through a proxy, requests take longer anyway, so they are
 // left to net/http. A DirectTransport is safe for concurrent use.
 type DirectTransport struct {
@@ -115,7 +115,7 @@ func (t *DirectTransport) pop() *directConn {
 	return c
 }
 
-// put keeps the idle connection c for later requests.
+// put makes the idle connection c available for later requests.
 func (t *DirectTransport) put(c *directConn) {
 	c.since = time.Now()
 	t.mu.Lock()
@@ -189,8 +189,8 @@ func (c *directConn) exchange(request *http.Request) (*http.Response, error) {
 	}
 }
 
-// A directBody is a response body. Once it has been read to its end, the connection is kept for the
-// next request. If the body is closed earlier, the connection is closed as well.
+// A directBody is a response body. If it is read to its end, the connection is reused for the next
+// request. If it is closed earlier, the connection is closed as well.
 type directBody struct {
 	conn *directConn
 	stop func() bool
@@ -201,7 +201,8 @@ type directBody struct {
 	done atomic.Bool
 }
 
-// Read reads from the body. At its end, Read keeps the connection for the next request.
+// Read reads from the body. At the end of the body, it makes the connection available for the next
+// request.
 func (b *directBody) Read(p []byte) (int, error) {
 	n, err := b.body.Read(p)
 	switch {
@@ -219,7 +220,8 @@ func (b *directBody) Close() error {
 	return nil
 }
 
-// finish releases the connection. read reports whether the body was read to its end.
+// finish releases the connection. read reports whether the body was read to its end, so that the
+// connection can be reused.
 func (b *directBody) finish(read bool) {
 	if b.done.Swap(true) {
 		return
