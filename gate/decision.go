@@ -16,8 +16,8 @@ type Refusal struct {
 	Blocks []Block // the nets that refuse the call or require approval, in policy order
 	Text   string  // the reason in one sentence
 
-	// Retry is how long after the call the clock alone makes the call possible. It is 0 if this
-	// never happens, or only in the distant future.
+	// Retry is how long to wait, counted from the call, until the clock alone has made the call
+	// possible. It is 0 if this never happens, or only in the distant future.
 	Retry time.Duration
 }
 

@@ -228,9 +228,9 @@ func (n Name) enclosing() []string {
 	return keys
 }
 
-// implies reports whether s refuses every call that the limit other refuses. s must not be refilled
-// by calls. This is so if the budget of s is not larger, s counts over at least the same sessions,
-// and s does not refill faster.
+// implies reports whether s refuses every call that the limit other refuses. For this, the budget
+// of s must not be larger, s must count over at least the same sessions, and s must not refill
+// faster. s must not be refilled by calls.
 func (s *Limit) implies(other *Limit) bool {
 	switch {
 	case s.Shadow && !other.Shadow || s.Count > other.Count:

@@ -1,6 +1,7 @@
 package rules
 
-// checkParts warns if a name in a list makes a statement repeat what an earlier statement says.
+// checkParts warns about a name in a list if the part of the statement about this name repeats an
+// earlier statement.
 func (c *compiler) checkParts() {
 	first := make(map[string]Statement)
 	for _, s := range c.statements {

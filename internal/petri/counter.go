@@ -351,7 +351,7 @@ func (a *Analysis) countStates(c *counterSearch, o *Options) bool {
 	return exact
 }
 
-// terminal returns boxes that contain the counter values that mark a terminal place in control u.
+// terminal returns boxes of the counter values that mark a terminal place in control u.
 func (c *counterSearch) terminal(u *control, places []int) []box {
 	var marked []box
 	for _, p := range places {

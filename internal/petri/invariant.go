@@ -85,7 +85,7 @@ type farkas struct {
 }
 
 type farkasRow struct {
-	numbers []int    // effect, followed by weights, in shared memory
+	numbers []int    // backing array of effect and weights
 	effect  []int    // for each distinct effect of a transition, how it changes the weighted sum
 	weights []int    // weight of each place
 	support []uint64 // bit set of the places with a nonzero weight

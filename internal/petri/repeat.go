@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// MaxFirings returns how many consecutive times t can fire in m without raising a token count above
-// the limit most. It returns [math.MaxInt] if that number is unlimited.
+// MaxFirings returns how many times in succession t can fire in m without raising a token count
+// above the limit most. It returns [math.MaxInt] if that number is unlimited.
 func (t *Transition) MaxFirings(m Marking, most int) int {
 	times := math.MaxInt
 	for _, a := range t.In {

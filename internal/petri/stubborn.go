@@ -2,8 +2,8 @@ package petri
 
 import "github.com/petrigate/petrigate/internal/list"
 
-// stubborn chooses, in each state, a strong stubborn set: transitions that are enough to fire in
-// order to find all deadlocks. See findDeadlocks.
+// stubborn chooses, in each state, a strong stubborn set: a set of transitions that includes all
+// those needed to find every deadlock. See findDeadlocks.
 type stubborn struct {
 	net        *Net
 	interferes [][]int32 // for each transition, the transitions that it can disable or that can disable it

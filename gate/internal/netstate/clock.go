@@ -20,8 +20,7 @@ func Latest(c *Clock, t time.Time) time.Time {
 	return t
 }
 
-// Since returns when the transition with index k among those with Every last ticked or became
-// enabled.
+// Since returns when the clock-driven transition with index k last ticked or became enabled.
 func Since(c *Clock, k int) time.Time {
 	if c == nil {
 		return time.Time{}

@@ -43,7 +43,7 @@ type ShadowData struct {
 // immutable. A nil pointer is empty.
 type Values struct {
 	states trie.Trie[storedState]
-	pool   trie.Trie[storedState] // plain states keyed by their encoding, so that identical states share memory
+	pool   trie.Trie[storedState] // plain states (see isPlain) keyed by their encoding, so that identical states share memory
 }
 
 // storedState is the stored form of a state. It separates the clock and the spent amount, so that
