@@ -35,9 +35,8 @@ func (s ToolSet) withAgents(result *policy.Result) ToolSet {
 	return s
 }
 
-// namesAgents reports whether the rules name a built-in tool of an agent with the agent's name in
-// front, as in "claude-code.Bash". Such rules are meant for the agent's hook, which may be added
-// later.
+// namesAgents reports whether the rules name a built-in tool of an agent together with the agent,
+// as in "claude-code.Bash". Such rules are meant for the agent's hook, which may be added later.
 func namesAgents(cfg *config.Config) bool {
 	if cfg == nil {
 		return false

@@ -114,7 +114,7 @@ type netInfos map[string]gate.NetInfo
 // writtenNets holds the hand-written nets.
 type writtenNets []config.Net
 
-// The type proven holds a claim and the result of trying to prove it.
+// The type proven holds a claim and the result of an attempt to prove it.
 type proven struct {
 	policy.Claim
 	verify.Proof
@@ -130,7 +130,7 @@ func baseFiles(c *config.Config) []string {
 	})
 }
 
-// Run verifies a policy with effort e. tools holds the names that belong to each tool.
+// Run verifies a policy with effort e. tools holds the known tools, each with all its names.
 func Run(ctx context.Context, result *policy.Result, source policy.Source, tools ToolSet, e Effort) (*Analysis, error) {
 	tools = tools.withAgents(result)
 	v := &Analysis{nets: make(netInfos), tools: tools, written: source.Nets, found: result.Problems, dead: make(map[string][]string)}
@@ -259,7 +259,7 @@ func (v *Analysis) others(p *gate.Policy, tools ToolSet) []gate.Tool {
 	return append(others, gate.Tools(tools.others(seen)...)...)
 }
 
-// The function tellable returns the given reason for an unknown result. If the result depends on
+// The function tellable completes the given reason for an unknown result. If the result depends on
 // whether the tool called supposed exists, it adds that "petrigate check --live" can find out.
 func tellable(why, supposed string) string {
 	if supposed == "" {

@@ -64,8 +64,8 @@ func called(t gate.Tool) string { return text.Escape(t.Name) }
 // alternatives joins the names of the tools with the word "or".
 func alternatives(tools []gate.Tool) string { return strings.Join(list.Map(tools, called), " or ") }
 
-// unapprovedText returns a phrase for the approval that the last call lacks, or "" if the claim
-// does not require approval.
+// unapprovedText returns a phrase that names the approval that the last call lacks, or "" if the
+// claim does not require approval.
 func unapprovedText(a *verify.Approval) string {
 	switch {
 	case a == nil:
@@ -84,8 +84,8 @@ func persons(count int) string {
 	return fmt.Sprintf("no %d people are", count)
 }
 
-// The function over returns a phrase about the call that restarts the count of calls, or "" if no
-// call restarts it.
+// The function over returns a phrase that names the call that restarts the count of calls, or "" if
+// no call restarts it.
 func over(p verify.Period) string {
 	switch {
 	case p.Call.Name == "":

@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// MissingCommands finds server commands that this machine cannot run. If the proxy is about to
-// start, they are errors. If a configuration is only being checked, they are warnings, because it
+// MissingCommands finds server commands that cannot be run on this machine. They are errors if the
+// proxy is about to start. If a configuration is only being checked, they are warnings, because it
 // may be meant for another machine.
 func MissingCommands(c *config.Config, severity diag.Severity) diag.List {
 	var problems diag.List

@@ -62,7 +62,7 @@ func Listened(c *config.Config) []string {
 	return all
 }
 
-// names reports whether rules name a tool of the agent with the agent's name in front, as in
+// names reports whether the rules name a tool of the agent together with the agent, as in
 // "claude-code.Bash".
 func names(c *config.Config, agent string) bool {
 	return slices.ContainsFunc(c.Rules, func(r config.RuleText) bool { return strings.Contains(r.Text, agent+".") })
@@ -77,7 +77,7 @@ func refusedByDefault(p *gate.Policy, state *gate.State, agent string) []string 
 	})
 }
 
-// The function some returns the first few names, followed by "..." if it omits any.
+// The function some joins the first few names and appends "..." if it omits any.
 func some(names []string) []string {
 	const most = 4
 	if len(names) <= most {

@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// lost reports tools that a failure can make permanently unavailable, unless a run without failures
-// can do the same. It omits losses that are the end of a workflow, and losses that a reported
+// lost reports tools that failures can make permanently unavailable, unless runs without failures
+// can do so too. It omits losses that are the end of a workflow, and losses that a reported
 // deadlock or a refuted claim already shows.
 func (v *Analysis) lost() diag.List {
 	var ps diag.List
@@ -30,15 +30,15 @@ func (v *Analysis) lost() diag.List {
 	return ps
 }
 
-// claimedPossible reports whether the policy claims that calls to the tool are always possible, and
-// the claim was refuted.
+// claimedPossible reports whether the policy claims that calls to the tool are always possible, but
+// the claim was refuted. The loss of the tool then needs no report of its own.
 func (v *Analysis) claimedPossible(t gate.Tool) bool {
 	return slices.ContainsFunc(v.proofs, func(p proven) bool {
 		return p.Kind == rules.AlwaysPossible && p.Result == verify.Refuted && p.Tool.Name == t.Name && p.Tool.Kind == t.Kind
 	})
 }
 
-// deadlocked reports whether the nets cause a deadlock that is already reported.
+// deadlocked reports whether these nets cause a deadlock, which is reported separately.
 func (v *Analysis) deadlocked(nets []verify.Net) bool {
 	return slices.ContainsFunc(v.report.Groups, func(g verify.Group) bool {
 		return g.Deadlock.Result == verify.Refuted && len(g.Deadlock.Trace) > 0 && slices.Equal(g.Deadlock.Because, nets)

@@ -33,7 +33,8 @@ func (v *Analysis) milder() diag.List {
 	return ps
 }
 
-// A strictness describes how strictly calls with a name are treated; higher values are stricter.
+// A strictness ranks how strictly the policy decides on calls with a name; higher values are
+// stricter.
 type strictness uint8
 
 const (
@@ -43,7 +44,7 @@ const (
 	forbidden
 )
 
-// A treatment describes how strictly calls with a name are treated, and why.
+// A treatment describes how strictly the policy decides on calls with a name, and why.
 type treatment struct {
 	how strictness
 	by  string

@@ -59,7 +59,8 @@ func scriptNotes(s config.Shell) (notes []string) {
 	return notes
 }
 
-// unsure lists the names that might be callable, grouped by the reason for the doubt.
+// unsure lists the names that the verification could not show to be callable or uncallable, grouped
+// by the reason.
 func (v *Analysis) unsure() []string {
 	unsure := func(n verify.Name) bool { return n.Callable == verify.Unsure }
 	var notes []string
@@ -69,8 +70,8 @@ func (v *Analysis) unsure() []string {
 	return notes
 }
 
-// grouped yields the names accepted by the function meant, grouped by the key that the function
-// common returns for each name. The groups are ordered by their first names.
+// grouped groups the names accepted by meant by the key that common returns for them, and yields
+// each key with its names. The groups are ordered by their first names.
 func (v *Analysis) grouped(meant func(verify.Name) bool, common func(verify.Name) string) iter.Seq2[string, []verify.Name] {
 	var order []string
 	groups := make(map[string][]verify.Name)

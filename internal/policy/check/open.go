@@ -10,14 +10,14 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// An openQuestion is an unanswered question about the policy. Unknown claims and tools are not
-// included, because they state their own reasons.
+// An openQuestion is a question about the policy that the verification left open. Unknown claims
+// and tools are not included, because they state their own reasons.
 type openQuestion struct {
-	Question string   `json:"question"` // what the question is about: "calls", "lost", "redundant", "deadlock", "because" or "transitions"
+	Question string   `json:"question"` // the topic: "calls", "lost", "redundant", "deadlock", "because" or "transitions"
 	Tools    []string `json:"tools,omitempty"`
 	Nets     []string `json:"nets,omitempty"`
 	Why      string   `json:"why"`
-	Hint     string   `json:"hint,omitempty"` // how to get an answer
+	Hint     string   `json:"hint,omitempty"` // how to have the question answered
 
 	text  string // the question, written out in full
 	group string // if Question is "deadlock", the names of the nets
@@ -38,7 +38,7 @@ func (e Effort) raise(why string) string {
 	return ""
 }
 
-// reason returns the reason in why, followed by a hint if raising a limit might help.
+// reason returns the reason why, followed by a hint if raising a limit might help.
 func (e Effort) reason(why string) string {
 	if hint := e.raise(why); hint != "" {
 		return why + "; " + hint

@@ -125,7 +125,7 @@ func short(n gate.NetInfo) string {
 const maxBefore = 12
 
 // callable describes whether and how a name can be called. asks is the number of people who must
-// approve calls with the name.
+// approve such calls.
 func (r Report) callable(t reportedTool, asks int) string {
 	switch n := t.known; n.Callable {
 	case verify.Possible:
@@ -149,8 +149,8 @@ func (r Report) callable(t reportedTool, asks int) string {
 	}
 }
 
-// yes returns "yes" for a callable name. If the run that leads to the call needs a tool that is not
-// in the tool list, yes instead returns a phrase with the name of that tool.
+// yes returns the table entry for a callable name: "yes" or, if the run that leads to the call
+// needs a tool that is not in the tool list, a phrase that names this tool.
 func (s ToolSet) yes(t verify.Trace) string {
 	for _, step := range t {
 		if s.Known && !step.Ends && step.Wait == 0 && !hasTool(s.Tools, step.Tool) {

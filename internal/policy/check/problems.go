@@ -70,7 +70,8 @@ func (p proven) holdsForEach() string {
 	return "it is proved " + p.ForEach + ": add that to the claim if you mean it"
 }
 
-// noEvidence explains why some successes in the run do not count as evidence for the claim.
+// noEvidence explains why the success of some calls in the run does not count as evidence for the
+// claim.
 func noEvidence(p proven) string {
 	var b strings.Builder
 	for i, s := range p.Counterexample {
@@ -106,7 +107,8 @@ func (v *Analysis) uncallable() diag.List {
 	return ps
 }
 
-// uncallableUnexpectedly reports whether it is a problem that a name can never be called.
+// uncallableUnexpectedly reports whether the name can never be called although the policy does not
+// intend this.
 func (v *Analysis) uncallableUnexpectedly(n verify.Name) bool {
 	return n.Callable == verify.Impossible && !v.nets.blocked(n) && (len(n.Because) > 0 || !slices.Contains(v.unlisted, n.Tool.Name))
 }
@@ -213,8 +215,8 @@ func (v *Analysis) narrowedByConfig(r verify.Redundant) bool {
 	return ofBase(r.Net) && slices.ContainsFunc(r.Because, func(n verify.Net) bool { return !ofBase(n) })
 }
 
-// The method before returns a phrase for a redundant net. It names the nets that already decide the
-// same calls, and their effect.
+// The method before returns a phrase that tells why a net is redundant: it names the given nets,
+// which already decide the same calls, and what these do.
 func (ns netInfos) before(nets []verify.Net) string {
 	asking := list.Filter(nets, func(n verify.Net) bool {
 		return slices.ContainsFunc(ns[n.Name].Transitions, func(t gate.Transition) bool { return t.Manual })
@@ -230,7 +232,8 @@ func (ns netInfos) before(nets []verify.Net) string {
 	return citedAll(nets) + " forbid it or require approval before it does"
 }
 
-// agreeing returns singular if the slice has exactly one element, and plural otherwise.
+// agreeing returns the verb form that agrees with the number of nets: singular for exactly one net,
+// and plural otherwise.
 func agreeing[T any](all []T, singular, plural string) string {
 	if len(all) == 1 {
 		return singular

@@ -27,22 +27,22 @@ type Report struct {
 	open     int       // number of unknown claims that keep the report from being ok
 }
 
-// A reportedTool is the result for a single name. Its events are a run that leads to a call with
-// the name, in a form that "petrigate eval" can read.
+// A reportedTool is the result for a single name. Its events form a run that leads to a call with
+// the name, in the input format of "petrigate eval".
 type reportedTool struct {
 	Name     string          `json:"name"`
 	Callable any             `json:"callable"` // true, false or "after-failure"; nil if unknown
 	Shortest []string        `json:"shortest"` // names of the calls in a shortest run; nil if the tool cannot be called
 	Because  []string        `json:"because,omitzero"`
 	Why      string          `json:"why,omitempty"`  // if Callable is nil, the reason
-	Hint     string          `json:"hint,omitempty"` // how to find out whether the tool can be called
+	Hint     string          `json:"hint,omitempty"` // how to have this decided
 	Events   []sandbox.Event `json:"events,omitempty"`
 
 	known verify.Name
 }
 
-// A reportedProof is the result for a claim. Its counterexample is a run in a form that "petrigate
-// eval" can read.
+// A reportedProof is the result for a claim. Its counterexample is a run in the input format of
+// "petrigate eval".
 type reportedProof struct {
 	Text           string          `json:"text"`
 	Part           string          `json:"part,omitempty"` // for a claim about several names, the single claim that was refuted or is unknown
@@ -55,8 +55,8 @@ type reportedProof struct {
 	Why            string          `json:"why,omitempty"`     // why the result is unknown or a counterexample is missing
 	Hint           string          `json:"hint,omitempty"`    // how to find out whether the claim holds
 
-	// ForEach is a phrase, such as "for each path", that makes the claim provable if it is added at
-	// the claim's end.
+	// ForEach is a phrase, such as "for each path", that makes the claim provable when appended to
+	// it.
 	ForEach string `json:"forEach,omitempty"`
 }
 
@@ -123,7 +123,8 @@ func (p proven) events(tools ToolSet) []sandbox.Event {
 	return events
 }
 
-// listTools adds every name that a net lists, in order, followed by the other known tools.
+// listTools adds to the report every name that a net lists, in order, followed by the other known
+// tools.
 func (r *Report) listTools(result *policy.Result, known ToolSet) {
 	found := make(map[string]verify.Name)
 	tools := known

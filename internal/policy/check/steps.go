@@ -162,7 +162,8 @@ func (p *player) nets(said []gate.Verdict) []NetStep {
 	return all
 }
 
-// verdictText describes a net's verdict for a call. It returns "" if there is nothing to describe.
+// verdictText describes a net's verdict for a call. It returns "" if the verdict needs no
+// description.
 func verdictText(v gate.Verdict) string {
 	by := ""
 	if v.Transition != "" {

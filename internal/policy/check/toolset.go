@@ -89,8 +89,8 @@ func joined(all []ListedTool, owners toolname.Owners) []verify.Tool {
 	return tools
 }
 
-// Lacks returns a function that finds an argument that a field reads although the tool's schema
-// does not list it. Lacks returns nil if no schemas are known.
+// Lacks returns a function that finds an argument that a field of a tool's calls reads but that the
+// tool's schema does not list. Lacks returns nil if no schemas are known.
 func (s ToolSet) Lacks() func(tool string, f gate.Field) string {
 	if len(s.Schemas) == 0 {
 		return nil
@@ -114,8 +114,9 @@ func (s ToolSet) Names() []string {
 	return names
 }
 
-// Hooked returns the names that presumably only agents' built-in tools have: names that contain the
-// name of the agent and, if the servers' tools are known, names that no server's tool has.
+// Hooked returns the names that are presumably used only for agents' built-in tools: names that
+// contain the name of the agent and, if the servers' tools are known, names that no server's tool
+// has.
 func (s ToolSet) Hooked() []string {
 	servers := ToolSet{Tools: s.Tools, Known: s.Known}.Names()
 	return slices.DeleteFunc(agenttool.Names(), func(name string) bool {

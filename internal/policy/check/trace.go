@@ -59,8 +59,8 @@ func unasked(events []sandbox.Event) []sandbox.Event {
 }
 
 // TraceLines returns a run as readable lines. The beginning and the end of a call are separate
-// lines, unless the call ends before the next event. A long series of equal calls, or of equal
-// pairs of calls, takes only one line.
+// lines, unless the call ends before the next event. A long series of identical calls, or of
+// identical pairs of calls, takes only one line.
 func TraceLines(t verify.Trace) []string {
 	names, begun := make(map[int]string), make(map[int]verify.Step)
 	var lines []string
@@ -112,11 +112,12 @@ func outcomeOf(t verify.Trace) (what string, steps int) {
 	return "begins", 1
 }
 
-// minSame is the minimum number of equal calls that are merged into one line.
+// minSame is the minimum number of identical calls that are merged into one line.
 const minSame = 4
 
-// The function same returns the number of equal calls with equal outcomes at the start of the run.
-// A call that ends later does not count, because its end has a line of its own.
+// The function same returns the number of identical calls with the same outcome at the start of the
+// run. A call that ends only after another event does not count, because its end has a line of its
+// own.
 func same(t verify.Trace) int {
 	n := 0
 	for i := 0; i < len(t); n++ {
@@ -132,11 +133,11 @@ func same(t verify.Trace) int {
 	return n
 }
 
-// minPairs is the minimum number of equal pairs of calls that are merged into one line.
+// minPairs is the minimum number of identical pairs of calls that are merged into one line.
 const minPairs = 3
 
-// pairs returns how many times the run begins with the same two calls and outcomes in a row, and
-// the number of steps of each such pair.
+// pairs returns how many times the run repeats its first two calls, with the same outcomes, before
+// anything else happens, and the number of steps of each such pair.
 func pairs(t verify.Trace) (n, steps int) {
 	whole := func(t verify.Trace) (said string, steps int) {
 		if len(t) == 0 || t[0].Ends || t[0].Wait > 0 || t[0].Times > 0 {
@@ -184,8 +185,8 @@ func Called(s verify.Step) string {
 	return fmt.Sprintf("%s (%s%s)", text.Escape(s.Name), called, further(s))
 }
 
-// The function further returns a phrase with the other names of the step's call, such as ", also
-// called release", or "" if they are not known.
+// The function further returns a phrase that lists the other names of the step's call, such as ",
+// also called release", or "" if they are not known.
 func further(s verify.Step) string {
 	if s.Names == nil {
 		return ""

@@ -24,7 +24,7 @@ type Comparison struct {
 	states     int
 	stop       func() bool
 	none       [2]bool // whether the new policy is proved not to be stricter (index 0) and not to be looser (index 1)
-	alike      int     // cap on the count of equal in-flight calls that hold no tokens in flight; a count at the cap stands for any larger number
+	alike      int     // maximum number of identical calls in flight that a state lists if they hold no tokens; this number stands for any larger one
 
 	Stricter, Looser *Witness
 	more             []*Witness // further differences, caused by rules or tools not involved in Stricter or Looser
@@ -143,8 +143,8 @@ func (d *Comparison) Excludes(direction string) bool {
 	return map[string]bool{"stricter": stricter, "looser": looser, "different": stricter && looser}[direction]
 }
 
-// decide makes a call in state s and grants the approvals requested. by holds the names of the nets
-// that refuse the call or require approval.
+// decide makes a call in state s and grants the approvals that the policy requests. by holds the
+// names of the nets that refuse the call or require approval.
 func decide(p *gate.Policy, s *gate.State, call gate.Call) (verdict permission, number uint64, by []string) {
 	decision, delta := p.Decide(s, call, nil)
 	s.Apply(delta)

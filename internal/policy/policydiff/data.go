@@ -26,7 +26,7 @@ func lenient(n gate.Net) gate.Net {
 	return n
 }
 
-// permissive returns a net that knows the same calls as n but admits all of them.
+// permissive returns a net that knows about the same calls as n but admits all of them.
 func permissive(n gate.Net) gate.Net {
 	place := []string{"p"}
 	out := gate.Net{Name: n.Name, Places: place, Initial: map[string]int{"p": 1}, Free: n.Free, Mapper: n.Mapper, Labels: n.Labels, Maps: n.Maps, MatchFirst: n.MatchFirst}

@@ -26,8 +26,7 @@ func Narrower(c policy.Claim, result *policy.Result, source policy.Source, stop 
 	return verify.Proof{Result: verify.Proved}
 }
 
-// The function against compares the rules of the file named by a claim with the policy that
-// contains the claim.
+// The function against compares a policy with the rules in the file that one of its claims names.
 func against(c policy.Claim, result *policy.Result, source policy.Source, stop func() bool) (*Comparison, error) {
 	file := c.File
 	if !filepath.IsAbs(file) {

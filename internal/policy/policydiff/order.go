@@ -11,10 +11,10 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// Nets only restrict calls, and equal nets are in equal states after the same calls with the same
-// outcomes. If a policy has every net of another policy, or a stricter net instead, it therefore
-// refuses everything that the other policy refuses. This holds after every run, even over several
-// sessions.
+// Nets only restrict calls, and identical nets are in the same state after the same calls with the
+// same outcomes. If a policy has every net of another policy, or a stricter net instead, it
+// therefore refuses everything that the other policy refuses. This holds after every run, even over
+// several sessions.
 
 // excluded reports whether the new policy cannot be stricter (index 0) and whether it cannot be
 // looser (index 1). alone holds the maps that only one of the policies has.
@@ -64,9 +64,9 @@ func replaces(strict, n gate.NetInfo, alone []gate.Map, more bool) bool {
 	return same && (strict.Labels == nil) == (n.Labels == nil) && sameClass(strict, n) && !reads(n, alone)
 }
 
-// withList returns a copy of n that lists the same calls as the other net, provided that both nets
-// are limits without refill and n limits at least the calls that the other net limits. Under these
-// conditions, n never has more tokens left than the other net.
+// withList returns a copy of n that lists the same calls as the other net, if both nets are limits
+// without refill and n limits at least the calls that the other net limits. In this case, n never
+// has more tokens left than the other net.
 func withList(n, other gate.Net) gate.Net {
 	lists := func(t gate.Transition) bool { return len(t.Tools) > 0 }
 	i := slices.IndexFunc(n.Transitions, lists)
@@ -87,7 +87,7 @@ func includes(all, some []gate.Tool) bool {
 	return !slices.ContainsFunc(some, func(t gate.Tool) bool { return !slices.Contains(all, t) })
 }
 
-// alike reports whether a and b are equal except possibly in numbers.
+// alike reports whether a and b are equal except perhaps for their numbers.
 func alike(a, b gate.Net) bool {
 	return (a.Sum == nil) == (b.Sum == nil) && slices.Equal(a.Places, b.Places) &&
 		slices.EqualFunc(a.Transitions, b.Transitions, func(t, u gate.Transition) bool { return slices.Equal(t.Tools, u.Tools) })

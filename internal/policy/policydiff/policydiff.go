@@ -22,7 +22,7 @@ func Compare(from, to *Side, states int, stop func() bool) (*Comparison, error) 
 		return nil, err
 	}
 	over, asked := false, stop
-	stop = func() bool { // once asked returns true, stop keeps returning true
+	stop = func() bool { // once asked has returned true, stop always returns true
 		over = over || asked()
 		return over
 	}
@@ -169,8 +169,8 @@ func (d *Comparison) find(limit int, loose bool) (*product, error) {
 	}
 }
 
-// product returns a product of the two policies, leaving out the shared nets that no run has needed
-// so far.
+// product returns a product of the two policies that leaves out the shared nets not needed by any
+// run so far.
 func (d *Comparison) product(loose bool) (*product, error) {
 	p := &product{Comparison: d, seen: make(map[string]bool), loose: loose}
 	for i, side := range d.sides {

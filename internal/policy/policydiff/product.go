@@ -14,9 +14,10 @@ import (
 // A product explores the same calls under two policies: calls begin, other calls begin before these
 // end, and calls end with success, failure or an unknown outcome.
 //
-// A call without tokens in flight only watches. Any number of such calls can be in flight at the
-// same time, so a limited number of equal calls represents any larger number. The search is
-// therefore an over-approximation: a difference counts only if concrete calls show it.
+// A call without tokens in flight only watches: its success may count as evidence. Any number of
+// such calls can be in flight at the same time, so a limited number of identical calls represents
+// any larger number. The search is therefore an over-approximation: a difference counts only if
+// concrete calls show it.
 type product struct {
 	*Comparison
 	calls    []possible // calls of the comparison that the policies of this product distinguish
@@ -43,8 +44,8 @@ type node struct {
 	by     verify.Step
 }
 
-// A repeat is a call and an equal call made immediately afterwards. The two stand for many equal
-// calls.
+// A repeat is a call and an identical call made immediately afterwards. The two stand for many
+// identical calls.
 type repeat struct{ first, again int }
 
 // An openCall is a call in flight that is recorded in at least one of the states.
@@ -53,16 +54,16 @@ type openCall struct {
 	numbers [2]uint64
 }
 
-// The search keeps at most manyAlike equal calls that only watch; they represent any larger number
-// of them. If this leads to a difference that no concrete calls show, the search is repeated with a
-// larger number, up to mostAlike. This often helps, because something else limits the number of
-// such calls.
+// The search retains at most manyAlike identical calls that only watch; they represent any larger
+// number of them. If this leads to a difference that no concrete calls show, the search is repeated
+// with a larger number, up to mostAlike. This often helps, because something else limits the number
+// of such calls.
 const (
 	manyAlike = 3
 	mostAlike = 24
 )
 
-// prune removes calls whose ends have no effect. It also removes surplus equal calls that only
+// prune removes calls whose ends have no effect. It also removes surplus identical calls that only
 // watch, as if they had failed.
 func (p *product) prune(n *node) {
 	alike := make(map[string]int)
@@ -177,8 +178,8 @@ func (n node) watches(f openCall) bool {
 	return true
 }
 
-// copyOf adds a copy of the open call f to all states. The copy watches for the same successes and
-// spoils the same evidence as f. call is the call number of the copy.
+// copyOf adds a copy of the open call f to all states. Its success counts as the same evidence as
+// that of f, and it invalidates the same evidence. call is the call number of the copy.
 func (n node) copyOf(f openCall, call int) openCall {
 	again := openCall{step: f.step}
 	again.step.Call = call

@@ -79,9 +79,9 @@ func (d *Comparison) alphabet() *alphabet {
 	return a
 }
 
-// certainty returns an additional net for the enumeration. Because of it, the enumeration
-// distinguishes calls by whether the names given by maps are certain. This matters for the default
-// of a policy and for exemptions that use maps of only one policy.
+// certainty returns an additional net that makes the enumeration distinguish calls by whether the
+// names given by maps are certain. This matters for the default of a policy and for exemptions that
+// use maps of only one policy.
 func (d *Comparison) certainty(labels *gate.Labels) gate.Net {
 	t := gate.Transition{Name: otherTool, Inputs: []string{"p"}, Outputs: []string{"p"}, Tools: []gate.Tool{{Name: otherTool, Kind: gate.Literal}}}
 	for _, m := range labels.Maps {
@@ -103,7 +103,7 @@ func (d *Comparison) bothNets(labels *gate.Labels) []gate.Net {
 	for i, s := range d.sides {
 		for _, n := range s.nets {
 			one := n.Net
-			one.Row = false // counting equal calls in a row does not affect which calls are distinguished
+			one.Row = false // limits on consecutive identical calls do not affect which calls are distinguished
 			switch {
 			case one.Labels != nil:
 				one.Labels = labels

@@ -8,8 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// search visits the states in breadth-first order. missing holds the indexes of omitted shared nets
-// that are needed to confirm a difference.
+// search looks for runs after which the two policies decide a call differently, and records them in
+// the comparison. It visits the states in breadth-first order, at most limit of them. If confirming
+// a difference requires shared nets that the product omits, it stops and returns their indexes.
 func (p *product) search(limit int) (missing []int) {
 	first := node{from: -1, now: time.Unix(0, 0)}
 	for i, policy := range p.policies {
@@ -43,7 +44,7 @@ func (p *product) search(limit int) (missing []int) {
 	return nil
 }
 
-// begin makes a call under both policies.
+// begin makes a call under both policies and compares their decisions.
 func (p *product) begin(k int, c possible) (missing []int) {
 	n := p.nodes[k].clone()
 	n.from, n.began, n.repeat = k, n.began+1, repeat{}
@@ -70,9 +71,9 @@ func (p *product) begin(k int, c possible) (missing []int) {
 	return nil
 }
 
-// endAll ends each open call of node k with every outcome, but only one of several equal calls. If
-// the equal calls stand for any number of calls, endAll also considers that their number remains
-// the same after a success.
+// endAll ends each open call of node k with every outcome, but only one of several identical calls.
+// If the identical calls stand for any number of calls, endAll also considers that the same number
+// of calls remains after a success.
 func (p *product) endAll(k int) {
 	alike := make(map[string]int)
 	for _, f := range p.nodes[k].open {
@@ -94,8 +95,8 @@ func (p *product) endAll(k int) {
 	}
 }
 
-// end ends an open call with outcome o. If again is true, it first adds an equal call, which stays
-// open.
+// end ends an open call with outcome o. If again is true, it first adds an identical call, which
+// stays open.
 func (p *product) end(k, open int, o gate.Outcome, again bool) {
 	n := p.nodes[k].clone()
 	f := n.open[open]
@@ -208,7 +209,7 @@ func (d *Comparison) needed(by [2][]string) []int {
 	return out
 }
 
-// unsettled reports whether a difference was found in a direction that has no witness yet.
+// unsettled reports whether the search found a difference in a direction that has no witness yet.
 func (p *product) unsettled() bool {
 	return p.unreal[0] && p.Stricter == nil || p.unreal[1] && p.Looser == nil
 }

@@ -71,8 +71,8 @@ func (a *alphabet) synthesize(prefixes ...string) []string {
 	return names
 }
 
-// tool adds a tool of server o and the names that the proxy gives to it. bare is the name that the
-// server itself uses.
+// tool adds a tool of server o with the names that the proxy gives to it. bare is the server's own
+// name for the tool.
 func (a *alphabet) tool(owners toolname.Owners, o toolname.Owner, bare string) {
 	names := toolname.Names{Upstream: o.Upstream, Bare: bare, Exposed: toolname.Exposed(o.Prefix, bare), Canonical: o.Upstream + "." + bare}
 	t := namedTool{name: names.Exposed, foreign: owners.Foreign(names), also: toolname.AdditionalNames([]toolname.Names{names}, owners)[0]}

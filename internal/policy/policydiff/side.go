@@ -55,8 +55,7 @@ func (s *Side) emptyIfShadow(other *Side) error {
 	return s.compile()
 }
 
-// The result of only is a policy built from the nets that the function wanted accepts, after each
-// of them was transformed by the function seen.
+// The method only builds a policy from the nets accepted by wanted, each transformed by seen.
 func (s *Side) only(wanted func(gate.NetInfo) bool, seen func(gate.Net) gate.Net) (*gate.Policy, error) {
 	nets := list.Map(list.Filter(s.nets, wanted), func(n gate.NetInfo) gate.Net { return seen(n.Net) })
 	return gate.NewPolicy(nets, gate.PolicyOptions{Labels: s.labels, Deny: s.deny})

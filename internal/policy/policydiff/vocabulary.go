@@ -64,7 +64,7 @@ func (s *vocabulary) mentions(name string) bool {
 	return found || at < len(s.names) && strings.HasPrefix(s.names[at], name+".")
 }
 
-// sees returns a key for the subset of a call's names that the policies distinguish, or "" if they
+// sees returns a key for those of a call's names that the policies distinguish, or "" if they
 // distinguish none of the names.
 func (s *vocabulary) sees(names []gate.Name) string {
 	worth := make(map[string]gate.Name)
