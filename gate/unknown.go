@@ -53,7 +53,7 @@ func (s *State) representative(c *OpenCall) (first *OpenCall) {
 	return first
 }
 
-// sameTool reports whether c and o call the same tool, so that [adoption.maySpoil] returns the same
+// sameTool reports whether a and b call the same tool, so that [adoption.maySpoil] returns the same
 // result for both.
 func sameTool(a, b *Call) bool {
 	return a.Tool == b.Tool && a.Foreign == b.Foreign && a.Upstream == b.Upstream &&
