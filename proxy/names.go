@@ -32,7 +32,7 @@ type Record struct {
 	Files     []File   // files that define the policy
 }
 
-// A File is one of the files that define the policy.
+// A File identifies a policy file by its name and its hash.
 type File struct{ Name, SHA256 string }
 
 // A Remedy describes what would allow a refused call. The zero value means that no remedy is known.
@@ -90,7 +90,7 @@ type Approval struct {
 	Cooldown time.Duration // how long a denial also applies to repetitions of the call in the same session; 0 means 10 minutes
 	Grants   time.Duration // maximum lifetime of a grant; 0 means that grants cannot be created
 	Self     bool          // whether callers can approve their own calls
-	PIN      string        // hash of the PIN for approvals by cli, web or url, as printed by petrigate approvals pin; empty means no PIN
+	PIN      string        // hash of the PIN for approvals through cli, web or url, as printed by petrigate approvals pin; empty means no PIN
 	Verb     string        // command for answering an approval, as shown in the log; empty means petrigate approvals
 
 	// People maps the names of people to principals. The name of the person who answers is the

@@ -204,8 +204,8 @@ type Replacement struct {
 	Pipefail   bool // whether hooks add set -o pipefail; see [Options]
 	Files      []File
 
-	Reset []string // names of nets to reset to their initial marking, even if they could keep their current one
-	Try   bool     // if true, only report what would happen to the nets, and keep the policy
+	Reset []string // names of nets to reset to their initial marking, even if their current marking would remain valid
+	Try   bool     // whether only to report what would happen to the nets, without replacing the policy
 }
 
 // ErrHeld is returned by [Proxy.Reload] if the new policy changes a hand-written net that has left

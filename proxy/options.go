@@ -33,7 +33,7 @@ type Options struct {
 	Root      string        // folder of the policy's files; positions of rules are shown relative to this folder
 	Recorder  Recorder      // if nil, records are written only to Database
 	Database  Database      // if nil, states are lost when the process ends; the caller must close it after [Proxy.Leave]
-	Keep      time.Duration // how long records in Database are kept; 0 means forever
+	Keep      time.Duration // how long records are stored in Database; 0 means forever
 	Record    Record
 	Observer  Observer // if nil, calls are not traced
 	Meter     Meter    // if nil, calls are not counted
@@ -85,7 +85,7 @@ type parts struct {
 	approvals *approval.Broker
 	pin       *pin.PIN // nil if approvals require no PIN
 	admission *admission.Admission
-	durable   *store.Durable // ledger in a database; if nil, the ledger is kept in memory
+	durable   *store.Durable // ledger in a database; if nil, the ledger is in memory
 	watcher   *store.Watcher // watches the database; nil without a database
 	rounds    *rounds.Keeper // stores calls between two rounds of input; nil without a database
 

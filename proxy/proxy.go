@@ -157,8 +157,8 @@ func (p *Proxy) Leave() error {
 // shared reports whether the states are in a database that other processes can share.
 func (p *Proxy) shared() bool { return p.durable != nil }
 
-// sealer returns the sealer for the state that clients keep between two rounds of input for a call.
-// Processes that share a database also share the key.
+// sealer returns the sealer for the state that clients store between two rounds of input for a
+// call. Processes that share a database also share the key.
 func (p *Proxy) sealer() *seal.Sealer {
 	var key seal.Key
 	if p.durable != nil {

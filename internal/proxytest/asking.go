@@ -17,12 +17,12 @@ const (
 )
 
 // AskingTool returns a tool for revision 2025-11-25 that sends a request to its client and returns
-// the answer.
+// the client's response.
 func AskingTool(method, params string) testserver.Tool {
 	return testserver.Tool{Name: "curious", Run: testserver.AskClient(method, params)}
 }
 
-// Respond answers the proxy's request with the given ID.
+// Respond sends the result of a request from the proxy, and waits until the proxy has accepted it.
 func (c *Client) Respond(id, result string) {
 	c.Send([]byte(`{"jsonrpc":"2.0","id":`+id+`,"result":`+result+`}`), nil)
 	c.awaitAccepted()
@@ -41,8 +41,8 @@ func (c *Client) AwaitRequest(method string) Message {
 	return c.Await(method, func(m Message) bool { return m.Method == method })
 }
 
-// RoundsTool returns a tool for revision 2026-07-28 that asks the client for input and returns the
-// client's answer.
+// RoundsTool returns a tool for revision 2026-07-28 that asks the client for input in one round and
+// returns that input in the next.
 func RoundsTool() testserver.Tool {
 	return testserver.Tool{Name: "curious", Verbatim: true, Run: func(_ context.Context, c *testserver.Call) (json.RawMessage, error) {
 		state := string(c.Params["requestState"])

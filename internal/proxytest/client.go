@@ -16,7 +16,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// A Client sends arbitrary bytes to the proxy over one [Leg] and keeps all messages that it
+// A Client sends arbitrary bytes to the proxy over one [Leg] and stores all messages that it
 // receives.
 type Client struct {
 	*Site

@@ -1,5 +1,6 @@
-// Package proxytest starts proxies in front of recording upstreams, and clients that send them any
-// bytes. Only tests use it: those of package proxy and of the packages below it.
+// Package proxytest starts proxies for tests, with upstreams that record their calls and with
+// clients that can send arbitrary bytes. Only the tests of package proxy and of the packages below
+// it use it.
 //
 // A [Site] consists of a proxy, an upstream, and a recorder for the proxy's decisions. The upstream
 // is a [testserver.Server] that records the calls it executes. Each client uses one of four legs,
@@ -14,7 +15,7 @@
 //	})
 //
 // A test judges the proxy by the calls that the upstream has executed, never by the proxy's
-// answers. A [Fleet] consists of several proxies that share a database.
+// responses. A [Fleet] consists of several proxies that share a database.
 //
 // A package that uses proxytest needs a TestMain that calls [Main], since [ChildUpstream] starts
 // the test binary as an upstream.

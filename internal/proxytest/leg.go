@@ -16,7 +16,7 @@ type Leg struct {
 	HTTP, Modern bool
 }
 
-// Legs returns all legs.
+// Legs returns the four legs.
 func Legs() []Leg {
 	return []Leg{{"stdio", false, false}, {"http", true, false}, {"http-modern", true, true}, {"stdio-modern", false, true}}
 }

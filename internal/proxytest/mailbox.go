@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A Mailbox keeps received messages until a test takes them.
+// A Mailbox stores received messages until a test takes them.
 type Mailbox struct {
 	mu       sync.Mutex
 	messages []Message

@@ -74,7 +74,7 @@ func (s *Site) ChainInFlight() {
 	}
 }
 
-// ChainSettled waits until no call is open, and fails the test unless the chain net's token is then
+// ChainSettled waits until no call is open, and then fails the test unless the chain net's token is
 // in the given place.
 func (s *Site) ChainSettled(place string) {
 	s.T.Helper()

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 )
 
-// A Memory is a recorder that keeps records in memory. Tests can make it fail.
+// A Memory is a recorder that stores records in memory. Tests can make it fail.
 type Memory struct {
 	Fail  atomic.Bool // whether Append fails
 	Panic atomic.Bool // whether Append panics

@@ -45,8 +45,9 @@ func (s *Site) ran() int {
 	return len(list.Filter(s.Log.Records(testserver.Executed), func(r testserver.Record) bool { return !strings.HasPrefix(r.Name, "tasks/") }))
 }
 
-// Unknown calls a tool and fails the test unless the proxy answers that the tool is unknown and the
-// upstream executes nothing.
+// Unknown calls a tool and fails the test unless the proxy responds with an error for an unknown
+// tool, and nothing else happens: the upstream must not execute anything, and the state must not
+// change.
 func (c *Client) Unknown(tool string) {
 	c.T.Helper()
 	before, executed := c.State(), c.Log.Executed("")

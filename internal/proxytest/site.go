@@ -30,7 +30,7 @@ func Main(m *testing.M) {
 		os.Exit(testserver.Main(strings.Fields(flags), os.Stdin, os.Stdout))
 	}
 	_ = flag.Set("test.parallel", "8") // run many tests in parallel, because they mostly wait; the flag -parallel takes precedence
-	debug.SetGCPercent(400)            // with the default of 100, garbage collection takes a fifth of the time
+	debug.SetGCPercent(400)            // the default of 100 percent would make garbage collection take a fifth of the time
 	leftover.Main(m)
 }
 
@@ -57,7 +57,7 @@ type Site struct {
 	Options  proxy.Options
 
 	ClientName string // name of the clients in their clientInfo
-	bare       bool   // whether clients connect to the upstream directly
+	bare       bool   // whether clients connect to the upstream instead of the proxy
 }
 
 // Token is the default token of clients over HTTP.

@@ -45,7 +45,7 @@ type keys struct {
 
 	mu       sync.Mutex
 	set      []jose.JSONWebKey
-	count    int           // number of key sets installed so far
+	count    int           // number of times that the set has changed
 	fetched  time.Time     // time of the latest fetch; zero if the set was never fetched
 	next     time.Time     // earliest time for the next fetch
 	fetching chan struct{} // closed when the current fetch ends; nil if none is running

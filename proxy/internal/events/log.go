@@ -198,8 +198,9 @@ func (l *log) empty() {
 	l.budget.uncount(l, l.size)
 }
 
-// since collects the events after the one numbered seen. It also returns the number of the first of
-// them, whether the stream is complete, and a channel that is closed when the next event arrives.
+// since returns the events after the one numbered seen. from is the number of the first event
+// returned, done reports whether the stream is complete, and more is closed when the next event
+// arrives.
 func (l *log) since(seen int) (events [][]byte, from int, done bool, more <-chan struct{}) {
 	l.budget.mu.Lock()
 	defer l.budget.mu.Unlock()

@@ -70,7 +70,7 @@ func (f *Front) begin(ctx context.Context, q session.Request) (serve func()) {
 		return nil
 	}
 	result := func() ([]byte, error) {
-		defer requests.End(id) // the request must end before the answer is sent, because a client that has read the answer may reuse the ID
+		defer requests.End(id) // the request must end before the response is sent, because a client that has read the response may reuse the ID
 		return f.Router.ClientRequest(ctx, q)
 	}
 	return func() {

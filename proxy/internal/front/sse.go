@@ -92,7 +92,8 @@ func (h *handler) sse(w http.ResponseWriter, r *http.Request, v httpguard.Caller
 	}
 }
 
-// messages serves a POST request with a client's message. The answer is sent on the stream.
+// messages serves a POST request with a client's message. The JSON-RPC response is sent on the
+// stream.
 func (h *handler) messages(w http.ResponseWriter, r *http.Request, v httpguard.Caller) {
 	if !checkMediaType(w, r) {
 		return

@@ -56,8 +56,9 @@ func (f *Front) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 	}
 }
 
-// lastWait is how long the proxy waits for answers after a client has closed its side of the
-// connection and, during a shutdown, for a client to read the last messages.
+// lastWait is how long the proxy waits for responses after a client has closed its side of the
+// connection. During a shutdown, it is also how long the proxy waits for a client to read the last
+// messages.
 const lastWait = time.Second
 
 // limitWrites makes writes to out fail soon after ctx is done, unless stop is called.
@@ -69,8 +70,9 @@ func limitWrites(ctx context.Context, out io.Writer) (stop func() bool) {
 	return context.AfterFunc(ctx, func() { _ = bounded.SetWriteDeadline(time.Now().Add(lastWait)) })
 }
 
-// awaitAnswers waits, for a limited time, for the answers to a client that has closed its side of
-// the connection. A client that reads its messages from a file closes its side immediately.
+// awaitAnswers waits, for a limited time, until the requests of a client that has closed its side
+// of the connection have been answered. A client that reads its messages from a file closes its
+// side immediately.
 func (f *Front) awaitAnswers(ctx context.Context, c *session.Client, w *lines.Writer) {
 	timer := time.NewTimer(lastWait)
 	defer timer.Stop()
@@ -221,7 +223,7 @@ func (r *reader) request(m wire.Message) {
 	switch {
 	case serve == nil:
 	case m.Method == "initialize": // later messages may depend on this request
-		r.releaseHeldBack() // the request may have to wait for answers to messages that are still held back
+		r.releaseHeldBack() // the request may have to wait for responses to messages that are still held back
 		serve()
 	default:
 		r.calls.Go(serve)

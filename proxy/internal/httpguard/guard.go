@@ -226,7 +226,7 @@ type tokenEntry struct {
 }
 
 // newTokenList returns a list of the unnamed token and the named ones. It returns an error if two
-// tokens are equal, because such a token would not identify its principal.
+// of the tokens are identical, because such a token would not identify its principal.
 func newTokenList(unnamed string, named map[string]string) (tokenList, error) {
 	var list tokenList
 	if unnamed != "" {

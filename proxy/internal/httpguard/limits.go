@@ -17,11 +17,11 @@ const defaultRequests = 5000
 // messages need not count, because the number of requests is limited as well.
 const maxUncounted = 64 << 10
 
-// minBodies is the smallest possible limit on the bytes of large messages kept for one principal.
+// minBodies is the lowest limit, in bytes, on the large messages that one principal can have in
+// memory.
 const minBodies = 256 << 20
 
-// errTooMuch means that keeping this message would exceed the limit on the bytes kept at the same
-// time.
+// errTooMuch means that a message would exceed the limit on the bytes in memory at the same time.
 var errTooMuch = errors.New("too many bytes are being sent at a time")
 
 // A limit bounds a quantity, such as the number of open requests or the bytes of large messages in
@@ -73,7 +73,7 @@ func (l *limit) admit(w http.ResponseWriter, principal string) bool {
 }
 
 // read reads r to its end and counts the bytes. If the length was announced, the returned slice has
-// no unused capacity, because a call may keep it for a long time.
+// no unused capacity, because a call may retain it for a long time.
 func (l *limit) read(r io.Reader, announced int64, principal string) (body []byte, release func(), err error) {
 	weight := 0
 	release = func() { l.Give(principal, weight) }

@@ -52,7 +52,7 @@ func (r *Reader) Next() ([]byte, error) {
 			return nil, ErrTooLong
 		}
 		if len(line) > 64<<10 && cap(line)-len(line) > len(line)/8 {
-			line = bytes.Clone(line) // a call may keep the line for a long time, so it must not have much unused capacity
+			line = bytes.Clone(line) // a call may retain the line for a long time, so the line must not have much unused capacity
 		}
 		return bytes.TrimRight(line, "\r\n"), nil
 	}
@@ -72,7 +72,7 @@ var errSlowClient = errors.New("the client does not read its messages")
 const (
 	bigPart  = 32 << 10  // minimum size of a part that is written without copying
 	maxBurst = 256 << 10 // maximum number of bytes held back while more messages are expected
-	maxSpare = 1 << 20   // maximum size of a buffer kept for reuse
+	maxSpare = 1 << 20   // maximum size of a buffer that is reused
 	maxNews  = 8 << 20   // number of queued bytes above which notifications are dropped
 )
 

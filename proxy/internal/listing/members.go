@@ -10,10 +10,10 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Members combines the members of list results, other than the elements, for the single list seen
-// by clients. With only one upstream, all members are kept, and the first page takes precedence if
-// pages disagree. With several upstreams, a member is dropped if two of them disagree about its
-// value. The same applies to each key in _meta.
+// Members combines the results of list requests into the single result that clients see, except for
+// the list elements. With only one upstream, it retains all members, and the first page takes
+// precedence if pages disagree. With several upstreams, it drops a member if two of them disagree
+// about its value. The same applies to each key in _meta.
 type Members struct {
 	Alone bool // whether there is only one upstream
 

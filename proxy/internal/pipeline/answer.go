@@ -122,8 +122,8 @@ func (c *Call) end(send func()) {
 	c.Client.Requests.Answered()
 }
 
-// deliver answers the call with the server's reply, byte for byte, or with an explanation if no
-// reply arrived.
+// deliver responds to the client with the server's reply, byte for byte, or with an explanation if
+// no reply arrived.
 func (c *Call) deliver(r upstream.Reply, facts wire.Facts) {
 	if c.trace != nil {
 		c.trace.setResult(resultOf(r))

@@ -12,10 +12,10 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/seal"
 )
 
-// ask waits for a person's answer, and then forwards the call or answers the client. While the
-// person decides, ask holds no locks, and the call has taken no tokens from the nets. w is the wait
-// to resume, or nil if the call has not waited yet. Each event during a wait is handled on a fresh
-// stack, because a waiting goroutine keeps the memory of a stack that has grown.
+// ask waits for a person's answer, and then forwards the call or refuses it. While the person
+// decides, ask holds no locks, and the call has taken no tokens from the nets. w is the wait to
+// resume, or nil if the call has not waited yet. Each event during a wait is handled on a fresh
+// stack, because a waiting goroutine retains the memory of a stack that has grown.
 func (q *askedCall) ask(w *personWait) {
 	a, held := q.askUntilHeld(w)
 	if held != nil {
@@ -31,12 +31,12 @@ func (q *askedCall) ask(w *personWait) {
 	}
 }
 
-// askUntilHeld continues the call until it must wait for an answer, and then returns the wait in
-// held. If the call is refused, askUntilHeld returns the answer a. If the call has been forwarded
-// or answered, it returns nil for both.
+// askUntilHeld continues the call until it must wait for a person's answer, and then returns the
+// wait in held. If the call is refused, askUntilHeld returns the refusal in a. If the call has been
+// forwarded or has already been ended, both results are nil.
 func (q *askedCall) askUntilHeld(w *personWait) (a answer, held *personWait) {
 	defer func() {
-		if held == nil { // withdraw the call before its client gets the answer, because the client can then reuse the ID
+		if held == nil { // withdraw the call before its client gets the response, because the client can then reuse the ID
 			q.Admission.Withdraw(context.Background(), q.call.State.Key(), q.asked)
 		}
 	}()

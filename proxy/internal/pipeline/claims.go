@@ -26,7 +26,7 @@ func (p *Pipeline) reserve(c *Call) answer {
 		c.release(slot | taskSlot)
 		why = fmt.Sprintf("%d tasks are running in this session, or you have reached your share of %d in all; wait until one has ended", tasks.MaxTasks, tasks.MaxTasksAll)
 	}
-	if why == "" && c.mayNeedResend() && !c.occupyBacklog() { // the call keeps its arguments until it ends
+	if why == "" && c.mayNeedResend() && !c.occupyBacklog() { // the call retains its arguments until it ends
 		c.release(slot | taskSlot)
 		why = strings.TrimSuffix(backlogFull, ".")
 	}

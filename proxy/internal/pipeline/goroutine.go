@@ -18,7 +18,7 @@ const (
 
 // continueOff runs f, the rest of the call, on a goroutine other than the given reader, because f
 // may block. Instead of the client's reader, it uses [Call.Spawn] and adds the message to the
-// backlog; if the backlog is full, it answers the call. Instead of the server's reader, it uses the
+// backlog; if the backlog is full, it refuses the call. Instead of the server's reader, it uses the
 // goroutine that waits for the call or, without one, a new goroutine.
 func (c *Call) continueOff(r reader, f func()) {
 	if r == clientReader {

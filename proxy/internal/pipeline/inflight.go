@@ -13,9 +13,10 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// An inflightCall is an admitted request, from sending it until the call is settled. It ends once:
-// with the server's reply, with a timeout, or because its client has canceled it or disconnected.
-// In the last two cases, its outcome is unknown until a late reply settles it.
+// An inflightCall is an admitted request that is being or has been sent to a server, until the call
+// is settled. It ends once: with the server's reply, with a timeout, or because its client has
+// canceled it or disconnected. In the last two cases, its outcome is unknown until a late reply
+// settles it.
 type inflightCall struct {
 	Call   *Call // the call that was admitted
 	ticket *admission.Ticket

@@ -50,8 +50,8 @@ func (p *Pipeline) RecordRefusal(c *Call, r refusal) {
 	p.Admission.Refused(p.Life.Ctx, c.admission(), r.Refused)
 }
 
-// checkResend returns nil if the call may be sent again because the server has forgotten the
-// session of the first request. Otherwise, it returns an error with the reason.
+// checkResend returns an error with the reason if the call must not be sent again. It is called
+// when the server has forgotten the session of the first request.
 func (f *inflightCall) checkResend() error {
 	c := f.Call
 	_, err := f.ticket.Again(c.pipeline.Life.Ctx, c.pipeline.Admission)

@@ -66,7 +66,7 @@ func (p *Pipeline) Serve(c *Call) {
 	}
 }
 
-// resolveLate finds the call's tool. It may block.
+// resolveLate finds the call's tool, waiting for it if necessary, and then serves the call.
 func (p *Pipeline) resolveLate(c *Call) {
 	if c.isBuiltin() {
 		c.answerBuiltin()
@@ -199,12 +199,12 @@ func (d *decided) Continue() {
 	c.pipeline.proceed(c, d.pending.Wait())
 }
 
-// MaxKeptWhole is the maximum size of a message kept whole until the call ends, because its _meta
-// is needed. For a larger message, a copy of the _meta is kept instead.
+// MaxKeptWhole is the maximum size of a message that is retained until the call ends, because its
+// _meta is needed. For a larger message, only a copy of the _meta is retained.
 const MaxKeptWhole = 4 << 10
 
 // Prepare parses a call and looks up its tool, which may be missing while servers are starting. If
-// the call is malformed, Prepare answers it and returns false.
+// the call is invalid, Prepare responds with an error and returns false.
 func (p *Pipeline) Prepare(client *session.Client, m wire.Message, meta wire.Meta, s spec.Stream) (*Call, bool) {
 	parse := wire.ParseCall
 	if m.Method == spec.ReadResource {

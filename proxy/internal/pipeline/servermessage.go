@@ -129,8 +129,8 @@ func (f *inflightCall) OnRequest(q *upstream.ServerRequest, own bool) {
 	}
 }
 
-// askedPeer returns the peer that must answer the server's requests. If the request to the server
-// is parked, that is the peer that made the call in the first round.
+// askedPeer returns the peer that must respond to the server's requests. If the request to the
+// server is parked, that is the peer that made the call in the first round.
 func (f *inflightCall) askedPeer() session.Peer {
 	if c := f.Receiver(); c != nil {
 		return c.Peer

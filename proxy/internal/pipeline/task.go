@@ -29,7 +29,7 @@ func (f *inflightCall) declared() []byte {
 	return tasks.WithTasks(capabilities)
 }
 
-// mayBecomeTask reports whether the server may answer the call with a task, because the client has
+// mayBecomeTask reports whether the server may return a task for the call, because the client has
 // requested one (2025-11-25) or has declared support for tasks (2026-07-28).
 func (f *inflightCall) mayBecomeTask() bool {
 	switch {
@@ -158,7 +158,7 @@ type hiddenTask struct {
 	asked map[string]bool // keys of the inputRequests already sent to the client
 }
 
-// answer polls the task until it is over, and then answers the call.
+// answer polls the task until it is over, and then responds to the client.
 func (x *hiddenTask) answer() {
 	c, p := x.call, x.call.pipeline
 	defer x.Leave(c.ownStream())
@@ -191,7 +191,7 @@ func (x *hiddenTask) answer() {
 	c.answer(unanswered("unknown", gate.Unknown, fmt.Sprintf("The outcome of %s is unknown: its upstream ran it as a task, which was cancelled or lost. Find out before calling it again.", c.Tool.Exposed)))
 }
 
-// deliver answers the call with the task's result or error.
+// deliver responds to the client with the task's result or error.
 func (x *hiddenTask) deliver(detail []byte) {
 	c := x.call
 	if result, ok := rawjson.Member(detail, "result"); ok {
@@ -232,8 +232,8 @@ func (x *hiddenTask) untilPoll() {
 	}
 }
 
-// passInput sends the task's new inputRequests to the client, and then the answers to the server
-// with tasks/update. It returns "", or the reason why the task cannot continue.
+// passInput sends the task's new inputRequests to the client, and then sends the client's responses
+// to the server with tasks/update. It returns "", or the reason why the task cannot continue.
 func (x *hiddenTask) passInput(detail []byte) (why string) {
 	c, p := x.call, x.call.pipeline
 	if rawjson.StringAt(detail, "status") != "input_required" {

@@ -35,14 +35,14 @@ func (t *callTrace) context(ctx context.Context) context.Context {
 	return t.ctx
 }
 
-// setResult sets the result to report to the observer.
+// setResult stores the result that finish reports to the observer.
 func (t *callTrace) setResult(r admission.Result) {
 	if t != nil {
 		t.result.Store(&r)
 	}
 }
 
-// setRefusal sets the result if a is a refusal, and does nothing otherwise.
+// setRefusal is like setResult, for the response a. It does nothing unless a is a refusal.
 func (t *callTrace) setRefusal(a answer) {
 	if r, ok := a.(refusal); ok && t != nil {
 		t.result.Store(&admission.Result{Decision: r.Facts.Decision, Kind: r.Facts.Kind, Err: r.Err})

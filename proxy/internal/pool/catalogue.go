@@ -131,8 +131,8 @@ func (c *Catalogue) list(u *Server) upstream.ToolList {
 	return c.lists[u]
 }
 
-// tellChanged calls Noticed for each tool in the view after that has an unaccepted definition,
-// unless the view before contains the tool with the same definition, unaccepted for the same
+// tellChanged calls Noticed for each tool whose definition is not accepted in after, the new view.
+// It omits a tool if before, the old view, contains the same definition, not accepted for the same
 // reason.
 func (c *Catalogue) tellChanged(before, after *ToolView) {
 	for _, t := range after.Changed {

@@ -97,7 +97,7 @@ func (r *RelayedRequest) forServer() (upstream.Request, error) {
 	}
 	out := upstream.Request{Method: r.Message.Method, Name: r.Name, Notify: r.OnNotification, Ask: r.OnRequest}
 	hop := wire.Hop{Name: call.Name}
-	if r.Message.Method == "tasks/update" { // forward the client's answers, which are part of the params
+	if r.Message.Method == "tasks/update" { // forward the client's inputResponses, which are part of the params
 		hop.InputResponses = call.InputResponses
 	}
 	if r.Upstream.Rev().PerRequest {
@@ -122,8 +122,8 @@ func (r *RelayedRequest) Notify(method string, params []byte) {
 }
 
 // CheckCapability reports whether the client can receive the server's request q, and refuses q if
-// not. A client that uses revision 2026-07-28 cannot receive q, because it can answer
-// input_required only for calls.
+// not. A client that uses revision 2026-07-28 cannot receive q, because it handles input_required
+// only for calls.
 func (r *RelayedRequest) CheckCapability(q *upstream.ServerRequest) bool {
 	if r.Peer.Rev.InputRequired {
 		session.RefuseRequest(q)

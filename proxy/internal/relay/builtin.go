@@ -96,7 +96,7 @@ type statusDoc struct {
 	ways    int // number of searches for remedies so far
 
 	advertised gate.Advertised
-	hidden     map[string]bool // tools that are refused with any arguments
+	hidden     map[string]bool // tools that are refused regardless of their arguments
 
 	free, asking, depends []string // names of tools that can be called, that require approval, or that depend on the arguments
 	refused               []string // lines of text about refused tools
@@ -139,8 +139,8 @@ func (d *statusDoc) add(c gate.Call, decision gate.Decision) {
 	}
 }
 
-// certain reports whether the tool of the call c is refused with any arguments. r is the refusal of
-// c.
+// certain reports whether the tool of the call c is refused regardless of its arguments. r is the
+// refusal of c.
 func (d *statusDoc) certain(c gate.Call, r *gate.Refusal) bool {
 	switch r.Kind {
 	case gate.KindBlocked:

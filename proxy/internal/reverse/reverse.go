@@ -1,5 +1,5 @@
 // Package reverse forwards requests from servers to clients (sampling/createMessage,
-// elicitation/create and roots/list), and the answers back.
+// elicitation/create and roots/list), and the responses back.
 package reverse
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Reverse forwards requests from servers to clients, and the answers back to the servers.
+// A Reverse forwards requests from servers to clients, and the responses back to the servers.
 type Reverse struct {
 	Life     *lifetime.Lifetime
 	Sessions *session.Sessions

@@ -20,18 +20,17 @@ import (
 // A Store stores rounds in encoded form. Each round can be removed only once, even by several
 // processes.
 type Store interface {
-	// KeepRound stores the data of a round under the given ID.
+	// KeepRound stores data, an encoded round, under the given ID.
 	KeepRound(ctx context.Context, id string, data []byte) error
 
-	// TakeRound removes and returns the data of a round, so that the call can continue. It returns
-	// nil if no data is stored under the ID, and [admission.ErrStopped] while the session is
-	// stopped.
+	// TakeRound removes and returns an encoded round, so that the call can continue. It returns nil
+	// if no round is stored under the ID, and [admission.ErrStopped] while the session is stopped.
 	TakeRound(ctx context.Context, session, id string) ([]byte, error)
 
-	// DropRound removes and returns the data of a round, so that the call can be ended.
+	// DropRound removes and returns an encoded round, so that the call can be ended.
 	DropRound(ctx context.Context, id string) ([]byte, error)
 
-	// KeptRounds returns the data of all stored rounds, keyed by ID.
+	// KeptRounds returns all stored rounds in encoded form, keyed by ID.
 	KeptRounds(ctx context.Context) iter.Seq2[string, []byte]
 }
 

@@ -311,7 +311,7 @@ func (s *Sessions) once(id, principal string, add func() *Client) *Client {
 	return add()
 }
 
-// keep adds a session to the open sessions.
+// keep adds a session to the table of open sessions.
 func (s *Sessions) keep(own *Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -53,7 +53,7 @@ func (s *Tasks) emulatedDetail(ctx context.Context, x *Task) ([]byte, error) {
 	case wire.TaskInputRequired:
 		if asked := s.inputRequests(x); asked != nil {
 			members = members.Raw("inputRequests", asked)
-		} else { // the server has not made its request yet, or already has the answer
+		} else { // the server has not made its request yet, or already has the response
 			members = members.String("status", "working")
 		}
 	case wire.TaskCancelled:

@@ -66,7 +66,7 @@ type Options struct {
 	// Settle records the outcome of a call that has become a task, and updates the nets. result is
 	// the task's result if the task succeeded.
 	Settle func(of Origin, ticket *admission.Ticket, o gate.Outcome, result []byte, by string)
-	// Ask forwards a server's request to a client, and the client's answer to the server.
+	// Ask forwards a server's request to a client, and the client's response to the server.
 	Ask func(c *session.Client, s spec.Stream, u *pool.Server, q *upstream.ServerRequest)
 }
 

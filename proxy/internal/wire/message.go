@@ -19,7 +19,7 @@ const (
 )
 
 // A Message is the envelope of a JSON-RPC message. Its byte slices must not be modified. They refer
-// to the source, except that the ID of a large message is copied, because it is kept while the
+// to the source, except that the ID of a large message is copied, because it is needed while the
 // request is in flight.
 type Message struct {
 	Kind   Kind
@@ -104,7 +104,7 @@ func OneLine(b []byte, space byte) {
 	}
 }
 
-// An envelope collects the members of a message.
+// An envelope holds the members of a message while the message is being parsed.
 type envelope struct {
 	version, id, method, params, result, err []byte
 
@@ -277,7 +277,7 @@ func ParseUpstream(line []byte) (Message, error) {
 	}
 	m, reason := e.message(line)
 	if reason == resultNotObject {
-		reason = "" // the caller reports that result is not an object
+		reason = "" // accept the response; ResultFacts will report that its result is not an object
 	}
 	if reason == "" && m.Kind == Response {
 		var err error

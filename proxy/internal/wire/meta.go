@@ -25,8 +25,8 @@ func (m Meta) Clone() Meta {
 	return m
 }
 
-// ParseMeta parses the _meta of a message, with any method, returned by [Parse]. The caller must
-// set the ID of the fault.
+// ParseMeta parses the _meta of a message returned by [Parse], which may have any method. The
+// caller must set the ID of the fault.
 func ParseMeta(message Message) (Meta, *Fault) {
 	var m Meta
 	var meta []byte

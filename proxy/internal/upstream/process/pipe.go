@@ -24,7 +24,7 @@ var errNotReading = errors.New("the server is not reading its input")
 // maxBurst is the maximum number of bytes buffered while more messages are expected.
 const maxBurst = 256 << 10
 
-// keepBuffer is the maximum size of an empty buffer kept for reuse.
+// keepBuffer is the maximum size of an empty buffer that is reused.
 const keepBuffer = 1 << 20
 
 // A Pipe writes messages to a child's standard input. Callers never wait for the child: a caller
@@ -219,7 +219,7 @@ type LineReader struct {
 	max int
 
 	buf        []byte
-	spare      []byte // buffer of the usual size, kept while buf is larger
+	spare      []byte // buffer of the usual size, saved for later while buf is larger
 	expect     int    // length of the latest line of at least bigLine bytes, up to maxExpect
 	start, end int    // range of buf with bytes that have been read but not returned
 	seen       int    // offset in buf; the bytes from start to it contain no newline

@@ -22,8 +22,8 @@ import (
 )
 
 const (
-	MaxIdle        = 256              // number of idle connections to keep
-	KeepAlive      = 90 * time.Second // how long to keep an idle connection
+	MaxIdle        = 256              // maximum number of idle connections
+	KeepAlive      = 90 * time.Second // how long a connection may stay idle before it is closed
 	MaxHeaderBytes = 1 << 20          // maximum size of a response header in bytes
 )
 
