@@ -21,7 +21,7 @@ import (
 // restricts the tools of all servers but is not evidence for any server's tool.
 type servers toolname.Owners
 
-// Owners returns the configuration's enabled servers and the prefixes of their tools.
+// Owners returns the configuration's enabled servers with the prefixes of their tools.
 func Owners(c *config.Config) toolname.Owners {
 	if c == nil {
 		return nil
@@ -161,9 +161,9 @@ func progresses(t config.Transition) bool {
 	return false
 }
 
-// problemOf explains why a name that does not identify the owner of its tool cannot have the effect
-// u, and returns a hint. Both strings are empty if the name is acceptable. A label is also
-// acceptable if a map for it reads a tool whose owner is identified.
+// problemOf explains why a name cannot have the effect u if it does not identify the owner of its
+// tool, and returns a hint. Both strings are empty if the name is acceptable. A label is also
+// acceptable if a map for it reads a tool with an identified owner.
 func (c *bareNames) problemOf(u use, name string, glob bool, labels map[string][]string) (msg, hint string) {
 	if u == forbids || c.identifiesOwner(name, glob) || u == admits && c.source.Default != "deny" {
 		return "", ""
@@ -187,8 +187,8 @@ func (c *bareNames) problemOf(u use, name string, glob bool, labels map[string][
 
 // identifiesOwner reports whether the name identifies the owner of the tool: a server, or an agent
 // that reports the tool's calls through hooks. If the configuration accepts hook events, even the
-// bare name of an agent's tool identifies the agent, but it does not count as evidence if a server
-// also has a tool with that name.
+// bare name of an agent's tool identifies the agent, but such a name does not count as evidence if
+// a server also has a tool with that name.
 func (c *bareNames) identifiesOwner(name string, glob bool) bool {
 	if c.servers.identifiesServer(name, glob) {
 		return true
@@ -216,12 +216,12 @@ func (c *bareNames) bare(u use, name string, glob bool) (msg, hint string) {
 	return fmt.Sprintf("%q may %s a tool of %s, so %s", name, verb, c.servers.joined(), u), "write " + c.ways(name, ".") + ofAgents(name)
 }
 
-// joined returns the servers' names, joined for use in a sentence.
+// joined returns the servers' names as a list for use in a sentence.
 func (all servers) joined() string {
 	return enumerate(list.Map(all, func(s toolname.Owner) string { return s.Upstream }))
 }
 
-// ways returns the names that would identify the tool's server, joined for use in a sentence. If
+// ways returns the names that would identify the tool's server, as a list for use in a sentence. If
 // the tools are known, ways considers only servers that have the tool.
 func (c *bareNames) ways(name, dot string) string {
 	owners := list.Filter(c.servers, func(s toolname.Owner) bool { return slices.Contains(c.source.Tools, s.Upstream+"."+name) })

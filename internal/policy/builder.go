@@ -65,12 +65,12 @@ func (r *report) inNet(n *config.Net, p diag.Problem) {
 	r.add(p)
 }
 
-// at returns the first known position among the given ones.
+// at returns the first of the given positions that is known.
 func at(places ...config.Position) gate.Position { return position(cmp.Or(places...)) }
 
-// places returns a function that maps a name to its position in a list of a net or transition. The
-// parameter of is the Of method of the net or transition, and key is the key of the list. If a
-// name's position is unknown, the function returns the position otherwise.
+// places returns a function that maps a name to its position in the list with the given key. The
+// parameter of is the Of method of the net or transition that contains the list. If a name's
+// position is unknown, the function returns the position otherwise.
 func places(of func(key, text string) config.Position, key string, otherwise config.Position) func(text string) gate.Position {
 	return func(text string) gate.Position { return at(of(key, text), otherwise) }
 }

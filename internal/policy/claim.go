@@ -72,7 +72,8 @@ func claimOf(p *rules.Prove) Claim {
 	return c
 }
 
-// lacks reports whether the net may be missing only because its rule could not be parsed.
+// lacks reports whether the net might be missing only because its rule could not be parsed, which
+// is reported already.
 func (b *builder) lacks(net string) bool {
 	return b.invalid && slices.ContainsFunc([]string{"require-", "approve-", "block-", "limit-", "allow-"}, func(prefix string) bool {
 		return strings.HasPrefix(net, prefix)
@@ -165,7 +166,8 @@ func spokenOf(net gate.Net) []gate.Tool {
 	return append(gated, list.FlatMap(net.Phases, func(p gate.Phase) []gate.Tool { return p.Tools })...)
 }
 
-// meets reports whether the listed tool has the name n or is a pattern that matches it.
+// meets reports whether the listed tool matches the name n, by having this name or by being a
+// pattern that matches it.
 func meets(tool gate.Tool, n rules.Name) bool {
 	listed := rules.Name{Text: tool.Name, Quoted: tool.Kind != gate.Glob}
 	return tool.Name == n.Text || tool.Kind == gate.Glob && listed.Matches(n.Text)

@@ -51,8 +51,8 @@ func (b *builder) evidence(n rules.Name, so string) {
 	}
 }
 
-// idleOption returns an option in the map's command that makes the command ineffective. It returns
-// "" if the command counts as evidence or the map does not look for a command.
+// idleOption returns an option in the map's command that makes the command ineffective, as in a dry
+// run. It returns "" if the command counts as evidence or the map does not look for a command.
 func idleOption(m *gate.Map) string {
 	command, ok := strings.CutPrefix(m.Source, "runs ")
 	if !ok || m.Reader == nil || m.Field == "" {

@@ -36,9 +36,9 @@ func Lacks(schemas []Schema, f gate.Field) (argument string) {
 	return ""
 }
 
-// fieldLacking looks for a path in the schemas of the matching tools. It returns the first key on
-// the path that no schema lists, and the keys that a schema lists in its place. key is empty if
-// some schema lists the whole path.
+// fieldLacking follows a path in the schemas of the matching tools. It returns the first key on the
+// path that no schema lists, and the keys that a schema lists in its place. key is empty if some
+// schema lists the whole path.
 func (b *builder) fieldLacking(matches func(tool string) bool, way []string) (key string, known []string) {
 	for _, tool := range slices.Sorted(maps.Keys(b.source.Schemas)) {
 		if !matches(tool) {
@@ -113,8 +113,8 @@ func (b *builder) mapApplies(m *rules.Map, of gate.Map) (applies bool) {
 	return applies
 }
 
-// mapApplies reports whether the map can apply to calls to the given tool. If it cannot, mapApplies
-// issues a warning that ends with so, a description of the consequence.
+// mapApplies reports whether the map can apply to calls to the given tool. If not, it issues a
+// warning that ends with so, a description of the consequence.
 func (b fieldChecker) mapApplies(tool rules.Name, of gate.Map, so string) bool {
 	if !isKnown(tool, b.source.Tools) {
 		msg, hint := fmt.Sprintf("unknown tool %q", tool.Text), b.nearestTool(tool.Text, b.source.Tools)
@@ -136,7 +136,7 @@ func (b fieldChecker) mapApplies(tool rules.Name, of gate.Map, so string) bool {
 	return applies
 }
 
-// checkNetField checks a map of a net in the same way that checkMaps checks maps in rules.
+// checkNetField checks a map of a net as checkMaps checks maps in rules.
 func (b *builder) checkNetField(n *config.Net, m config.Map) {
 	for _, of := range b.netMaps[n.Name] {
 		if of.Rule != position(m.Position) {
@@ -150,9 +150,8 @@ func (b *builder) checkNetField(n *config.Net, m config.Map) {
 	}
 }
 
-// mapReads returns the last part of a warning about a map that reads an unknown argument. If the
-// map evaluates an expression, this is a phrase about the expression; otherwise, it is the string
-// so.
+// mapReads returns the end of a warning about a map that reads an unknown argument: a phrase about
+// the map's expression, if it has one, and the string so otherwise.
 func mapReads(m gate.Map, so string) string {
 	if m.Field == "" {
 		return "which this map's expression reads"

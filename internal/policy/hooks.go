@@ -34,8 +34,8 @@ type memory struct {
 	to         *cel.Value
 }
 
-// forgotten is a key in the memory of a net. The net sets it after failing to remember a value;
-// from then on, validators that use the memory refuse calls.
+// forgotten is a key in the memory of a net. It is set after the net has failed to remember a
+// value; from then on, validators that use the memory refuse calls.
 const forgotten = config.Reserved + "forgotten"
 
 // hooks compiles the net's validators and memories.
@@ -97,7 +97,8 @@ func (r *netReader) inExpression(n *config.Net, e config.Expression, err error) 
 	}
 }
 
-// identity returns a string that identifies a net's functions.
+// identity returns a string that differs for nets with different functions (validators or
+// memories).
 func identity(n *config.Net) string {
 	var s strings.Builder
 	for _, v := range n.Validate {

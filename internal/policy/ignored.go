@@ -70,7 +70,7 @@ func (b readIgnored) check() {
 
 // net checks the maps and keys of a hand-written net.
 func (b readIgnored) net(n *config.Net) {
-	warned := make(map[[2]int]bool) // avoids repeated warnings, because the key of a net applies to several transitions
+	warned := make(map[[2]int]bool) // to avoid repeated warnings, because the key of a net applies to several transitions
 	inNet := func(p diag.Problem) {
 		if at := [2]int{p.Line, p.Column}; !warned[at] {
 			warned[at] = true

@@ -49,7 +49,7 @@ func likenessOf(a, b []string) (l likeness, word string) {
 	return l, word
 }
 
-// slipOf returns the likeness of two different words.
+// slipOf compares two different words and returns their likeness.
 func slipOf(a, b []rune) likeness {
 	if len(a) < len(b) {
 		a, b = b, a

@@ -65,7 +65,7 @@ func mentions(s rules.Statement) (all []mention) {
 	return all
 }
 
-// withoutSuccess returns a phrase about the consequence for the rule if a required call never
+// withoutSuccess returns a phrase for the consequence for the rule if a required call never
 // succeeds.
 func withoutSuccess(s *rules.Require) string {
 	before := listed(s.Before)
@@ -81,7 +81,7 @@ func withoutSuccess(s *rules.Require) string {
 	}
 }
 
-// listed joins the names for use in a sentence.
+// listed returns the names as a list for use in a sentence.
 func listed(names []rules.Name) string { return text.And(list.Map(names, rules.Name.String)) }
 
 func textOf(n rules.Name) string { return n.Text }

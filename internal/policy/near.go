@@ -95,8 +95,8 @@ func (s *spelling) intended(other *spelling) bool {
 	})
 }
 
-// place returns the position of the map that gives the name or, if no map does, of the name's first
-// use.
+// place returns the position to report for the name: that of the map that gives it or, if no map
+// does, that of its first use.
 func (s *spelling) place() gate.Position {
 	if s.given != (gate.Position{}) {
 		return s.given

@@ -191,7 +191,7 @@ func moves(t config.Transition) bool {
 }
 
 // warnWindows warns if a net with session scope should probably count over all sessions. For
-// example, two windows of a client are two sessions.
+// example, two windows of a client have separate sessions.
 func (r *netReader) warnWindows(n *config.Net) {
 	if n.Scope != "" {
 		return // the user chose the scope explicitly

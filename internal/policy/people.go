@@ -50,7 +50,8 @@ const (
 	noQuestionHint = "write via cli, via web or via webhook, or omit via"
 )
 
-// atClient reports whether the channel asks for approval through the client that made the call.
+// atClient reports whether the channel requests approval from the person at the client that made
+// the call.
 func atClient(via string) bool { return via == "elicit" || via == "url" }
 
 // byHook reports whether the name belongs only to calls that agents' hooks report.
@@ -81,7 +82,7 @@ func (b *builder) mappedTo(name string) (tools []string) {
 }
 
 // unasked returns the reason why the given number of people cannot be asked through the approval
-// channel, and a hint. It returns empty strings if they can be asked.
+// channel, and a hint. Both strings are empty if they can be asked.
 func (b *builder) unasked(via string, persons int) (msg, hint string) {
 	const elicit = "elicit"
 	open := []string{elicit, "web", "cli"}

@@ -37,8 +37,8 @@ func (s Schema) members() (members map[string]any, ok bool) {
 	return members, ok
 }
 
-// lacks returns the first key on the path that the schema does not list, and the keys that it lists
-// instead. An empty key stands for the elements of an array.
+// lacks returns the first key on the path that the schema does not list, and the keys that the
+// schema lists in its place. An empty key stands for the elements of an array.
 func (s Schema) lacks(way []string) (key string, known []string) {
 	for _, step := range way {
 		var next any

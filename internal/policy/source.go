@@ -23,7 +23,7 @@ type Source struct {
 	Tools   []string            // all known names that tools have without maps; nil if the tools are unknown
 	Schemas map[string][]Schema // argument schemas of the known tools, keyed by each name of the tool
 	Hooked  []string            // names that only agents' built-in tools have; hooks report the calls to these tools
-	Unended []string            // names in Hooked of tools that run scripts, if no hook reports how the scripts end
+	Unended []string            // names in Hooked of tools that run scripts, if no hook reports how these scripts end
 }
 
 // FromConfig returns the source for a configuration. The source's tools are unknown.

@@ -41,7 +41,7 @@ func (v *vocabulary) named(text string) *spelling {
 	return s
 }
 
-// The method use records an occurrence of a name. It records at most one for each list of names.
+// The method use records an occurrence of a name, but at most one for each list of names.
 func (v *vocabulary) use(o occurrence) {
 	if o.Quoted || beyondTools(o.Text) {
 		return

@@ -127,7 +127,8 @@ func (b *builder) noteNames() {
 	}
 }
 
-// oddName describes what makes a name suspicious. before holds the names that were already checked.
+// oddName explains why a name probably does not denote a tool, and returns a hint. Both strings are
+// empty if it finds no reason. before holds the names that were already checked.
 func (b *builder) oddName(n rules.Name, servers []string, before []rules.Name) (msg, hint string) {
 	if n.Quoted || b.givenBy(n.Text) != "" {
 		return "", ""

@@ -82,7 +82,7 @@ func namesOf(s *config.Server, tool string) []string {
 	return []string{tool, s.Name + "." + tool, s.Name + "_" + tool, s.Prefix + "_" + tool}
 }
 
-// judged reports whether a success condition can apply to the tool under any of its names.
+// judged reports whether a success condition might apply to the tool, under any of its names.
 func (b unjudged) judged(tool string) bool {
 	c := gate.Call{Tool: tool}
 	if b.source.Config != nil {

@@ -36,7 +36,7 @@ type edge struct {
 	link       link
 	from, to   int
 	path       []int // indexes of the start node, the bends and the end node
-	head, tail bool  // whether there is an arrow at the end and at the start of the edge
+	head, tail bool  // whether the edge has an arrowhead at its end and at its start
 }
 
 // Sizes in pixels.
@@ -119,7 +119,7 @@ func (l *layout) direct() {
 	}
 }
 
-// fed reports whether an edge leads to the place.
+// fed reports whether any edge leads to the place, so that it can get tokens.
 func (l *layout) fed(place int) bool {
 	return slices.ContainsFunc(l.edges, func(e edge) bool { return e.to == place })
 }
@@ -177,7 +177,7 @@ func (l *layout) cut() {
 }
 
 // order sorts each layer by the mean positions of the nodes' neighbors, with alternating passes
-// from left to right and from right to left. It keeps the order with the fewest crossings.
+// from left to right and from right to left. It uses the order that has the fewest crossings.
 func (l *layout) order() {
 	best, fewest := l.copyLayers(), l.crossings()
 	for round := range 12 {
@@ -278,8 +278,8 @@ func (l *layout) place() {
 	l.fit()
 }
 
-// relax moves the nodes of a layer towards the mean positions of their neighbors, preserving the
-// order of the nodes and their minimum distances (pool adjacent violators algorithm).
+// relax moves the nodes of a layer towards the mean positions of their neighbors, while preserving
+// the nodes' order and minimum distances (pool adjacent violators algorithm).
 func (l *layout) relax(layer []int) {
 	type block struct {
 		sum   float64 // sum of the nodes' preferred positions, each minus the node's offset

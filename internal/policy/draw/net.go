@@ -52,8 +52,8 @@ type Transition struct {
 	People   int           // number of different people who must approve; 0 means one
 	Deferred bool          // whether the transition waits for the call to succeed
 	Observe  bool          // whether the transition never blocks a call
-	Spoils   bool          // whether the transition invalidates evidence from other calls
-	Row      bool          // whether the transition counts equal calls in a row
+	Spoils   bool          // whether the transition invalidates evidence gained from other calls
+	Row      bool          // whether the transition counts consecutive identical calls
 	Sum      string        // limit on a sum, such as "1000 of amount"; may be empty
 	Never    bool          // whether the transition is known never to fire
 	Every    time.Duration // time between two firings by the clock; 0 if the clock does not fire the transition
@@ -111,7 +111,7 @@ func (t *Transition) notes() string {
 	return strings.Join(notes, " · ")
 }
 
-// look returns the style of the transition's box.
+// look chooses the style of the transition's box.
 func (t *Transition) look() look {
 	kind := "call"
 	switch {
@@ -152,7 +152,7 @@ func (n *Net) heading() string {
 type link struct {
 	place, transition int
 	weight            int
-	in, out           bool // whether there is an arrow at the transition and at the place
+	in, out           bool // whether the link has an arrowhead at the transition and at the place
 }
 
 func (n *Net) links() []link {
@@ -193,7 +193,7 @@ func (l Lack) String() string {
 	return fmt.Sprintf("%s has %d of %d", l.Place, l.Has, l.Needs)
 }
 
-// showsState reports whether the box of t shows whether t is enabled.
+// showsState reports whether the box of transition t shows if t is enabled.
 func (n *Net) showsState(t *Transition) bool {
 	return n.live && !t.Listed && (len(t.Tools) > 0 || t.Every > 0)
 }

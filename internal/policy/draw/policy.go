@@ -70,7 +70,7 @@ func key(info gate.NetInfo, t gate.Transition) []string {
 }
 
 // sum describes the limit on the sum over the transition's calls, or returns the empty string if
-// their sum is not limited.
+// the sum is not limited.
 func sum(info gate.NetInfo, t gate.Transition) string {
 	s := info.Sum
 	if s == nil || len(t.Tools) == 0 {
@@ -93,7 +93,7 @@ func ruleLine(p gate.Position) string {
 	return p.String()
 }
 
-// OfFile converts a net in a file that is not a policy for drawing. Such a net gates nothing.
+// OfFile converts a net for drawing if its file is not part of a policy. Such a net gates nothing.
 func OfFile(n *netfile.Net, from string) Net {
 	out := Net{Name: n.Name, From: from}
 	for i, place := range n.Places {
@@ -105,7 +105,8 @@ func OfFile(n *netfile.Net, from string) Net {
 	return out
 }
 
-// Plain returns the nets without the tools that they gate. Each name includes the net's position.
+// Plain returns the nets without the tools that they gate, with each net's position added to its
+// name.
 func Plain(nets []Net) []*netfile.Net {
 	var plain []*netfile.Net
 	for _, n := range nets {

@@ -133,8 +133,8 @@ type route struct {
 	points []point // pairs of points; each pair is joined by a curve, and consecutive pairs by a straight line
 }
 
-// routes returns the lines of all edges. At each side of a node, the ends of edges are spread out,
-// in the same order as the other ends of these edges.
+// routes returns the lines of all edges. Along each side of a node, the ends of the edges are
+// spread out in the same order as the nodes at the edges' other ends.
 func (l *layout) routes() []route {
 	routes := make([]route, len(l.edges))
 	ends := make(map[[2]int][]int) // indexes of the edges at each side of each node: left (0) or right (1)

@@ -48,8 +48,8 @@ func Mermaid(w io.Writer, nets []Net) error {
 	return b.Flush()
 }
 
-// A printer writes without checking for errors, because its buffered writer keeps the first error
-// until Flush.
+// A printer writes without checking for errors, because its buffered writer returns the first error
+// from Flush.
 type printer struct{ *bufio.Writer }
 
 func (p printer) line(format string, args ...any) { _, _ = fmt.Fprintf(p, format+"\n", args...) }

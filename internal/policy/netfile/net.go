@@ -38,7 +38,7 @@ type weighted struct {
 	weight int
 }
 
-// A builder builds a net and keeps the first error.
+// A builder builds a net and records the first error.
 type builder struct {
 	file    string
 	net     *Net
@@ -79,8 +79,8 @@ func (b *builder) transition(name string, in, out []weighted) {
 	b.net.Petri.Transitions = append(b.net.Petri.Transitions, petri.Transition{In: b.arcs(name, in), Out: b.arcs(name, out)})
 }
 
-// arcs converts arcs between a transition and places. The weights of several arcs with the same
-// place are added up.
+// arcs converts the arcs between a transition and its places. The weights of several arcs for the
+// same place are added up.
 func (b *builder) arcs(transition string, list []weighted) []petri.Arc {
 	var arcs []petri.Arc
 	at := make(map[int]int)

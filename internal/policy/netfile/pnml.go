@@ -224,8 +224,8 @@ func (r *pnmlReader) arcs() {
 	}
 }
 
-// node resolves references between nodes. It follows at most as many references as exist, so that
-// it terminates even if they form a cycle.
+// node returns the node with the given ID, or the node that a reference with this ID leads to. It
+// follows at most as many references as exist, so that it terminates even if they form a cycle.
 func (r *pnmlReader) node(id string) string {
 	for range len(r.refs) {
 		to, ok := r.refs[id]

@@ -109,8 +109,8 @@ func (r *Report) pump() string {
 	return text
 }
 
-// listOr formats a list. If the analysis is incomplete, it returns "?"; if the list is empty, it
-// returns the string none.
+// listOr formats a list. It returns "?" if the analysis is incomplete, and the string none if the
+// list is empty.
 func (r *Report) listOr(none string, list []string) string {
 	const most = 8
 	switch {

@@ -30,8 +30,8 @@ func Read(name string, src []byte) ([]*Net, error) {
 	return each(name, nets, fromConfig)
 }
 
-// The function each applies convert to every net in a file and returns the results. It returns an
-// error if the file contains no net.
+// The function each converts every net in a file and returns the results. It returns an error if
+// the file contains no net.
 func each[T any](file string, nets []T, convert func(file string, n *T) (*Net, error)) ([]*Net, error) {
 	var out []*Net
 	for i := range nets {

@@ -45,8 +45,8 @@ func Script(args []byte) string {
 	return script
 }
 
-// prefixed returns the arguments after inserting Prefix before their script. All other bytes are
-// unchanged, so that they equal the bytes that an agent reports afterwards.
+// prefixed returns the arguments after inserting Prefix before their script. It leaves all other
+// bytes unchanged, so that they equal the bytes that an agent reports afterwards.
 func prefixed(args []byte) []byte {
 	var all []byte
 	rawjson.Members(args, func(key, value []byte, at int) bool {

@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// RunCases runs the cases in r as tests. Each case contains its own policy; see [Eval].
+// RunCases runs the cases read from r as tests. Each case contains its own policy; see [Eval].
 func RunCases(r io.Reader) ([]TestResult, error) {
 	var cases []TestResult
 	err := eachLine(r, func(number int, line []byte) error {

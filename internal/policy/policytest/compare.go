@@ -46,7 +46,7 @@ func compare(answer []byte, expect json.RawMessage) *Difference {
 	return nil
 }
 
-// places reduces each error in errs to its keys "line" and "net", the only ones that compare
+// places returns the errors in errs with only the keys "line" and "net", the only ones that compare
 // considers.
 func places(errs any) any {
 	list, ok := errs.([]any)

@@ -72,7 +72,7 @@ type watch struct {
 	spoils []spoiler
 }
 
-// hit records a use of i. It does nothing if i is nil.
+// hit increments the count of item i, unless i is nil.
 func (i *Item) hit() {
 	if i != nil {
 		i.Hits++

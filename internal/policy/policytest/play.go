@@ -131,7 +131,7 @@ func (r *testRun) decide(session *sandbox.Session, c gate.Call, s *Step) *callOu
 	return about
 }
 
-// show copies the outcome of the call to the step's result.
+// show copies the call's outcome to out, the result of the step.
 func (d *callOutcome) show(s *Step, out *StepResult) {
 	r := cmp.Or(d.refusal, d.would)
 	out.Names, out.Verdict, out.Would = d.names, d.verdict, sandbox.VerdictOf(d.would)
@@ -169,8 +169,8 @@ func end(session *sandbox.Session, id string, s *Step) bool {
 	}
 }
 
-// compare compares the outcome of a call with the step's expectations. It returns nil if they
-// match.
+// compare compares the outcome of a call with the step's expectations, and returns nil if the
+// outcome meets them.
 func (s *Step) compare(d *callOutcome, p *Policy) *Failure {
 	if d.verdict != s.Expect {
 		return &Failure{Expected: s.Expect, Got: d.verdict}
@@ -236,7 +236,8 @@ func blocksText(blocks []gate.Block) string {
 	return cmp.Or(strings.Join(all, ", "), "no net")
 }
 
-// concerned returns the nets that gave a verdict on the call. It modifies the slice all.
+// concerned returns those of the nets in all that gave a verdict on the call. It modifies the slice
+// all.
 func (d *callOutcome) concerned(all []gate.NetState) []gate.NetState {
 	said := make(map[string]bool)
 	for _, v := range d.said {

@@ -121,7 +121,7 @@ func (s *Source) key() string {
 	return key
 }
 
-// read reads the policy's files.
+// read reads the files that make up the policy.
 func (s *Source) read(o config.Options) (policy.Source, error) {
 	if s.Config == "" {
 		source, err := policy.FromFiles(s.Rules, s.Nets)

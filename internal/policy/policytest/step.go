@@ -87,7 +87,7 @@ func approve(v config.Value) sandbox.Consent {
 	}
 }
 
-// result parses the word for how a call ends.
+// result parses the word that specifies how a call ends.
 func result(v config.Value, words ...string) string {
 	if !v.IsText() {
 		v.Fault("result must be an outcome, such as success", `write the returned result under "returns"`)

@@ -23,7 +23,7 @@ type Event struct {
 	Returns json.RawMessage `json:"returns,omitempty"` // result of a successful call, as any JSON value
 	Net     string          `json:"net,omitempty"`
 	For     string          `json:"for,omitempty"`   // duration of a wait event, such as "20s"
-	Times   int             `json:"times,omitempty"` // number of consecutive successful calls; 0 means a single call, ended by a result event
+	Times   int             `json:"times,omitempty"` // number of consecutive calls, all successful; 0 means a single call, which a result event ends
 }
 
 // Outcomes contains the JSON word for each outcome.
@@ -43,8 +43,8 @@ func (e *Event) Arguments() json.RawMessage {
 	return e.Args
 }
 
-// CallOf returns the event that makes the call c. An event can mark names only as weak, that is, as
-// names that do not count as evidence. All other names in c.Also become certain.
+// CallOf returns the event that makes the call c. In an event, names can only be marked as weak,
+// that is, as not counting as evidence; all other names in c.Also therefore become certain.
 func CallOf(c gate.Call) Event {
 	e := Event{Type: "call", ID: c.ID, Tool: c.Tool, Args: c.Args}
 	if c.Foreign {
@@ -69,8 +69,8 @@ func (e *Event) Call() gate.Call {
 	return c
 }
 
-// Play plays an event. For a call or an answer, it returns the decision, which is nil if an answer
-// matches no pending approval request. For a repeated call, Play also returns how often the call
+// Play plays an event. For a call or an answer, it returns the decision, which is nil if no pending
+// approval request matches the answer. For a repeated call, Play also returns how often the call
 // was admitted.
 func (s *Session) Play(e *Event) (d gate.Decision, admitted int) {
 	switch e.Type {

@@ -15,8 +15,8 @@ const (
 	Later // the answer is given later, with [Session.Answer]
 )
 
-// Call makes a call at the simulated time. If approval is requested, Call gives the answer in says,
-// unless that is [Later]; Call then returns the [gate.Ask].
+// Call makes a call at the simulated time. If approval is requested, says is the answer; if says is
+// [Later], Call instead returns the [gate.Ask].
 func (s *Session) Call(c gate.Call, says Consent) gate.Decision {
 	c.Time = s.box.now
 	d := s.Decide(c, nil)
@@ -50,7 +50,7 @@ func (s *Session) answered(w waitingCall, says Consent) gate.Decision {
 	return s.decided(w.call, s.Decide(w.call, w.ask.Grant()))
 }
 
-// decided records the call if it was admitted.
+// decided stores the call under its ID if it was admitted.
 func (s *Session) decided(c gate.Call, d gate.Decision) gate.Decision {
 	switch d := d.(type) {
 	case *gate.Allow:

@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// ReadAs resolves the unqualified name of an agent's built-in tool, for example "Bash" to
+// ReadAs qualifies the name of an agent's built-in tool, for example "Bash", with the agent, as in
 // "claude-code.Bash". It does so only if the policy names tools of exactly one agent that has such
 // a tool, and if no server can have a tool of this name. Otherwise, it returns c unchanged.
 func (s *Simulation) ReadAs(c Call) Call {

@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Help describes the commands.
+// Help is the text that lists the commands.
 const Help = `  call NAME [JSON]   make a call, as: call delete {"path": "a"}
   succeed [N] [JSON] end call N, or the latest running call, with this result
   fail [N]           likewise; also: unknown

@@ -40,8 +40,8 @@ func (s *Simulation) piped(c *gate.Call) (args []byte, ok bool) {
 	return pipefail.Add(s.result.Policy, *c)
 }
 
-// Before makes a call that precedes the explained one, and lets it succeed. It returns an error if
-// the call is refused.
+// Before makes a call that precedes the call to be explained, and lets it succeed. It returns an
+// error if the call is refused.
 func (s *Simulation) Before(c Call) error {
 	call := s.newCall(c, 1)
 	if r, ok := s.session.Call(call, sandbox.Yes).(*gate.Refusal); ok {
@@ -51,7 +51,8 @@ func (s *Simulation) Before(c Call) error {
 	return nil
 }
 
-// blamed returns the position of the first rule that refuses the call, followed by a colon.
+// blamed returns the position of the first rule that refuses the call, followed by a colon, or the
+// empty string if the position is unknown.
 func blamed(r *gate.Refusal) string {
 	if len(r.Blocks) == 0 || r.Blocks[0].Rule.Line == 0 {
 		return ""

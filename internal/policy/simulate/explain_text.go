@@ -50,8 +50,9 @@ func (e *Explanation) Text(k text.Ink) string {
 	return b.String()
 }
 
-// writeReading explains how unqualified names were resolved. If the call's own name was not, but an
-// agent has a built-in tool of that name, writeReading explains how to ask about that tool.
+// writeReading explains how unqualified names were resolved. If the call's own name was not
+// resolved although an agent has a built-in tool of that name, writeReading explains how to ask
+// about that tool.
 func (e *Explanation) writeReading(b *strings.Builder) {
 	for _, c := range e.of.readAs {
 		fmt.Fprintf(b, "%s is read as %s.\n", c.Asked, c.Tool)
@@ -98,8 +99,8 @@ func (e *Explanation) reasons(b *strings.Builder, k text.Ink) {
 	}
 }
 
-// If a hand-written net blocks the call, waiting writes to b the net's marking and the tokens that
-// the transitions for the call lack.
+// waiting writes to b the marking of the net and the tokens that its transitions for the call lack,
+// if the net is hand-written and blocks the call.
 func (e *Explanation) waiting(b *strings.Builder, block gate.Block) {
 	net := e.of.net(block.Net)
 	if net.Labels != nil || e.refusal.Kind != gate.KindBlocked {

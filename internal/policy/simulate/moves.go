@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
 )
 
-// makeCall makes a call.
+// makeCall makes the call written in text.
 func (m *Simulator) makeCall(text string) error {
 	c, err := oneCall(text)
 	if err != nil {
@@ -87,7 +87,7 @@ func (m *Simulator) latest(wants callState, text string) (int, error) {
 	return open, nil
 }
 
-// letTimePass lets time pass.
+// letTimePass advances the simulated time.
 func (m *Simulator) letTimePass(text string) error {
 	d, err := time.ParseDuration(text)
 	if err != nil || d <= 0 {

@@ -74,7 +74,7 @@ func listText(key, dir string, files []string) string {
 	return fmt.Sprintf("%s: [%s]\n", key, strings.Join(quoted, ", "))
 }
 
-// from returns the path of file, relative to dir.
+// from returns the path of file relative to the directory dir.
 func from(dir, file string) string {
 	folder, err := filepath.Abs(dir)
 	target, err2 := filepath.Abs(file)

@@ -45,7 +45,7 @@ func (m *Simulator) printResult(mv move) {
 }
 
 // unconcerned prints a note if no net applies to the call and the policy does not name the call's
-// tool. The name may then be misspelt.
+// tool, because the name might then be misspelt.
 func (m *Simulator) unconcerned(c Call) {
 	speaks := func(v gate.Verdict) bool { return v.Kind != gate.Abstain }
 	names := m.of.names()
@@ -69,7 +69,7 @@ func (m *Simulator) printChanges(before []gate.NetState) {
 	}
 }
 
-// printValueChanges prints the changes for each value of a net's key, including the spent amounts.
+// printValueChanges prints the changes for each value of a net's key, including the amounts spent.
 func (m *Simulator) printValueChanges(was, is *gate.NetState) {
 	before := make(map[string]string)
 	for i := range was.Values {
@@ -164,7 +164,7 @@ func (m *Simulator) printCallable() {
 	m.list("not now:", later)
 }
 
-// asks returns a note with the number of required approvals.
+// asks returns a note that states the number of required approvals.
 func asks(people int) string {
 	if people < 2 {
 		return " (asks)"

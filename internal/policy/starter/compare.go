@@ -22,7 +22,8 @@ func (plan *Plan) compare(o Options) error {
 	return err
 }
 
-// missingStatements returns the statements in text that are not in have, each below its comment.
+// missingStatements returns the statements of text that do not occur in have, each below its
+// comment.
 func missingStatements(text string, have map[string]bool) string {
 	var b strings.Builder
 	comment := ""
@@ -61,8 +62,9 @@ func without(statement string, have map[string]bool) string {
 	return before + strings.Join(new, ", ") + after
 }
 
-// splitNames splits an approval statement, which treats all names in its list alike. For any other
-// statement, and if the list contains anything but plain names, it returns no names.
+// splitNames returns the names in the list of an approval statement, which decides alike on all of
+// them. For any other statement, and if the list contains anything but plain names, it returns no
+// names.
 func splitNames(statement string) (before string, names []string, after string) {
 	for _, form := range [][2]string{{"require human-approval before ", ""}, {"prove never ", " without human-approval"}} {
 		list, begins := strings.CutPrefix(statement, form[0])

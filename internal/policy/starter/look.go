@@ -17,9 +17,9 @@ var (
 	making  = []string{"write", "put", "upsert", "save"}
 )
 
-// readersOf returns the server's tools that show the thing that t changes, if any. It also returns
-// the key that identifies this thing in the arguments of t and of these tools, for example "path"
-// or "path as source".
+// readersOf returns the server's tools that show the thing changed by tool t, if any. It also
+// returns the key that identifies this thing in the arguments of t and of these tools, for example
+// "path" or "path as source".
 func (s *server) readersOf(t tool) (readers []string, key string) {
 	if t.Kind == toolkind.Edit && t.named(making) {
 		return nil, ""
@@ -43,8 +43,8 @@ func (s *server) readersOf(t tool) (readers []string, key string) {
 	return readers, strings.Join(t.Fields.Same, ", ")
 }
 
-// showing returns the tools that show what the path in the given field of t refers to, and the key
-// for that path.
+// showing returns the tools that can show the thing that the path in a field of tool t refers to,
+// and the key for that path.
 func (s *server) showing(t tool, field string) (readers []string, key string) {
 	words := showing
 	if t.Kind == toolkind.Edit {

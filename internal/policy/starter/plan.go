@@ -88,7 +88,7 @@ func New(ctx context.Context, c *config.Config, tools []check.ListedTool, missin
 	if err := plan.prepare(c); err != nil {
 		return nil, err
 	}
-	known := check.KnownSet(tools, c) // also adds the other names of tools known only by their exposed name
+	known := check.KnownSet(tools, c) // this also adds the other names of tools known only by their exposed name
 	p := &proposal{servers: guess(tools, c.Servers), missing: missing, deny: c.Default == "deny" || !c.Has("default")}
 	p.propose()
 	for range rounds {
@@ -194,7 +194,7 @@ func (plan *Plan) loaded() (*config.Config, error) {
 	}})
 }
 
-// passes returns an error if the plan failed the verification.
+// passes returns an error if the plan did not pass the verification.
 func (plan *Plan) passes() error {
 	if plan.Report.OK {
 		return nil

@@ -15,10 +15,10 @@ import (
 // Initial limits. They allow most kinds of work but stop runaway agents.
 const (
 	inARow  = 5
-	changes = 50 // changes per server and session
-	sends   = 20 // messages per session
+	changes = 50 // maximum number of changes per server and session
+	sends   = 20 // maximum number of messages per session
 	payment = 100
-	pays    = 5 // payments per session, if their amounts are unknown
+	pays    = 5 // maximum number of payments per session, if their amounts are unknown
 )
 
 // A statements value is a group of lines below a common comment. A group without lines is not
@@ -112,8 +112,8 @@ func (p *proposal) budget(comment string, names []string, count int) {
 	p.claim("prove at-most "+strconv.Itoa(count)+" %s per session", names)
 }
 
-// reads adds rules for read-only tools. These rules only limit how often the same call may be
-// repeated in a row.
+// reads adds rules for read-only tools. These rules only limit the number of consecutive identical
+// calls.
 func (p *proposal) reads(s *server) {
 	p.group(fmt.Sprintf("%s: calls that only read are allowed. The same call %d times in a row means that the agent is stuck.", text.Escape(s.name), inARow+1),
 		each("limit %s to "+strconv.Itoa(inARow)+" in a row", ofKind(s.tools, toolkind.Read, toolkind.Outside))...)
@@ -228,7 +228,7 @@ func (p *proposal) secrets() {
 }
 
 // unusedName returns name for use as a label, with a number appended if a tool already has that
-// name. Otherwise, calls to that tool would be treated like calls that a map labels.
+// name. Otherwise, rules for the label would also apply to that tool.
 func (p *proposal) unusedName(name string) string {
 	taken := func(name string) bool {
 		return slices.ContainsFunc(p.tools(), func(t tool) bool { return strings.EqualFold(t.bare, name) || strings.EqualFold(t.name, name) })

@@ -22,7 +22,7 @@ func (plan *Plan) Run(o Options) error {
 	return err
 }
 
-// offer shows the plan, asks for confirmation, and writes the plan.
+// offer shows the plan, asks for confirmation and, if it is given, writes the plan.
 func (plan *Plan) offer(o Options) error {
 	if plan.There != "" {
 		return plan.compare(o)
@@ -76,8 +76,8 @@ func (plan *Plan) verb(made, changed string) string {
 	return changed
 }
 
-// argument returns the agent's client as an argument for "petrigate init", preceded by a space, or
-// the empty string for a plan without an agent.
+// argument returns the client argument of the "petrigate init" command for the plan's agent,
+// preceded by a space, or the empty string for a plan without an agent.
 func (plan *Plan) argument() string {
 	if plan.agent == nil {
 		return ""

@@ -16,7 +16,7 @@ var shadowKey = key{"mode", "mode: shadow", `"mode": "shadow"`}
 var errSplice = errors.New("the keys of the policy cannot be added to the configuration: it ends in the middle of something; add them by hand")
 
 // splice adds keys to the text of a configuration: at the end of block-style YAML, or after the
-// opening brace of an object in braces. All other bytes remain unchanged.
+// opening brace of an object in braces. All other bytes are left unchanged.
 func splice(src []byte, keys []key) ([]byte, error) {
 	if len(keys) == 0 {
 		return src, nil

@@ -58,8 +58,8 @@ var leading = map[string]Kind{
 	"pay": Pay, "transfer": Pay, "charge": Pay, "refund": Pay, "purchase": Pay, "buy": Pay, "withdraw": Pay, "payout": Pay,
 }
 
-// sendNouns and payNouns denote things that are sent or paid when they are created. A tool that
-// seems to create such a thing therefore sends or pays.
+// sendNouns and payNouns denote things that are sent or paid as soon as they are created. A tool
+// that seems to create such a thing therefore counts as sending or paying.
 var (
 	sendNouns = []string{"comment", "message", "email", "mail", "tweet", "post", "reply", "issue", "review", "release", "gist", "notification", "invitation", "request"}
 	payNouns  = []string{"payment", "payout", "transfer", "refund", "charge", "purchase", "invoice"}
@@ -150,8 +150,8 @@ func Words(name string) (words []string) {
 	return words
 }
 
-// Sends reports whether a call can send something to other people: messages, money, or whatever
-// code can send.
+// Sends reports whether a call can send something to other people: messages, money, or anything
+// that code can send.
 func (k Kind) Sends() bool { return k == Send || k == Publish || k == Run || k == Pay }
 
 // Untrusted reports whether a call may return content written by untrusted people.

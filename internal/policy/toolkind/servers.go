@@ -23,7 +23,8 @@ type Server struct {
 	// name of the tool that runs the script. A condition is "true" if failures are reported through
 	// isError.
 	Success map[string]string
-	// NoHints reports whether the server's hints about the tools in Kinds are meaningless.
+	// NoHints reports whether the hints that the server gives about the tools in Kinds are
+	// meaningless.
 	NoHints bool
 }
 
@@ -82,8 +83,8 @@ func (s *Server) add(key string, words []string) bool {
 }
 
 // Known returns the well-known server identified by start, which is a server's URL or the words of
-// a command. If no server matches, it returns one identified by the given tools, or nil. The
-// command takes precedence because it comes from the user's configuration.
+// a command. If no server matches start, Known returns one identified by the given tools, or nil.
+// The command takes precedence because it comes from the user's configuration.
 func Known(start []string, tools []string) *Server {
 	started := list.Find(Servers(), func(s Server) bool {
 		return slices.ContainsFunc(s.By, func(by string) bool {
@@ -98,8 +99,8 @@ func Known(start []string, tools []string) *Server {
 	})
 }
 
-// The function within reports whether text occurs in word between two delimiters: slashes, similar
-// characters, or the ends of word.
+// The function within reports whether text occurs in word as a component, that is, between two
+// slashes, similar characters, or ends of word.
 func within(word, text string) bool {
 	for {
 		at := strings.Index(word, text)
