@@ -20,6 +20,7 @@ import (
 
 // A program is a compiled expression. It is safe for concurrent use.
 type program struct {
+	src  string
 	run  cel.Program
 	out  *cel.Type
 	uses map[string][]string // members that the expression reads, keyed by variable; nil if it reads the whole variable
@@ -61,7 +62,7 @@ func (e environment) compile(src string, names *Names, want *cel.Type) (*program
 	if err != nil {
 		return nil, whole(err.Error(), "")
 	}
-	return &program{run: run, out: checked.OutputType(), uses: freeVariables(checked), keys: keysOf(checked)}, nil
+	return &program{src: src, run: run, out: checked.OutputType(), uses: freeVariables(checked), keys: keysOf(checked)}, nil
 }
 
 // regexOptimization makes CEL evaluate "matches" with [boundedMatch]. It is read-only.

@@ -10,7 +10,11 @@ import (
 	"cel.dev/cel-go/common/types"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/text"
 )
+
+// maxExcerpt is the maximum length of an expression in an explanation, in bytes.
+const maxExcerpt = 100
 
 // A Reader evaluates expressions on calls. It is the [gate.Reader] for maps without a field. It
 // converts each call once for all expressions.
@@ -162,9 +166,15 @@ func (r *reading) find(pattern int) gate.Found {
 // evaluation would have failed.
 func (r *reading) Only(patterns []int) bool { return slices.ContainsFunc(patterns, r.Evidence) }
 
-// Doubt returns the zero Doubt, because [reading.Finds] already returns [gate.Perhaps] for a failed
-// evaluation.
-func (r *reading) Doubt(int) gate.Doubt { return gate.Doubt{} }
+// Doubt explains why the expression could not be evaluated. It returns the zero Doubt if the
+// expression was evaluated.
+func (r *reading) Doubt(pattern int) gate.Doubt {
+	if r.Finds(pattern) != gate.Perhaps {
+		return gate.Doubt{}
+	}
+	src := text.Excerpt(r.reader.programs[pattern].src, maxExcerpt)
+	return gate.Doubt{What: fmt.Sprintf("a value that its condition `%s` needs is missing or cannot be used", src)}
+}
 
 // Evidence reports whether the expression is certainly true.
 func (r *reading) Evidence(pattern int) bool { return r.Finds(pattern) == gate.Surely }

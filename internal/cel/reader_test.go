@@ -103,6 +103,9 @@ func TestReader(t *testing.T) {
 		if surely := test.want == gate.Surely; reading.Only([]int{pattern}) != surely || reading.Evidence(pattern) != surely {
 			t.Errorf("%s: only %v, evidence %v", test.expr, reading.Only([]int{pattern}), reading.Evidence(pattern))
 		}
+		if why := reading.Doubt(pattern); (why.What != "") != (test.want == gate.Perhaps) {
+			t.Errorf("%s: %q", test.expr, why)
+		}
 	}
 }
 
