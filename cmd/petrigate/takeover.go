@@ -49,7 +49,7 @@ func (f *deskFlags) desk(ctx context.Context, s stdio) (*takeover.Driver, error)
 		Fetch: daemon.Fetching(ctx), Proxies: proxies,
 	}
 	if terminal.Is(s.in) && terminal.Is(s.out) {
-		d.Ask = takeover.AskAt(s.in, s.out)
+		d.Ask = takeover.AskAt(ctx, s.in, s.out)
 	}
 	return d, nil
 }

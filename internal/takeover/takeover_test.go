@@ -3,6 +3,8 @@ package takeover
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -462,16 +464,24 @@ func TestSecretsBeside(t *testing.T) {
 	}
 }
 
-// TestAskAt checks that only y means yes, and that the end of the input is an error.
+// TestAskAt checks that only y and yes mean yes, that the end of the input is an error, and that an
+// interrupt ends the question.
 func TestAskAt(t *testing.T) {
-	for answer, want := range map[string]bool{"y\n": true, "Y \r\n": true, "n\n": false, "\n": false, "yy\n": false} {
+	for answer, want := range map[string]bool{"y\n": true, "Y \r\n": true, "yes\n": true, "n\n": false, "\n": false, "yy\n": false} {
 		var out bytes.Buffer
-		if yes, err := AskAt(strings.NewReader(answer), &out)("Write it?"); yes != want || err != nil || out.String() != "Write it? [y/N] " {
+		if yes, err := AskAt(t.Context(), strings.NewReader(answer), &out)("Write it?"); yes != want || err != nil || out.String() != "Write it? [y/N] " {
 			t.Errorf("%q: %v %v %q", answer, yes, err, out.String())
 		}
 	}
-	if yes, err := AskAt(strings.NewReader("y"), &bytes.Buffer{})("Write it?"); yes || err == nil {
+	if yes, err := AskAt(t.Context(), strings.NewReader("y"), &bytes.Buffer{})("Write it?"); yes || err == nil {
 		t.Error("the end is an answer")
+	}
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	silent, w := io.Pipe()
+	defer w.Close()
+	if yes, err := AskAt(ctx, silent, &bytes.Buffer{})("Write it?"); yes || !errors.Is(err, context.Canceled) {
+		t.Error(yes, err)
 	}
 }
 

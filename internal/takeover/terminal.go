@@ -2,6 +2,7 @@ package takeover
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,15 +10,29 @@ import (
 	"strings"
 )
 
-// AskAt returns a function that asks a question at a terminal. Only "y" counts as yes.
-func AskAt(in io.Reader, out io.Writer) func(question string) (bool, error) {
+// AskAt returns a function that asks a question at a terminal. Only "y" and "yes" mean yes. When
+// ctx ends, the function returns its error without waiting for the answer.
+func AskAt(ctx context.Context, in io.Reader, out io.Writer) func(question string) (bool, error) {
 	return func(question string) (bool, error) {
 		_, _ = fmt.Fprintf(out, "%s [y/N] ", question)
-		answer, err := bufio.NewReader(in).ReadString('\n')
-		if err != nil {
-			return false, errors.New("nothing was written: no answer was given")
+		var answer string
+		read := make(chan error, 1)
+		go func() {
+			var err error
+			answer, err = bufio.NewReader(in).ReadString('\n')
+			read <- err
+		}()
+		select {
+		case <-ctx.Done():
+			_, _ = fmt.Fprintln(out)
+			return false, ctx.Err()
+		case err := <-read:
+			if err != nil {
+				return false, errors.New("nothing was written: no answer was given")
+			}
 		}
-		return strings.EqualFold(strings.TrimSpace(answer), "y"), nil
+		answer = strings.ToLower(strings.TrimSpace(answer))
+		return answer == "y" || answer == "yes", nil
 	}
 }
 
