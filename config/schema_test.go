@@ -15,6 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/petrigate/petrigate/internal/channel"
 )
 
 // definitions maps the decoder's section names to definitions in the schema.
@@ -70,6 +72,19 @@ func TestSchemaKeys(t *testing.T) {
 		if def.Properties != nil && !seen[name] {
 			t.Errorf("the decoder has no keys for %s", name)
 		}
+	}
+}
+
+// TestSchemaChannels compares the channels in the schema with the table of channels.
+func TestSchemaChannels(t *testing.T) {
+	var doc struct {
+		Defs struct{ Channel struct{ Enum []string } } `json:"$defs"`
+	}
+	if err := json.Unmarshal([]byte(Schema()), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(channel.Names(func(channel.Channel) bool { return true }), doc.Defs.Channel.Enum); diff != "" {
+		t.Errorf("-table +schema\n%s", diff)
 	}
 }
 
