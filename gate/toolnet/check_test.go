@@ -38,7 +38,7 @@ func TestLoadErrors(t *testing.T) {
 		{"sum of two things", edit(func(n *toolnet.Net) { n.Sum = &toolnet.Sum{Most: 1, Field: toolnet.Field{Path: "a", Reader: reader{}}} }), `net "n": the sum: the field "a" has both a path and an expression`},
 		{"sum by a bad path", edit(func(n *toolnet.Net) { n.Sum = &toolnet.Sum{Most: 1, Field: toolnet.Field{Path: "$.f["}} }), `net "n": the sum: the path "$.f[": at byte 3: the bracket is not closed`},
 		{"sum of many", edit(func(n *toolnet.Net) { n.Sum = &toolnet.Sum{Most: 1, Field: toolnet.Field{Path: "$.f[*]"}} }), `net "n": the sum: the path "$.f[*]" leads to more than one value`},
-		{"sum of a result", edit(func(n *toolnet.Net) { n.Sum = &toolnet.Sum{Most: 1, Field: toolnet.Field{Path: "f", Result: true}} }), `net "n": the sum reads the result, which is unknown before the call (sum up an argument)`},
+		{"sum of a result", edit(func(n *toolnet.Net) { n.Sum = &toolnet.Sum{Most: 1, Field: toolnet.Field{Path: "f", Result: true}} }), `net "n": the sum reads the result, which is unknown before the call (use an argument instead)`},
 		{"sum of nought", edit(func(n *toolnet.Net) { n.Sum = &toolnet.Sum{Field: toolnet.Field{Path: "$.f.g"}} }), `net "n": the limit of the sum is 0 (use 1 or more)`},
 		{"sum by a fast clock", edit(func(n *toolnet.Net) { n.Sum = &toolnet.Sum{Field: toolnet.Field{Path: "f"}, Most: 1, Every: 1} }), `net "n": the sum refills every 1ns (1µs is the shortest interval)`},
 		{"phase of no place", edit(func(n *toolnet.Net) { n.Phases = []toolnet.Phase{{Place: "q"}} }), `net "n": unknown place "q" (did you mean "p"?)`},

@@ -65,7 +65,7 @@ func (c *checker) sum() {
 	case msg != "":
 		c.report("", "the sum: "+msg, "")
 	case s.Field.Result:
-		c.report("", "the sum reads the result, which is unknown before the call", "sum up an argument")
+		c.report("", "the sum reads the result, which is unknown before the call", "use an argument instead")
 	case jsonpath.IsPath(s.Field.Path) && p.Many():
 		c.report("", fmt.Sprintf("the sum: the path %q leads to more than one value", s.Field.Path), "")
 	}

@@ -57,7 +57,7 @@ func widened(c *config.Config, b config.Base, result *policy.Result, stop func()
 		p = diag.At(at, fmt.Sprintf("the configuration allows what the base policy %q does not:\n%s", b.Name, d.Text("the base policy", "the configuration")), "remove the map, the allow or the exemption that lets the call pass: a configuration may only narrow its base")
 		p.Code = Widens
 	case !d.Excludes("looser"):
-		p = diag.At(at, fmt.Sprintf("it is not proved that the configuration allows no more than the base policy %q: %s", b.Name, d.why), "use only rules, nets, and maps for names that the base does not use: they certainly narrow")
+		p = diag.At(at, fmt.Sprintf("cannot prove that the configuration allows no more than the base policy %q: %s", b.Name, d.why), "use only rules, nets, and maps for names that the base does not use: they certainly narrow")
 		p.Code = NotNarrower
 	default:
 		return nil
