@@ -86,7 +86,7 @@ type Approval struct {
 	// all clients.
 	HoldFor func(client string) time.Duration
 
-	Expire   time.Duration // how long a question can be answered, and how long an approval can be used; 0 means 15 minutes
+	Expire   time.Duration // how long a person can answer a question, and how long an approval can be used; 0 means 15 minutes
 	Cooldown time.Duration // how long a denial also applies to repetitions of the call in the same session; 0 means 10 minutes
 	Grants   time.Duration // maximum lifetime of a grant; 0 means that grants cannot be created
 	Self     bool          // whether callers can approve their own calls

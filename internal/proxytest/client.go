@@ -149,7 +149,7 @@ func (c *Client) Meta(extra string) string {
 	return `"_meta":{` + strings.Join(members, ",") + `},`
 }
 
-// Info returns the client's clientInfo.
+// Info returns the client's name and version as a clientInfo object.
 func (c *Client) Info() string {
 	name, _ := json.Marshal(c.ClientName)
 	return `{"name":` + string(name) + `,"version":"1"}`

@@ -24,7 +24,7 @@ func (c *Clock) Now() time.Time {
 	return c.now
 }
 
-// Move advances the clock.
+// Move advances the clock by d.
 func (c *Clock) Move(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

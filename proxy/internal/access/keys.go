@@ -25,7 +25,7 @@ import (
 // if many tokens name unknown keys.
 const (
 	fresh        = 15 * time.Minute // maximum age of keys before they are fetched again
-	keep         = 24 * time.Hour   // maximum age of keys in use, if they cannot be fetched again
+	keep         = 24 * time.Hour   // maximum age of keys that stay in use because they cannot be fetched again
 	pause        = 30 * time.Second // minimum time between two fetches
 	pauseFailed  = 5 * time.Second  // minimum time before a failed fetch is repeated
 	fetchTimeout = 10 * time.Second

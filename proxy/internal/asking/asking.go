@@ -72,8 +72,8 @@ func InputRequired(params []byte, state string) []byte {
 // person was asked.
 type Reply struct {
 	Accepted, Declined bool
-	Approve            bool   // whether the person chose to approve in an accepted form
-	Reason             string // the person's reason in an accepted form; may be empty
+	Approve            bool   // whether the person has accepted the form and chosen to approve the call
+	Reason             string // the reason that the person has entered in the form; may be empty
 }
 
 // Read parses the result of an elicitation.

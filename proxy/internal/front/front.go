@@ -181,7 +181,7 @@ type Access = httpguard.Access
 // token's issuer and subject.
 type JWT = access.JWT
 
-// defaultPath is the default path of the endpoint.
+// defaultPath is the endpoint's path if [Access] does not set one.
 const defaultPath = "/mcp"
 
 // Defaults for [Access].

@@ -209,7 +209,7 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request, v httpguard.Caller
 	}
 }
 
-// hookPath is the path for hook events, before the name of the agent.
+// hookPath is the beginning of the path for hook events; the rest is the name of the agent.
 const hookPath = "/hook/"
 
 // hook serves an event from an agent's hook. If the event cannot be read, hook returns an HTTP

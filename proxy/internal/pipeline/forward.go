@@ -112,7 +112,7 @@ func (f *inflightCall) request(trace func() (parent, state string)) upstream.Req
 	return r
 }
 
-// proceed continues the call according to the decision d.
+// proceed forwards or refuses the call, or asks a person about it, according to the decision d.
 func (p *Pipeline) proceed(c *Call, d admission.Decision) {
 	switch d := d.(type) {
 	case *admission.Admitted: // the decision has already been recorded
@@ -235,7 +235,7 @@ func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) 
 		return
 	}
 	e := &ending{inflight: f, call: c, reply: r, facts: facts}
-	e.settling = p.Admission.StageEnd(context.Background(), f.ticket, p.endOf(f.ticket, outcome(r, facts), r.Result), "") // uses the background context, because the end must be recorded even during shutdown
+	e.settling = p.Admission.StageEnd(context.Background(), f.ticket, p.endOf(f.ticket, outcome(r, facts), r.Result), "") // use the background context, because the end must be recorded even during shutdown
 	staged = true
 	if !together.Add(e) {
 		c.yield()
@@ -355,7 +355,7 @@ func (f *inflightCall) settleLate(r upstream.Reply) {
 
 // settle records the end of a call in session s, and then updates the nets.
 func (p *Pipeline) settle(s *session.Session, ticket *admission.Ticket, e gate.End, by string) {
-	p.Admission.Settle(context.Background(), ticket, e, by) // uses the background context, because the end must be recorded even during shutdown
+	p.Admission.Settle(context.Background(), ticket, e, by) // use the background context, because the end must be recorded even during shutdown
 	p.Advertiser.Touch(s)
 }
 

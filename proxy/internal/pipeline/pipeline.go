@@ -43,7 +43,7 @@ type Options struct {
 // Approval configures how people are asked. Hold and Page must not be nil.
 type Approval struct {
 	Hold   func(client string) time.Duration // how long a call from the named client waits for an answer before the client is told to call again
-	Expire time.Duration                     // how long a question can be answered, and how long an approval can be used
+	Expire time.Duration                     // how long a person can answer a question, and how long an approval can be used
 	Verb   string                            // command for answering an approval, as shown to operators in the log
 	Page   func(id string) string            // returns the URL of the approval page, or "" without a page
 

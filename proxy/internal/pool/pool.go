@@ -52,7 +52,7 @@ type Options struct {
 	Connect func(*Server)       // creates a server's connection
 	Ended   func(*Server)       // called when a dedicated connection has ended
 	Changed func(method string) // notifies clients that a list has changed
-	Busy    func(*Server) bool  // reports whether the server is working on a task, even if no request to it is unanswered
+	Busy    func(*Server) bool  // reports whether the server is working on a task, even if it has answered all requests
 }
 
 // A Pool manages the connections to all servers and the catalogue of their tools.
@@ -97,14 +97,14 @@ func (p *Pool) Snapshot(s *session.Session) (*gate.State, error) {
 	return state, nil
 }
 
-// AwaitList waits until each server has listed its tools or is known to be down, or until the
-// startup is over.
+// AwaitList waits until each server has listed its tools or is known to be down, or until Startup
+// is done.
 func (p *Pool) AwaitList(ctx context.Context) {
 	p.awaitEach(ctx, func(u *Server) <-chan struct{} { return u.started })
 }
 
 // AwaitUpstreams waits until the first attempt to connect to each server has succeeded or failed,
-// or until the startup is over.
+// or until Startup is done.
 func (p *Pool) AwaitUpstreams(ctx context.Context) { p.awaitEach(ctx, (*Server).Settled) }
 
 func (p *Pool) awaitEach(ctx context.Context, done func(*Server) <-chan struct{}) {

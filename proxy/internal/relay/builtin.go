@@ -207,7 +207,7 @@ func (d *statusDoc) conflict(b *strings.Builder) {
 	}
 }
 
-// notUp returns the servers that are not up.
+// notUp returns the names of the servers that are not up, each with its connection phase.
 func (p *Relay) notUp() []string {
 	var names []string
 	for _, u := range p.Pool.Servers {

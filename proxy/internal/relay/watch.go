@@ -131,7 +131,7 @@ func (p *Relay) watchable(ctx context.Context, c *session.Client, uris []string)
 	})
 }
 
-// A watchedResources holds the resources of one server that the proxy has subscribed to.
+// A watchedResources holds the URIs that the proxy has subscribed to at one server.
 type watchedResources struct {
 	mu   sync.Mutex
 	uris []string

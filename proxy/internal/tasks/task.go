@@ -67,7 +67,7 @@ type Origin struct {
 	Meta    wire.Meta // the call's _meta, reduced to its progress token
 }
 
-// owner returns the session that owns the task.
+// owner returns the session whose clients can access the task.
 func (x *Task) owner() *session.Session { return x.origin.Session }
 
 // emulated reports whether a server's task of revision 2025-11-25 is shown to the client in the

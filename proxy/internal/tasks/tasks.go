@@ -70,7 +70,7 @@ type Options struct {
 	Ask func(c *session.Client, s spec.Stream, u *pool.Server, q *upstream.ServerRequest)
 }
 
-// New returns a Tasks without tasks.
+// New returns a Tasks that follows no tasks yet.
 func New(o Options) *Tasks { return &Tasks{Options: o} }
 
 // Limits on the number of known tasks. Finished tasks are dropped to make room.
@@ -192,7 +192,7 @@ func (s *taskTable) add(x *Task, reserved bool, now time.Time) error {
 	return nil
 }
 
-// drop removes a task. The caller must hold mu.
+// drop removes a task from the table. The caller must hold mu.
 func (s *taskTable) drop(x *Task) {
 	delete(s.byID, x.id)
 	delete(s.theirs, serverKey{upstream: x.Upstream, id: x.theirs})

@@ -318,8 +318,8 @@ var introductory = [...]string{
 	"protocolVersion", "supportedVersions", "capabilities", "serverInfo", "instructions", "resultType", "ttlMs", "cacheScope",
 }
 
-// requestMeta returns the beginning of the _meta of each request in revision 2026-07-28, without
-// the opening brace and up to the place for the client's capabilities.
+// requestMeta returns the _meta members of each request in revision 2026-07-28, without braces. The
+// last member, the client's capabilities, still lacks its value.
 func requestMeta(version string) []byte {
 	info, _ := json.Marshal(map[string]string{"name": clientName, "version": version}) // cannot fail: strings can always be marshaled
 	b := []byte(`"` + mcp.MetaKeyProtocolVersion + `":"` + mcp.ProtocolVersion20260728 + `","` + mcp.MetaKeyClientInfo + `":`)

@@ -114,7 +114,7 @@ func (u *Upstream) ListTools(ctx context.Context) (ToolList, error) {
 	return l, nil
 }
 
-// add adds a page to the list.
+// add adds the tools of one page to the list, and the page's other members.
 func (l *ToolList) add(page []byte) error {
 	array, ok := rawjson.Member(page, "tools")
 	whole := ok && rawjson.Elements(array, func(tool []byte, _ int) bool {

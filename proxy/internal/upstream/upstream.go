@@ -18,7 +18,7 @@ import (
 type Upstream struct {
 	host  *conn.Host
 	probe time.Duration // timeout for server/discover
-	meta  []byte        // beginning of the _meta of each request to a server that uses revision 2026-07-28, up to the place for the client's capabilities
+	meta  []byte        // _meta members of each request to a server that uses revision 2026-07-28; the last one still lacks its value
 
 	watched atomic.Pointer[[]string] // URIs of the watched resources
 	rewatch wait.Signal              // sent when the field watched changes
@@ -144,7 +144,7 @@ func (u *Upstream) unavailable() error {
 	return conn.NotSent(err)
 }
 
-// change changes the state and then calls OnState.
+// change calls f to update the state, and then calls OnState.
 func (u *Upstream) change(f func(*conn.State)) {
 	u.mu.Lock()
 	before := u.state.Phase

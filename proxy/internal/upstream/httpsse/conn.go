@@ -67,7 +67,7 @@ func Dial(ctx context.Context, u *conn.Host) (*Conn, error) {
 	return c, nil
 }
 
-// open opens the stream.
+// open opens the event stream and reads the address for messages from it.
 func (c *Conn) open() (*streamable.EventReader, error) {
 	response, err := c.http.FollowGet(c.ctx)
 	if err != nil {

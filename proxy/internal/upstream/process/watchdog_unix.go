@@ -98,7 +98,7 @@ func (w *Watchdog) launch() error {
 	cmd.Env, cmd.Dir, cmd.Stdin = []string{}, "/", r
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // the watchdog must not receive signals sent to this process's group
 	w.pipe = pipe
-	for pid := range w.pids { // the watchdog must read the IDs of the children even if this process is killed right after starting it
+	for pid := range w.pids { // write the IDs first, so that the watchdog knows about the children even if this process is killed right after starting it
 		w.sendCommand('+', pid)
 	}
 	if err := cmd.Start(); err != nil {
