@@ -147,8 +147,8 @@ func (c *bareNames) net(n *config.Net) {
 	}
 }
 
-// progresses reports whether the transition moves tokens. It does not if it only puts tokens back
-// into the places it took them from.
+// progresses reports whether the transition moves tokens, rather than only returning them to the
+// places that it took them from.
 func progresses(t config.Transition) bool {
 	left := slices.Clone(t.Inputs)
 	for _, place := range t.Outputs {

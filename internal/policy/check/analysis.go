@@ -28,8 +28,9 @@ type Effort struct {
 	// If Narrower is nil, such claims remain unproved.
 	Narrower func(c policy.Claim, result *policy.Result, source policy.Source, stop func() bool) verify.Proof
 
-	// Widened checks that a configuration only narrows its base policies, and reports those for
-	// which this is not proved. If Widened is nil, base policies are not compared.
+	// Widened checks that a configuration only narrows its base policies, and reports the base
+	// policies that it cannot prove to be narrowed. If Widened is nil, base policies are not
+	// compared.
 	Widened func(ctx context.Context, c *config.Config, result *policy.Result) diag.List
 
 	spent func() time.Duration // time spent so far, according to the clock; nil if the clock was not started
@@ -43,8 +44,8 @@ func (e Effort) begun() Effort {
 	return e
 }
 
-// widened checks that the source's configuration only narrows its base policies, and reports those
-// for which this is not proved.
+// widened checks that the source's configuration only narrows its base policies, and reports the
+// base policies that it cannot prove to be narrowed.
 func (e Effort) widened(ctx context.Context, source policy.Source, result *policy.Result) diag.List {
 	if source.Config == nil || e.Widened == nil {
 		return nil

@@ -55,7 +55,7 @@ func (v *Analysis) endsWorkflow(l verify.Loss) bool {
 	})
 }
 
-// afterFailure returns a hint on how to keep a failure from using up tokens.
+// afterFailure returns a hint on how to prevent failures from using up tokens.
 func (ns netInfos) afterFailure(nets []verify.Net) string {
 	for _, n := range nets {
 		switch ns[n.Name].Cause {

@@ -130,7 +130,7 @@ func (r *Report) listTools(result *policy.Result, known ToolSet) {
 	tools := known
 	if r.verified != nil {
 		tools = r.verified.tools
-		for _, n := range slices.Backward(r.verified.names) { // if several entries have the same name, keep the first
+		for _, n := range slices.Backward(r.verified.names) { // if several entries have the same name, the first is used
 			found[ruleName(n.Tool)] = n
 		}
 	}

@@ -13,9 +13,9 @@ import (
 // name.
 const tickOf = "\x00tick "
 
-// clockless returns a copy of n where calls stand for the ticks of the clock. No pattern in any net
-// matches these calls. A net with a key keeps its clock, because a single call cannot stand for a
-// tick for all values.
+// clockless returns a copy of n with calls that stand for the ticks of the clock. No pattern in any
+// net matches these calls. A net with a key retains its clock, because a single call cannot stand
+// for a tick for all values.
 func clockless(n gate.Net) gate.Net {
 	none := gate.Tool{Name: tickOf + "*", Kind: gate.Glob}
 	keyed := hasKey(n)
@@ -66,7 +66,7 @@ func waits(policies [2]*gate.Policy) []time.Duration {
 	var out []time.Duration
 	for _, p := range policies {
 		out = append(out, list.Map(tickings(p), func(t ticking) time.Duration { return t.every })...)
-		for _, n := range p.Nets() { // include nets that keep their clock
+		for _, n := range p.Nets() { // include nets that retain their clock
 			if n.Sum != nil && n.Sum.Every > 0 {
 				out = append(out, n.Sum.Every)
 			}

@@ -39,7 +39,7 @@ type Witness struct {
 	by       []string      // names of the nets that refuse the call or require approval
 }
 
-// A representative is a call that stands for all calls that both policies treat alike.
+// A representative is a call that stands for all calls that neither policy distinguishes from it.
 type representative struct {
 	verify.Call
 	named *gate.Call // the call with all its names; nil if the call has only the name of its tool

@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// search looks for runs after which the two policies decide a call differently, and records them in
-// the comparison. It visits the states in breadth-first order, at most limit of them. If confirming
-// a difference requires shared nets that the product omits, it stops and returns their indexes.
+// search looks for runs that end with a call decided differently by the two policies, and records
+// them in the comparison. It visits at most limit states, in breadth-first order. If confirming a
+// difference requires shared nets that the product omits, it stops and returns their indexes.
 func (p *product) search(limit int) (missing []int) {
 	first := node{from: -1, now: time.Unix(0, 0)}
 	for i, policy := range p.policies {

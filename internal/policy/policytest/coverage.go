@@ -54,8 +54,8 @@ func newCoverage(items []*Item) *Coverage {
 	return c
 }
 
-// A spoiler is a transition that acts on every admitted call to its tools, even if the call fires
-// another transition.
+// A spoiler is a transition that invalidates evidence. It acts on every admitted call to its tools,
+// even if the call fires another transition.
 type spoiler struct {
 	item  *Item
 	tools []gate.Tool

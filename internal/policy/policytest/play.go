@@ -146,7 +146,7 @@ func (d *callOutcome) show(s *Step, out *StepResult) {
 	out.Nets = list.Map(r.Blocks, func(b gate.Block) reportedRule { return reportedRule{b.Net, policy.Rule(b.Rule)} })
 }
 
-// settle ends an earlier call.
+// settle ends the earlier call that the step names.
 func (r *testRun) settle(s *Step) *Failure {
 	of := &r.test.Steps[s.Settles-1]
 	if end(r.box.Session(of.Session), strconv.Itoa(s.Settles), s) {

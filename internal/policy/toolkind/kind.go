@@ -58,8 +58,8 @@ var leading = map[string]Kind{
 	"pay": Pay, "transfer": Pay, "charge": Pay, "refund": Pay, "purchase": Pay, "buy": Pay, "withdraw": Pay, "payout": Pay,
 }
 
-// sendNouns and payNouns denote things that are sent or paid as soon as they are created. A tool
-// that seems to create such a thing therefore counts as sending or paying.
+// sendNouns and payNouns denote things that are sent or paid when created. A tool that seems to
+// create such a thing therefore counts as sending or paying.
 var (
 	sendNouns = []string{"comment", "message", "email", "mail", "tweet", "post", "reply", "issue", "review", "release", "gist", "notification", "invitation", "request"}
 	payNouns  = []string{"payment", "payout", "transfer", "refund", "charge", "purchase", "invoice"}

@@ -96,8 +96,8 @@ func (m *prover) Never(q *explore.Query, nets []int) explore.Answer {
 	return explore.Answer{Why: explore.WhyValues}
 }
 
-// ofOneValue reports whether all tagged calls of the run can have the same value. They cannot if
-// the maps that give their names match different values.
+// ofOneValue reports whether all tagged calls of the run can have the same value. This is
+// impossible if the maps that give their names match different values.
 func ofOneValue(ms []explore.Move, tag func(*callclass.Class) uint8) bool {
 	classes := explore.ClassesOf(ms)
 	v := callclass.Common(classes)

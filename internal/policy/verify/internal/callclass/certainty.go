@@ -104,7 +104,7 @@ func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (va
 // differ in the commands that they make count as evidence. Some scripts also run a command that no
 // pattern looks for.
 func scriptsOf(ps []pattern, set uint64, text string) (scripts []string) {
-	other := unsought(ps, "date", "id", "hostname", "uname") // commands that some readers treat as having an effect
+	other := unsought(ps, "date", "id", "hostname", "uname") // commands that some readers consider to have an effect
 	var commands []string
 	for i := range members(set) {
 		if ps[i].script == nil {

@@ -49,8 +49,9 @@ func isPath(field string) bool {
 	return strings.HasPrefix(field, "$.") || strings.HasPrefix(field, "$[")
 }
 
-// overlap reports whether one value can affect both fields. It can if the steps of one field are a
-// prefix of the steps of the other, or if one of the first steps that differ is an array element.
+// overlap reports whether one value can affect both fields. This is possible if the steps of one
+// field are a prefix of the steps of the other, or if an array element is among the first steps
+// that differ.
 func overlap(a, b string) bool {
 	if !isPath(a) && !isPath(b) {
 		return false

@@ -44,7 +44,7 @@ type Class struct {
 	lacking   string         // an argument of the calls that is missing from the tool's schema, if any
 	labels    []naming.Label // first the policy's labels, then those added by nets' own maps, then patterns that match a label
 	Effects   []Effect       // effects of the class, at most one per net
-	KnownTo   []int          // indexes of the nets that know the call, meaning that they gate one of its names or declare it free; used if the default denies unknown calls
+	KnownTo   []int          // indexes of the nets that gate one of the call's names or declare it free; used if the default denies all other calls
 	Waits     bool           // whether the class is not a call but the passage of time until the clock fires a transition
 	Wait      time.Duration
 	BlockedBy []int // indexes of the nets that block the class in every state
@@ -71,7 +71,7 @@ type recipe struct {
 
 type presences []Datum
 
-// A sum is the total of a field's values over several calls, as kept by a net.
+// A sum is the total of a field's values over several calls, as recorded by a net.
 type sum struct {
 	field gate.Field
 	most  *big.Rat // maximum amount per call

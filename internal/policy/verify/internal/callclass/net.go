@@ -84,7 +84,7 @@ type Meaning []Ask
 
 // An Ask is the part of a [Meaning] that belongs to a single name of the call.
 type Ask struct {
-	gate.Asked       // the transitions that list the name, except the spoiling ones
+	gate.Asked       // the transitions that list the name, except those that invalidate evidence
 	Spoilers   []int // transitions that list the name and invalidate evidence
 	Barred     []int // indexes of places whose phases do not admit the call; an Ask with such places has no name
 	Idle       []int // the elements of Transitions that wait for the result of the call, which lacks the tracked value
@@ -96,7 +96,7 @@ func (m Meaning) Spoils() bool {
 	return slices.ContainsFunc(m, func(a Ask) bool { return len(a.Spoilers) > 0 })
 }
 
-// Spoilers returns the spoiling transitions for the call, without duplicates.
+// Spoilers returns the transitions that the call fires to invalidate evidence, without duplicates.
 func (m Meaning) Spoilers() []int {
 	var all []int
 	for _, a := range m {

@@ -165,9 +165,9 @@ func (b *Enumerator) kindsOfTool(o *openTool, atoms []int) kinds {
 	return k
 }
 
-// admitted returns the classes that the policy's default admits. A class that no net knows is kept
-// if other atoms could make a net know the call, but it becomes doubtful, because the arguments of
-// such a call are unknown.
+// admitted returns the classes that the policy's default admits. A class that no net knows about is
+// retained if other atoms could make a net know about the call, but it becomes doubtful, because
+// the arguments of such a call are unknown.
 func (o *openTool) admitted(classes []*Class, atoms []int) []*Class {
 	unseen := slices.ContainsFunc(o.known, func(a int) bool { return !slices.Contains(atoms, a) })
 	return slices.DeleteFunc(classes, func(s *Class) bool {

@@ -158,8 +158,8 @@ func (b *vocabulary) named(tools []naming.Label, action string) bool {
 	})
 }
 
-// unnamed returns an action that no rule names and that the maps treat like the given action. The
-// result is a longer text if possible, and an abstract value otherwise.
+// unnamed returns an action that no rule names and that all maps match in the same way as the given
+// action. The result is a longer text if possible, and an abstract value otherwise.
 func (b *Enumerator) unnamed(tools []naming.Label, ps []pattern, set uint64, action string) *value {
 	hits, _ := b.reads(ps, set, action)
 	for _, s := range join(action, "x") {

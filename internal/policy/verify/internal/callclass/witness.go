@@ -17,8 +17,8 @@ func (s *Class) Values() Values {
 }
 
 // HasValues reports whether the known arguments of class s contain the values v wherever the class
-// requires the tracked value. Otherwise, a call with the values v may not be possible, because maps
-// may match one value but not another.
+// requires the tracked value. If not, a call with the values v might be impossible, because maps
+// can match one value but not another.
 func (s *Class) HasValues(v Values) bool {
 	return s.of == nil || !slices.ContainsFunc(s.Data, func(d Datum) bool {
 		return d.Has == Same && s.of.b.literal(v, &d) != s.of.b.literal(s.of.fixed, &d)

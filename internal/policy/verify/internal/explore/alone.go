@@ -58,9 +58,9 @@ func (n *Net) reachableAlone() (locals []int, ok bool) {
 	return n.aloneCache.locals, n.aloneCache.ok
 }
 
-// unspoiledAlone returns the states that [Net.reachableAlone] returns, except those where a
-// spoiling call is in flight. The remaining states suffice, because calls in flight can always
-// succeed first.
+// unspoiledAlone returns the states that [Net.reachableAlone] returns, except those with a call in
+// flight that invalidates evidence. The remaining states suffice, because calls in flight can
+// always succeed first.
 func (n *Net) unspoiledAlone() (locals []int, ok bool) {
 	locals, ok = n.reachableAlone()
 	return slices.DeleteFunc(slices.Clone(locals), func(l int) bool { return n.locals.List[l].spoiled }), ok
@@ -103,7 +103,7 @@ func (n *Net) exploreAlone() (locals []int, ok bool) {
 	return locals, true
 }
 
-// Limits on the number of states examined for an attractor, in a single net and in several nets
+// Maximum numbers of states examined to find an attractor, in a single net and in several nets
 // together.
 const (
 	maxLocals = 200

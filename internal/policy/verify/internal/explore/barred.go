@@ -1,7 +1,7 @@
 package explore
 
-// Barred tries to prove without exploration that the query is never met. If it cannot, the answer
-// is unknown.
+// Barred tries to prove without exploration that the query is never met. Otherwise, the answer is
+// unknown.
 func (m *Model) Barred(q *Query) Answer {
 	nets, barred := m.seed(q)
 	if !barred {

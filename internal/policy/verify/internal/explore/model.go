@@ -106,8 +106,8 @@ func (l *searchLimits) due(asked *int, states int) bool {
 	return l.Stop()
 }
 
-// lasting wraps stop so that it keeps returning true once it has done so. All searches in progress
-// then end.
+// lasting wraps stop so that, once it has returned true, it always returns true. All searches in
+// progress then end.
 func lasting(stop func() bool) func() bool {
 	over := false
 	return func() bool {
@@ -132,10 +132,10 @@ func (m *Model) waits() {
 
 // An attractor holds the classes of calls that are always possible, as proved without exploration
 // by backward induction over layers. The first layer holds the calls that no net can refuse. A call
-// is in the next layer if, in the nets that can refuse it, calls of lower layers lead from every
-// state to a state that admits it. Nets whose states are changed by the same calls are prepared
-// together, one set of such nets after the other. Preparing these calls must not itself change the
-// state of any net in the set.
+// belongs to the next layer if, in the nets that can refuse it, calls of lower layers lead from
+// every state to a state that admits it; these calls prepare it. If the same calls change the
+// states of several nets, these nets are prepared together, one set of nets after the other.
+// Preparing these calls must not itself change the state of any net in the set.
 type attractor struct {
 	model *Model
 	Ok    []bool         // for each class, whether it is in the attractor

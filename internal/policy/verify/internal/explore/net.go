@@ -54,7 +54,7 @@ type local struct {
 
 // A holding is the part of a net's state that belongs to a single call in flight.
 type holding struct {
-	flights []int // transitions in flight, in the order they were chosen
+	flights []int // transitions in flight, in the order they were chosen for the call
 	watches []int // indexes of the deferred observers that wait for the call to succeed
 	spoils  bool  // whether the call invalidates evidence; if so, no watch can begin until the call ends
 }
@@ -75,7 +75,7 @@ type begun struct {
 	asks    []int  // transitions that require approval
 	next    int    // local state after the call has begun
 	hold    int    // number of the [holding] of the call; 0 if the call holds nothing
-	killed  uint64 // set of the other calls' watches that end when this call begins
+	killed  uint64 // set of watches of other calls that end when this call begins
 }
 
 type endKey struct {

@@ -153,10 +153,10 @@ func (m *Model) redundant(n, effort int) (because []int, ok bool, why string) {
 	return slices.DeleteFunc(because, func(i int) bool { return i == n }), true, ""
 }
 
-// offWithOtherScopes returns a copy of sys.off that also leaves out the nets whose scope differs
-// from that of net n. It returns nil if all nets have the same scope. Nets with other scopes are
-// left out because, in another session, they might permit what n forbids: session nets start anew
-// there, and nets with wider scopes keep the tokens from earlier sessions.
+// offWithOtherScopes returns a copy of sys.off that also leaves out the nets with scopes other than
+// the scope of net n. It returns nil if all nets have the same scope. Nets with other scopes are
+// left out because, in another session, they might permit calls that n forbids: session nets start
+// anew there, and nets with wider scopes retain the tokens from earlier sessions.
 func (sys *system) offWithOtherScopes(n int) []bool {
 	off, found := slices.Clone(sys.off), false
 	for i, o := range sys.Nets {

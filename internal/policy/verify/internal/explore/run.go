@@ -17,7 +17,7 @@ type run struct {
 	long  bool // whether the run repeats calls more often than can be replayed; its final state is then unknown
 
 	from *run // the run that this run continues, if any
-	by   Move // the beginning of the call whose success extends the run from, or its end if it was already in flight
+	by   Move // the beginning of the call that extends from by succeeding, or its end if the call was already in flight
 	next int  // number of the next call to begin
 }
 

@@ -18,7 +18,7 @@ type Query struct {
 	state   func(s *Space, words []uint32) bool                              // reports whether a state meets the query
 	lost    func(s *Space, mon uint32, open *openType) uint32                // returns the monitor's next state when the outcome of a call is unknown
 	Sole    int                                                              // index of a net that must be the only one to refuse the call or ask for approval; -1 if the query is not about such a net
-	edges   bool                                                             // whether to keep the edges of the graph
+	edges   bool                                                             // whether to record the edges of the graph
 	Unasked bool                                                             // whether the query is about a call that is admitted without approval
 	Asks    func(*gate.Transition) bool                                      // selects the approvals that count; nil means all
 	serial  bool                                                             // whether each call succeeds before the next begins
@@ -136,7 +136,7 @@ func appendWords(key []byte, words []uint32) []byte {
 }
 
 // visit adds a state unless it is already known. It also records the edge to the state if the query
-// keeps edges.
+// requires edges.
 func (s *Space) visit(words []uint32, from int32, by event) {
 	k := appendWords(s.key[:0], words)
 	s.key = k

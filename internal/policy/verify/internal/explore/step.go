@@ -60,7 +60,8 @@ func (n *Net) compute(state int, e callclass.Meaning) *begun {
 	return b
 }
 
-// spoil fires the enabled spoiling transitions of the call and ends all watches of the net.
+// spoil fires the enabled transitions of the call that invalidate evidence, and ends all watches of
+// the net.
 func (n *structure) spoil(e callclass.Meaning, next *local, h *holding, b *begun) {
 	for _, t := range e.Spoilers() {
 		if n.Trans[t].Enabled(next.marking) {
@@ -73,8 +74,8 @@ func (n *structure) spoil(e callclass.Meaning, next *local, h *holding, b *begun
 	}
 }
 
-// unspoiled returns the number of the local state that differs from the given one only in that no
-// spoiling call is in flight.
+// unspoiled returns the number of the local state that differs from the given one only by having no
+// call in flight that invalidates evidence.
 func (n *Net) unspoiled(state int) int {
 	if !n.locals.List[state].spoiled {
 		return state
@@ -147,8 +148,8 @@ func (n *structure) holds(l *local, places []int) bool {
 	return slices.ContainsFunc(places, func(p int) bool { return present[p] > 0 })
 }
 
-// void reports whether transition t cannot watch the call, because a spoiling call is in flight or
-// the call itself spoils evidence.
+// void reports whether transition t cannot watch the call, because the call itself or a call in
+// flight invalidates evidence.
 func (n *structure) void(l *local, e callclass.Meaning, t int) bool {
 	def := &n.Info.Transitions[t]
 	return def.Deferred && (l.spoiled || e.Spoils())
@@ -222,7 +223,7 @@ func (n *structure) unwatched(m petri.Marking) uint64 {
 	return set
 }
 
-// keep returns the watches that are not in the set killed.
+// keep returns the elements of watches that are not in the set killed.
 func (n *structure) keep(watches []int, killed uint64) []int {
 	if killed == 0 {
 		return watches

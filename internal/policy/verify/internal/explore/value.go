@@ -132,7 +132,7 @@ func (s *Space) used(k int32, unused []map[int]bool) bool {
 }
 
 // unused returns the states that n can have for a value that no call has used. In such states,
-// calls without a value may have spoiled evidence, and time may have passed.
+// calls without a value may have invalidated evidence, and time may have passed.
 func (n *Net) unused() map[int]bool {
 	states, queue := make(map[int]bool), []int(nil)
 	visit := func(s int) {

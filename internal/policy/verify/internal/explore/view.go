@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A view is the model restricted to some of its nets and to the calls that these nets can
+// A view is the model restricted to some of its nets and to the classes of calls that these nets
 // distinguish. Fewer nets forbid fewer calls, so a call that some view does not admit is not
 // admitted by the policy either.
 type view struct {
