@@ -1,5 +1,5 @@
 // Package events writes responses to HTTP clients: as server-sent events, or as one JSON object if
-// the answer is the only message.
+// the JSON-RPC response is the only message.
 //
 // A [Post] responds to one POST request. A [Push] serves the GET stream of a session, which carries
 // messages that belong to no request. [Lines] serves the only stream of an HTTP+SSE client

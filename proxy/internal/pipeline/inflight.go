@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// An inflightCall is an admitted request that is being or has been sent to a server, until the call
-// is settled. It ends once: with the server's reply, with a timeout, or because its client has
+// An inflightCall is an admitted request to a server, from the moment it is sent until the call is
+// settled. It ends once: with the server's reply, with a timeout, or because its client has
 // canceled it or disconnected. In the last two cases, its outcome is unknown until a late reply
 // settles it.
 type inflightCall struct {

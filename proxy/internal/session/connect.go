@@ -62,8 +62,7 @@ func (s *Sessions) Introduce(c *Client) error {
 }
 
 // Kept returns the ID of the session that belongs to a client ID, or "" if replicas do not share
-// sessions. A replica looks up the HTTP session of a client that it does not know by that session
-// ID.
+// sessions. A replica uses that session ID to look up the HTTP session of an unknown client.
 func (s *Sessions) Kept(client string) string {
 	if !s.kept {
 		return ""

@@ -90,9 +90,9 @@ func AppendText(dst []byte, text string) []byte {
 	return append(rawjson.AppendString(dst, text), '}')
 }
 
-// AppendToolError appends the result of a failed tool call. It consists of a single text block,
-// because a model sees nothing else, and of the _meta object meta, which is for programs and may be
-// nil. If typed is true, the result has resultType "complete".
+// AppendToolError appends the result of a failed tool call. The result has a single text block,
+// because a model sees nothing else. Unless meta is nil, the result also has meta as its _meta,
+// which is for programs. If typed is true, the result has resultType "complete".
 func AppendToolError(dst []byte, text string, meta []byte, typed bool) []byte {
 	dst = append(dst, `{"content":[`...)
 	dst = append(AppendText(dst, text), `],"isError":true`...)

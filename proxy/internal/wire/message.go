@@ -75,7 +75,7 @@ func Parse(raw []byte, size int) (Message, *Fault) {
 const small = 4 << 10
 
 // oneLine returns doc with each line break replaced by the given byte; see [OneLine]. Without that,
-// an upstream that reads one message per line could find a second message after a line break, which
+// an upstream that reads one message per line could find, after a line break, a second message that
 // the proxy has not seen.
 func oneLine(doc []byte, space byte) []byte {
 	if bytes.IndexByte(doc, '\n') < 0 && bytes.IndexByte(doc, '\r') < 0 {

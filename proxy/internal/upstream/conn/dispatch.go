@@ -262,7 +262,7 @@ func (p *Pending) drop(x *Exchange) {
 	}
 }
 
-// Shut calls end while no requests are open, and rejects all later ones. It first waits, until ctx
+// Shut calls end once no requests are open, and rejects later requests. It first waits, until ctx
 // is done, for the replies to requests that are answered quickly. If other requests, which may be
 // doing work, are waiting for replies, Shut does nothing and returns false. It ignores
 // subscriptions.

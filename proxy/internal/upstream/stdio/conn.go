@@ -206,8 +206,9 @@ func (c *Conn) read() {
 	})))
 }
 
-// each calls take with each nonempty line of output until an error occurs. It tells together,
-// unless that is nil, which lines can be read together, at most [burst.Most] at a time.
+// each calls take with each nonempty line of output until an error occurs. If together is not nil,
+// each also calls its methods Begin and End around the lines that can be read together, at most
+// [burst.Most] at a time.
 func each(lines *process.LineReader, together conn.Burst, take func(line []byte, kept bool)) error {
 	var reading burst.Reading
 	if together != nil {
