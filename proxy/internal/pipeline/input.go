@@ -19,7 +19,7 @@ import (
 // maxInputRounds is how many times a server may ask for input in one call.
 const maxInputRounds = 16
 
-// subject returns an identifier of this call, to which a requestState is bound.
+// subject returns the identifier that binds a requestState to this call.
 func (c *Call) subject() []byte {
 	return []byte(strings.Join([]string{
 		"round", c.Client.Session.ID, c.Method, c.Tool.Canonical, c.Tool.Definition, c.argumentsDigest(),

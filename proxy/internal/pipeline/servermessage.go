@@ -38,8 +38,8 @@ func (f *inflightCall) onNotification(method string, params []byte) {
 	}
 }
 
-// ownStream returns a stream to the call's client. It is for goroutines that read from a server and
-// must not wait for the client.
+// ownStream returns a stream to the call's client, as required by goroutines that read from a
+// server and therefore must not wait for the client.
 func (c *Call) ownStream() callStream { return callStream{c} }
 
 // A callStream writes to the client of a call. If the call has an outbox, notifications are queued

@@ -185,8 +185,7 @@ func (c *Catalogue) renew() (changed bool) {
 	return !before.Shows(after)
 }
 
-// Shows reports whether clients that are given v see the same tools as clients that are given
-// other.
+// Shows reports whether v and other show the same tools to clients.
 func (v *ToolView) Shows(other *ToolView) bool {
 	return string(v.List[:v.elements]) == string(other.List[:other.elements])
 }

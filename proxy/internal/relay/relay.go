@@ -51,7 +51,7 @@ func (p *Relay) relayed(q session.Request, u *pool.Server) *pool.RelayedRequest 
 	return r
 }
 
-// announcements records which lists have changed without a list_changed notification so far.
+// announcements records whether each list has changes that clients have not been notified of.
 type announcements struct{ prompts, resources atomic.Bool }
 
 // wouldRefuse returns the reason if the gate would now refuse a call to the prompt or resource t,

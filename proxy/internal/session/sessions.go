@@ -184,8 +184,8 @@ func (s *Sessions) shared(by, principal, label string) (*Session, error) {
 	return made, nil
 }
 
-// isChosenByCaller reports whether callers choose the session names if sessions are selected in the
-// way named by.
+// isChosenByCaller reports whether by, a value of Session.By, means that callers choose the names
+// of sessions.
 func isChosenByCaller(by string) bool { return by == "header" || by == "meta" || by == byAgent }
 
 func (s *Sessions) known(id string) *Session {

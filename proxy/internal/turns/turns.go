@@ -27,8 +27,8 @@ func New() *Turns {
 	return &Turns{each: max(1, runtime.GOMAXPROCS(0)/2), by: map[string]*line{}}
 }
 
-// A Turn is the right to handle one message of the principal, for which a goroutine may have to
-// wait. A nil Turn, as in a proxy with only one principal, never makes it wait.
+// A Turn is a principal's right to handle one message, which a goroutine acquires before it handles
+// the message. A nil Turn, as in a proxy with only one principal, never makes the goroutine wait.
 type Turn struct {
 	Of        *Turns
 	Principal string

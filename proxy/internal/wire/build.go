@@ -126,8 +126,8 @@ func splice(dst, src []byte) splicer {
 	return splicer{dst: append(dst, src[:open]...), src: src, done: open}
 }
 
-// copyUpTo copies src up to the given offset. If the members before have been dropped, it also
-// drops the comma that separated them from the next member.
+// copyUpTo copies src up to the given offset. If the copy has no members yet, copyUpTo drops the
+// comma before the next member.
 func (s *splicer) copyUpTo(end int) {
 	if end <= s.done {
 		return

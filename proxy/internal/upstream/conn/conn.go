@@ -53,8 +53,8 @@ type Conn interface {
 	Retire()
 }
 
-// A Session is the result of a handshake. Over HTTP, the headers of later requests name its ID and
-// version.
+// A Session is the result of a handshake. Over HTTP, the headers of later requests contain its ID
+// and version.
 type Session struct {
 	ID      string // session ID in [rev.Rev2025]; may be empty
 	Version string

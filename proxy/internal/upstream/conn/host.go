@@ -62,8 +62,8 @@ type Options struct {
 	// OnNotification is called with the server's notifications that belong to no request. It runs
 	// on the goroutine that reads from the connection.
 	OnNotification func(method string, params []byte)
-	// OnListen is called when the proxy starts to receive the server's notifications. It has missed
-	// all earlier ones.
+	// OnListen is called when the proxy starts to receive the server's notifications. The proxy has
+	// missed all earlier notifications.
 	OnListen func()
 	// OnRequest is called with requests from a server of [rev.Rev2025] that belong to no request
 	// from the proxy. If it is nil, they are refused.
