@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// claims adds the claims of the rules and of the hand-written nets to the result. In the claims of
-// the rules, it resolves names first.
+// claims adds the claims of the rules and of the hand-written nets to the result. It first resolves
+// the names in the claims of the rules.
 func (b *builder) claims(claims []*rules.Prove, nets []gate.Net) {
 	for _, p := range claims {
 		b.claim(p, nets)

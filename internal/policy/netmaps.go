@@ -79,7 +79,7 @@ func (x netMaps) pattern(m config.Map, out *gate.Map) {
 	out.Match, out.Source = match, "/"+m.Pattern+"/"
 }
 
-// The method runs configures the map out to match scripts that run the entry's command.
+// The method runs makes the map out match scripts that run the entry's command.
 func (x netMaps) runs(m config.Map, out *gate.Map) {
 	number, err := x.reader().Command(m.Runs, m.Exactly)
 	if err != nil {
@@ -101,7 +101,7 @@ func written(words []string) string {
 	return strings.Join(all, " ")
 }
 
-// The method when configures the map out to evaluate the entry's expression about the call.
+// The method when makes the map out match calls that satisfy the entry's expression.
 func (x netMaps) when(m config.Map, out *gate.Map) {
 	number, err := x.b.expressions().Expr(m.When.Text)
 	if err != nil {

@@ -17,7 +17,7 @@ type openQuestion struct {
 	Tools    []string `json:"tools,omitempty"`
 	Nets     []string `json:"nets,omitempty"`
 	Why      string   `json:"why"`
-	Hint     string   `json:"hint,omitempty"` // how to have the question answered
+	Hint     string   `json:"hint,omitempty"` // how to get an answer
 
 	text  string // the question, written out in full
 	group string // if Question is "deadlock", the names of the nets
@@ -38,7 +38,7 @@ func (e Effort) raise(why string) string {
 	return ""
 }
 
-// reason returns the reason why, followed by a hint if raising a limit might help.
+// reason returns the text why, with a hint appended if raising a limit might help.
 func (e Effort) reason(why string) string {
 	if hint := e.raise(why); hint != "" {
 		return why + "; " + hint

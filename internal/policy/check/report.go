@@ -35,7 +35,7 @@ type reportedTool struct {
 	Shortest []string        `json:"shortest"` // names of the calls in a shortest run; nil if the tool cannot be called
 	Because  []string        `json:"because,omitzero"`
 	Why      string          `json:"why,omitempty"`  // if Callable is nil, the reason
-	Hint     string          `json:"hint,omitempty"` // how to have this decided
+	Hint     string          `json:"hint,omitempty"` // how to find out whether the tool can be called
 	Events   []sandbox.Event `json:"events,omitempty"`
 
 	known verify.Name

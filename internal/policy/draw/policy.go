@@ -93,7 +93,8 @@ func ruleLine(p gate.Position) string {
 	return p.String()
 }
 
-// OfFile converts a net for drawing if its file is not part of a policy. Such a net gates nothing.
+// OfFile converts a net for drawing. The net comes from a file that is not part of a policy, so it
+// gates nothing.
 func OfFile(n *netfile.Net, from string) Net {
 	out := Net{Name: n.Name, From: from}
 	for i, place := range n.Places {

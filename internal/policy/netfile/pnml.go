@@ -39,8 +39,7 @@ type pnmlPage struct {
 	pnmlRest
 }
 
-// A pnmlRest contains the attributes and children of an element that no other field of the
-// element's type holds.
+// A pnmlRest contains those attributes and children of an element that have no field of their own.
 type pnmlRest struct {
 	Attributes []xml.Attr    `xml:",any,attr"`
 	Elements   []pnmlElement `xml:",any"`
@@ -48,8 +47,8 @@ type pnmlRest struct {
 
 type pnmlElement struct{ XMLName xml.Name }
 
-// checkRest reports content that a place/transition net cannot have, such as a capacity or a
-// special kind of arc, as an error. Graphical and tool-specific content is accepted.
+// checkRest rejects content that a place/transition net cannot have, such as a capacity or a
+// special kind of arc. Graphical and tool-specific content is accepted.
 func (r *pnmlReader) checkRest(what string, rest pnmlRest) {
 	for _, e := range rest.Elements {
 		if !slices.Contains(pnmlCosmetic, e.XMLName.Local) {

@@ -149,7 +149,7 @@ func budgets(n gate.Net) []string {
 	})
 }
 
-// fingerprint returns the fingerprint of n, or "" if n is invalid.
+// fingerprint returns the gate's fingerprint of n, or "" if n is invalid.
 func fingerprint(n gate.Net) string {
 	p, err := gate.NewPolicy([]gate.Net{n}, gate.PolicyOptions{})
 	if err != nil {

@@ -57,7 +57,7 @@ func readCase(line []byte) (*policyCase, json.RawMessage, error) {
 	return c, expect, nil
 }
 
-// readEvent reads a single event.
+// readEvent decodes and checks a single event.
 func readEvent(src []byte) (*sandbox.Event, error) {
 	e := &sandbox.Event{}
 	if err := strict(src, e); err != nil {
@@ -124,7 +124,7 @@ func unknownField[T any](src []byte) error {
 	return nil
 }
 
-// checkEvent validates an event.
+// checkEvent returns an error if the event is invalid.
 func checkEvent(e *sandbox.Event) error {
 	switch e.Type {
 	case "call":

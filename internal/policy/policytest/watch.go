@@ -56,7 +56,7 @@ func (c *watch) net(p *Policy, n gate.NetInfo, dead []string) {
 	c.named(n.Name, n.Maps)
 }
 
-// decided counts a hit for each item that a decision exercised.
+// decided increments the counts of all items that a decision exercised.
 func (c *watch) decided(about *callOutcome, d gate.Decision) {
 	for _, name := range about.names {
 		for _, item := range c.maps[name] {
@@ -87,7 +87,7 @@ func (c *watch) decided(about *callOutcome, d gate.Decision) {
 	c.chosen = nil
 }
 
-// countBlocks counts a hit for each rule that blocks the call.
+// countBlocks increments the count of each rule that blocks the call.
 func (c *watch) countBlocks(r *gate.Refusal) {
 	for _, b := range r.Blocks {
 		c.rules[b.Net].hit()

@@ -67,8 +67,8 @@ func (s *Simulation) withAgents(w *wayOut, c gate.Call, r *gate.Refusal) {
 	}
 }
 
-// onlyServers changes a remedy that was found without knowing the existing tools. It restricts the
-// remedy to tools that servers can have.
+// onlyServers restricts a remedy, which was found without knowing the existing tools, to tools that
+// servers can have.
 func (s *Simulation) onlyServers(w *wayOut, tool string) {
 	own := agenttool.Names()
 	if slices.Contains(own, tool) {

@@ -9,7 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// An Agent is an agent with built-in tools that package starter can propose a policy for.
+// An Agent is an AI agent with built-in tools. Package starter can propose a policy for these
+// tools.
 type Agent struct{ agenttool.Agent }
 
 // Agents returns all known agents.

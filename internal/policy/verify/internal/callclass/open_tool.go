@@ -177,8 +177,8 @@ func (o *openTool) admitted(classes []*Class, atoms []int) []*Class {
 }
 
 // subsets returns values for each subset of the atoms, with texts if these are known. If several
-// maps give the same label, subsets uses only one of them, because it makes no difference which of
-// them match. ok is false if there are too many subsets.
+// maps give the same label, subsets uses only one of them, because it does not matter which of them
+// match. ok is false if there are too many subsets.
 func (b *Enumerator) subsets(f *openField, atoms []int) (values []*value, ok bool) {
 	if f.ps == nil {
 		return listed(list.Map(atoms, func(a int) string { return f.actions[a] }))

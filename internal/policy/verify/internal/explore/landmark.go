@@ -81,8 +81,8 @@ func (g *scope) barriers(state []int, calls []int, sole int) [][]int {
 	return list.Map(common, func(n int) []int { return []int{n} })
 }
 
-// open returns calls, extended by the calls that net n admits in the given local state and that
-// change this state.
+// open adds to the list calls every call that net n admits in the given local state and that
+// changes this state. It returns the extended list.
 func (g *scope) open(calls []int, local, n int) []int {
 	for _, u := range g.users[n] {
 		b := g.nets[n].begin(local, u.Meaning)

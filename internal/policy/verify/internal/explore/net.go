@@ -17,7 +17,7 @@ type structure struct {
 	free       []int // indexes of structural transitions, which fire on their own
 	timed      []int // indexes of transitions fired by the clock
 	watchAt    []int // for each transition, its index among the deferred observers, or -1 if it is not one
-	spoils     bool  // whether some transition invalidates evidence, which ends all watches of the net
+	spoils     bool  // whether some transitions invalidate evidence, which ends all watches of the net
 	static     bool  // whether the marking never changes
 	incomplete bool  // whether some effects that calls can have on the net are unknown
 }
