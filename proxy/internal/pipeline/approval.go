@@ -260,7 +260,7 @@ func (p *Pipeline) question(r *approval.Request, channel, id string) []byte {
 // another round.
 type inputRequired struct {
 	state    string
-	question []byte // params of elicitation/create, or nil to ask nothing
+	question []byte // params of elicitation/create; nil if no question is asked
 }
 
 func (a inputRequired) append(dst, id []byte, _ *rev.Rev) []byte {

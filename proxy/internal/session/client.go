@@ -187,7 +187,7 @@ type openRequests struct {
 	mu    sync.Mutex
 	first openRequest          // the only open request of most clients, stored here to avoid using the map; its field request is nil if not in use
 	more  map[string]canceller // other open requests, keyed by ID exactly as sent
-	open  int                  // number of requests whose response has not been written
+	open  int                  // number of requests whose responses have not been written
 	past  []uint64             // hashes of the IDs of recently ended requests
 	idle  chan struct{}        // closed when open becomes 0; nil if no caller is waiting
 }

@@ -292,7 +292,7 @@ const maxAround = 256 << 10
 // undefinedMembers returns an object with the _meta of an introduction (the server's
 // self-description) and all members that no revision defines, or nil if the introduction is too
 // large. It omits members whose names differ from a defined name only in case, because a client
-// that ignores case could mix them up.
+// that ignores case could mistake them for the defined ones.
 func undefinedMembers(result []byte) []byte {
 	if len(result) > maxAround {
 		return nil
