@@ -158,7 +158,7 @@ func (s ToolSet) Unended() (names []string) {
 	return names
 }
 
-// The method others returns the known tools that have no name in seen.
+// The method others returns the known tools that do not have any of the names in seen.
 func (s ToolSet) others(seen map[string]bool) []string {
 	var names []string
 	for _, t := range s.Tools {

@@ -17,8 +17,8 @@ import (
 // combinations of these properties. The values returned for a set of maps cover exactly these
 // combinations.
 
-// maxMatters is the maximum number of labels per text whose certainty and use as evidence are
-// distinguished.
+// maxMatters is the maximum number of labels per text that are distinguished by certainty and by
+// use as evidence.
 const maxMatters = 6
 
 // findCertainties determines which properties matter for the label of each map with a reader:
@@ -239,7 +239,7 @@ func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways
 			if !one && !compatible(ps, readers, matter, certain) {
 				continue
 			}
-			for evidence := range partsOf(proving) { // whether a label is evidence depends on only some of the script's commands
+			for evidence := range partsOf(proving) { // only some of the script's commands decide if a label is evidence
 				if plain == (evidence&exempting == certain&proving) {
 					take(evidence, certain)
 				}

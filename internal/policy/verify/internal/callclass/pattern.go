@@ -81,7 +81,7 @@ func parseSource(source string) *syntax.Regexp {
 	return tree.Simplify()
 }
 
-// asserts reports whether the regular expression depends on the context of a match.
+// asserts reports whether the regular expression depends on the text around a match.
 func asserts(re *syntax.Regexp) bool {
 	switch re.Op {
 	case syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:

@@ -45,7 +45,7 @@ func (s *Space) Escapes(g *Goal, may func(class int) bool) []bool {
 	return good
 }
 
-// successful returns, for each state, the states that precede it by the success of a call. Either a
+// successful returns, for each state, the states that lead to it when a call succeeds. Either a
 // call in flight succeeds, or a new call begins and succeeds immediately. The classes of new calls
 // must be accepted by the function may.
 func (s *Space) successful(may func(class int) bool) [][]int32 {

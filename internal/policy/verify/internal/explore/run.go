@@ -26,7 +26,7 @@ type live struct {
 	class *callclass.Class
 	holds []callclass.Effect // numbers of the call's holdings, with the indexes of their nets
 	ended bool
-	stays bool // whether the call began with an event of kind stays
+	stays bool // whether the call never ends, or its end is not observed
 
 	number int // number of the call in the moves that [Model.Leads] returns
 }
@@ -282,7 +282,8 @@ func (sys *system) Replay(ms []Move) (r *run, stopped int) {
 	return r, stopped
 }
 
-// pickBlocking returns the net to examine first, preferably a net that never admits the call.
+// pickBlocking chooses the blocking net to examine first, preferably a net that never admits the
+// call.
 func pickBlocking(blocking []int, s *callclass.Class) int {
 	for _, n := range blocking {
 		if slices.Contains(s.BlockedBy, n) {
@@ -362,8 +363,8 @@ func (l *searchLimits) continued(r *run, match func(*callclass.Class) bool, over
 	return nil, true
 }
 
-// The result of then contains the moves that r adds to the run that it continues, including the end
-// of the last call.
+// The result of then contains the moves that extend the original run to r, including the end of the
+// last call.
 func (r *run) then() (ms []Move) {
 	for ; r.from != nil; r = r.from {
 		ms = append(ms, Move{Call: r.by.Call, End: gate.Success})

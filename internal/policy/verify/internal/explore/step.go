@@ -211,8 +211,8 @@ func (n *structure) take(t int, m petri.Marking) bool {
 	return true
 }
 
-// unwatched returns the set of watches that end in marking m because their transitions are not
-// enabled.
+// unwatched returns the set of watches that end because their transitions are not enabled in
+// marking m.
 func (n *structure) unwatched(m petri.Marking) uint64 {
 	var set uint64
 	for t, w := range n.watchAt {

@@ -83,8 +83,8 @@ func (s *Space) assured(g *Goal, may func(class int) bool) []bool {
 	return s.Escapes(&either, may)
 }
 
-// fresh reports, for each state, whether calls with a new value lead to the goal. It compares the
-// state with all states that agree with it in the nets without a key and where no call has used the
+// fresh reports, for each state, whether calls with a new value lead to the goal. It considers all
+// states that agree with the given one in the nets without a key and whose calls have not used the
 // tracked value. The result is true if such states exist and all of them are good.
 func (s *Space) fresh(good []bool) []bool {
 	unused := make([]map[int]bool, len(s.nets)) // by position of the net, its states for an unused value; nil if the net has no key
