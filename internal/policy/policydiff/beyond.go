@@ -46,10 +46,10 @@ func (d *Comparison) rechanneled(n gate.NetInfo) bool {
 	return anyChannel(n) != "" && slices.ContainsFunc(d.sides[0].nets, same) && slices.ContainsFunc(d.sides[1].nets, same)
 }
 
-// crossSessionNet returns the reason why the comparison is incomplete if it needed a shared net
-// that may permit more in a later session of the user than in the explored session. It returns ""
-// if no such net was needed. A limit without refill does not count, because it can only permit
-// less.
+// crossSessionNet returns the reason why exploring a single session is not sufficient: the
+// comparison needed a shared net that counts across sessions and may permit more in a later session
+// of the user. It returns "" if no such net was needed. A limit without refill does not count,
+// because it can only permit less.
 func (d *Comparison) crossSessionNet() string {
 	for i, t := range d.pairs {
 		if d.shared != nil && !d.kept[i] {

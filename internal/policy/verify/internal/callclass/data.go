@@ -262,9 +262,9 @@ func (s *Class) HasOther() bool {
 }
 
 // Exchanged returns the class that results if the tracked value and the other value of s trade
-// places. A call of s belongs to this class once a new value is tracked (if it has the tracked
-// value) or its other value is tracked. Exchanged returns nil if no such class is known, and s
-// itself if s has no values.
+// places. When a different value becomes the tracked one, calls of s belong to this class: those
+// with the old tracked value, and those whose other value is now tracked. Exchanged returns nil if
+// no such class is known, and s itself if s has no values.
 func (s *Class) Exchanged() *Class {
 	if len(s.Data) == 0 {
 		return s

@@ -90,9 +90,9 @@ func (s *Class) same(sort int) bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.sort == sort && d.Has == Same && !d.Field.Result })
 }
 
-// On returns the class of a call of class s once the values returned by to.AsSame are tracked. In a
-// sort with a new tracked value, a field with the old tracked value now has another value. Result
-// fields lack the value. On returns nil if no such class is known.
+// On returns the class of a call of class s if the values returned by to.AsSame are tracked
+// instead. Fields with the old tracked value then have another value if their sort has a new
+// tracked value, and result fields lack the value. On returns nil if no such class is known.
 func (s *Class) On(to *Class) *Class {
 	if len(s.Data) == 0 {
 		return s

@@ -378,7 +378,7 @@ func (r *run) then() (ms []Move) {
 
 // Tidy moves the end of each call to the earliest position that preserves the meaning of the run,
 // so calls follow one another where possible. The end of a call is moved before events that affect
-// other nets, unless the tag marks both calls. The last move stays last.
+// other nets, unless the function tag marks both calls. The last move stays last.
 func Tidy(ms []Move, tag func(*callclass.Class) uint8) []Move {
 	out := slices.Clone(ms)
 	of := make(map[int]*callclass.Class)

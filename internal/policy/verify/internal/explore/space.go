@@ -24,8 +24,8 @@ type Query struct {
 	serial  bool                                                             // whether each call succeeds before the next begins
 }
 
-// asks reports whether n requires an approval that counts for q before a call that begins as b
-// describes.
+// asks reports whether net n requires an approval for a call that begins as b describes, and this
+// approval counts for q.
 func (q *Query) asks(n *Net, b *begun) bool {
 	if !b.manual || q.Asks == nil {
 		return b.manual
