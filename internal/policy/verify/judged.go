@@ -37,7 +37,8 @@ func (m *prover) checkRun(t Trace) (run Trace, why string) {
 
 // replayed checks the trace t by replaying it in the gate. It returns the run that the gate
 // admitted, with arguments that the nets accept. If that fails, or if the run does not meet the
-// query q, which may be nil, replayed returns t itself, and why is the reason.
+// query q, which may be nil, replayed returns t, and why is the reason. The result contains no
+// classes.
 func (m *prover) replayed(t Trace, q *explore.Query) (run Trace, why string) {
 	r := m.newReplay(t)
 	for _, s := range expandRepeats(t, func(s *Step) bool { return m.rows || s.another() }) {
