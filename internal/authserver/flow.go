@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// register registers a client (RFC 7591).
+// register handles a request for dynamic client registration (RFC 7591).
 func (s *Server) register(w http.ResponseWriter, r *http.Request) {
 	var wanted struct {
 		Redirects []string `json:"redirect_uris"`
@@ -122,7 +122,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	s.issue(w, t, grant != "client_credentials")
 }
 
-// recordRequest records the parameters of a token request.
+// recordRequest stores the parameters of a token request for [Server.Asked], without secrets.
 func (s *Server) recordRequest(form url.Values) {
 	asked := map[string]string{}
 	for _, name := range []string{"grant_type", "resource", "scope", "redirect_uri", "client_id"} {

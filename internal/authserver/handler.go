@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ServeHTTP serves all endpoints.
+// ServeHTTP serves the MCP resource and all endpoints of the authorization server.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	o := s.options
 	server := "/.well-known/oauth-authorization-server" + o.Issuer
@@ -57,7 +57,8 @@ func (s *Server) metadata() map[string]any {
 	return m
 }
 
-// answer writes metadata, after passing it to Change.
+// answer passes the metadata document m to [Options.Change], which may modify it, and sends it as
+// the response.
 func (s *Server) answer(w http.ResponseWriter, what string, m map[string]any) {
 	if s.options.Change != nil {
 		s.options.Change(what, m)

@@ -28,10 +28,10 @@ type Options struct {
 	Silent    bool              // whether to publish no protected resource metadata
 	Iss       bool              // whether to name the issuer in authorization responses, and to announce this in the metadata
 
-	// Change lets a test falsify a response before it is sent. The map answer contains the members
-	// of a metadata document or the query parameters of a redirect. The string what identifies the
-	// response: "resource" or "server" for the metadata of the resource or of the authorization
-	// server, and "redirect" for a redirect.
+	// Change lets a test falsify a response before it is sent. The parameter answer holds the
+	// members of a metadata document or the query parameters of a redirect. The parameter what
+	// identifies the response: it is "resource" for the metadata of the resource, "server" for the
+	// metadata of the authorization server, and "redirect" for a redirect.
 	Change func(what string, answer map[string]any)
 }
 
@@ -70,7 +70,8 @@ type token struct {
 	used                     bool
 }
 
-// New returns a server that protects a resource. At must be called before the first request.
+// New returns a server that protects the given resource. [Server.At] must be called before the
+// server receives its first request.
 func New(resource http.Handler, o Options) *Server {
 	o.Lifetime = cmp.Or(o.Lifetime, time.Hour)
 	if o.Now == nil {
@@ -108,14 +109,15 @@ func (s *Server) Expire() {
 	clear(s.access)
 }
 
-// Want makes the resource require additional scopes.
+// Want adds scopes to those that an access token needs for the resource.
 func (s *Server) Want(scopes ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.required = append(slices.Clone(s.required), scopes...)
 }
 
-// Fail makes the token endpoint respond with status 503 or, if down is false, work again.
+// Fail makes the token endpoint respond to every request with status 503. If down is false, the
+// endpoint works normally again.
 func (s *Server) Fail(down bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,8 +125,9 @@ func (s *Server) Fail(down bool) {
 }
 
 // Count returns the number of requests of the given kind. For requests to the authorization server,
-// the kind is authorize, register, revoke or a grant type. For rejected requests to the resource,
-// it is unauthorized or forbidden. The kind replayed counts the refresh tokens used twice.
+// the kind is "authorize", "register", "revoke" or a grant type. For requests that the resource has
+// rejected, the kind is "unauthorized" or "forbidden". For attempts to use a refresh token a second
+// time, the kind is "replayed".
 func (s *Server) Count(what string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -101,8 +101,8 @@ func (c Client) Closed(d *splice.Document, at splice.Place, name string) string 
 	return c.guards.closed(d, at, name)
 }
 
-// ClosedBeside is like Closed for a server listed in the named file, but looks for the key in d,
-// one of the files returned by [Client.Beside].
+// ClosedBeside is like [Client.Closed] for a server that is listed in the named file, but looks for
+// the key in another file: d must be one of the files returned by [Client.Beside].
 func (c Client) ClosedBeside(d *splice.Document, file, name string) string {
 	if c.guards.closedBeside == nil {
 		return ""

@@ -8,7 +8,7 @@ type dialect struct {
 	unit      func(n float64) time.Duration // converts a number in the file to a timeout
 	variables *variables                    // syntax of variable references; nil if the client does not replace variables
 
-	headers  func(fields map[string]any) *variables // returns the syntax of variable references in an entry's headers; nil if it is the same as in other values
+	headers  func(fields map[string]any) *variables // returns the syntax of variable references in an entry's headers; nil if headers have the same syntax as other values
 	urlIsSSE bool                                   // whether a "url" without a "type" means HTTP+SSE
 	native   []string                               // values of "type" that mark built-in entries
 }
@@ -17,8 +17,8 @@ func milliseconds(n float64) time.Duration { return time.Duration(n * float64(ti
 
 func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 
-// zedTimeout converts a number of seconds or, as in older versions of Zed, of milliseconds. It
-// tells the two apart by size.
+// zedTimeout converts a timeout in seconds. A large number is taken as milliseconds instead, the
+// unit that older versions of Zed used.
 func zedTimeout(n float64) time.Duration {
 	if n >= 1000 {
 		return milliseconds(n)

@@ -29,8 +29,9 @@ func vscodeInsiders() Client {
 	return c
 }
 
-// vscodeAt returns the client for a VS Code variant with settings in the given directory. The file
-// for remote windows is in the VS Code server's directory.
+// vscodeAt returns the client for the VS Code variant that keeps its settings in the given
+// directory. The Files of VS Code itself include the file for remote windows, which is in the
+// directory of the VS Code server.
 func vscodeAt(folder string) Client {
 	return Client{
 		Format: splice.JSON,

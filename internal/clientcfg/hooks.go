@@ -30,7 +30,7 @@ type Hooks struct {
 	sibling string     // another file that can disable hooks, next to the hooks file; may be empty
 	off     [][]string // settings that disable hooks; each consists of the keys on the path to the setting, followed by the value that disables hooks
 	events  []hookEvent
-	flat    bool // whether the list for an event contains the hooks themselves instead of groups of hooks
+	flat    bool // whether the list for an event contains hooks instead of groups of hooks
 	// failClosed is a member of a hook's entry. It makes the agent refuse a call if the hook that
 	// runs before the call fails. If the agent does not support such a member, the hook's command
 	// itself must refuse the call, which is possible only in some shells.
@@ -120,7 +120,8 @@ func HooksOf(client string) (Hooks, bool) {
 	return Hooks{}, false
 }
 
-// File returns a Client that describes the hooks file.
+// File returns a [Client] for the hooks file, so that the file can be found and edited like that of
+// any other client.
 func (h Hooks) File() Client {
 	return Client{Name: h.Client + "-hooks", Title: h.Title, Format: splice.JSON, Files: h.files, Place: splice.Place{Path: []string{"hooks"}}}
 }
@@ -315,8 +316,8 @@ func (h Hooks) CanClose(s System) bool { return h.failClosed.Key != "" || h.shel
 // ClosesAll reports whether the agent itself refuses a call after any failure of its hook.
 func (h Hooks) ClosesAll() bool { return h.failClosed.Key != "" }
 
-// Missing returns the names of the events that petrigate needs but that none of the given installed
-// hooks handles.
+// Missing returns the names of the events that petrigate needs but that no installed hook reports.
+// The parameter there lists the installed hooks.
 func (h Hooks) Missing(there []Hook) []string {
 	installed := list.Map(there, func(t Hook) string { return t.Event })
 	names := list.Map(h.events, func(e hookEvent) string { return e.name })

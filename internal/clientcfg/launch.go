@@ -11,8 +11,8 @@ type Launch struct {
 }
 
 // stdio returns a function that creates a client's server-list entry for petrigate. The entry
-// contains a command to run or, if the Launch has a URL, the members in first, the URL under
-// urlKey, and headers under headersKey.
+// contains the command to run. If the [Launch] has a URL, the entry instead contains the members in
+// first, the URL under urlKey, and the headers under headersKey.
 func stdio(urlKey, headersKey string, first ...splice.Member) func(Launch) splice.Object {
 	return func(l Launch) splice.Object {
 		if l.URL == "" {
@@ -22,8 +22,8 @@ func stdio(urlKey, headersKey string, first ...splice.Member) func(Launch) splic
 	}
 }
 
-// typedStdio returns a server-list entry like those created by the functions of [stdio], with the
-// additional key "type".
+// typedStdio returns a server-list entry for petrigate with a command or a URL, like the functions
+// that [stdio] returns, and adds a "type" to the entry.
 func typedStdio(l Launch) splice.Object {
 	o := stdio("url", "headers", splice.Member{Key: "type", Value: "http"})(l)
 	if l.URL == "" {

@@ -14,10 +14,11 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A Process holds the known part of a process's command line.
+// A Process holds the command line of a running process, or the part of the command line that the
+// operating system reveals.
 type Process []string
 
-// Running returns the processes on this machine.
+// Running returns all processes that are running on this machine.
 func Running(ctx context.Context) ([]Process, error) {
 	switch runtime.GOOS {
 	case "linux":

@@ -68,7 +68,7 @@ var valueKeys = []string{"env", "envs", "environment", "headers", "http_headers"
 var nameKeys = []string{"bearer_token_env_var", "env_http_headers", "env_vars", "env_keys"}
 
 const (
-	minSecret = 4 // minimum length of a secret's literal parts, because shorter parts would also match ordinary text
+	minSecret = 4 // minimum length of a secret's literal parts; shorter parts would also match ordinary text
 	minValue  = 8 // minimum length of a secret value; longer than a port number and "true"
 )
 

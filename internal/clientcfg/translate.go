@@ -14,12 +14,12 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A reader translates a single entry of a client's server list.
+// A reader translates a single entry of a client's server list to a [Server].
 type reader struct {
 	system  System
 	dialect dialect
 	to      *Server
-	headed  *variables // syntax of variables in headers
+	headed  *variables // syntax of variable references in headers
 
 	kind, command, url, cwd, envFile string
 	args                             []string
@@ -28,7 +28,7 @@ type reader struct {
 	disabled                         bool
 	allow, deny                      []string
 	oauth                            any      // false or a [splice.Object]; nil if the entry has no OAuth settings
-	scopes                           []string // scopes listed outside oauth
+	scopes                           []string // scopes that the entry lists outside its OAuth settings
 }
 
 func translate(s System, d dialect, name string, value any) Server {
@@ -61,8 +61,8 @@ func (r *reader) refuse(format string, args ...any) {
 	}
 }
 
-// read reads the value of one key of the entry. It supports the keys of all clients, because no two
-// clients use the same key with different meanings.
+// read reads the value of one key of the entry. It supports the keys of all clients at once,
+// because no key has different meanings for two clients.
 func (r *reader) read(key string, v any) {
 	if v == nil {
 		return
@@ -294,7 +294,7 @@ func addNonempty[T string | []string | splice.Object](o *splice.Object, key stri
 	}
 }
 
-// sorted returns the fields as an object sorted by key.
+// sorted returns the fields as an object whose members are sorted by key.
 func sorted[T any](fields map[string]T) (o splice.Object) {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		o = append(o, splice.Member{Key: name, Value: fields[name]})

@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// A variables value translates variable references from a client's syntax to that of petrigate's
-// configuration.
+// A variables value finds references to variables in a client's syntax and translates them to the
+// syntax of petrigate's configuration.
 type variables struct {
 	find *regexp.Regexp
-	// one is a function that translates a single match. ok is false if the match is ordinary text
-	// rather than a reference. If a reference cannot be translated, problem explains why.
+	// one translates a single match of find. ok is false if the match is ordinary text rather than
+	// a reference. If a reference cannot be translated, problem explains why.
 	one func(s System, match string) (p piece, problem string, ok bool)
 }
 
@@ -92,20 +92,22 @@ func shellVariable(s System, match string) (p piece, problem string, ok bool) {
 	return s.reference(m[1])
 }
 
-// reference returns the reference from [System.variable] as a piece. ok is always true.
+// reference returns the reference from [System.variable] as a piece. Its signature is that of
+// [variables.one], so ok is always true.
 func (s System) reference(name string) (p piece, problem string, ok bool) {
 	ours, problem := s.variable(name)
 	return piece{ours, true}, problem, true
 }
 
-// geminiVariables translates $NAME and the references of shellVariables.
+// geminiVariables translates references of the form $NAME, and those that shellVariables
+// translates.
 var geminiVariables = &variables{find: regexp.MustCompile(`\$\{[A-Za-z_][A-Za-z0-9_]*(:-[^}]*)?\}|\$[A-Za-z_][A-Za-z0-9_]*`), one: shellVariable}
 
 var gooseForm = regexp.MustCompile(`\$\{\s*[A-Za-z_][A-Za-z0-9_]*\s*\}|\$[A-Za-z_][A-Za-z0-9_]*`)
 
-// gooseHeaders returns the translation for the headers of a Goose extension. It translates $NAME
-// and ${NAME}, even with spaces inside the braces, if the extension lists the name as a variable in
-// envs or as a secret in env_keys. All other names are literal text.
+// gooseHeaders returns the variables value for the headers of a Goose extension. It translates
+// $NAME and ${NAME}, even with spaces inside the braces, if the extension lists the name as a
+// variable in envs or as a secret in env_keys. All other names are literal text.
 func gooseHeaders(fields map[string]any) *variables {
 	set, _ := fields["envs"].(map[string]any)
 	keys, _ := fields["env_keys"].([]any)
@@ -121,7 +123,8 @@ func gooseHeaders(fields map[string]any) *variables {
 	}}
 }
 
-// windsurfVariables translates ${file:path} and the references of editorVariables.
+// windsurfVariables translates references of the form ${file:path}, and those that editorVariables
+// translates.
 var windsurfVariables = &variables{find: braces, one: func(s System, match string) (p piece, problem string, ok bool) {
 	if path, is := strings.CutPrefix(strings.TrimSuffix(match, "}"), "${file:"); is {
 		return s.file(path), "", true

@@ -44,7 +44,7 @@ type GrantInfo struct {
 	Uses      int        `json:"uses"`
 }
 
-// GrantOf returns a description of the grant g.
+// GrantOf converts the grant g to a [GrantInfo].
 func GrantOf(g *approval.Grant) GrantInfo {
 	info := GrantInfo{
 		ID: g.ID, Approval: g.Approval, Session: g.Key.Session, Principal: g.Principal, Client: g.Client, Upstream: g.Upstream, Tool: g.Tool,

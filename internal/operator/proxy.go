@@ -22,7 +22,7 @@ type Proxy interface {
 
 	Approvals() []ApprovalInfo
 	Approval(id string) (ApprovalInfo, error)
-	// ApprovalsChanged returns a channel that is closed when any approval request changes.
+	// ApprovalsChanged returns a channel that will be closed when any approval request changes.
 	ApprovalsChanged() <-chan struct{}
 	Answer(id string, a Answer) error
 	Grants() []GrantInfo
@@ -52,12 +52,13 @@ type Proxy interface {
 	Shadow(session string) (ShadowInfo, error)
 
 	// Stop makes the proxy refuse new calls in the given session or, if session is empty, in all
-	// sessions. StartAgain ends a stop.
+	// sessions. StartAgain makes the proxy accept calls again.
 	Stop(session, actor, reason string) (Stopping, error)
 	StartAgain(session string, a Actor) (Stopping, error)
 }
 
-// Pins stores the accepted tool definitions. It is safe for concurrent use.
+// A Pins value stores the tool definitions that a person has accepted. It is safe for concurrent
+// use.
 type Pins interface {
 	// Changes lists the tools whose current definition has not been accepted.
 	Changes() []ToolChange

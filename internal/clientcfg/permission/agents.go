@@ -24,16 +24,16 @@ func claude(f files) []Line {
 	return f.lists(paths, lists, (*Line).claude)
 }
 
-// A jsonList identifies a list in a JSON file, along with the decision on calls that match a line
-// of the list.
+// A jsonList identifies a permission list in a JSON file, along with the decision on the calls that
+// match its lines.
 type jsonList struct {
 	key      string // keys on the path to the list, joined by dots
 	decision Decision
 }
 
-// lists reads the given JSON lists in each of the files at the given paths and converts every
-// element to a Line. The function understand interprets the text of an element and sets the other
-// fields of its Line.
+// lists reads the given lists from each of the JSON files at the given paths and converts every
+// element to a [Line]. It calls understand with the text of each element to set the remaining
+// fields of the Line.
 func (f files) lists(paths []string, lists []jsonList, understand func(*Line, string)) (all []Line) {
 	for _, path := range paths {
 		all = append(all, f.read(path, splice.JSON, func(d *splice.Document) (all []Line) {

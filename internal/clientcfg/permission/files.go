@@ -17,9 +17,8 @@ type files struct {
 	project string
 }
 
-// home returns the path of the file with the given path elements. The file is in the directory
-// named by the environment variable or, if the variable is not set, in a folder of the home
-// directory.
+// home joins the path elements in parts to a path below the directory that an environment variable
+// names. If the variable is not set, the path is below the given folder of the home directory.
 func (f files) home(variable, folder string, parts ...string) string {
 	dir, ok := f.Env(variable)
 	if !ok || dir == "" {

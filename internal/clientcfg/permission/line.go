@@ -12,7 +12,7 @@ import (
 // A Decision specifies what happens to the calls that match a line.
 type Decision string
 
-// The possible decisions.
+// Values of [Decision].
 const (
 	Allow Decision = "allow"
 	Ask   Decision = "ask"
@@ -36,7 +36,8 @@ type Line struct {
 	why string // why the line cannot be converted; empty if it can be converted
 }
 
-// call splits a line such as Bash(git push:*) into the tool name and the text in parentheses.
+// call splits a line such as Bash(git push:*) into the tool name and the text in parentheses. has
+// is false if the line does not have this form.
 func call(text string) (tool, inside string, has bool) {
 	tool, rest, has := strings.Cut(text, "(")
 	inside, closed := strings.CutSuffix(rest, ")")

@@ -10,9 +10,10 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A writer collects rules.
+// A writer converts lines to rules, and collects the text of the rules and the lines that cannot be
+// converted.
 type writer struct {
-	agent    string // agent's name, which begins each label in the rules
+	agent    string // agent's name, which begins each label assigned in the rules
 	out      strings.Builder
 	rejected []Line
 	labels   int
@@ -89,8 +90,8 @@ func (w *writer) comment(l *Line) {
 	fmt.Fprintf(&w.out, "\n# %s: %s\n", text.Escape(l.Where), text.Escape(l.Text))
 }
 
-// restrict writes several maps that give calls the same label, followed by a rule that restricts
-// the calls with this label.
+// restrict writes several map statements that give calls the same label, followed by a rule that
+// restricts the calls with this label.
 func (w *writer) restrict(l *Line, maps ...string) {
 	w.labels++
 	label := fmt.Sprintf("%s-%s-%d", w.agent, l.Decision, w.labels)
@@ -105,8 +106,8 @@ func (w *writer) rule(d Decision, name string) {
 	fmt.Fprintln(&w.out, clientcfg.RuleFor(name, d == Deny))
 }
 
-// files writes one map for each tool that reads or edits the files named in the line, and a rule
-// that restricts the calls.
+// files restricts the calls that read or edit the files named in the line. It writes a map
+// statement for each tool that takes a file name, and a rule.
 func (w *writer) files(l *Line) {
 	glob := l.reads + l.edits
 	if strings.ContainsAny(glob, "[]{}!\"\n") {

@@ -10,11 +10,11 @@ type body interface {
 	// entries returns the entries of the mapping or list at the given place, in file order.
 	entries(at Place) ([]Entry, error)
 	// replace changes the mapping or list at the given place: it removes the entries named in
-	// remove and inserts those in add in place of the first removed entry. If no entry is removed,
-	// it inserts the new entries at the end.
+	// remove and inserts the entries in add where the first removed entry was. If no entry is
+	// removed, it inserts the new entries at the end.
 	replace(at Place, remove []string, add []New) ([]byte, error)
 	// restore changes the mapping or list at the given place: it replaces the entry named ours with
-	// those entries of the earlier body old that are listed in names.
+	// entries of old, an earlier version of the body. The parameter names lists these entries.
 	restore(at Place, old body, names []string, ours string) ([]byte, error)
 }
 
@@ -31,8 +31,8 @@ type New struct {
 	Value Object
 }
 
-// presentIn reports whether the map now contains n with exactly the same value. The keys of now are
-// the names of a file's entries.
+// presentIn reports whether the entry n, with exactly the same value, is among the entries of a
+// file. The parameter now holds the values of these entries, keyed by name.
 func (n New) presentIn(now map[string]any, at Place) bool {
 	got, ok := now[n.Name]
 	return ok && reflect.DeepEqual(got, Plain(n.Value.named(at, n.Name)))

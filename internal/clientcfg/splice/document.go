@@ -92,9 +92,9 @@ func (d *Document) Restore(at Place, old *Document, names []string, ours string)
 	})
 }
 
-// verified parses text, the file after an edit of the mapping or list at the given place, and
-// returns it. It returns an error if anything but the entries named in touched has changed, or if
-// the further check more returns an error.
+// verified checks text, the content of the file after an edit of the mapping or list at the given
+// place, and returns it. It returns an error if the text is invalid, if anything but the entries
+// named in touched has changed, or if the additional check more fails.
 func (d *Document) verified(text []byte, at Place, touched []string, more func(*Document) error) ([]byte, error) {
 	if bytes.HasPrefix(d.src, []byte(byteOrderMark)) {
 		text = append([]byte(byteOrderMark), text...)
@@ -132,8 +132,8 @@ func without(tree any, at Place, names []string) any {
 	return rest
 }
 
-// remaining returns a copy of the mapping or list tree without the named entries, or nil if nothing
-// is left.
+// remaining returns a copy of tree, a mapping or list, without the named entries. It returns nil if
+// the copy would be empty.
 func remaining(tree any, named string, names []string) any {
 	switch t := tree.(type) {
 	case map[string]any:
@@ -157,7 +157,7 @@ func remaining(tree any, named string, names []string) any {
 // name.
 func (d *Document) values(at Place) map[string]any {
 	all := map[string]any{}
-	entries, _ := d.body.entries(at) // after an error, for example if the value is a string, there are no entries
+	entries, _ := d.body.entries(at) // after an error, for example because the value is a string, there are no entries
 	for _, e := range entries {
 		all[e.Name] = e.Value
 	}

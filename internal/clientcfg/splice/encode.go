@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// named returns the object to write to the file for an entry with the given name and the value o.
-// If the entries at the given place are elements of a list, the object also contains the entry's
+// named returns the object that represents the entry with the given name and the value o in a file.
+// If the entries at the given place are elements of a list, this object also contains the entry's
 // name.
 func (o Object) named(at Place, name string) Object {
 	if at.Named == "" {
@@ -24,7 +24,8 @@ func (o Object) named(at Place, name string) Object {
 // YAML encodes the object in the block style of YAML, where each member occupies one or more lines.
 func (o Object) YAML(newline string) string { return o.asYAML(newline, "") }
 
-// Plain converts an Object, or a value in an Object, to the types that decoding a file yields.
+// Plain converts an [Object], or a value in an Object, to the types that the decoder of a file
+// uses.
 func Plain(v any) any {
 	switch v := v.(type) {
 	case Object:

@@ -204,7 +204,7 @@ type jsonMember struct {
 type jsonSegment = segment[jsonMember]
 
 // segments cuts an object into its members. A comment on the same line as the opening brace does
-// not belong to a member, so it is returned separately.
+// not belong to any member, so it is returned separately, as head.
 func segments(object *hujson.Object) (head hujson.Extra, all []jsonSegment) {
 	all = make([]jsonSegment, len(object.Members))
 	behind := &head
@@ -217,8 +217,8 @@ func segments(object *hujson.Object) (head hujson.Extra, all []jsonSegment) {
 	return head, all
 }
 
-// tail removes a comment from the start of extra if the comment begins on the line where the
-// preceding value ends.
+// tail splits extra, the comments and white space after a value, into a comment on the same line as
+// the value and the rest. The comment is nil if that line has none.
 func tail(extra hujson.Extra) (comment, rest hujson.Extra) {
 	end := bytes.IndexByte(extra, '\n')
 	if end < 0 {
@@ -266,7 +266,8 @@ func (b *jsonBody) joinExtra(comment, extra hujson.Extra) hujson.Extra {
 	return slices.Concat(comment, extra)
 }
 
-// change passes the members of an object to the given function, and replaces them with the result.
+// change replaces the members of an object with the result of calling the function to with these
+// members.
 func (b *jsonBody) change(object *hujson.Object, to func([]jsonSegment) []jsonSegment) {
 	head, all := segments(object)
 	b.setMembers(object, head, to(all))
@@ -316,8 +317,8 @@ func (b *jsonBody) replaceMembers(path, remove []string, add Object) ([]byte, er
 	return root.Pack(), nil
 }
 
-// nested returns an object that contains members at the given path. Each key of the path is a
-// member whose value is another object.
+// nested wraps members in one object for each key of the path, so that the result contains them at
+// that path.
 func nested(path []string, members Object) Object {
 	for _, key := range slices.Backward(path) {
 		members = Object{{key, members}}
@@ -325,7 +326,7 @@ func nested(path []string, members Object) Object {
 	return members
 }
 
-// newMember formats a new member like its neighbors.
+// newMember returns a new member of an object, formatted like the existing members.
 func newMember(object *hujson.Object, m Member, s style, depth int) jsonSegment {
 	front := s.newline + strings.Repeat(s.unit, depth)
 	if len(object.Members) > 0 {
@@ -340,8 +341,8 @@ func newMember(object *hujson.Object, m Member, s style, depth int) jsonSegment 
 	return jsonSegment{m.Key, true, jsonMember{ObjectMember: hujson.ObjectMember{Name: name, Value: value}}}
 }
 
-// spaces returns the last line break before a value and the indentation after it. If the value does
-// not start a line, spaces returns the white space before it.
+// spaces returns the line break and the indentation in front of a value. If the value does not
+// start a line, spaces returns the white space in front of it.
 func spaces(extra hujson.Extra) string {
 	text := string(extra)
 	at := strings.LastIndexByte(text, '\n')
@@ -356,7 +357,7 @@ func spaces(extra hujson.Extra) string {
 	return "\n" + indent
 }
 
-// style determines the formatting of the file.
+// style infers the formatting of the file from its first member.
 func (b *jsonBody) style() style {
 	s := style{newline: newlineOf(b.text), unit: "  "}
 	if b.root == nil {

@@ -44,10 +44,10 @@ func (d *Document) Append(path []string, items []Item) ([]byte, error) {
 	return now.src, nil
 }
 
-// Drop returns the text of the file without the items satisfying ours(item). It considers all lists
-// in the mapping at the given path. If an item contains a list under the key inner, Drop applies
-// ours to the elements of that list instead. It also removes lists that become empty, unless old
-// contains them.
+// Drop returns the text of the file without the list items for which ours returns true. It searches
+// all lists in the mapping at the given path. If an item contains a list under the key inner, Drop
+// applies ours to the elements of that list instead. It also removes lists that become empty,
+// unless they also exist in old, an earlier version of the file.
 func (d *Document) Drop(path []string, inner string, old *Document, ours func(any) bool) ([]byte, error) {
 	b, ok := d.body.(*jsonBody)
 	if !ok || b.root == nil {
@@ -119,7 +119,8 @@ func (d *Document) edited(text []byte, path []string, want map[string][]any) (*D
 	return Parse(d.name, text, JSON)
 }
 
-// appendTo appends one item.
+// appendTo appends an item to its list in the mapping at the given path. It creates the list and
+// the mapping if they do not exist.
 func (b *jsonBody) appendTo(path []string, it Item) ([]byte, error) {
 	if b.root != nil {
 		root := b.clone()

@@ -10,9 +10,9 @@ type segment[T any] struct {
 	text  T
 }
 
-// replaced returns a copy of the slice all without the entries named in remove. The segments in
-// more are inserted where the first removed entry was or, if no entry is removed, before the index
-// end.
+// replaced returns a copy of the slice all without the entries named in remove, and with the
+// segments in more. These are inserted where the first removed entry was or, if no entry is
+// removed, at the index end.
 func replaced[T any](all []segment[T], remove []string, more []segment[T], end int) []segment[T] {
 	at := slices.IndexFunc(all, func(s segment[T]) bool { return s.entry && slices.Contains(remove, s.name) })
 	if at < 0 {
@@ -33,10 +33,10 @@ func replaced[T any](all []segment[T], remove []string, more []segment[T], end i
 	return rest
 }
 
-// restored returns a copy of the slice all without the entry named ours and with the entries of old
-// that are listed in names. The first inserted entry takes the place of the removed one if fits
-// returns true for its text. Each of the others is inserted after the segment that it followed in
-// old.
+// restored returns a copy of the slice all with the entry named ours replaced by those entries of
+// old whose names are in the slice names. If fits returns true for the text of the first of them,
+// that entry takes the place of the removed one. Each of the others is inserted after the segment
+// that it followed in old.
 func restored[T any](all, old []segment[T], names []string, ours string, fits func(T) bool) []segment[T] {
 	at := slices.IndexFunc(all, func(s segment[T]) bool { return s.entry && s.name == ours })
 	all = slices.DeleteFunc(slices.Clone(all), func(s segment[T]) bool { return s.entry && s.name == ours })

@@ -99,8 +99,8 @@ func begin(p *unstable.Parser, e *unstable.Node) (offset int, path []string) {
 	return max(offset, 0), path
 }
 
-// below returns the rest of path after the keys in the parameter of. ok is false unless path begins
-// with these keys and has further ones.
+// below removes the keys in of from the beginning of path and returns the rest. ok is false if path
+// does not begin with these keys, or if nothing is left.
 func below(path, of []string) (rest []string, ok bool) {
 	if len(path) <= len(of) || !slices.Equal(path[:len(of)], of) {
 		return nil, false
@@ -205,8 +205,8 @@ func (b *tomlBody) replace(at Place, remove []string, add []New) ([]byte, error)
 	return join(next, b.text), nil
 }
 
-// captures reports whether the new segments in more are followed by keys of another table. In the
-// resulting file, these keys would become part of the new table.
+// captures reports whether keys of another table follow the new segments in more. If so, these keys
+// would become part of the last new table.
 func (b *tomlBody) captures(all, more []lineSegment) bool {
 	if len(more) == 0 {
 		return false

@@ -121,8 +121,8 @@ func (b *yamlBody) find(at Place) (p yamlPlace, err error) {
 	return p, b.starts(at, &p)
 }
 
-// starts finds the start of each entry of the mapping or list at the given place and stores these
-// starts in p.
+// starts finds where each entry of the mapping or list at the given place starts, and stores these
+// positions in p.
 func (b *yamlBody) starts(at Place, p *yamlPlace) error {
 	line, column := tokenPlace(p.key.Key.GetToken())
 	inBrackets := false
@@ -230,8 +230,9 @@ func emptyValue(at Place) string {
 	return "{}"
 }
 
-// withNewKey writes the top-level key and the new entries below it. It replaces the key if it
-// exists with an empty value; otherwise, it adds the key at the end of the file.
+// withNewKey returns the text of the file with the top-level key and the new entries in add below
+// it. If the key exists, which it does only with an empty value, withNewKey replaces it; otherwise,
+// it adds the key at the end of the file.
 func (b *yamlBody) withNewKey(at Place, add []New, all []lineSegment, key int, newline string) []byte {
 	if len(add) == 0 {
 		return b.text
