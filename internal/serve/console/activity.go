@@ -94,8 +94,8 @@ func (b *activityBody) setLinks(before string) {
 	b.Pause = addressOf("/activity", v, "before", before)
 }
 
-// addressOf returns the URL with the given path and query. The strings in more are further
-// parameters, alternating between names and values. Parameters with an empty value are left out.
+// addressOf returns the URL with the given path and query. more holds further query parameters as
+// alternating names and values; those with an empty value are left out.
 func addressOf(path string, query url.Values, more ...string) string {
 	v := url.Values{}
 	maps.Copy(v, query)
@@ -115,8 +115,8 @@ func (b *activityBody) With(name, value string) string {
 	return addressOf("/activity", b.Filter.values(), name, value)
 }
 
-// Since returns the time since which the journal is complete. If the journal may lack older rows,
-// this is the time of its oldest row; otherwise, it is the time when the journal was started.
+// Since returns the start of the period for which the journal is complete. This is the time when
+// the journal was started or, if the journal may lack older rows, the time of its oldest row.
 func (b *activityBody) Since() time.Time {
 	if b.Stands.Full || b.Kept {
 		return b.Stands.First
@@ -124,7 +124,8 @@ func (b *activityBody) Since() time.Time {
 	return b.Stands.Began
 }
 
-// choices returns the values to offer in the filter: the refusal kinds and net names in the rows.
+// choices returns the values that the filter offers: the refusal kinds and the net names that occur
+// in the rows.
 func choices(all []*row) (kinds, nets []string) {
 	k, n := map[string]bool{}, map[string]bool{}
 	for _, r := range all {
@@ -210,8 +211,8 @@ func (c *Console) call(w http.ResponseWriter, r *http.Request) {
 	c.show(w, r, "call", title, b)
 }
 
-// Why returns the reason for the decision on a call. If the row is an event other than a call, Why
-// returns the reason stated in the event's record.
+// Why explains the decision on the call. For a row that is not a call, Why returns the reason in
+// the event's record.
 func (r *row) Why() string {
 	switch {
 	case !r.IsCall():
@@ -245,7 +246,7 @@ func (r *row) Says() []audit.NetVerdict {
 	return list.Filter(r.Nets, func(n audit.NetVerdict) bool { return r.Decision != "refuse" || n.Verdict == "blocked" })
 }
 
-// Took formats the duration of the call.
+// Took returns the duration of the call in words, such as "1.2 s".
 func (r *row) Took() string { return formatMillis(r.Millis) }
 
 func formatMillis(ms float64) string {

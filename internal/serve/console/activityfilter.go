@@ -59,8 +59,8 @@ func readFilter(v url.Values, now time.Time) (f filter, err error) {
 	return f, nil
 }
 
-// parseTime parses either a point in time or a duration. A duration stands for the point in time
-// that long before now.
+// parseTime parses a point in time or a duration. A duration such as 10m or "10m ago" stands for
+// the point in time that lies this far before now.
 func parseTime(s string, now time.Time) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil

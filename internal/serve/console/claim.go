@@ -6,14 +6,14 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// A claimBody holds a claim about the policy that was refuted, and a sequence of calls that refutes
+// A claimBody holds a refuted claim about the policy, along with a sequence of calls that refutes
 // it.
 type claimBody struct {
 	check.Claim
 	Number int
 	Steps  []check.Step
 	At     int // index of the displayed step
-	More   int // number of steps that are not shown
+	More   int // number of steps that the report leaves out
 	Draft  bool
 }
 

@@ -54,7 +54,8 @@ func (c *Console) Code(p Person) string { return c.logins.newCode(p) }
 // ServeHTTP implements [http.Handler].
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) { c.handler.ServeHTTP(w, r) }
 
-// A Way finds the calls that must succeed before the proxy would allow a call that it has refused.
+// A Way finds the calls that must succeed before the proxy would allow the call c, which it has
+// refused in the state s for the reason r.
 type Way func(s *gate.State, c gate.Call, r *gate.Refusal) WayOut
 
 // A WayOut is the shortest sequence of calls that would make the proxy allow a refused call.

@@ -50,7 +50,8 @@ type minute struct {
 // minutes is the number of minutes that the chart covers.
 const minutes = 60
 
-// counts holds statistics about the calls in the journal.
+// counts holds the numbers of calls in the journal: in total, in the last minute, in each minute of
+// the chart, and by tool.
 type counts struct {
 	Calls, Refused int
 	Lately         int // number of calls in the last minute
@@ -152,11 +153,11 @@ type bar struct {
 	Passed         float64
 	Refused        float64
 	AtPass, AtStop float64 // y coordinates of the tops of the bar's segments
-	Ago            int     // how many minutes ago the bar's minute ended
+	Ago            int     // number of minutes that have passed since the end of the bar's minute
 	calls          minute
 }
 
-// Words returns the numbers of calls in the bar's minute, in words.
+// Words describes the calls in the bar's minute in words, such as "5 calls, 1 refused".
 func (b bar) Words() string {
 	return fmt.Sprintf("%s, %d refused", text.Count(b.calls.Passed+b.calls.Refused, "call"), b.calls.Refused)
 }
@@ -173,7 +174,7 @@ func (c *counts) Bars() (bars []bar) {
 	return bars
 }
 
-// approvalCounts holds statistics about the approvals that the proxy has not dropped yet.
+// approvalCounts holds statistics about the approvals that the proxy still remembers.
 type approvalCounts struct {
 	All, Waiting, Approved, Denied, Silent int // Silent counts the approvals that ended without an answer
 	Median                                 time.Duration
@@ -181,7 +182,7 @@ type approvalCounts struct {
 	Rules                                  []ruleCount // rules whose approval requests were never denied, sorted by the number of approved requests in descending order
 }
 
-// A ruleCount counts the answers to the approvals that a rule required.
+// A ruleCount counts the answers to the approval requests that a rule has caused.
 type ruleCount struct {
 	Rule     string
 	Approved int
@@ -191,7 +192,7 @@ type ruleCount struct {
 // ApprovedShare returns the percentage of answers that approved the call.
 func (a *approvalCounts) ApprovedShare() string { return percent(a.Approved, a.Approved+a.Denied) }
 
-// countApprovals summarizes the approvals in list.
+// countApprovals returns statistics about the approvals in list.
 func countApprovals(list []operator.ApprovalInfo) *approvalCounts {
 	a := &approvalCounts{All: len(list)}
 	rules := map[string]*ruleCount{}

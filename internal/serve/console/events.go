@@ -12,7 +12,8 @@ const (
 	maxStreams = 100
 )
 
-// events notifies an open page of each change, so that the page reloads its content.
+// events sends server-sent events to an open page when approvals or the journal change, so that the
+// page reloads its content.
 func (c *Console) events(w http.ResponseWriter, r *http.Request) {
 	if n := c.streams.Add(1); n > maxStreams {
 		c.streams.Add(-1)

@@ -32,7 +32,7 @@ func (c *Console) health(w http.ResponseWriter, r *http.Request) {
 	c.show(w, r, "health", "Health", &b)
 }
 
-// faults lists the problems of the proxy.
+// faults returns a sentence for each problem of the proxy that needs attention.
 func faults(s *operator.Status) (all []string) {
 	if s.State.Error != "" {
 		all = append(all, "Calls are refused because state cannot be read or written: "+s.State.Error)
@@ -62,7 +62,8 @@ type stopBody struct {
 	Reason  string
 }
 
-// stop makes the proxy refuse calls after the person has confirmed.
+// stop handles the form that stops calls. It first asks the person to confirm, and then makes the
+// proxy refuse calls.
 func (c *Console) stop(w http.ResponseWriter, r *http.Request) {
 	session, reason := r.PostForm.Get("session"), strings.TrimSpace(r.PostForm.Get("reason"))
 	if r.PostForm.Get("confirmed") != "yes" {
@@ -74,7 +75,8 @@ func (c *Console) stop(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/health", http.StatusSeeOther)
 }
 
-// start makes the proxy allow calls again after the person has confirmed.
+// start handles the form that ends a stop. It first asks the person to confirm, and then makes the
+// proxy accept calls again.
 func (c *Console) start(w http.ResponseWriter, r *http.Request) {
 	session := r.PostForm.Get("session")
 	if r.PostForm.Get("confirmed") != "yes" {
@@ -86,7 +88,8 @@ func (c *Console) start(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/health", http.StatusSeeOther)
 }
 
-// stopNotice returns the note to show after calls were stopped or allowed again.
+// stopNotice returns the note that tells the person whether calls were stopped or, if on is false,
+// allowed again.
 func stopNotice(on bool, session string, done operator.Stopping, err error) string {
 	what, where := "All calls", ", until this proxy exits"
 	if session != "" {

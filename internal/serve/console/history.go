@@ -43,10 +43,10 @@ type track struct {
 	complete bool   // whether steps includes the first step of the session
 }
 
-// A history keeps the states of the nets in each session, one for each step. States from before the
-// console was opened are rebuilt from records, unless the result would be uncertain. If several
-// records of a session arrive before the history reads them, they share a step, whose state may
-// already include later records. A history is safe for concurrent use.
+// A history keeps the states of the nets in each session: one state for each step. States from
+// before the console was opened are rebuilt from records, unless the result would be uncertain.
+// Records of a session that arrive before the history reads the first of them share a step, whose
+// state may already include later records. A history is safe for concurrent use.
 type history struct {
 	done    chan struct{}
 	ready   chan struct{}   // closed when the stored records have been processed
@@ -57,7 +57,7 @@ type history struct {
 	tracks  map[string]*track // keyed by session ID
 	count   int               // number of steps in all tracks
 	lost    int               // number of records that were lost
-	before  string            // why the steps of a session without a track are missing; empty if none are missing
+	before  string            // why steps are missing in sessions that have no track; empty if none are missing
 	reading bool              // whether stored records are still being read
 }
 
@@ -71,7 +71,7 @@ func (h *history) setReading(on bool) {
 	h.reading = on
 }
 
-// forget drops all steps and stores why as the reason to show on pages.
+// forget drops all steps. The parameter why is the reason that pages show for the missing steps.
 func (h *history) forget(why string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -80,7 +80,7 @@ func (h *history) forget(why string) {
 	h.count, h.before = 0, why
 }
 
-// open marks the session's track as complete, because the session has just started.
+// open creates a track for a session that has just started, and marks it as complete.
 func (h *history) open(session string, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -91,7 +91,7 @@ func (h *history) open(session string, at time.Time) {
 }
 
 // missed marks the final state of the session as unknown, because the session ended before the
-// history could read it.
+// history could read the state.
 func (h *history) missed(session string, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -100,8 +100,8 @@ func (h *history) missed(session string, at time.Time) {
 	}
 }
 
-// skip marks the session's state after the last recorded step as unknown, and stores why as the
-// reason.
+// skip marks the session's state after the last recorded step as unknown. The parameter why is the
+// reason to show.
 func (h *history) skip(session, why string, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -109,7 +109,9 @@ func (h *history) skip(session, why string, at time.Time) {
 	t.gap, t.used = why, at
 }
 
-// add adds a step for each session that the records mention, with the session's current state.
+// add adds a step to the track of each session that the records mention. The step contains the
+// current state of the session, as returned by the function state. lost is the number of records
+// missing before these.
 func (h *history) add(records [][]byte, lost int, state func(session string) (*gate.State, error)) {
 	fresh := map[string]*step{}
 	var order []string
@@ -157,7 +159,8 @@ func (h *history) add(records [][]byte, lost int, state func(session string) (*g
 	h.lost += lost
 }
 
-// addStep appends a step to the session's track.
+// addStep appends a step to the session's track and numbers it. If there are too many steps, it
+// drops the oldest.
 func (h *history) addStep(session string, one *step) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -214,8 +217,8 @@ func (h *history) dropOldest() {
 	}
 }
 
-// stepsOf returns the recorded steps of a session, oldest first. If steps are missing after them,
-// gap is the reason.
+// stepsOf returns the recorded steps of a session, oldest first. If later steps are missing, gap
+// explains why.
 func (h *history) stepsOf(session string) (steps []step, gap string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -248,7 +251,7 @@ func (h *history) sessions() (ids []string) {
 func describe(e *trail.Entry) string {
 	call, tool := "", e.Tool
 	if e.Upstream != "" && e.Event == "decision" {
-		tool = e.Upstream + "." + e.Tool // use the same form of the tool name as outcome records do
+		tool = e.Upstream + "." + e.Tool // use the full name of the tool, as outcome records do
 	}
 	if e.Call > 0 {
 		call = fmt.Sprintf(" (call %d)", e.Call)

@@ -84,8 +84,8 @@ func containsWords(text, query string) bool {
 	return true
 }
 
-// withDetails returns the approvals with all details that a person must see before answering. An
-// approval that has ended in the meantime is returned unchanged.
+// withDetails adds to each approval all details that a person must see before answering. It leaves
+// approvals that have ended in the meantime unchanged.
 func (c *Console) withDetails(list []operator.ApprovalInfo) []operator.ApprovalInfo {
 	all := slices.Clone(list)
 	for i, a := range all {

@@ -60,8 +60,8 @@ func newJournal(now func() time.Time) *journal {
 	return &journal{now: now, began: now(), done: make(chan struct{}), first: 1, admitted: map[callKey]uint64{}, known: map[string]bool{}, changed: make(chan struct{})}
 }
 
-// run adds the records from past, which were stored earlier, and then the new ones from live, until
-// ctx is done. It also sends the stored records to the channel read, which must be buffered, and
+// run adds the stored records from past and then the new records from live to the journal, until
+// ctx is done. It also sends the stored records to the channel read, which must be buffered. It
 // closes live before it returns. past and live may be nil.
 func (j *journal) run(ctx context.Context, live *audit.Follower, past trail.Source, read chan<- []trail.Record) {
 	defer close(j.done)
@@ -101,7 +101,7 @@ func (j *journal) readPast(ctx context.Context, past trail.Source) []trail.Recor
 	j.add(eventsOf(records), 0)
 	j.setReading(false, err)
 	if err != nil {
-		return nil // the newest records may be missing, so the history must not use any
+		return nil // the newest records may be missing, so the history must not use any of these records
 	}
 	return records
 }
@@ -120,7 +120,7 @@ func eventsOf(records []trail.Record) [][]byte {
 
 func (j *journal) setReading(on bool, err error) {
 	if err != nil && errors.Is(err, context.Canceled) {
-		err = nil // the console is closed
+		err = nil // the console is being closed, which is not a failure
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -150,8 +150,8 @@ func (j *journal) signal() {
 	j.changed = make(chan struct{})
 }
 
-// addRecord adds a record. The result joined is true if the record updated an existing row instead
-// of adding one. The caller must hold the lock.
+// addRecord adds a record, either as a new row or as an update to an existing row. In the latter
+// case, joined is true. The caller must hold the lock.
 func (j *journal) addRecord(record []byte) (joined bool) {
 	id := recordID(record)
 	if j.known[id] {
@@ -216,8 +216,9 @@ func (j *journal) addOutcome(id string, e *trail.Entry) (joined bool) {
 	return joined
 }
 
-// updateRow replaces the row of the call that e belongs to with a copy modified by do. It does
-// nothing and returns false if the journal does not contain the row or if is(row) is false.
+// updateRow finds the row of the call that e concerns and replaces it with a copy modified by the
+// function do. If the journal does not contain the row, or if is returns false for the row,
+// updateRow does nothing and returns false.
 func (j *journal) updateRow(e *trail.Entry, is func(*row) bool, do func(*row)) bool {
 	n, ok := j.admitted[callKey{e.Session, e.Call}]
 	if !ok || n < j.first || !is(j.rows[n-j.first]) {

@@ -47,11 +47,12 @@ type netRow struct {
 	Link    string
 	Marking string
 	Key     string   // fields of the net's key, if the net has a separate marking for each combination of their values
-	Refuses []string // calls that the net currently refuses; if the net has a key, those refused for key values without a marking of their own
+	Refuses []string // calls that the net currently refuses; if the net has a key, calls with key values that have no marking of their own
 	Unknown string   // why the marking is unknown; empty if it is known
 }
 
-// A mapRow describes one map in the policy.
+// A mapRow describes a map statement of the policy, which derives a name for a call from an
+// argument.
 type mapRow struct{ Tool, Field, Source, As, Rule string }
 
 // nets serves the page with all nets of the policy, or the page of the requested net.
@@ -135,7 +136,7 @@ func sessionLabel(s *operator.SessionInfo) string {
 	return label + ", of " + s.Principal
 }
 
-// rows returns a table row for each net in the snapshot, in the order of the policy.
+// rows returns a table row for each net in the snapshot m, in policy order.
 func (c *Console) rows(m *snapshot, at netsAddress) (rows []netRow) {
 	known := c.policyNets()
 	for i, info := range m.policy.Nets() {
@@ -154,16 +155,16 @@ func (c *Console) rows(m *snapshot, at netsAddress) (rows []netRow) {
 	return rows
 }
 
-// liveNet returns a drawing of the net in marking m. Transitions that fire before the first call
-// are not drawn.
+// liveNet returns a drawing of the net with the marking m. The drawing leaves out transitions that
+// fire before the first call.
 func liveNet(info gate.NetInfo, m gate.Marking) draw.Net {
 	n := draw.OfNet(info).WithoutStart()
 	n.Live(m)
 	return n
 }
 
-// refusedBy returns the calls that the net currently refuses, because none of their transitions are
-// enabled.
+// refusedBy returns the tools whose calls the net currently refuses, because none of the
+// transitions for them are enabled.
 func refusedBy(n draw.Net) (calls []string) {
 	can := map[string]bool{}
 	for i := range n.Transitions {
@@ -216,7 +217,7 @@ func mentions(n *gate.NetInfo, name string) bool {
 	})
 }
 
-// A netPage shows one net in its current state.
+// A netPage is the page about a single net and its marking.
 type netPage struct {
 	netRow
 
@@ -227,7 +228,7 @@ type netPage struct {
 	Spoilers    []gate.InFlight
 	Values      []choice // key values that have a marking of their own
 	MoreValues  int
-	Hashed      bool // whether the key values are unknown and only their hashes are available
+	Hashed      bool // whether only the hashes of the key values are known
 	Rest        bool // whether the page shows the default marking, because the requested key value has no marking of its own
 	Past        pastRows
 }
@@ -292,8 +293,8 @@ func (c *Console) policyNets() map[string]operator.PolicyNet {
 	return nets
 }
 
-// rowOf returns the table row for the net n. The parameter known is the description of the same net
-// in the policy in force.
+// rowOf returns the table row for a net with the state n. The parameter known describes the same
+// net in the policy in force.
 func rowOf(n gate.NetState, known operator.PolicyNet) netRow {
 	row := netRow{PolicyNet: known, Marking: n.String(), Key: n.Key}
 	row.Name, row.Active, row.Shadow = n.Name, n.Active, n.Shadow

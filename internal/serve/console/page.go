@@ -137,8 +137,8 @@ func send(w http.ResponseWriter, code int, page []byte) {
 	_, _ = w.Write(page) // an error means that the browser has disconnected
 }
 
-// finish redirects the browser after an action. The next page shows done if err is nil, and failed
-// followed by the error otherwise.
+// finish redirects the browser to the page next after an action. That page shows the text done if
+// err is nil; otherwise, it shows the text failed, followed by the error.
 func (c *Console) finish(w http.ResponseWriter, r *http.Request, next string, err error, done, failed string) {
 	if err != nil {
 		done = failed + ": " + err.Error() + "."
@@ -162,10 +162,11 @@ func tabOf(p page, view, label string) tab {
 	return t
 }
 
-// viewOf maps each page that has no tab of its own to the view whose tab that page highlights.
+// viewOf maps the name of each page without a tab of its own to the view whose tab is highlighted
+// instead.
 var viewOf = map[string]string{"question": "inbox", "confirm": "inbox", "call": "activity", "stop": "health"}
 
-// A card is the part of a page that displays an approval.
+// A card displays an approval on a page.
 type card struct {
 	Page     page
 	Approval operator.ApprovalInfo

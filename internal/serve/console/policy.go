@@ -10,11 +10,11 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/draft"
 )
 
-// policyBody holds the data for the policy page: the policy in force, a draft of one of its texts,
-// and the results of evaluating the draft.
+// policyBody holds the data for the policy page: the policy in force, a draft that changes one text
+// of the policy, and the results of evaluating the draft.
 type policyBody struct {
 	*draft.Policy
-	Text  draft.Text // the policy text being edited; its content is the draft
+	Text  draft.Text // the policy text that the user is editing; its content is the draft
 	Dirty bool       // whether the draft differs from the text in force
 	Known bool       // whether to check the tool names in the draft against the tools that the servers list
 	Since string     // start of the period to replay

@@ -12,10 +12,10 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// run adds steps until ctx is done. It first adds steps for the stored records, whose states it
-// rebuilds, and then for each record from live. The journal sends the stored records to before,
-// which is nil if no records are stored. The function state returns the current state of a session.
-// run closes live, which may be nil, before it returns.
+// run adds steps to the history until ctx is done. It first rebuilds a step for each stored record
+// received from before, which is nil if no records are stored, and then adds steps for the records
+// from live. The function state returns the current state of a session. run closes live, which may
+// be nil, before it returns.
 func (h *history) run(ctx context.Context, live *audit.Follower, before <-chan []trail.Record, durable bool, state func(session string) (*gate.State, error)) {
 	defer close(h.done)
 	if live == nil {
@@ -36,7 +36,8 @@ func (h *history) run(ctx context.Context, live *audit.Follower, before <-chan [
 	}
 }
 
-// rebuildAll rebuilds the steps of all stored records.
+// rebuildAll receives the stored records and rebuilds the steps that they describe. If it cannot,
+// it stores the reason to show on pages.
 func (h *history) rebuildAll(ctx context.Context, before <-chan []trail.Record, state func(session string) (*gate.State, error)) {
 	if before == nil {
 		h.forget("older records are not kept")

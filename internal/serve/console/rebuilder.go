@@ -36,8 +36,8 @@ func newRebuilder(fresh *gate.State, durable bool) (*rebuilder, error) {
 	return p, err
 }
 
-// restart drops all states that have been rebuilt so far. The parameter because is the reason to
-// show on pages.
+// restart drops all states that have been rebuilt so far, and starts a new replay. The parameter
+// because is the reason that pages show.
 func (p *rebuilder) restart(because string) (err error) {
 	p.startReason, p.loaded = because, false
 	p.run, err = replay.New(replay.Options{Policy: p.policy, Active: p.active, Durable: p.durable, Partial: true})
@@ -81,7 +81,8 @@ func (p *rebuilder) add(r *trail.Record, e *trail.Entry) (forget bool, err error
 	return forget, nil
 }
 
-// state returns the state of the session's nets after the records replayed so far.
+// state returns the state of the session's nets after the last replayed record. If the state is
+// unknown, reason explains why.
 func (p *rebuilder) state(e *trail.Entry) (state *replay.State, reason string) {
 	if state, reason = p.run.State(e.Session, e.Time); reason == replay.Unbegun {
 		reason += ": " + p.startReason

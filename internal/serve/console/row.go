@@ -80,8 +80,8 @@ func (r *row) isRoutine() bool {
 // arguments were not recorded.
 func (r *row) Does() string { return r.command }
 
-// commandOf returns one line with the command that args contains, or with args itself if it
-// contains none. It returns "" if args is empty or too long.
+// commandOf returns the command in the arguments of a call or, if they contain no command, the
+// arguments themselves, shortened to one line. It returns "" if args is empty or too long.
 func commandOf(args json.RawMessage) string {
 	if len(args) > maxDoesRead {
 		return ""
@@ -134,8 +134,8 @@ func (r *row) end(e *trail.Entry) {
 	r.Outcome, r.Millis, r.By, r.Ended = e.Outcome, e.Millis, e.By, e.Time
 }
 
-// canBeSettled reports whether e, which records that an operator settled a call, can apply to this
-// row.
+// canBeSettled reports whether the outcome of the row's call can be set by e, the record of an
+// operator's decision to settle a call.
 func (r *row) canBeSettled(e *trail.Entry) bool {
 	return (r.Outcome == "" || r.Outcome == "unknown") && !e.Time.Before(r.Time)
 }

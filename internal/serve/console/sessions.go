@@ -116,7 +116,8 @@ func (c *Console) session(w http.ResponseWriter, r *http.Request, id string) {
 	c.show(w, r, "sessions", "Session "+text.Escape(id), sessionsBody{One: p})
 }
 
-// reset resets the session's nets after the person has confirmed.
+// reset handles the form that returns all nets of a session to their initial markings. It first
+// asks the person to confirm.
 func (c *Console) reset(w http.ResponseWriter, r *http.Request) {
 	id := r.PostForm.Get("id")
 	if r.PostForm.Get("confirmed") != "yes" {
@@ -128,7 +129,7 @@ func (c *Console) reset(w http.ResponseWriter, r *http.Request) {
 	c.finish(w, r, sessionLink(id), err, "Every net of the session "+shown+" is in its initial marking again.", "Session "+shown+" was not reset")
 }
 
-// settle records the outcome that the person has chosen for a call with an unknown outcome.
+// settle handles the form that sets the outcome of a call whose outcome is unknown.
 func (c *Console) settle(w http.ResponseWriter, r *http.Request) {
 	id, outcome := r.PostForm.Get("id"), r.PostForm.Get("outcome")
 	call, err := strconv.ParseUint(r.PostForm.Get("call"), 10, 64)

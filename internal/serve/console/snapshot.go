@@ -14,10 +14,11 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// A snapshot is the state of a session's nets, either now or after an earlier step.
+// A snapshot holds the state of a session's nets, either the current state or the state after an
+// earlier step.
 type snapshot struct {
-	Here  *stepRow // the displayed step; nil means now
-	Ended bool     // whether the session has ended; if so, only the states after its steps are available, not a current state
+	Here  *stepRow // the displayed step; nil if the current state is displayed
+	Ended bool     // whether the session has ended; if so, it has no current state, only the states after its steps
 	Gap   string   // why the final state of an ended session is unknown
 
 	state   *gate.State // nil if the state was rebuilt from records; such a state cannot decide calls
@@ -80,7 +81,7 @@ func (m *snapshot) now(s *gate.State) {
 	m.state, m.policy, m.nets, m.tools = s, s.Policy(), s.Policy().NetsOf(s), s.Tools
 }
 
-// showStep changes m to the state after step s.
+// showStep makes the snapshot m hold the state after the step s.
 func (m *snapshot) showStep(s *step) {
 	if s.state != nil {
 		tools := m.tools
@@ -91,7 +92,8 @@ func (m *snapshot) showStep(s *step) {
 	m.state, m.policy, m.nets, m.unknown = nil, s.policy, s.past.Nets(), s.past.Unknown
 }
 
-// addSteps adds links to the given steps.
+// addSteps adds links to the given steps and, unless the session has ended, a link to its current
+// state. gap explains why steps before the current state are missing.
 func (m *snapshot) addSteps(steps []step, gap string, at netsAddress) {
 	now := at
 	now.At, now.Why = "", ""
@@ -112,7 +114,7 @@ func (m *snapshot) addSteps(steps []step, gap string, at netsAddress) {
 // stepsShown is the maximum number of steps on one page.
 const stepsShown = 100
 
-// pastRows holds one page of the list of steps, newest first.
+// pastRows holds one page of a session's list of steps, newest first.
 type pastRows struct {
 	Steps        []stepRow
 	Newer, Older string    // URLs of the pages with newer and older steps; empty if those pages do not exist
@@ -120,8 +122,8 @@ type pastRows struct {
 	Gap          string    // why steps before the first known step are missing
 }
 
-// stepsAround returns the page of steps that contains the displayed one. It leaves out every other
-// step whose resulting state of the given net is unknown.
+// stepsAround returns the page of steps that contains the displayed step. Apart from the displayed
+// step, it leaves out all steps after which the state of the named net is unknown.
 func (m *snapshot) stepsAround(net string) (p pastRows) {
 	var rows []stepRow
 	for _, s := range m.steps {
@@ -156,16 +158,17 @@ func (m *snapshot) stepsAround(net string) (p pastRows) {
 	return p
 }
 
-// valueID returns an ID for a value of a net's key. If a state rebuilt from records contains only
-// the hash of the value, the ID is the same. The order of the key's fields does not matter.
+// valueID returns an ID for a value of a net's key. The ID is derived from the value's hash, so it
+// is the same in a state rebuilt from records, which contains only the hash. The order of the key's
+// fields does not matter.
 func (m *snapshot) valueID(v *gate.ValueState) string {
 	hashes := list.Map(v.Key, func(k gate.KeyValue) string { return m.hash(k.Value) })
 	h := hashOf(strings.Join(hashes, " "))
 	return hex.EncodeToString(h[:8])
 }
 
-// hash returns the hash of a value. In a state rebuilt from records, the value already is a hash,
-// because records contain only hashes.
+// hash returns the hash of a key value. In a state rebuilt from records, the value is already a
+// hash, because records contain only hashes.
 func (m *snapshot) hash(value string) string {
 	if m.state != nil {
 		return audit.HashOf(value)
