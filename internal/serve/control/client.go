@@ -185,8 +185,8 @@ func get[T any](c *Client, path string) (v T, err error) {
 	return v, err
 }
 
-// do sends a request and decodes the response into out. If in is not nil, do sends it as the
-// request body.
+// do sends a request to the proxy and decodes the response into out. It sends a GET request if in
+// is nil, and otherwise a POST request with in as its body.
 func (c *Client) do(path string, in, out any) error {
 	return c.send(context.Background(), path, in, out)
 }
@@ -207,7 +207,8 @@ func (c *Client) send(ctx context.Context, path string, in, out any) error {
 	return c.exchange(request, out)
 }
 
-// exchange sends a request and decodes the response into out.
+// exchange sends the request. It decodes a successful response into out, and returns the error in
+// any other response.
 func (c *Client) exchange(request *http.Request, out any) error {
 	response, err := c.http.Do(request)
 	if err != nil {

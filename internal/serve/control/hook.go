@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/hook"
 )
 
-// A HookGate decides the calls that agents report through hooks. An [operator.Proxy] may implement
-// it.
+// A HookGate decides whether the calls that agents report through hooks may run. An
+// [operator.Proxy] may implement it.
 type HookGate interface {
 	Hook(ctx context.Context, e hook.Request) (hook.Reply, error)
 }

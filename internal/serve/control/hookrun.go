@@ -70,7 +70,7 @@ func (h HookRun) Run(ctx context.Context) (code int) {
 	return agent.DenyExit
 }
 
-// ask forwards the event to the proxy and returns the reply.
+// ask finds the right proxy, forwards the event to it, and returns the reply.
 func (h HookRun) ask(ctx context.Context, event []byte) (HookReply, error) {
 	client, err := h.find()
 	if err != nil {
@@ -79,8 +79,8 @@ func (h HookRun) ask(ctx context.Context, event []byte) (HookReply, error) {
 	return client.Hook(ctx, h.Agent, h.Session, h.Servers, event)
 }
 
-// find returns the proxy to use. All events of a session must be sent to the same proxy, because
-// later events of a call are recognized only by the proxy that decided the call.
+// find returns a client for the proxy to use. All events of a session must be sent to the same
+// proxy, because only the proxy that decided a call recognizes later events of that call.
 func (h HookRun) find() (*Client, error) {
 	found, err := Find(h.Dir)
 	switch {

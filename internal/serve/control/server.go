@@ -153,13 +153,14 @@ func sessionRoutes(mux *http.ServeMux, get func(path string, f func(*http.Reques
 	})
 }
 
-// handleVoidOrder registers a handler for POST requests whose body is a T and whose response is
-// empty.
+// handleVoidOrder is like handleOrder, but for an operation without a result. The response is an
+// empty object.
 func handleVoidOrder[T any](mux *http.ServeMux, path string, obey func(r *http.Request, id string, order T) error) {
 	handleOrder(mux, path, func(r *http.Request, id string, order T) (any, error) { return struct{}{}, obey(r, id, order) })
 }
 
-// handleOrder registers a handler for POST requests whose body is a T.
+// handleOrder registers a handler for POST requests whose body is a T. The handler calls obey and
+// responds with its result.
 func handleOrder[T any](mux *http.ServeMux, path string, obey func(r *http.Request, id string, order T) (any, error)) {
 	mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
 		var order T

@@ -45,7 +45,7 @@ func Followed(c *config.Config) error {
 	return nil
 }
 
-// seenBase returns the entry that describes the base in the versions file.
+// seenBase converts the base to an entry for the versions file; see [versionsFile].
 func seenBase(b config.Base) basefile.Seen {
 	place := b.File
 	if full, err := filepath.Abs(place); err == nil && !strings.Contains(place, "://") {
@@ -91,8 +91,8 @@ func Fetching(ctx context.Context) config.Fetch {
 	}
 }
 
-// Kept returns the stored copies of the base policies that were last in force. It does not access
-// the network.
+// Kept returns the stored copies of the base policies at the given addresses, as they were last in
+// force. It does not access the network.
 func Kept(addresses ...string) ([][]byte, error) {
 	copies, err := baseCopies()
 	if err != nil {

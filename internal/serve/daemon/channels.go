@@ -1,7 +1,7 @@
 package daemon
 
-// openers lists the functions that open the channels running next to the proxy, and desktop
-// notifications. Each returns nil if the configuration does not enable its channel.
+// openers lists the functions that open the approval channels of a daemon. Each of them returns nil
+// if the configuration does not enable its channel.
 var openers = []func(*Daemon) (channel, error){openWebhook, openDesktop}
 
 // openChannels opens the configured channels. d.Proxy may still be nil.

@@ -48,8 +48,8 @@ type Options struct {
 	Version string
 
 	// Load returns a newly loaded configuration for [Daemon.Reload]. If Load is nil, the
-	// configuration cannot be reloaded. Level is the log level of Log, which a reload sets. If
-	// Level is nil, the log level never changes.
+	// configuration cannot be reloaded. Level is the level of Log, which a reload adjusts. If Level
+	// is nil, the log level never changes.
 	Load  func() (*config.Config, error)
 	Level *slog.LevelVar
 	Watch bool // whether to reload when a configuration file changes
@@ -61,7 +61,7 @@ type Options struct {
 
 	HangUps <-chan struct{} // triggers a reload for each value received; may be nil
 
-	// Tune lets the daemon change GOMAXPROCS. It must not be set if the process does anything else
+	// Tune lets the daemon change GOMAXPROCS. It must not be set if the process does anything other
 	// than run the daemon.
 	Tune bool
 }

@@ -11,12 +11,12 @@ import (
 // A guide tells the console which calls must succeed before a refused call would be allowed. It is
 // safe for concurrent use.
 type guide struct {
-	remedies func(*gate.Policy) *remedyFinder // returns a new remedy finder for a policy
+	remedies func(*gate.Policy) *remedyFinder // returns a new [remedyFinder] for a policy
 	finder   atomic.Pointer[remedyFinder]     // remedy finder for the most recently used policy; nil at first
 }
 
-// way describes how the refused call c could become allowed. The result includes the shortest
-// sequence of calls to make first, if one is known.
+// way finds the shortest sequence of calls that must succeed before the refused call c would be
+// allowed. The result explains if no sequence exists or if it is unknown.
 func (g *guide) way(s *gate.State, c gate.Call, r *gate.Refusal) console.WayOut {
 	f := g.finder.Load()
 	if f == nil || f.policy != s.Policy() {

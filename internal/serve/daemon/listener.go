@@ -92,9 +92,9 @@ func (s *limitListener) admit(c net.Conn, from netip.Addr) *limitedConn {
 	return l
 }
 
-// makeRoom closes the connection that has been idle longest, and reports whether it has closed one.
-// If the given address already holds its share of the connections, makeRoom considers only
-// connections from that address.
+// makeRoom closes the connection that has been idle longest, and reports whether it has closed a
+// connection. If the given address already has its maximum number of connections, makeRoom
+// considers only connections from that address.
 func (s *limitListener) makeRoom(from netip.Addr) bool {
 	oldest := s.longestIdle(from)
 	return oldest != nil && oldest.Close() == nil
@@ -113,7 +113,7 @@ func (s *limitListener) longestIdle(from netip.Addr) (oldest *limitedConn) {
 	return oldest
 }
 
-// connKey is the context key for a request's connection.
+// connKey is the key in a request's context for the connection that carries the request.
 type connKey struct{}
 
 // serve serves connections until the server is closed. Unless bounded is true, it limits how long a
@@ -168,8 +168,9 @@ func (a *pendingBody) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// reserve counts a new connection. It returns false if a limit has been reached. When that happens,
-// it logs a warning, but only once until most connections have been closed.
+// reserve counts a new connection from the given address. It returns false if a limit has been
+// reached. It logs a warning the first time, and does not repeat the warning until most connections
+// have been closed.
 func (s *limitListener) reserve(from netip.Addr) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

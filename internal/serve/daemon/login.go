@@ -90,7 +90,7 @@ func tokenSource(c *config.Config, s config.Server, log *slog.Logger) (*oauth.So
 // address may contain a secret, the command contains a placeholder instead.
 func loginCommand(c *config.Config, s config.Server) string {
 	words := []string{"petrigate", "login"}
-	if c.File == "" { // no configuration file means that the proxy was started by petrigate wrap
+	if c.File == "" { // without a configuration file, the proxy was started by petrigate wrap
 		address, query, _ := strings.Cut(s.URL, "?")
 		if query != "" || strings.Contains(address, "@") {
 			address = "ADDRESS"

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	startDelay = 3 * time.Second  // memory is first released this long after startup, when servers have usually listed their tools
-	idleDelay  = 10 * time.Second // memory is released after this much time without a garbage collection
+	startDelay = 3 * time.Second  // delay between startup and the first release of memory; servers have usually listed their tools by then
+	idleDelay  = 10 * time.Second // delay between the last garbage collection and the next release of memory
 
 	maxPercent    = 400      // maximum GC percentage, for a small live heap
 	minPercent    = 50       // minimum GC percentage, for the largest heaps

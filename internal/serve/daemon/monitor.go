@@ -42,7 +42,8 @@ func newMonitor(c *config.Config, log *slog.Logger, secrets masker, version stri
 	return m, nil
 }
 
-// observe sets the options that make the proxy report its calls to the monitor.
+// observe changes the options o so that the proxy reports its calls and its commits to the database
+// to the monitor, and its calls to p if p is not nil.
 func (m *monitor) observe(o *proxy.Options, p *processors) {
 	o.Meter = m.metrics
 	if p != nil {
@@ -56,8 +57,8 @@ func (m *monitor) observe(o *proxy.Options, p *processors) {
 	}
 }
 
-// feed returns an audit feed whose records are stored in log and counted. If log is nil, the
-// records are not stored.
+// feed returns an audit feed that stores its records in log and counts them. If log is nil, the
+// feed does not store records.
 func (m *monitor) feed(log *audit.Log) *audit.Feed {
 	if log == nil {
 		return audit.NewFeed(nil)

@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// New creates a daemon and its proxy. It starts nothing.
+// New creates a daemon and its proxy, but does not start either of them.
 func New(o Options) (*Daemon, error) {
 	c := o.Config
 	if err := errTextOnly(c); err != nil {

@@ -52,7 +52,8 @@ func overHTTP(c *config.Config) bool {
 	return c.Listen.HTTP != "" || slices.ContainsFunc(c.Servers, func(s config.Server) bool { return s.URL != "" })
 }
 
-// begin counts a call that is being sent to its server.
+// begin must be called when a call is sent to its server. It lifts the limit if another call is in
+// flight, and imposes the limit after enough consecutive calls have run alone.
 func (p *processors) begin() {
 	if p.inFlight.Add(1) > 1 {
 		if p.alone.Load() > 0 && p.alone.Swap(0) >= minAlone {
@@ -63,11 +64,11 @@ func (p *processors) begin() {
 	}
 }
 
-// end decrements the number of in-flight calls.
+// end must be called when a call has ended at its server.
 func (p *processors) end() { p.inFlight.Add(-1) }
 
-// useAll lifts the limit until the returned function release is called. It is used for work other
-// than calls.
+// useAll lifts the limit for work other than calls. The limit can apply again after the caller has
+// called release.
 func (p *processors) useAll() (release func()) {
 	if p == nil {
 		return func() {}
@@ -83,7 +84,7 @@ func (p *processors) hold(n int) {
 	p.update()
 }
 
-// update changes the number of processors if necessary.
+// update imposes or lifts the limit, as required by the current counts.
 func (p *processors) update() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -93,7 +94,8 @@ func (p *processors) update() {
 	}
 }
 
-// A loadMeter reports calls to both the metrics and the processors.
+// A loadMeter is a [proxy.Meter] that counts calls in the metrics and also reports them to the
+// processors.
 type loadMeter struct {
 	*telemetry.Metrics
 	processors *processors

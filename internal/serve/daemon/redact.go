@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A masker replaces secrets in strings.
+// A masker replaces secrets in strings with asterisks.
 type masker struct{ *strings.Replacer }
 
 // A redactor is a log handler that removes secrets from all records, no matter where they come

@@ -38,7 +38,7 @@ type reloads struct {
 	started bool // whether the daemon has started to review its policies
 	ended   bool
 
-	adopted chan struct{} // tells refresh that a new configuration is in force
+	adopted chan struct{} // receives a value when a new configuration comes into force; see [reloadTriggers.refresh]
 
 	status atomic.Pointer[reloadStatus] // result of the last reload; nil before the first one
 }
@@ -52,7 +52,7 @@ type reloadStatus struct {
 // Reload loads the configuration again, compares the new policy with the one in force, and applies
 // the new policy. If the result contains a problem, nothing has changed.
 func (d *Daemon) Reload(ctx context.Context, o control.Reload) control.Reloaded {
-	defer d.processors.useAll()() // calls must not have to share one processor with the reload
+	defer d.processors.useAll()() // the reload must not compete with calls for a single processor
 	r := d.reloads.reload(ctx, d, o)
 	d.logReload(o, &r)
 	return r
@@ -160,7 +160,8 @@ func (s *reloads) reload(ctx context.Context, d *Daemon, o control.Reload) (r co
 	return r
 }
 
-// adopt applies the settings in c that are not part of the policy. The caller must hold s.mu.
+// adopt makes c the configuration in force, applies those of its settings that are not part of the
+// policy, and starts a review of the new policy. The caller must hold s.mu.
 func (s *reloads) adopt(d *Daemon, c *config.Config, result *policy.Result, known diag.List) {
 	if s.level != nil {
 		s.level.Set(Level(c.Log.Level))
@@ -222,8 +223,8 @@ func (s *reloads) inForce() (*config.Config, *policy.Result) {
 	return s.config, s.result
 }
 
-// replacement returns the arguments for replacing the proxy's policy: the new policy and the
-// settings derived from the new configuration.
+// replacement describes how to replace the proxy's policy: with the new policy, and with the
+// settings that are derived from the new configuration.
 func (d *Daemon) replacement(c *config.Config, result *policy.Result, o control.Reload) proxy.Replacement {
 	r := proxy.Replacement{
 		Policy: result.Policy, Active: result.Active, Advertise: c.Advertise,
@@ -239,7 +240,8 @@ func (d *Daemon) replacement(c *config.Config, result *policy.Result, o control.
 // diffTime limits how long a new policy is compared with the one in force.
 const diffTime = 2 * time.Second
 
-// diff compares the new policy with the one in force. The caller must hold s.mu.
+// diff compares the new policy with the policy in force. It returns the result in one word, such as
+// "stricter", and an explanation. The caller must hold s.mu.
 func (s *reloads) diff(ctx context.Context, c *config.Config, result *policy.Result) (word, story string) {
 	found, err := policydiff.CompareResults(ctx, s.result, policy.FromConfig(s.config), result, policy.FromConfig(c), diffTime)
 	if err != nil {

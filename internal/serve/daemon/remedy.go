@@ -28,7 +28,7 @@ type remedyFinder struct {
 	cached [scopes]cachedFinder
 }
 
-// remedies returns a remedy finder for the policy.
+// remedies returns a new [remedyFinder] for the policy p, with the tools of this proxy.
 func (d *Daemon) remedies(p *gate.Policy) *remedyFinder {
 	by := d.config.Session.By
 	return &remedyFinder{
@@ -51,7 +51,7 @@ const (
 	scopes
 )
 
-// A toolset is a snapshot of the available tools.
+// A toolset contains the tools that are available at a certain time.
 type toolset interface {
 	Names() []gate.Call
 
@@ -62,7 +62,7 @@ type toolset interface {
 	Schema(tool string) json.RawMessage
 }
 
-// A cachedFinder is a remedy finder for a certain set of tools. It is used until these tools
+// A cachedFinder is a [verify.RemedyFinder] for certain tools. It is replaced when these tools
 // change.
 type cachedFinder struct {
 	known       []gate.Call
@@ -70,7 +70,8 @@ type cachedFinder struct {
 	finder      *verify.RemedyFinder // nil until it is created
 }
 
-// remedy returns the advice to send to the client along with a refusal.
+// remedy returns the advice to send to the client when the call c is refused. If known, this is
+// which calls must succeed first, or that no calls can help.
 func (f *remedyFinder) remedy(s *gate.State, c gate.Call, r *gate.Refusal) proxy.Remedy {
 	tools := f.tools()
 	names := tools.Names()
@@ -119,8 +120,8 @@ func withAgents(tools []gate.Call, agents ...string) []gate.Call {
 	return slices.Concat(tools, own)
 }
 
-// forAgent looks for a remedy for a refused call to an agent's built-in tool. If the agent has a
-// separate session, calls to server tools can help only with nets that all sessions share.
+// forAgent looks for a remedy for c, a refused call to a built-in tool of an agent. If the agent
+// has a session of its own, calls to server tools can affect only the nets that all sessions share.
 func (f *remedyFinder) forAgent(s *gate.State, c gate.Call, r *gate.Refusal) (found verify.Remedy) {
 	tools, own := f.tools(), f.refusedAgentTools(c)
 	if f.apart {
@@ -146,8 +147,8 @@ func (f *remedyFinder) refusedAgentTools(c gate.Call) []gate.Call {
 	return slices.Clone(f.agents)
 }
 
-// finderFor returns the finder for the given scope. If the tools have changed, it creates a new
-// one.
+// finderFor returns the finder for the given scope and the named tools. If the tools have changed
+// since the last call, it creates a new finder.
 func (f *remedyFinder) finderFor(from toolScope, tools toolset, names []gate.Call) *verify.RemedyFinder {
 	same := func(a, b gate.Call) bool { return a.Tool == b.Tool && slices.Equal(a.Also, b.Also) }
 	definitions := list.Map(names, func(n gate.Call) string { return tools.Definition(n.Tool) })
@@ -161,8 +162,8 @@ func (f *remedyFinder) finderFor(from toolScope, tools toolset, names []gate.Cal
 	return g.finder
 }
 
-// lacks returns a function that finds an argument of a tool that a rule's field reads although the
-// tool's schema does not list it. If no schemas are known, lacks returns nil.
+// lacks returns a function that checks whether a rule's field reads an argument that the schema of
+// a tool does not list, and returns that argument. If no schemas are known, lacks returns nil.
 func lacks(tools toolset, names []gate.Call) func(tool string, field gate.Field) string {
 	known := check.ToolSet{Schemas: make(map[string][]policy.Schema)}
 	for _, n := range names {
@@ -183,8 +184,9 @@ func toolsOf(names []gate.Call) []verify.Tool {
 // tool is listed.
 const impossibleTime = 250 * time.Millisecond
 
-// impossible returns a function that finds the tools that provably can never be called under the
-// policy. It does not include tools that can be called after another call has failed.
+// impossible returns a function that takes tools and the names of the active nets, and returns the
+// tools that provably can never be called under the policy. Tools that can be called after another
+// call has failed are not included.
 func impossible(whole *gate.Policy) func([]gate.Call, []string) []string {
 	return func(tools []gate.Call, active []string) []string {
 		p, err := activeNets(whole, active)

@@ -9,12 +9,12 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// endpoint returns a handler for metrics and health checks.
+// endpoint returns the HTTP endpoint for metrics and health checks.
 func (m *monitor) endpoint() *telemetry.Endpoint {
 	return &telemetry.Endpoint{Metrics: m.metrics, State: m.proxy.Overview, Missing: m.notReady}
 }
 
-// notReady returns the reasons why the proxy is not ready, if any.
+// notReady explains why the proxy is not ready. It returns no reasons if the proxy is ready.
 func (m *monitor) notReady() []string {
 	var all []string
 	if m.draining.Load() {

@@ -72,7 +72,8 @@ func readTokens(path string) (tokens, error) {
 	return parseTokens(path, string(b))
 }
 
-// exposed reports whether a file with this mode can be read or written by others.
+// exposed reports whether a file with the given mode can be read or written by users who must not
+// access it; see [forbidden].
 func exposed(mode os.FileMode, ofRoot bool) bool { return mode.Perm()&forbidden(ofRoot) != 0 }
 
 // forbidden returns the mode bits that would let other users access a file. If the file belongs to
@@ -85,7 +86,8 @@ func forbidden(ofRoot bool) os.FileMode {
 	return 0o077
 }
 
-// ForbiddenOfTokens returns the mode bits that the token file described by info must not have.
+// ForbiddenOfTokens returns the mode bits that must not be set for the token file described by
+// info.
 func ForbiddenOfTokens(info os.FileInfo) os.FileMode { return forbidden(ownedByRoot(info)) }
 
 // parseTokens parses either a single token or lines of the form "name: token". Comments begin with

@@ -43,7 +43,7 @@ func startupTimeout(c *config.Config) time.Duration {
 
 // A Listing contains the tools that the configured servers have listed.
 type Listing struct {
-	operator.Status // status of the temporary proxy that listed the tools
+	operator.Status // status of the temporary proxy that was started to list the tools
 
 	Tools      []check.ListedTool
 	Unanswered []Unanswered
@@ -81,7 +81,8 @@ func ListTools(ctx context.Context, c *config.Config, every time.Duration, waiti
 	return l, err
 }
 
-// awaitTools waits until all servers have listed their tools.
+// awaitTools waits until all servers have listed their tools or are known to be down. At the given
+// interval, it calls waiting with the names of the servers that have not answered yet.
 func (d *Daemon) awaitTools(ctx context.Context, every time.Duration, waiting func(servers []string)) {
 	listed := make(chan struct{})
 	go func() {
@@ -100,8 +101,8 @@ func (d *Daemon) awaitTools(ctx context.Context, every time.Duration, waiting fu
 	}
 }
 
-// pendingUpstreams returns the names of the upstreams that are still starting. If none are, it
-// returns the phrase "lists of tools", because only these are still missing.
+// pendingUpstreams returns the names of the upstreams that are still starting. If all upstreams
+// have started, it returns the phrase "lists of tools", because only these are still missing.
 func (d *Daemon) pendingUpstreams() []string {
 	starting := list.Filter(d.Status().Upstreams, func(u operator.UpstreamStatus) bool { return u.State == "starting" })
 	if len(starting) == 0 {

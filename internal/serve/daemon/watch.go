@@ -16,11 +16,12 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/control"
 )
 
-// settleDelay is how long files must stay unchanged before they are read again. Editors save a file
-// in several steps.
+// settleDelay is the delay between the last change to a file and the next reading of the files. It
+// is needed because editors save a file in several steps.
 const settleDelay = 200 * time.Millisecond
 
-// follow starts the goroutines that reload the configuration. The returned function end stops them.
+// follow starts the goroutines that reload the configuration when it changes. The returned function
+// end stops them.
 func (t *reloadTriggers) follow(ctx context.Context) (end func()) {
 	if t.reloads.load == nil {
 		return func() {}
@@ -75,7 +76,8 @@ func (t *reloadTriggers) watch(ctx context.Context) {
 	}
 }
 
-// A follower watches the files of the configuration. It must be used by a single goroutine only.
+// A follower reloads the configuration when its files change. It must be used by a single goroutine
+// only.
 type follower struct {
 	*reloadTriggers
 	watcher  *fsnotify.Watcher
@@ -104,7 +106,7 @@ func (f *follower) check(ctx context.Context) {
 	f.known = subset(now, files)
 }
 
-// subset returns a copy of known that contains only the given files.
+// subset returns a copy of known, a map from files to hashes, with only the given files.
 func subset(known map[string]string, files []string) map[string]string {
 	some := maps.Clone(known)
 	maps.DeleteFunc(some, func(name, _ string) bool { return !slices.Contains(files, name) })

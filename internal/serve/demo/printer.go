@@ -9,20 +9,20 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A printer prints the demo's output.
+// A printer plays the script of the demo and prints what happens.
 type printer struct {
 	w   io.Writer
 	ink text.Ink
 }
 
-// counts holds the number of calls with each outcome.
+// counts holds the numbers of calls, keyed by outcome.
 type counts map[outcome]int
 
 func (t counts) executed() int { return t[passed] + t[failed] }
 
 func (p *printer) line(format string, args ...any) { _, _ = fmt.Fprintf(p.w, format+"\n", args...) }
 
-// block prints content with a prefix on each line.
+// block prints the lines of content in the given style, each after the prefix before.
 func (p *printer) block(before, style, content string) {
 	for line := range strings.Lines(content) {
 		p.line("%s%s", before, p.ink.In(style, strings.TrimRight(line, "\n")))
@@ -37,7 +37,8 @@ func (p *printer) opening(rules, net string) {
 	p.block("    ", text.Cyan, net)
 }
 
-// play plays the sections in order. It stops at the first unexpected reply.
+// play makes the calls of all sections in order and counts them. It stops at the first unexpected
+// reply.
 func (p *printer) play(ctx context.Context, a *agent, chapters []section) (counts, error) {
 	made := counts{}
 	for i, c := range chapters {

@@ -12,8 +12,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// A project holds the state that the tools work on, in memory: three files, their backups, and the
-// numbers of pushes and builds.
+// A project holds the files, backups and counters that the demo's tools work on. Everything is in
+// memory.
 type project struct {
 	mu      sync.Mutex
 	files   map[string]string
@@ -54,7 +54,8 @@ func (p *project) tools() []tool {
 	}
 }
 
-// call runs the tool, after writing the name of the tool to executed. Only one tool runs at a time.
+// call writes the name of the tool t to executed and then runs the tool. Only one tool runs at a
+// time.
 func (p *project) call(t tool, c mcp.CallToolRequest, executed io.Writer) (*mcp.CallToolResult, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

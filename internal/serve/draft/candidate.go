@@ -16,7 +16,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// A candidate is the configuration in force after a draft has been applied to it.
+// A candidate is the configuration that would result if a draft were applied to the configuration
+// in force.
 type candidate struct {
 	text    Text
 	current *config.Config
@@ -65,9 +66,9 @@ func (d *Evaluator) applyDraft(draft Draft) (*candidate, error) {
 	return x, nil
 }
 
-// build builds the policy with the draft and the policy in force. A policy in shadow mode, which
-// lets every call pass, is built as if it were enforced. If the draft cannot be loaded, the error
-// explains why.
+// build builds two policies: the one with the draft, and the one in force. A policy in shadow mode,
+// which lets every call pass, is built as if it were enforced. If the draft cannot be loaded, the
+// error explains why.
 func (x *candidate) build() (is, was *policy.Result, err error) {
 	if x.config == nil {
 		return nil, nil, x.problems
@@ -81,7 +82,7 @@ func (x *candidate) build() (is, was *policy.Result, err error) {
 	return is, was, err
 }
 
-// source returns the source of the policy with shadow mode turned off.
+// source returns the rules and nets of the configuration c as the source of an enforced policy.
 func (x *candidate) source(c *config.Config) policy.Source {
 	s := policy.FromConfig(c)
 	s.Mode = ""
@@ -89,8 +90,8 @@ func (x *candidate) source(c *config.Config) policy.Source {
 }
 
 // narrower returns a function that proves claims of the kind narrower-than, which compare the
-// policy with another policy file. The function reads only files that claims of the policy in force
-// refer to, because a draft must not make petrigate read other files.
+// policy with a policy in another file. The function reads only files that are named in claims of
+// the policy in force, because a draft must not make petrigate read other files.
 func narrower(force *policy.Result) func(policy.Claim, *policy.Result, policy.Source, func() bool) verify.Proof {
 	place := func(c policy.Claim) string {
 		if filepath.IsAbs(c.File) {

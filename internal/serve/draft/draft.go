@@ -100,17 +100,19 @@ func (d *Evaluator) begin() bool {
 	return !d.closed
 }
 
-// An acquirer waits for a free slot in a limiter.
+// An acquirer waits for a free slot in a [limiter]. The caller must call release when the slot is
+// no longer needed.
 type acquirer func(context.Context) (release func(), err error)
 
-// slotFor returns an acquirer for checks and comparisons by the person with the given name.
+// slotFor returns an acquirer that limits the checks and comparisons of the person with the given
+// name.
 func (d *Evaluator) slotFor(who string) acquirer {
 	return func(ctx context.Context) (func(), error) { return d.turns.acquire(ctx, who) }
 }
 
-// run acquires a slot and runs work. It returns when work has finished, when the duration most has
-// passed, or when ctx is done. In the last two cases, the context passed to work is canceled. If
-// work nevertheless continues, it occupies the slot until it has finished.
+// run acquires a slot and calls work. It returns when work has returned, when the time limit most
+// has passed, or when ctx is done. In the last two cases, it cancels the context that it passed to
+// work. If work continues nevertheless, it occupies the slot until it returns.
 func (d *Evaluator) run(ctx context.Context, take acquirer, most time.Duration, work func(context.Context) error) error {
 	if !d.begin() {
 		return ErrSlow
@@ -146,8 +148,9 @@ func (d *Evaluator) run(ctx context.Context, take acquirer, most time.Duration, 
 	}
 }
 
-// runMarked runs work and announces it through the Busy option, so that calls can take precedence.
-// It turns a panic into an error, because text from a user must not crash the proxy.
+// runMarked calls work, and announces through the Busy option that work is running, so that tool
+// calls can take precedence. It turns a panic into an error, because text from a user must not
+// crash the proxy.
 func (d *Evaluator) runMarked(ctx context.Context, work func(context.Context) error) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -160,7 +163,7 @@ func (d *Evaluator) runMarked(ctx context.Context, work func(context.Context) er
 	return work(ctx)
 }
 
-// userError replaces an error with one that users understand.
+// userError replaces an error with an error that users understand.
 func userError(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return ErrSlow
@@ -190,7 +193,8 @@ func (d *Evaluator) cache(known currentPolicy) {
 	d.cached = &known
 }
 
-// knownTools returns the servers' tools if wanted is true and the tools are known.
+// knownTools returns the tools of the servers. It returns an empty set if wanted is false or if the
+// tools are unknown.
 func (d *Evaluator) knownTools(c *config.Config, wanted bool) check.ToolSet {
 	if !wanted || d.options.Tools == nil {
 		return check.ToolSet{}

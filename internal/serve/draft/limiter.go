@@ -42,8 +42,9 @@ func (t *limiter) tryAcquire(context.Context) (release func(), err error) {
 	return func() { t.end("") }, nil
 }
 
-// start starts an operation and returns nil. If the person has to wait, it returns a channel that is
-// closed when an operation ends.
+// start tries to start an operation of the person who. It returns nil if the operation has started.
+// Otherwise, it returns a channel that is closed when the next operation ends, so that the caller
+// can try again.
 func (t *limiter) start(who string) (ended <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -96,7 +96,7 @@ func (d *Evaluator) replay(ctx context.Context, x *candidate, log *Log, since ti
 		if err != nil {
 			return fmt.Errorf("record %d cannot be read: %w", record.Seq, err)
 		}
-		if e.Time.Before(since) && e.Event != "start" && e.Event != "policy" { // records of the start of a process or policy are needed to interpret later records
+		if e.Time.Before(since) && e.Event != "start" && e.Event != "policy" { // the records of process starts and policy changes are needed to interpret later records
 			r.Left++
 			continue
 		}
@@ -111,7 +111,7 @@ func (d *Evaluator) replay(ctx context.Context, x *candidate, log *Log, since ti
 	return nil
 }
 
-// count counts a decision that has changed.
+// count adds a decision that the draft would change to the result.
 func (r *Replayed) count(v *replay.Divergence) {
 	switch v.Now {
 	case "refuse":

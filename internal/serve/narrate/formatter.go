@@ -32,7 +32,7 @@ type formatter struct {
 	passed, failed, stopped, waited, lost int
 }
 
-// A shownApproval is an approval whose request has been printed.
+// A shownApproval remembers that the request for an approval has been printed.
 type shownApproval struct {
 	id       string
 	at       time.Time
@@ -185,9 +185,9 @@ func (s *formatter) decision(e *trail.Entry) {
 	}
 }
 
-// answeredByCall prints the answer to an approval if the record of the approved or denied call
-// contains the answer. This record may arrive before the proxy reports the answer. If another
-// process received the answer, the proxy never reports it.
+// answeredByCall prints the answer to an approval if the record e of the approved or denied call
+// contains the answer. This record may arrive before the proxy reports the answer, and the proxy
+// never reports an answer that another process has received.
 func (s *formatter) answeredByCall(e *trail.Entry) {
 	q := s.findShown(e.Approval)
 	if q == nil || q.answered || e.Channel == "" {
@@ -207,7 +207,7 @@ func (s *formatter) summary() string {
 	return said
 }
 
-// outcome prints how a call ended.
+// outcome prints whether a call passed or failed, and updates the totals.
 func (s *formatter) outcome(e *trail.Entry) {
 	key := callKey{e.Session, e.Call}
 	c, ok := s.calls[key]
@@ -280,7 +280,7 @@ func (s *formatter) rules(names []string) string {
 	return "(" + s.lines.plain(text.First(3, names), maxRules) + ")"
 }
 
-// An approval holds an approval request that has just been made or, if answered is set, has just
+// An approval holds an approval request that has just been made or, if answered is true, has just
 // been answered.
 type approval struct {
 	operator.ApprovalInfo

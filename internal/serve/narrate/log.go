@@ -41,9 +41,9 @@ func (h handler) Handle(ctx context.Context, r slog.Record) error {
 		told = fewer
 	case mark.Equal(logkind.Restart):
 		h.restart(r)
-	case mark.Equal(logkind.Connected): // instead, the narrator prints a line as soon as the server's tools are known
+	case mark.Equal(logkind.Connected): // the narrator prints a line later, as soon as the server's tools are known
 		told = fewer
-	case mark.Equal(logkind.Unresolved): // instead, the narrator prints the audit record of the refused call
+	case mark.Equal(logkind.Unresolved): // the narrator prints the audit record of the refused call instead
 		told = !h.narrator.lines.isQuiet()
 	case mark.Equal(logkind.Refused), mark.Equal(logkind.Shadowed), mark.Equal(logkind.Approval):
 	default:
@@ -91,7 +91,7 @@ func (h handler) restart(r slog.Record) {
 	h.narrator.lines.print(line{at: r.Time, verb: "load", about: "configuration", text: attributes(r)["key"] + " changes only after a restart of petrigate", vital: true})
 }
 
-// operator prints an operator's action.
+// operator prints what an operator has done, such as resetting a session.
 func (h handler) operator(r slog.Record) {
 	f := attributes(r)
 	l := line{at: r.Time, verb: "note", about: f["event"], vital: true}

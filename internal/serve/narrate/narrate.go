@@ -55,8 +55,8 @@ func New(o Options) *Narrator {
 	return n
 }
 
-// Start prints that the proxy has started. The parameter how is the text of the printed line. From
-// then on, each event is printed until End is called.
+// Start prints that the proxy has started, followed by the text how. From then on, the narrator
+// prints each event until End is called.
 func (n *Narrator) Start(feed *audit.Feed, how string) {
 	if n == nil {
 		return
