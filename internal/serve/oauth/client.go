@@ -19,8 +19,9 @@ import (
 // httpTimeout limits each request to an authorization server, including reading the response.
 const httpTimeout = 15 * time.Second
 
-// newClient returns the HTTP client for all requests on behalf of s. The client does not follow
-// redirects. If s is on the public network, the client refuses to connect to internal addresses.
+// newClient returns the HTTP client for all OAuth requests on behalf of the server s. The client
+// does not follow redirects. If s is on the public network, the client refuses to connect to
+// internal addresses.
 func newClient(s Server) *http.Client {
 	g := &guardedDialer{server: host(s.URL), trusted: []string{host(s.URL), host(s.Issuer)}, dialer: net.Dialer{Timeout: 10 * time.Second}}
 	direct := &http.Transport{
@@ -65,8 +66,9 @@ func (c proxyTransport) RoundTrip(request *http.Request) (*http.Response, error)
 	return c.direct.RoundTrip(request)
 }
 
-// A guardedDialer connects to addresses chosen by a server. It checks the resolved address while
-// connecting, because a name checked earlier could resolve to a different address later.
+// A guardedDialer connects to addresses chosen by a server, unless they are forbidden; see
+// [checkAddress]. It checks the resolved address while connecting, because a name that was checked
+// earlier could resolve to a different address later.
 type guardedDialer struct {
 	server  string
 	trusted []string // hosts named in the configuration

@@ -110,7 +110,7 @@ func metadataLocations(s Server, u *url.URL, c challenge) []metadataLocation {
 
 func originOf(u *url.URL) string { return (&url.URL{Scheme: u.Scheme, Host: u.Host}).String() }
 
-// lastStatus is a transport that records the status code of the last response.
+// lastStatus is an [http.RoundTripper] that records the status code of the last response.
 type lastStatus struct {
 	next http.RoundTripper
 	code int
@@ -125,8 +125,8 @@ func (l *lastStatus) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// chooseIssuer returns the configured issuer, or an error if the server does not list it. If no
-// issuer is configured, it returns the first one listed.
+// chooseIssuer returns the configured issuer, or an error if the server's metadata does not list
+// this issuer. If no issuer is configured, it returns the first issuer in the list.
 func chooseIssuer(s Server, r *oauthex.ProtectedResourceMetadata) (string, error) {
 	if s.Issuer == "" {
 		return r.AuthorizationServers[0], nil

@@ -50,5 +50,5 @@ func refusedForGood(err error) bool {
 	return errors.As(err, &token) && slices.Contains(codes, token.ErrorCode)
 }
 
-// maxQuoted limits how many bytes of a server's text are quoted.
+// maxQuoted is the maximum number of bytes to quote from a server's text.
 const maxQuoted = 200

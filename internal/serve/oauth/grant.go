@@ -68,7 +68,8 @@ func (g *Grant) fresh(now time.Time) bool {
 // alive reports whether the token is still valid.
 func (g *Grant) alive(now time.Time) bool { return g.Expiry.IsZero() || now.Before(g.Expiry) }
 
-// withToken returns a copy of g with the tokens in t, a response of the token endpoint.
+// withToken returns a copy of g with the tokens in t, a response of the token endpoint. asked
+// contains the scopes that were requested.
 func (g *Grant) withToken(t *oauth2.Token, asked []string, now time.Time) (*Grant, error) {
 	if !strings.EqualFold(t.Type(), "bearer") {
 		return nil, fmt.Errorf("the authorization server issued a token of the unknown type %q", text.Excerpt(t.Type(), maxQuoted))
@@ -79,7 +80,7 @@ func (g *Grant) withToken(t *oauth2.Token, asked []string, now time.Time) (*Gran
 	next := *g
 	next.AccessToken, next.RefreshToken, next.Expiry, next.Obtained = t.AccessToken, t.RefreshToken, t.Expiry, now
 	if !t.Expiry.IsZero() {
-		next.Expiry = now.Add(time.Until(t.Expiry)) // t.Expiry is relative to time.Now, but now may come from another clock
+		next.Expiry = now.Add(time.Until(t.Expiry)) // t.Expiry was computed with time.Now, but now may come from another clock
 	}
 	next.Scopes, next.Wanted = asked, nil
 	if granted, ok := t.Extra("scope").(string); ok && granted != "" {
@@ -88,14 +89,14 @@ func (g *Grant) withToken(t *oauth2.Token, asked []string, now time.Time) (*Gran
 	return &next, nil
 }
 
-// refreshed returns a copy of g with new tokens, which it requests with the refresh token of g.
+// refreshed uses the refresh token of g to request new tokens, and returns a copy of g with them.
 func (g *Grant) refreshed(ctx context.Context, client *http.Client, now func() time.Time) (*Grant, error) {
 	refresh := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {g.RefreshToken}}
 	return g.requestToken(ctx, client, clientcredentials.Config{EndpointParams: refresh}, g.Scopes, now)
 }
 
-// withClientCredentials returns a copy of g with a new token that was issued to the client rather
-// than to a person.
+// withClientCredentials requests a token for the client itself rather than for a person, and
+// returns a copy of g with this token.
 func (g *Grant) withClientCredentials(ctx context.Context, client *http.Client, scopes []string, now func() time.Time) (*Grant, error) {
 	return g.requestToken(ctx, client, clientcredentials.Config{Scopes: scopes, EndpointParams: url.Values{}}, scopes, now)
 }

@@ -37,8 +37,8 @@ func keyringAvailable() bool {
 	return filepath.IsAbs(dir) && err == nil
 }
 
-// inKeyring runs f, which accesses the keyring. If the entry does not exist, inKeyring returns
-// os.ErrNotExist.
+// inKeyring calls f, which must access one entry of the keyring, and returns the result. If the
+// entry does not exist, inKeyring returns os.ErrNotExist.
 func (s *Store) inKeyring(f func() (string, error)) ([]byte, error) {
 	if !s.keyring() {
 		return nil, errNoKeyring

@@ -28,7 +28,7 @@ type LoginOptions struct {
 
 	// Typed yields the lines that the user types during the login. It is nil if the user cannot
 	// type. If the browser runs on another machine, the user must type the address that the browser
-	// shows at the end of the login. Any other line is passed to Reject with a reason.
+	// shows at the end of the login. Reject is called for any other line; why is the reason.
 	Typed  iter.Seq[string]
 	Reject func(why error)
 
@@ -94,7 +94,7 @@ func (l *login) challenge(ctx context.Context) (challenge, error) {
 	request.Header.Set("Accept", "application/json, text/event-stream")
 	response, err := l.client.Do(request)
 	if err != nil {
-		var u *url.Error // the text of a url.Error contains the address, so keep only its cause
+		var u *url.Error // a url.Error contains the address in its text, so keep only the error that it wraps
 		if errors.As(err, &u) {
 			err = u.Err
 		}
@@ -123,11 +123,11 @@ func (l *login) collectScopes(ctx context.Context) error {
 	if slices.Contains(l.authority.meta.ScopesSupported, offline) {
 		l.scopes = union(l.scopes, []string{offline})
 	}
-	return nil // if the stored grant cannot be read, the login replaces it
+	return nil // if the stored grant cannot be read, the login replaces the grant
 }
 
-// authorize sends the user to the authorization server, and returns a grant with the tokens
-// obtained there.
+// authorize sends the user's browser to the authorization server, waits for the response, and
+// returns a grant with the resulting tokens.
 func (l *login) authorize(ctx context.Context) (g *Grant, err error) {
 	ctx, cancel := context.WithTimeout(ctx, l.options.Timeout)
 	defer cancel()

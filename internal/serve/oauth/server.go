@@ -36,8 +36,8 @@ func (s Server) String() string { return s.Name }
 // GoString returns a string that contains only the server's name.
 func (s Server) GoString() string { return "oauth.Server(" + s.Name + ")" }
 
-// key returns the key of the grant for s in the store. The key depends on the address, because a
-// server with the same name but a different address must not receive the tokens.
+// key returns the key that identifies the grant for s in a [Store]. The key depends on the address,
+// because a server with the same name but a different address must not receive the tokens.
 func (s Server) key() string {
 	sum := sha256.Sum256([]byte(s.Name + "\x00" + s.URL))
 	plain := strings.Map(func(r rune) rune {
@@ -55,7 +55,8 @@ func (s Server) resource() string {
 	return at
 }
 
-// matches reports whether the grant was issued by the configured issuer to the configured client.
+// matches reports whether the grant g comes from the configured issuer and belongs to the
+// configured client.
 func (s Server) matches(g *Grant) bool {
 	if s.Issuer != "" && s.Issuer != g.Issuer {
 		return false

@@ -34,7 +34,7 @@ type Source struct {
 	log     *slog.Logger
 	client  *http.Client
 
-	current atomic.Pointer[Grant] // nil if no grant is known
+	current atomic.Pointer[Grant] // grant in use; nil if no grant is known
 	flight  singleflight.Group
 	work    sync.WaitGroup
 
@@ -75,7 +75,7 @@ func (s *Source) Authorization(ctx context.Context) (string, error) {
 	}
 	next, err := s.share(ctx, "refresh", func(ctx context.Context) (*Grant, error) { return s.replace(ctx, g) })
 	if err != nil && g.alive(now) && ctx.Err() == nil {
-		return g.header(), nil // the refresh failed, but the old token is still valid
+		return g.header(), nil // refreshing has failed, but the old token is still valid
 	}
 	return next.header(), err
 }
@@ -99,7 +99,7 @@ func (s *Source) Renew(ctx context.Context, refused string, response *http.Respo
 
 // Await waits until a token may have become available, or until ctx is done.
 func (s *Source) Await(ctx context.Context) {
-	if s.server.Grant == ClientCredentials { // the client obtains its tokens without a login, so waiting for one is useless
+	if s.server.Grant == ClientCredentials { // no login is involved, so waiting for a login is useless
 		<-ctx.Done()
 		return
 	}
@@ -121,10 +121,10 @@ func (s *Source) Close() {
 	s.client.CloseIdleConnections()
 }
 
-// share calls f once for all concurrent callers with the same value of what. f continues even if
-// the callers stop waiting.
+// share calls f once for all concurrent callers that pass the same string what, and returns the
+// result to all of them. f continues even if its callers stop waiting.
 func (s *Source) share(ctx context.Context, what string, f func(context.Context) (*Grant, error)) (*Grant, error) {
-	s.work.Add(1) // add before f starts, because f may outlive this call
+	s.work.Add(1) // must precede the start of f, because f may outlive this call
 	results := s.flight.DoChan(what, func() (any, error) {
 		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), grantTimeout)
 		defer cancel()
@@ -160,7 +160,7 @@ func (s *Source) logOnce(err error) {
 	}
 }
 
-// storeChanged reports whether the grant in the store has changed since it was last read.
+// storeChanged reports whether the grant in the store has changed since this source last read it.
 func (s *Source) storeChanged() bool {
 	changed := s.store.changed(s.server.key())
 	s.mu.Lock()
@@ -181,8 +181,8 @@ func (s *Source) load() (*Grant, error) {
 	return g, nil
 }
 
-// replace returns a new grant to be used instead of g. If another process has already obtained one,
-// replace returns that grant.
+// replace returns a newer grant than g. This is the stored grant if another process has already
+// obtained a newer one; otherwise, replace requests new tokens.
 func (s *Source) replace(ctx context.Context, g *Grant) (*Grant, error) {
 	if s.server.Grant == ClientCredentials {
 		return s.credentials(ctx, g, g.Scopes)
@@ -201,7 +201,7 @@ func (s *Source) replace(ctx context.Context, g *Grant) (*Grant, error) {
 	})
 }
 
-// withLock calls f with the stored grant, or with nil if none is stored. Other processes cannot
+// withLock calls f with the stored grant, or with nil if no grant is stored. Other processes cannot
 // change the stored grant until f returns.
 func (s *Source) withLock(ctx context.Context, f func(kept *Grant) (*Grant, error)) (*Grant, error) {
 	unlock, err := s.store.lock(ctx, s.server.key())
@@ -241,8 +241,8 @@ func (s *Source) recordGrant(g *Grant) {
 	s.recent = s.recent[max(0, len(s.recent)-maxRecent):]
 }
 
-// refusedRepeatedly reports whether the server has refused maxRecent tokens within a short time. If
-// so, another token would not help.
+// refusedRepeatedly reports whether the server has refused maxRecent tokens within a short time. In
+// that case, another token would not help either.
 func (s *Source) refusedRepeatedly(refused string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -263,7 +263,7 @@ func (s *Source) save(g *Grant) {
 	s.mu.Unlock()
 }
 
-// renew returns a grant to use instead of the one whose Authorization header was refused.
+// renew returns a grant that replaces the grant with the refused Authorization header.
 func (s *Source) renew(ctx context.Context, refused string, c challenge) (*Grant, error) {
 	if g := s.current.Load(); g != nil && g.header() != refused && g.alive(s.options.Now()) {
 		return g, nil // a concurrent caller has already renewed the grant
@@ -290,8 +290,8 @@ func (s *Source) renew(ctx context.Context, refused string, c challenge) (*Grant
 	})
 }
 
-// extend returns a grant that includes the scopes demanded in the challenge. If a person must log
-// in again to consent to these scopes, extend returns an error instead.
+// extend returns a grant with the scopes that the challenge c demands. If a person must log in
+// again to consent to these scopes, extend returns an error instead.
 func (s *Source) extend(ctx context.Context, refused string, c challenge) (*Grant, error) {
 	g := s.current.Load()
 	switch {
@@ -310,7 +310,7 @@ func (s *Source) extend(ctx context.Context, refused string, c challenge) (*Gran
 		}
 		if kept != nil && len(union(kept.Wanted, c.scopes)) > len(kept.Wanted) {
 			kept.Wanted = union(kept.Wanted, c.scopes)
-			s.save(kept) // makes the next login request these scopes
+			s.save(kept) // makes the next login request the additional scopes
 		}
 		return nil, s.loginError("it requires more scopes than were granted")
 	})

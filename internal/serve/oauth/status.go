@@ -83,7 +83,7 @@ func Logout(ctx context.Context, s Server, store *Store) (was bool, err error) {
 	return true, nil
 }
 
-// Facts returns human-readable facts about the login.
+// Facts describes the login in short phrases for people, such as "refreshed when needed".
 func (s Status) Facts(now time.Time) []string {
 	var list []string
 	switch {

@@ -44,8 +44,8 @@ func NewStore(dir, kind string) *Store {
 func (s *Store) path(key string) string     { return filepath.Join(s.dir, key+".json") }
 func (s *Store) lockPath(key string) string { return filepath.Join(s.dir, key+".lock") }
 
-// changed returns the time of the last change to the grant. If the result is zero, the grant has
-// never existed, so callers need not access the keyring.
+// changed returns the time when the grant last changed. If the result is zero, no grant has ever
+// been stored, so callers need not access the keyring.
 func (s *Store) changed(key string) time.Time {
 	info, err := os.Stat(s.lockPath(key))
 	if err != nil {
@@ -72,7 +72,8 @@ func (s *Store) load(key string) (*Grant, error) {
 	return g, err
 }
 
-// find is like load but also returns where the grant is kept.
+// find returns the grant, or nil if it does not exist, along with the place where the grant is
+// stored.
 func (s *Store) find(key string) (g *Grant, where string, err error) {
 	if s.changed(key).IsZero() {
 		return nil, "", nil

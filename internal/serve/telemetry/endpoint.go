@@ -13,7 +13,7 @@ import (
 type Endpoint struct {
 	Metrics *Metrics
 	State   func() operator.Status // returns the current state
-	Missing func() []string        // returns the reasons why the proxy is not ready, if any
+	Missing func() []string        // explains why the proxy is not ready; returns no reasons if it is ready
 }
 
 // Serve handles a request for /metrics, /healthz or /readyz. For any other path, it returns false
@@ -69,8 +69,8 @@ func (e *Endpoint) serveReady(w http.ResponseWriter, trusted bool) {
 	_, _ = io.WriteString(w, said)
 }
 
-// Handler returns a handler that serves e and nothing else, for use on a separate address. The
-// function trusted reports whether the sender of a request may see the names of servers and tools.
+// Handler returns a handler that serves only e, for use on a separate address. The function trusted
+// reports whether the sender of a request may see the names of servers and tools.
 func (e *Endpoint) Handler(trusted func(*http.Request) bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !e.Serve(w, r, trusted(r)) {

@@ -28,7 +28,7 @@ type exporter struct {
 	client  *http.Client
 	log     *slog.Logger
 	metrics *Metrics
-	failing atomic.Bool // whether sending currently fails and this has been logged
+	failing atomic.Bool // whether a failure to send has been logged and sending has not worked since
 
 	ending  chan struct{}   // closed when failed batches must no longer be retried
 	life    context.Context //nolint:containedctx // canceled by abort, which also ends the requests in progress
@@ -104,7 +104,8 @@ func (e *exporter) send(ctx context.Context, body []byte) error {
 	}
 }
 
-// post posts a batch once. If that fails, again reports whether a retry might succeed.
+// post makes one attempt to send a batch. If it fails, again reports whether another attempt might
+// succeed.
 func (e *exporter) post(ctx context.Context, body []byte) (again bool, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, e.target.URL, bytes.NewReader(body))
 	if err != nil {

@@ -91,7 +91,7 @@ func (m *Metrics) appendUpstreams(p *page) {
 	}
 }
 
-// A page is text in the Prometheus format.
+// A page collects metrics as text in the Prometheus format.
 type page struct{ dst []byte }
 
 func (p *page) state(s operator.Status) {
@@ -151,8 +151,8 @@ func (p *page) sample(name string, n uint64, labels ...string) {
 	p.dst = append(p.dst, '\n')
 }
 
-// histogram appends the samples of h. Its values and bounds are divided by unit, for example to
-// convert nanoseconds to seconds.
+// histogram appends the samples of h. It divides the values and the bounds of h by unit, for
+// example to convert nanoseconds to seconds.
 func (p *page) histogram(name string, h *histogram, unit float64, labels ...string) {
 	n := uint64(0)
 	for i := range h.counts {
@@ -184,7 +184,7 @@ func (p *page) labels(pairs ...string) {
 	}
 }
 
-// sorted returns the keys of the table, sorted by the comparison function order.
+// sorted returns the keys of the table in the order that the comparison function order defines.
 func (t *table[K, V]) sorted(order func(a, b K) int) []K {
 	all := t.all.Load()
 	if all == nil {

@@ -38,8 +38,8 @@ type Metrics struct {
 	reloads, reloadFailures, spansLost atomic.Uint64
 }
 
-// callLabels identifies calls that are counted together. Each tool is counted separately. Resources
-// are not, because clients choose their URIs.
+// callLabels are the labels of a counter for calls. Each tool has a counter of its own. Resources
+// do not, because clients choose their URIs.
 type callLabels struct{ method, upstream, tool string }
 
 type callCells struct{ allow, refuse, ask atomic.Uint64 }
@@ -88,7 +88,7 @@ func (m *Metrics) Decided(c *admission.Call, d admission.Decision, took time.Dur
 	}
 }
 
-// Refused increments the refusal counter of each rule that caused the refusal r.
+// Refused counts the refusal r for each rule that caused it.
 func (m *Metrics) Refused(r *admission.Refused) {
 	if r.Facts.Decision == "ask" { // a person is asked, so the call has not been refused yet
 		return
@@ -106,10 +106,12 @@ func (m *Metrics) refusal(kind, rule string) {
 	m.refusals.cells(refusalLabels{kind, rule}, refusalLabels{kind, other}).Add(1)
 }
 
-// Forwarding counts a call as in flight, because it is being sent to its upstream.
+// Forwarding increments the number of calls that are in flight at the upstream. It must be called
+// before a call is sent.
 func (m *Metrics) Forwarding(upstream string) { m.upstream(upstream).inFlight.Add(1) }
 
-// Forwarded counts a call as ended at its upstream, whether or not a response arrived.
+// Forwarded decrements the number of calls that are in flight at the upstream, and records the
+// duration of the call. A non-nil err is counted as an error of the upstream.
 func (m *Metrics) Forwarded(upstream, _, _ string, took time.Duration, err error) {
 	cells := m.upstream(upstream)
 	cells.inFlight.Add(^uint64(0)) // subtract 1
@@ -119,7 +121,7 @@ func (m *Metrics) Forwarded(upstream, _, _ string, took time.Duration, err error
 	}
 }
 
-// Settled increments the counter for the outcome of a call.
+// Settled counts a call with the outcome o, and records how long the whole call took.
 func (m *Metrics) Settled(upstream string, o gate.Outcome, took time.Duration) {
 	cells := m.upstream(upstream)
 	cells.total.observe(int64(took))
@@ -135,15 +137,14 @@ func (m *Metrics) Settled(upstream string, o gate.Outcome, took time.Duration) {
 
 func (m *Metrics) upstream(name string) *upstreamCells { return m.upstreams.cells(name, other) }
 
-// Answered increments the counter for approval requests that ended in the given state, with an
-// answer through the given channel. It also records how long the request was pending.
+// Answered counts an approval request that ended in the given state, with an answer through the
+// given channel, and records how long the request was pending.
 func (m *Metrics) Answered(state, channel string, waited time.Duration) {
 	m.answers.cells(answerLabels{state, channel}, answerLabels{other, other}).Add(1)
 	m.wait.observe(int64(waited))
 }
 
-// Reloaded counts a reload of the configuration. If the reload failed, problem describes why;
-// otherwise, it is empty.
+// Reloaded counts a reload of the configuration. The reload has failed unless problem is empty.
 func (m *Metrics) Reloaded(problem string) {
 	m.reloads.Add(1)
 	if problem != "" {
@@ -169,7 +170,7 @@ func (m *Metrics) SpansLost(n int) {
 	}
 }
 
-// Storage returns a storage that wraps s and counts its records in m.
+// Storage returns a storage that stores records in s and counts them in m.
 func (m *Metrics) Storage(s audit.BatchStorage) audit.BatchStorage { return &countedStorage{s, m} }
 
 type countedStorage struct {
@@ -190,8 +191,8 @@ func (s *countedStorage) AppendAll(records [][]byte) error {
 	return nil
 }
 
-// A table maps labels to cells, up to a limit. It is read without a lock and replaced by a larger
-// copy in order to grow.
+// A table maps labels to cells, which hold the counters for these labels. The number of labels is
+// limited. The table is read without a lock and replaced by a larger copy in order to grow.
 type table[K comparable, V any] struct {
 	limit    int
 	newCells func() *V // returns new cells; if nil, new cells are zero
@@ -207,9 +208,8 @@ func (t *table[K, V]) get(k K) *V {
 	return nil
 }
 
-// cells returns the cells for the labels k, which are added if necessary. If the table is full, it
-// returns the cells for the labels rest instead, which are shared by all labels that have no cells
-// of their own.
+// cells returns the cells for the labels k, and adds them to the table if necessary. If the table
+// is full, it instead returns the cells for the labels rest, which all remaining labels share.
 func (t *table[K, V]) cells(k, rest K) *V {
 	if have := t.get(k); have != nil {
 		return have
@@ -263,8 +263,8 @@ func (h *histogram) observe(v int64) {
 	h.sum.Add(v)
 }
 
-// Bucket bounds: fastBounds for the proxy's own work, slowBounds for the work of servers and
-// people, and sizeBounds for batch sizes.
+// Bucket bounds for the durations of the proxy's own work (fastBounds), for the durations of work
+// by servers and people (slowBounds), and for the sizes of batches (sizeBounds).
 var (
 	fastBounds = []int64{
 		int64(5 * time.Microsecond), int64(10 * time.Microsecond), int64(25 * time.Microsecond), int64(50 * time.Microsecond), int64(100 * time.Microsecond),

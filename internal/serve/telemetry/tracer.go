@@ -72,7 +72,7 @@ var spanKinds = map[admission.Phase]trace.SpanKind{
 	admission.PhaseForward: trace.SpanKindClient,
 }
 
-// Start starts a span for phase s. The returned function ends the span.
+// Start starts a span for the phase s of a call. The returned function ends the span.
 func (t *Tracer) Start(ctx context.Context, s admission.Phase, i admission.Info) (context.Context, func(admission.Result)) {
 	name := "gate " + string(s)
 	options := []trace.SpanStartOption{trace.WithSpanKind(spanKinds[s])}
@@ -177,7 +177,7 @@ func endSpan(span trace.Span, s admission.Phase, method string, r admission.Resu
 	span.SetAttributes(all...)
 }
 
-// appendKnown appends an attribute unless value is empty.
+// appendKnown appends an attribute to the slice all unless the value is empty.
 func appendKnown(all []attribute.KeyValue, key, value string) []attribute.KeyValue {
 	if value == "" {
 		return all
