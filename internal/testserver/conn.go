@@ -17,8 +17,8 @@ type conn struct {
 	capabilities map[string]json.RawMessage         // capabilities declared by the client in initialize
 }
 
-// An exchange holds the connection that a message arrived on, and a function for sending messages
-// related to it.
+// An exchange holds the connection that has received a message, and a function for sending messages
+// that relate to this message.
 type exchange struct {
 	conn   *conn
 	send   func(message []byte)
@@ -47,8 +47,8 @@ func (c *conn) declared(m message) map[string]json.RawMessage {
 	return c.capabilities
 }
 
-// begin registers an in-flight request so that the client can cancel it. The caller must call the
-// returned function when the request ends.
+// begin registers a request as being in flight, so that the client can cancel it. The caller must
+// call the returned function when the request ends.
 func (c *conn) begin(ctx context.Context, id json.RawMessage) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	c.mu.Lock()
@@ -91,7 +91,7 @@ func (c *conn) deliver(id json.RawMessage, raw []byte) {
 	}
 	select {
 	case answer <- slices.Clone(json.RawMessage(raw)):
-	default: // drop a second response to the same request
+	default: // drop further responses to the same request
 	}
 }
 

@@ -110,8 +110,8 @@ func (s *Server) newCall(m message, x exchange) *Call {
 	}
 }
 
-// method handles a request for one of the additional methods in the options. It returns false for
-// any other method.
+// method handles a request for one of the methods in [Options].Methods. For any other method, it
+// returns false.
 func (s *Server) method(ctx context.Context, m message, x exchange) (json.RawMessage, bool, error) {
 	run := s.opts.Methods[m.method]
 	if run == nil || m.id == nil {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// subscribe adds sub, which then receives all changes until the returned function is called. begin
-// acknowledges the subscription to the client; changes before that are not sent.
+// subscribe adds the subscription sub, which receives all changes until the returned function is
+// called. begin must acknowledge the subscription to the client; changes before that are not sent.
 func (s *Server) subscribe(sub *subscription, begin func()) (end func()) {
 	s.mu.Lock()
 	begin()
@@ -56,8 +56,8 @@ func (s *Server) listen(ctx context.Context, m message, x exchange) (json.RawMes
 	return complete(json.RawMessage(meta)), nil
 }
 
-// subscriptionMeta returns the params of a notification that belongs to a subscription. In earlier
-// revisions, where id is nil, there are no params.
+// subscriptionMeta returns the params of a notification for the subscription with the given ID. In
+// earlier revisions, where id is nil, such a notification has no params.
 func subscriptionMeta(id json.RawMessage) string {
 	if id == nil {
 		return ""

@@ -24,7 +24,7 @@ func Enforce(ctx context.Context, cfg *config.Config, o Options) error {
 	if err != nil {
 		return err
 	}
-	result, _, err := daemon.Policy(ctx, after) // fails if a proxy could not be started with the policy
+	result, _, err := daemon.Policy(ctx, after) // fails if no proxy could be started with the enforced policy
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,8 @@ func printRunning(cfg *config.Config, o Options) error {
 	return err
 }
 
-// reload makes the running proxies that use this configuration enforce the policy.
+// reload makes the running proxies that use this configuration reload it, so that they enforce the
+// policy.
 func reload(cfg *config.Config, o Options) error {
 	done := 0
 	err := eachProxy(cfg, o.Runtime, func(client *control.Client) error {

@@ -31,7 +31,7 @@ var (
 	errChanged = errors.New("it was changed meanwhile; run petrigate enforce again")
 )
 
-// newEnforcement prepares the edit, which replaces a single word.
+// newEnforcement prepares the edit of the configuration file, which replaces a single word.
 func newEnforcement(c *config.Config) (*enforcement, error) {
 	src, err := os.ReadFile(c.File)
 	if err != nil {
@@ -76,7 +76,7 @@ func replaceWord(src []byte, line, column int, old, word string) ([]byte, error)
 	return bytes.Join([][]byte{src[:at], []byte(word), src[at+len(old):]}, nil), nil
 }
 
-// newConfig parses the configuration as it will be after the edit.
+// newConfig parses the content that the configuration file will have after the edit.
 func (e *enforcement) newConfig() (*config.Config, error) {
 	return config.Parse(e.file, e.after, config.Options{Fetch: e.fetch, Kept: e.fetch, Found: e.text})
 }
@@ -136,8 +136,8 @@ type Options struct {
 	Ask      func(question string) (bool, error) // asks the user a question; nil if no user can be asked
 	Actor    string                              // name of the operator, for the audit log
 	Runtime  string                              // directory with the sockets of running proxies
-	Reading  func(records int)                   // called with the number of records read so far
-	Read     func()                              // called after the last record
+	Reading  func(records int)                   // called repeatedly with the number of audit records read so far
+	Read     func()                              // called after the last audit record has been read
 
 	Written func(file string, before, after []byte) // called after the configuration file has changed; may be nil
 }

@@ -36,7 +36,7 @@ func Print(w io.Writer, r operator.ShadowInfo) error {
 const maxLastCall = 80
 
 // printWould prints a table of the verdicts that nets in shadow mode would have given. If the
-// arguments of any call are recorded, a column shows the last call that each verdict concerns.
+// arguments of any call are recorded, a column shows the last call for each verdict.
 func printWould(w io.Writer, all []operator.WouldInfo) error {
 	if len(all) == 0 {
 		return nil
@@ -60,8 +60,8 @@ func printWould(w io.Writer, all []operator.WouldInfo) error {
 	return text.Table(w, "", head, rows)
 }
 
-// lastCalls returns one line for each verdict, with the command or the arguments of the last call
-// that it concerns. If no arguments are recorded, it returns nil.
+// lastCalls returns one line for each verdict: the command or the arguments of the last call that
+// would have received the verdict. If no arguments are recorded, it returns nil.
 func lastCalls(all []operator.WouldInfo) (calls []string) {
 	for i := range all {
 		does := text.Excerpt(text.Command(all[i].Arguments), maxLastCall)
@@ -76,9 +76,9 @@ func lastCalls(all []operator.WouldInfo) (calls []string) {
 	return calls
 }
 
-// State describes the effect that a net in shadow mode would have if it were enforced: the marking
-// that it would have, if different from the actual one, and the numbers of calls that it would have
-// refused or required approval for.
+// State describes what would be different if the net were enforced: its marking, if that would
+// differ from the actual marking, and the numbers of calls that it would have refused or required
+// approval for.
 func State(n operator.NetShadow) string {
 	parts := "the same"
 	if n.Parted {

@@ -15,7 +15,8 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
-// Limits on the number of verdicts to count, and on the size of the arguments kept for each.
+// Limits on counting verdicts: the maximum number of verdicts, and the maximum size of the
+// arguments stored for each of them, in bytes.
 const (
 	maxRows      = 200
 	maxArguments = 64 << 10
@@ -45,7 +46,8 @@ func readRecord(ctx context.Context, c *config.Config, progress func(records int
 	return t, nil
 }
 
-// A counter counts the decisions made under a policy.
+// A counter counts the decisions made under one policy, and the verdicts that the policy would have
+// given if it had been enforced.
 type counter struct {
 	policy string
 	calls  int // number of decisions
@@ -56,8 +58,8 @@ func newCounter(policy string) *counter {
 	return &counter{policy: policy, would: admission.Tally{Most: maxRows}}
 }
 
-// add counts a decision. If the policy has changed since the previous decision, add first resets
-// the counts.
+// add counts the decision e. If the policy has changed since the previous decision, add first
+// resets the counts.
 func (t *counter) add(e *trail.Entry) {
 	if e.Policy != t.policy {
 		*t = *newCounter(e.Policy)

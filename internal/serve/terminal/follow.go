@@ -11,12 +11,13 @@ import (
 // scanInterval is the interval between scans for the sockets of new proxies.
 const scanInterval = time.Second
 
-// An update holds all approvals of a proxy after one of them has changed.
+// An update reports a change to the approvals of one proxy. It contains all approvals of the proxy,
+// including unchanged ones.
 type update struct {
 	client    *control.Client
 	approvals []operator.ApprovalInfo
 	gone      bool  // whether the proxy's process has ended; if so, approvals is empty
-	err       error // reason why the sockets cannot be listed, or nil; if it is set, all other fields are zero
+	err       error // why the sockets cannot be listed, or nil; if it is not nil, all other fields are zero
 }
 
 // follow watches all proxies that have a socket in dir, including those that start later, until ctx
@@ -51,7 +52,8 @@ func follow(ctx context.Context, dir string) <-chan update {
 	return told
 }
 
-// followOne sends the approvals of the proxy at the given socket until that proxy ends.
+// followOne sends an update to told whenever the approvals of the proxy at the given socket change,
+// until that proxy ends or cannot be reached. It then sends path to ended.
 func followOne(ctx context.Context, path string, told chan<- update, ended chan<- string) {
 	client, version := control.Dial(path), ""
 	for {
@@ -85,7 +87,7 @@ func send[T any](ctx context.Context, whom chan<- T, what T) {
 	}
 }
 
-// A located is an approval, along with the client of a proxy that has it.
+// A located is an approval, along with a client for a proxy that has the approval.
 type located struct {
 	it     operator.ApprovalInfo
 	client *control.Client

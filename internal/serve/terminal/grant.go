@@ -33,8 +33,8 @@ func Wants(g *operator.Grant) string {
 	return fmt.Sprintf("For %s, calls to this tool in this session with %s would also pass without a question.", g.Span(), like)
 }
 
-// startGrant starts asking for the details of a grant or, if the displayed call permits no grants,
-// explains why.
+// startGrant starts to ask the person for the details of a grant. If the displayed call does not
+// permit a grant, startGrant explains why.
 func (w *watch) startGrant() {
 	switch {
 	case w.shown.Masked > 0:
@@ -47,8 +47,8 @@ func (w *watch) startGrant() {
 	w.prompt()
 }
 
-// readGrant processes a line that the person has typed in reply to a question about a grant. If the
-// person enters no lifetime, no grant is created.
+// readGrant processes the line that the person has typed in reply to a question about a grant. If
+// the line with the lifetime is empty, no grant is created.
 func (w *watch) readGrant(line string) {
 	switch w.stage {
 	case atSpan:

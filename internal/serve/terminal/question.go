@@ -22,13 +22,13 @@ type watch struct {
 	overview overview
 	done     map[string]bool // IDs of approvals that were skipped or answered at this terminal
 
-	shown         *operator.ApprovalInfo // displayed approval, or nil
-	client        *control.Client        // client of the proxy that has the displayed approval
+	shown         *operator.ApprovalInfo // the displayed approval; nil if none is displayed
+	client        *control.Client        // client for the proxy that has the displayed approval
 	stage         stage                  // current question about the displayed approval
 	grant         operator.Grant         // grant that the person is describing
 	pendingAnswer control.Answer         // answer that will be sent when the person has typed the PIN
 	armed         <-chan time.Time       // receives a value once the question has been visible for armDelay; nil after that
-	idle          string                 // last text printed by showIdle, kept so that it is not repeated
+	idle          string                 // last text printed by showIdle, which does not print the same text again
 }
 
 func (w *watch) say(format string, args ...any) { _, _ = fmt.Fprintf(w.out, format, args...) }

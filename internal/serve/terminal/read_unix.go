@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A terminal reads the lines that a person types. Input typed before a question was shown must not
-// be taken as its answer; see [terminal.discard].
+// A terminal reads the lines that a person types. Input that was typed before a question was shown
+// must not count as an answer to that question; see [terminal.discard].
 type terminal struct {
 	fd     int
 	lines  chan input
@@ -27,7 +27,7 @@ type terminal struct {
 	partial []byte // beginning of an unfinished line
 }
 
-// An input is a line of input, or the error io.EOF at the end of the input.
+// An input is either a line of input or, at the end of the input, the error io.EOF.
 type input struct {
 	text  string
 	err   error
@@ -68,8 +68,8 @@ func (t *terminal) hide(hidden bool) error {
 	return unix.IoctlSetTermios(t.fd, setMode, mode)
 }
 
-// discard discards all input typed so far, including an unfinished line. If discard fails, no input
-// may be treated as an answer any more.
+// discard discards all input typed so far, including an unfinished line. If discard fails, no later
+// input may be used as an answer.
 func (t *terminal) discard() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -102,8 +102,8 @@ func (t *terminal) read() {
 	}
 }
 
-// await waits until input is available or the terminal is closed, and reports whether input is
-// available. If wait is false, await does not wait.
+// await waits until input is available or the terminal is closed. It reports whether input is
+// available. If wait is false, await returns at once.
 func (t *terminal) await(wait bool) bool {
 	var timeout *unix.Timeval
 	if !wait {

@@ -162,7 +162,7 @@ func Answer(w io.Writer, client *control.Client, a operator.ApprovalInfo, answer
 	return err
 }
 
-// afterAnswer describes the consequences of the answer for the call.
+// afterAnswer describes what the answer means for the call, for example that the call continues.
 func afterAnswer(a operator.ApprovalInfo, approve bool) string {
 	switch {
 	case !approve:

@@ -59,8 +59,8 @@ func PrintUnpinned(w io.Writer, proxies []operator.Status) error {
 	return err
 }
 
-// writeValue writes a value, with the given sign before each line. If the value is a string, it is
-// written without quotes.
+// writeValue writes a JSON value with the given sign before each line. A string is written as its
+// text, without quotes.
 func writeValue(b *strings.Builder, sign string, value json.RawMessage) {
 	if value == nil {
 		return

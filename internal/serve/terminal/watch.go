@@ -32,7 +32,7 @@ func Watch(ctx context.Context, dir string, in io.Reader, out io.Writer, actor s
 // run asks about approvals until the person quits, the input ends, or ctx is done.
 func (w *watch) run(ctx context.Context, dir string) error {
 	told := follow(ctx, dir)
-	look := time.After(scanInterval) // when to print that no proxy is running, unless one has been found
+	look := time.After(scanInterval) // when to print that no proxy is running, if none has been found by then
 	for {
 		select {
 		case <-ctx.Done():
@@ -124,7 +124,7 @@ func (w *watch) ask() {
 	slices.SortFunc(open, func(a, b located) int { return compareAge(a.it, b.it) })
 	next := open[0]
 	a, err := next.client.Approval(next.it.ID)
-	if err != nil || a.State != operator.Pending { // the approval has just changed, so an update will arrive
+	if err != nil || a.State != operator.Pending { // the approval has changed in the meantime, so an update is about to arrive
 		w.done[next.it.ID] = err == nil
 		return
 	}
@@ -150,7 +150,8 @@ func (w *watch) showIdle() {
 	}
 }
 
-// answer handles one line of input. It reports whether the person wants to quit.
+// answer handles a line of input as the answer to the current question, or as a command. It reports
+// whether the person wants to quit.
 func (w *watch) answer(line string) (quit bool) {
 	word, rest, _ := strings.Cut(line, " ")
 	word, rest = strings.ToLower(word), strings.TrimSpace(rest)

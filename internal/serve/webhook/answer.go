@@ -59,7 +59,7 @@ func parseAnswer(body []byte) (a answer, err error) {
 		return a, errors.New(`"decision" is neither "approve" nor "deny"`)
 	case len(a.actor) > maxActor, len(a.reason) > maxReason:
 		return a, fmt.Errorf(`"actor" has more than %d bytes, or "reason" more than %d`, maxActor, maxReason)
-	case text.Escape(a.actor) != a.actor: // with invisible characters, one person could use several names that look the same
+	case text.Escape(a.actor) != a.actor: // invisible characters would let one person use several names that look the same
 		return a, errors.New(`"actor" has invisible characters`)
 	}
 	a.nonce, err = decodeNonce(said["nonce"])

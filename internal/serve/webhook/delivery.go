@@ -23,7 +23,8 @@ func (h *Hook) Start(base string) {
 	h.work.Go(h.watch)
 }
 
-// Asked tells the hook that a call is waiting for approval. It does not block.
+// Asked starts posting the approval request a, unless its rule does not allow answers through the
+// webhook. It does not block.
 func (h *Hook) Asked(a operator.ApprovalInfo) {
 	if h.Approvals.PutApproval(a.ID, approval.Webhook) != nil {
 		return // the rule does not allow answers through the webhook
@@ -42,8 +43,8 @@ func (h *Hook) Asked(a operator.ApprovalInfo) {
 	}
 }
 
-// follow posts an event of type "asked" and, when the approval has ended, one of type "ended". It
-// does not post the second event if it never attempted to post the first.
+// follow posts an event of type "asked" for the approval q and, when q has ended, an event of type
+// "ended". If it has never attempted to post the first event, it does not post the second.
 func (h *Hook) follow(q *trackedApproval) {
 	defer h.work.Done()
 	defer h.tracker.remove(q)
@@ -57,7 +58,7 @@ func (h *Hook) follow(q *trackedApproval) {
 	h.deliver(ctx, q, "ended")
 }
 
-// watch detects approvals that have ended, until the hook is closed.
+// watch ends the deliveries for approvals that have ended, until the hook is closed.
 func (h *Hook) watch() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -103,8 +104,8 @@ func (h *Hook) deliver(ctx context.Context, q *trackedApproval, event string) {
 // errUnknownApproval means that the proxy no longer has the approval.
 var errUnknownApproval = errors.New("the approval is no longer kept")
 
-// attempt waits for a free slot and posts an event once. The slots also limit the number of
-// messages in memory, because messages may be long.
+// attempt waits for a free slot and then makes one attempt to post an event. Because messages may
+// be long, the slots also limit the number of messages in memory.
 func (h *Hook) attempt(ctx context.Context, q *trackedApproval, event, delivery string) error {
 	select {
 	case h.slots <- struct{}{}:

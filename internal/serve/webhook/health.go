@@ -12,7 +12,8 @@ type health struct {
 	since time.Time
 }
 
-// set stores a result. It reports whether a success follows a failure or vice versa.
+// set stores the result of a request. It reports whether a success follows a failure or a failure
+// follows a success.
 func (s *health) set(err string, now time.Time) (changed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

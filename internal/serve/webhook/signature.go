@@ -31,8 +31,9 @@ var errSignature = errors.New("the signature is missing, wrong or older than 5 m
 // A signer creates and verifies signatures with a secret.
 type signer struct{ secret []byte }
 
-// mac returns the MAC of the parts for the given purpose. Since bodies are signed with the same
-// secret and their signed text begins with a timestamp, a purpose must not look like a timestamp.
+// mac returns a message authentication code for the parts, which is valid only for the given
+// purpose. The purpose must not look like a timestamp, because bodies are signed with the same
+// secret and their signed text begins with a timestamp.
 func (s signer) mac(purpose string, parts ...string) []byte {
 	m := hmac.New(sha256.New, s.secret)
 	m.Write([]byte(purpose + "\n" + strings.Join(parts, "\n")))
@@ -72,7 +73,8 @@ func (s signer) verify(header string, body []byte, now time.Time) error {
 
 const nonceBytes = 16
 
-// nonce returns a value that identifies the approval, even if another approval has the same ID.
+// nonce returns a value that identifies the approval a and differs from that of any other approval
+// with the same ID.
 func (s signer) nonce(a operator.ApprovalInfo) []byte {
 	created := strconv.FormatInt(a.Created.UnixMilli(), 10)
 	return s.mac("petrigate nonce 1", a.ID, created, a.Session, a.SHA256)[:nonceBytes]
@@ -92,7 +94,8 @@ type ticket struct {
 // ticketBytes is the length of an encoded ticket, which contains a time, a decision and a nonce.
 const ticketBytes = 8 + 1 + nonceBytes
 
-// token returns the signed ticket for the approval with the given ID, encoded for use in a URL.
+// token encodes and signs the ticket t for the approval with the given ID. The result can be used
+// in a URL.
 func (s signer) token(id string, t ticket) string {
 	b := binary.BigEndian.AppendUint64(nil, uint64(t.expires.Unix()))
 	if t.approve {

@@ -43,8 +43,8 @@ func (h *Hook) readSigned(r *http.Request) (a answer, err error) {
 	return a, h.answer(a.id, a.nonce, operator.Answer{Approve: a.approve, Person: a.actor, Actor: a.actor, Reason: a.reason})
 }
 
-// logRefused logs an answer that was not accepted. Unsigned answers are logged at debug level,
-// because anyone who can reach the address can send them.
+// logRefused logs an answer that was not accepted. An answer without a valid signature is logged at
+// debug level, because anyone who can reach the address can send one.
 func (h *Hook) logRefused(r *http.Request, err error) {
 	level := slog.LevelWarn
 	if status := statusOf(err); status == errNotFound.status || status == http.StatusUnauthorized || status == http.StatusRequestEntityTooLarge {
@@ -53,7 +53,8 @@ func (h *Hook) logRefused(r *http.Request, err error) {
 	h.Log.Log(r.Context(), level, "an answer to the webhook's address does not count", "error", err, "from", r.RemoteAddr)
 }
 
-// answer applies an authenticated answer if its nonce belongs to the approval.
+// answer applies an authenticated answer to the approval with the given ID if the nonce belongs to
+// the approval.
 func (h *Hook) answer(id string, nonce []byte, a operator.Answer) error {
 	asked, err := h.Approvals.MaskedApproval(id, func([]byte) []byte { return leftOut("") })
 	switch {

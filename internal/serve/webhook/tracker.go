@@ -29,7 +29,7 @@ type tracker struct {
 	mu           sync.Mutex
 	open         map[string]*trackedApproval
 	perPrincipal map[string]int // number of tracked approvals of each principal
-	full         bool           // whether add has already reported that the tracker is full
+	full         bool           // whether the first result of add that the tracker is full has been reported
 	closed       bool
 }
 
@@ -37,9 +37,9 @@ func newTracker() *tracker {
 	return &tracker{open: map[string]*trackedApproval{}, perPrincipal: map[string]int{}}
 }
 
-// add starts tracking the approval and calls work.Add(1). If the tracker is closed or full, or
-// already tracks the approval, add returns nil. The result first is true only when the tracker
-// becomes full, so that the caller logs this once.
+// add starts to track the approval a and calls work.Add(1). It returns nil if the tracker is closed
+// or full, or already tracks the approval. The result first is true only if the tracker has just
+// become full, so that the caller logs this once.
 func (s *tracker) add(ctx context.Context, work *sync.WaitGroup, a operator.ApprovalInfo) (q *trackedApproval, first bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,8 +70,9 @@ func (s *tracker) remove(q *trackedApproval) {
 	s.full = s.full && len(s.open) > maxTracked/4
 }
 
-// endFinished cancels the context of each approval that has ended, as reported by over. It returns
-// the time when the next approval expires, or the zero time if none are left.
+// endFinished cancels the context of each tracked approval that has ended according to the function
+// over. It returns the time when the next tracked approval expires, or the zero time if none are
+// left.
 func (s *tracker) endFinished(over func(id string) bool) (next time.Time) {
 	for _, q := range s.waiting() {
 		if over(q.id) {
