@@ -79,7 +79,7 @@ func (s *Server) allowsRedirect(id, redirect string) bool {
 	return c.redirects == nil || slices.Contains(c.redirects, redirect)
 }
 
-// token serves the token endpoint.
+// token handles a request to the token endpoint.
 func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	if err := r.ParseForm(); err != nil || r.Method != http.MethodPost {
 		fail(w, http.StatusBadRequest, "invalid_request")
@@ -139,7 +139,7 @@ func (s *Server) recordRequest(form url.Values) {
 // authenticated itself. It must be called with mu held.
 func (s *Server) authenticated(r *http.Request) (string, bool) {
 	id, shown, basic := r.BasicAuth()
-	if basic { // ID and secret were URL-encoded before they were joined with a colon (RFC 6749, section 2.3.1)
+	if basic { // the client has URL-encoded the ID and the secret before joining them with a colon (RFC 6749, section 2.3.1)
 		id, _ = url.QueryUnescape(id)
 		shown, _ = url.QueryUnescape(shown)
 	} else {

@@ -21,7 +21,7 @@ type Options struct {
 	Clients   map[string]string // secrets of initially registered clients, keyed by client ID
 	Closed    bool              // whether to refuse to register clients
 	Documents bool              // whether to accept URLs as client IDs
-	Secrets   bool              // whether to give each client that registers a secret for HTTP basic authentication
+	Secrets   bool              // whether to give a secret for HTTP basic authentication to each client that registers
 	Issuer    string            // path of the issuer, such as /tenant; may be empty
 	OpenID    bool              // whether to publish the metadata as specified by OpenID Connect Discovery
 	NoHint    bool              // whether to omit the URL of the metadata from 401 responses
@@ -102,7 +102,7 @@ func (s *Server) Revoke() {
 	clear(s.refresh)
 }
 
-// Expire invalidates all access tokens, but no refresh tokens.
+// Expire invalidates all access tokens. Refresh tokens remain valid.
 func (s *Server) Expire() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,7 +141,7 @@ func (s *Server) Asked() []map[string]string {
 	return slices.Clone(s.asked)
 }
 
-// Live returns all valid tokens. They must not appear in any output.
+// Live returns all valid tokens, so that tests can check that none of them appear in any output.
 func (s *Server) Live() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

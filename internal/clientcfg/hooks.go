@@ -210,7 +210,7 @@ type Hook struct {
 	Event  string
 	URL    string // URL of the hook; empty if the hook is a command
 	Before bool   // whether the hook runs before a call
-	Closed bool   // whether a failure of the hook refuses the call
+	Closed bool   // whether the call is refused if the hook fails
 	Narrow bool   // whether the hook does not run for some calls that it should cover, or the agent does not wait for its answer
 
 	command string

@@ -69,7 +69,7 @@ var nameKeys = []string{"bearer_token_env_var", "env_http_headers", "env_vars", 
 
 const (
 	minSecret = 4 // minimum length of a secret's literal parts; shorter parts would also match ordinary text
-	minValue  = 8 // minimum length of a secret value; longer than a port number and "true"
+	minValue  = 8 // minimum length of a secret value; port numbers and "true" are shorter
 )
 
 // Secrets returns all values in the decoded content of a file that may be secret.

@@ -346,7 +346,7 @@ func (r *reader) noteUnreplaced(headers any) {
 	}
 }
 
-// readOAuth reads how the client authenticates to the server.
+// readOAuth reads the settings that determine how the client authenticates to the server.
 func (r *reader) readOAuth(key string, v any) {
 	if v == false {
 		r.oauth = false

@@ -140,7 +140,7 @@ func (s System) file(path string) piece {
 	return piece{"${file:" + path + "}", true}
 }
 
-// editorVariables translates the references of VS Code and its forks.
+// editorVariables translates variable references in the syntax of VS Code and its forks.
 var editorVariables = &variables{find: braces, one: editorVariable}
 
 func editorVariable(s System, match string) (p piece, problem string, ok bool) {

@@ -132,7 +132,7 @@ func (l *Line) gemini(text string) {
 	}
 }
 
-// geminiPolicy reads the rules in a policy file.
+// geminiPolicy reads the rules in a policy file of Gemini CLI.
 func geminiPolicy(d *splice.Document) (all []Line) {
 	decisions := map[string]Decision{"allow": Allow, "deny": Deny, "ask_user": Ask}
 	for _, v := range d.List("rule") {

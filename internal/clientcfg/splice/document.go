@@ -153,7 +153,7 @@ func remaining(tree any, named string, names []string) any {
 	return tree
 }
 
-// values returns the values of the entries of the mapping or list at the given place, keyed by
+// values returns the values of all entries in the mapping or list at the given place, keyed by
 // name.
 func (d *Document) values(at Place) map[string]any {
 	all := map[string]any{}
@@ -164,8 +164,8 @@ func (d *Document) values(at Place) map[string]any {
 	return all
 }
 
-// Has reports whether the mapping or list at the given place contains an entry with the name of n
-// and exactly the same value.
+// Has reports whether the mapping or list at the given place contains the entry n with exactly the
+// same value.
 func (d *Document) Has(at Place, n New) bool {
 	return n.presentIn(d.values(at), at)
 }

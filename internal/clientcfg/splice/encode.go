@@ -11,9 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// named returns the object that represents the entry with the given name and the value o in a file.
-// If the entries at the given place are elements of a list, this object also contains the entry's
-// name.
+// named converts o, the value of an entry, to the object that represents the entry in a file. If
+// the entries at the given place are elements of a list, this object also contains the given name.
 func (o Object) named(at Place, name string) Object {
 	if at.Named == "" {
 		return o

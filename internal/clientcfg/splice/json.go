@@ -266,19 +266,19 @@ func (b *jsonBody) joinExtra(comment, extra hujson.Extra) hujson.Extra {
 	return slices.Concat(comment, extra)
 }
 
-// change replaces the members of an object with the result of calling the function to with these
-// members.
+// change replaces the members of an object. It calls the function to with the current members and
+// stores the result in the object.
 func (b *jsonBody) change(object *hujson.Object, to func([]jsonSegment) []jsonSegment) {
 	head, all := segments(object)
 	b.setMembers(object, head, to(all))
 }
 
-// drop removes a member of an object.
+// drop removes the named member of an object.
 func (b *jsonBody) drop(object *hujson.Object, name string) {
 	b.change(object, func(all []jsonSegment) []jsonSegment { return replaced(all, []string{name}, nil, 0) })
 }
 
-// clone returns a modifiable copy of the tree.
+// clone returns a copy of the syntax tree that can be modified.
 func (b *jsonBody) clone() hujson.Value {
 	root, err := hujson.Parse(bytes.Clone(b.text))
 	if err != nil {

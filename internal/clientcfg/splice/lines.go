@@ -56,8 +56,9 @@ func cut(text []byte, runs []run) []lineSegment {
 	return all
 }
 
-// withComment moves a line number up past the comment directly above the line, and past empty
-// lines. It stops below a comment at the start of the file, because that describes the file.
+// withComment returns the number of the line where the comment directly above the line from begins,
+// including the empty lines above the comment. Without a comment, it includes only the empty lines.
+// A comment at the start of the file is not included, because it describes the file.
 func withComment(text []byte, starts []int, least, from int) int {
 	line := func(i int) string { return strings.TrimSpace(string(text[starts[i]:starts[i+1]])) }
 	at := from
@@ -73,8 +74,8 @@ func withComment(text []byte, starts []int, least, from int) int {
 	return at
 }
 
-// trimmed returns the end of a run of lines without its trailing empty lines. It also leaves out
-// trailing comments that are indented less than the given column.
+// trimmed returns the end of the run from line from to line to after leaving out trailing empty
+// lines, and trailing comments that are indented less than the given column.
 func trimmed(text []byte, starts []int, from, to, column int) int {
 	for to > from+1 {
 		line := string(text[starts[to-1]:starts[to]])

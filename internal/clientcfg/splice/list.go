@@ -44,8 +44,8 @@ func (d *Document) Append(path []string, items []Item) ([]byte, error) {
 	return now.src, nil
 }
 
-// Drop returns the text of the file without the list items for which ours returns true. It searches
-// all lists in the mapping at the given path. If an item contains a list under the key inner, Drop
+// Drop returns the text of the file without those list items that satisfy ours. It searches all
+// lists in the mapping at the given path. If an item contains a list under the key inner, Drop
 // applies ours to the elements of that list instead. It also removes lists that become empty,
 // unless they also exist in old, an earlier version of the file.
 func (d *Document) Drop(path []string, inner string, old *Document, ours func(any) bool) ([]byte, error) {

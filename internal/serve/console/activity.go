@@ -115,7 +115,7 @@ func (b *activityBody) With(name, value string) string {
 	return addressOf("/activity", b.Filter.values(), name, value)
 }
 
-// Since returns the start of the period for which the journal is complete. This is the time when
+// Since returns the start of the period that the journal covers completely. This is the time when
 // the journal was started or, if the journal may lack older rows, the time of its oldest row.
 func (b *activityBody) Since() time.Time {
 	if b.Stands.Full || b.Kept {

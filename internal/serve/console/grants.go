@@ -28,7 +28,7 @@ func (c *Console) grant(w http.ResponseWriter, r *http.Request) {
 	c.finish(w, r, "/inbox", err, done, text.Escape(id))
 }
 
-// revoke revokes a grant.
+// revoke handles the form that revokes a grant.
 func (c *Console) revoke(w http.ResponseWriter, r *http.Request) {
 	id := r.PostForm.Get("id")
 	err := c.options.Proxy.Revoke(id, visitorOf(r).Name)

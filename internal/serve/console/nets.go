@@ -15,8 +15,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// sessionsOffered limits how many open sessions, and how many ended ones, a person can choose from.
-// The most recently used ones are offered.
+// sessionsOffered is the maximum number of open sessions, and the maximum number of ended sessions,
+// that a person can choose from. The most recently used sessions are offered.
 const sessionsOffered = 50
 
 // netsBody holds the data for the page that shows all nets, or a single net.
@@ -182,8 +182,8 @@ func refusedBy(n draw.Net) (calls []string) {
 	return slices.DeleteFunc(calls, func(tool string) bool { return can[tool] })
 }
 
-// mapsOf returns the policy's maps. If net is not negative, it returns only the maps used by the
-// net with that index.
+// mapsOf returns a row for each map statement of the policy. If net is not negative, it returns
+// only rows for the statements that the net with that index uses.
 func mapsOf(p *gate.Policy, net int) (rows []mapRow) {
 	seen := map[mapRow]bool{}
 	add := func(maps []gate.Map, reads func(string) bool) {

@@ -123,7 +123,7 @@ type pastRows struct {
 }
 
 // stepsAround returns the page of steps that contains the displayed step. Apart from the displayed
-// step, it leaves out all steps after which the state of the named net is unknown.
+// step, it leaves out steps that led to an unknown state of the named net.
 func (m *snapshot) stepsAround(net string) (p pastRows) {
 	var rows []stepRow
 	for _, s := range m.steps {

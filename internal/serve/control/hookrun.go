@@ -22,7 +22,7 @@ type HookRun struct {
 	Config  string   // configuration file of the proxy to use; if empty, any running proxy is used
 	In      io.Reader
 	Out     io.Writer // receives the reply, which the agent reads
-	Err     io.Writer // receives error messages, which the model sees if the call is refused, and the person sees otherwise
+	Err     io.Writer // receives error messages; the model sees them if the call is refused, and the person sees them otherwise
 }
 
 // Run forwards the event to the running proxy, writes the reply and returns the exit code of the

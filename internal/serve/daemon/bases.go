@@ -22,9 +22,9 @@ func versionsFile(c *config.Config) (string, error) {
 	return basefile.VersionsPath(dir), err
 }
 
-// Followed checks each signed base policy against the version of it that was last in force: it must
-// not be older, and if it has the same version, it must have the same content. If a check fails,
-// Followed returns a [config.ErrorList]. It writes nothing to disk.
+// Followed checks each signed base policy against the version of the base that was last in force.
+// The base must not be older than that version. If it has the same version, it must have the same
+// content. If a check fails, Followed returns a [config.ErrorList]. It writes nothing to disk.
 func Followed(c *config.Config) error {
 	book, err := versionsFile(c)
 	if err != nil || book == "" {
@@ -91,8 +91,8 @@ func Fetching(ctx context.Context) config.Fetch {
 	}
 }
 
-// Kept returns the stored copies of the base policies at the given addresses, as they were last in
-// force. It does not access the network.
+// Kept returns the stored copies of the base policies at the given addresses, which are copies of
+// the versions that were last in force. It does not access the network.
 func Kept(addresses ...string) ([][]byte, error) {
 	copies, err := baseCopies()
 	if err != nil {

@@ -67,8 +67,7 @@ func (p *processors) begin() {
 // end must be called when a call has ended at its server.
 func (p *processors) end() { p.inFlight.Add(-1) }
 
-// useAll lifts the limit for work other than calls. The limit can apply again after the caller has
-// called release.
+// useAll makes all processors available for work other than calls, until the caller calls release.
 func (p *processors) useAll() (release func()) {
 	if p == nil {
 		return func() {}

@@ -223,8 +223,8 @@ func (s *reloads) inForce() (*config.Config, *policy.Result) {
 	return s.config, s.result
 }
 
-// replacement describes how to replace the proxy's policy: with the new policy, and with the
-// settings that are derived from the new configuration.
+// replacement returns everything that the proxy needs to replace its policy: the new policy, and
+// the settings that are derived from the new configuration.
 func (d *Daemon) replacement(c *config.Config, result *policy.Result, o control.Reload) proxy.Replacement {
 	r := proxy.Replacement{
 		Policy: result.Policy, Active: result.Active, Advertise: c.Advertise,

@@ -70,8 +70,8 @@ type cachedFinder struct {
 	finder      *verify.RemedyFinder // nil until it is created
 }
 
-// remedy returns the advice to send to the client when the call c is refused. If known, this is
-// which calls must succeed first, or that no calls can help.
+// remedy returns the advice to send to the client when the call c is refused, for example the calls
+// that must succeed first.
 func (f *remedyFinder) remedy(s *gate.State, c gate.Call, r *gate.Refusal) proxy.Remedy {
 	tools := f.tools()
 	names := tools.Names()

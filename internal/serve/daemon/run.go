@@ -53,7 +53,8 @@ func (d *Daemon) Run(ctx context.Context, in io.Reader, out, say io.Writer) erro
 	return d.serveHTTP(ctx, say)
 }
 
-// Hook decides a call that an agent reports through its hooks, or records how such a call ended.
+// Hook decides whether a call that an agent reports through its hooks may run, or records how such
+// a call ended.
 func (d *Daemon) Hook(ctx context.Context, e proxy.HookEvent) (proxy.HookReply, error) {
 	return d.Hooks.Serve(ctx, e)
 }

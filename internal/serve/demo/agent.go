@@ -119,8 +119,7 @@ func (a *agent) Elicit(_ context.Context, r mcp.ElicitationRequest) (*mcp.Elicit
 	return result, nil
 }
 
-// choices returns the decisions from which the person can choose according to an elicitation
-// schema.
+// choices returns the decisions that the person can choose, according to an elicitation schema.
 func choices(schema any) []string {
 	var form struct {
 		Properties struct {

@@ -22,7 +22,7 @@ func (t counts) executed() int { return t[passed] + t[failed] }
 
 func (p *printer) line(format string, args ...any) { _, _ = fmt.Fprintf(p.w, format+"\n", args...) }
 
-// block prints the lines of content in the given style, each after the prefix before.
+// block prints the lines of content in the given style, with the prefix before on each line.
 func (p *printer) block(before, style, content string) {
 	for line := range strings.Lines(content) {
 		p.line("%s%s", before, p.ink.In(style, strings.TrimRight(line, "\n")))

@@ -39,7 +39,7 @@ type Options struct {
 	Problems func(*config.Config) diag.List          // finds problems outside the policy; may be nil
 	Tools    func() []check.ListedTool               // returns the servers' tools; if it is nil or returns nothing, the tools are unknown
 	Log      func() *Log                             // returns the recorded decisions; if it is nil or returns nil, none are recorded
-	Busy     func() (done func())                    // called when background work begins; the returned function done is called when it ends; may be nil
+	Busy     func() (done func())                    // called when background work begins; the returned function done is called when the work ends; may be nil
 	Now      func() time.Time                        // if nil, time.Now is used
 }
 
@@ -100,8 +100,8 @@ func (d *Evaluator) begin() bool {
 	return !d.closed
 }
 
-// An acquirer waits for a free slot in a [limiter]. The caller must call release when the slot is
-// no longer needed.
+// An acquirer waits for a free slot in a [limiter]. The caller must call release when it has
+// finished its work.
 type acquirer func(context.Context) (release func(), err error)
 
 // slotFor returns an acquirer that limits the checks and comparisons of the person with the given

@@ -111,7 +111,7 @@ func (d *Evaluator) replay(ctx context.Context, x *candidate, log *Log, since ti
 	return nil
 }
 
-// count adds a decision that the draft would change to the result.
+// count counts the changed decision v, and adds it to Diverges up to the limit.
 func (r *Replayed) count(v *replay.Divergence) {
 	switch v.Now {
 	case "refuse":

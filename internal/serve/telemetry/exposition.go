@@ -184,7 +184,7 @@ func (p *page) labels(pairs ...string) {
 	}
 }
 
-// sorted returns the keys of the table in the order that the comparison function order defines.
+// sorted returns the keys of the table in the order defined by the comparison function order.
 func (t *table[K, V]) sorted(order func(a, b K) int) []K {
 	all := t.all.Load()
 	if all == nil {

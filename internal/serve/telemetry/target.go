@@ -117,8 +117,8 @@ func endpointURL(name, value, path string) (string, error) {
 	return u.String(), nil
 }
 
-// headers returns the headers specified by the environment variables, both by the one for all
-// signals and by the one for traces only.
+// headers returns the headers specified by two environment variables: the one for all signals, and
+// the one for traces only.
 func (e environment) headers() (map[string]string, error) {
 	all := map[string]string{}
 	for _, name := range [...]string{"OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"} {

@@ -29,7 +29,7 @@ type tracker struct {
 	mu           sync.Mutex
 	open         map[string]*trackedApproval
 	perPrincipal map[string]int // number of tracked approvals of each principal
-	full         bool           // whether the first result of add that the tracker is full has been reported
+	full         bool           // whether add has reported that the tracker is full
 	closed       bool
 }
 
