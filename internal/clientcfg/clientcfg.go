@@ -27,8 +27,8 @@ func All() []Client {
 	}
 }
 
-// Find returns the client with the given name or alias. If no client has it, ok is false and near
-// is the most similar name, or "" if none is similar.
+// Find returns the client with the given name or alias. If no client has this name, ok is false and
+// near is the most similar name, or "" if no name is similar.
 func Find(name string) (c Client, near string, ok bool) {
 	var names []string
 	word := strings.ToLower(name)

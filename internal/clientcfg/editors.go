@@ -30,7 +30,7 @@ func vscodeInsiders() Client {
 }
 
 // vscodeAt returns the client for the VS Code variant that keeps its settings in the given
-// directory. The Files of VS Code itself include the file for remote windows, which is in the
+// directory. For VS Code itself, the client also has a file for remote windows, which is in the
 // directory of the VS Code server.
 func vscodeAt(folder string) Client {
 	return Client{

@@ -92,8 +92,8 @@ func ApprovalOf(a approval.Record, pin bool, where func(gate.Position) string) A
 	return info
 }
 
-// An ApprovalStep is a transition that will fire if the call is approved. It includes the rule that
-// requires the approval.
+// An ApprovalStep describes a transition that will fire if the call is approved, along with the
+// rule that requires the approval.
 type ApprovalStep struct {
 	Net        string `json:"net"`
 	Transition string `json:"transition"`

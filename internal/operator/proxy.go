@@ -62,7 +62,6 @@ type Proxy interface {
 type Pins interface {
 	// Changes lists the tools whose current definition has not been accepted.
 	Changes() []ToolChange
-	// Accept accepts the current definition of a tool. The hash must be the one in the
-	// [ToolChange].
+	// Accept accepts the current definition of a tool. The hash must be that in the [ToolChange].
 	Accept(canonical, hash string, a Actor) error
 }

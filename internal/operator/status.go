@@ -2,8 +2,9 @@ package operator
 
 import "time"
 
-// A Status describes the state of a running proxy. The proxy itself does not set Config, Listen,
-// Reloaded, ReloadProblem, Audit, Webhook, Pinning and Bases; the daemon that runs the proxy does.
+// A Status describes the state of a running proxy. The fields Config, Listen, Reloaded,
+// ReloadProblem, Audit, Webhook, Pinning and Bases are set by the daemon that runs the proxy, not
+// by the proxy itself.
 type Status struct {
 	Version string    `json:"version"`
 	Pid     int       `json:"pid"`

@@ -44,8 +44,8 @@ func call(text string) (tool, inside string, has bool) {
 	return strings.TrimSpace(tool), strings.TrimSpace(inside), has && closed
 }
 
-// setCommand sets the command that the line matches. If the text ends with ":*" or " *", the
-// command may have further arguments.
+// setCommand sets the command that the line matches. If exactly is false, or if the text ends with
+// ":*" or " *", the command may have further arguments.
 func (l *Line) setCommand(text string, exactly bool) {
 	words, any := strings.CutSuffix(text, ":*")
 	if !any {

@@ -56,9 +56,9 @@ func cut(text []byte, runs []run) []lineSegment {
 	return all
 }
 
-// withComment returns the number of the line where the comment directly above the line from begins,
-// including the empty lines above the comment. Without a comment, it includes only the empty lines.
-// A comment at the start of the file is not included, because it describes the file.
+// withComment moves the start of a run of lines up, from the line from to the comment directly
+// above it and the empty lines above the comment. It does not include a comment at the start of the
+// file, because such a comment describes the file.
 func withComment(text []byte, starts []int, least, from int) int {
 	line := func(i int) string { return strings.TrimSpace(string(text[starts[i]:starts[i+1]])) }
 	at := from

@@ -183,7 +183,7 @@ func (c *Console) export(w http.ResponseWriter, r *http.Request) {
 type callBody struct {
 	*row
 	Related []*row                 // rows of operator actions on the call, such as settling it, oldest first
-	Asked   *operator.ApprovalInfo // the call's approval; nil if the call required none, or if the proxy no longer has it
+	Asked   *operator.ApprovalInfo // the call's approval; nil if the call required no approval, or if the proxy no longer has the approval
 }
 
 func (c *Console) call(w http.ResponseWriter, r *http.Request) {

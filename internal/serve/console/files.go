@@ -12,9 +12,9 @@ import (
 //go:embed static
 var static embed.FS
 
-// versions maps the name of each static file to the beginning of the hash of its content. The URLs
-// of the files on pages include this version, so that a browser can cache each file until it
-// changes.
+// versions maps the name of each static file to the first characters of the hash of its content.
+// The URLs of the files on pages include this version, so that a browser can cache each file until
+// it changes.
 var versions = func() map[string]string {
 	all := map[string]string{}
 	entries, err := static.ReadDir("static")

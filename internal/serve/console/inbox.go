@@ -19,8 +19,8 @@ const (
 	maxReason      = 1 << 10
 )
 
-// inboxBody holds the data for the inbox. Pending approvals are listed oldest first, answered ones
-// newest first.
+// inboxBody holds the data for the inbox. Pending approvals are listed oldest first, answered
+// approvals newest first.
 type inboxBody struct {
 	Questions []operator.ApprovalInfo
 	First     int // index of the first approval on this page

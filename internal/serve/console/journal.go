@@ -29,8 +29,8 @@ const (
 	othersRecords   = maxRows         // maximum number of records from each other process in one read
 )
 
-// A journal holds the newest calls and other events. It starts with stored records and then follows
-// new ones. It is safe for concurrent use.
+// A journal holds the newest calls and other events. It starts with the stored records and then
+// follows the audit feed. It is safe for concurrent use.
 type journal struct {
 	now   func() time.Time
 	began time.Time

@@ -162,8 +162,8 @@ func tabOf(p page, view, label string) tab {
 	return t
 }
 
-// viewOf maps the name of each page without a tab of its own to the view whose tab is highlighted
-// instead.
+// viewOf maps the name of each page that has no tab to the view whose tab is highlighted on that
+// page.
 var viewOf = map[string]string{"question": "inbox", "confirm": "inbox", "call": "activity", "stop": "health"}
 
 // A card displays an approval on a page.

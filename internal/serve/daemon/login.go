@@ -87,7 +87,7 @@ func tokenSource(c *config.Config, s config.Server, log *slog.Logger) (*oauth.So
 }
 
 // loginCommand returns the command that a user must run to log in to the server. If the server's
-// address may contain a secret, the command contains a placeholder instead.
+// address may contain a secret, the command contains a placeholder in place of the address.
 func loginCommand(c *config.Config, s config.Server) string {
 	words := []string{"petrigate", "login"}
 	if c.File == "" { // without a configuration file, the proxy was started by petrigate wrap

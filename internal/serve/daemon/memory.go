@@ -39,7 +39,7 @@ type tuner struct {
 	set   func(percent int) // sets the GC percentage; nil if GOGC determines it
 	free  func()            // runs a collection and releases unused memory
 	quiet time.Duration
-	idle  *time.Timer // timer that is reset after each collection
+	idle  *time.Timer // calls giveBack when it expires; each collection may reset it
 
 	percent            int
 	mappedAfterRelease atomic.Uint64 // number of bytes mapped for the heap after the last release
@@ -72,9 +72,9 @@ func (t *tuner) collected() {
 	}
 }
 
-// grown reports whether the heap has grown considerably since memory was last released. In that
-// case, memory may have become garbage since the last collection, and an idle process might never
-// run another collection.
+// grown reports whether the heap has grown considerably since memory was last released. If so,
+// memory may have become garbage since the last collection, and an idle process might never run
+// another collection.
 func (t *tuner) grown(mapped uint64) bool { return mapped > t.mappedAfterRelease.Load()+minRelease }
 
 // setPercent sets the GC percentage. It ignores small changes, because each change briefly stops

@@ -49,8 +49,8 @@ type reloadStatus struct {
 	problem string // why the new configuration did not take effect; empty if it did
 }
 
-// Reload loads the configuration again, compares the new policy with the one in force, and applies
-// the new policy. If the result contains a problem, nothing has changed.
+// Reload loads the configuration again, compares the new policy with the policy in force, and
+// applies the new policy. If the result contains a problem, nothing has changed.
 func (d *Daemon) Reload(ctx context.Context, o control.Reload) control.Reloaded {
 	defer d.processors.useAll()() // the reload must not compete with calls for a single processor
 	r := d.reloads.reload(ctx, d, o)
@@ -237,7 +237,7 @@ func (d *Daemon) replacement(c *config.Config, result *policy.Result, o control.
 	return r
 }
 
-// diffTime limits how long a new policy is compared with the one in force.
+// diffTime is the maximum time for comparing a new policy with the policy in force.
 const diffTime = 2 * time.Second
 
 // diff compares the new policy with the policy in force. It returns the result in one word, such as

@@ -59,9 +59,9 @@ func (d *Daemon) Hook(ctx context.Context, e proxy.HookEvent) (proxy.HookReply, 
 	return d.Hooks.Serve(ctx, e)
 }
 
-// logEnd arranges for the signal that ends the proxy to be logged as soon as it arrives, because
-// shutting down may take a while. The returned function waits until the signal has been logged. If
-// no signal has arrived, it cancels the logging instead.
+// logEnd arranges for the signal that ends the proxy to be logged as soon as the signal arrives,
+// because shutting down may take a while. The returned function waits until the signal has been
+// logged. If no signal has arrived when it is called, it cancels the logging.
 func (d *Daemon) logEnd(ctx context.Context) (wait func()) {
 	said := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {

@@ -18,7 +18,7 @@ import (
 
 const (
 	timeout       = 5 * time.Second // how long the program that shows a notification may run
-	maxConcurrent = 4               // maximum number of concurrent notifications; excess ones are dropped
+	maxConcurrent = 4               // maximum number of concurrent notifications; further notifications are dropped
 	maxLine       = 240             // maximum length of the text in bytes
 )
 

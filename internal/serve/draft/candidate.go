@@ -66,9 +66,9 @@ func (d *Evaluator) applyDraft(draft Draft) (*candidate, error) {
 	return x, nil
 }
 
-// build builds two policies: the one with the draft, and the one in force. A policy in shadow mode,
-// which lets every call pass, is built as if it were enforced. If the draft cannot be loaded, the
-// error explains why.
+// build builds the policy that results from the draft, and returns it along with the policy in
+// force. A policy in shadow mode, which lets every call pass, is built as if it were enforced. If
+// the draft cannot be loaded, the error explains why.
 func (x *candidate) build() (is, was *policy.Result, err error) {
 	if x.config == nil {
 		return nil, nil, x.problems

@@ -110,9 +110,10 @@ func (d *Evaluator) slotFor(who string) acquirer {
 	return func(ctx context.Context) (func(), error) { return d.turns.acquire(ctx, who) }
 }
 
-// run acquires a slot and calls work. It returns when work has returned, when the time limit most
-// has passed, or when ctx is done. In the last two cases, it cancels the context that it passed to
-// work. If work continues nevertheless, it occupies the slot until it returns.
+// run acquires a slot and calls work. It returns when work has returned, when the time limit has
+// passed, or when ctx is done; most is the time limit. In the last two cases, it cancels the
+// context that it passed to work. If work continues nevertheless, it occupies the slot until it
+// returns.
 func (d *Evaluator) run(ctx context.Context, take acquirer, most time.Duration, work func(context.Context) error) error {
 	if !d.begin() {
 		return ErrSlow

@@ -241,8 +241,8 @@ func (s *Source) recordGrant(g *Grant) {
 	s.recent = s.recent[max(0, len(s.recent)-maxRecent):]
 }
 
-// refusedRepeatedly reports whether the server has refused maxRecent tokens within a short time. In
-// that case, another token would not help either.
+// refusedRepeatedly reports whether the server has refused maxRecent tokens within a short time, so
+// that another token would not help either.
 func (s *Source) refusedRepeatedly(refused string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

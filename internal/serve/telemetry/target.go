@@ -31,9 +31,9 @@ type Target struct {
 }
 
 // FindTarget returns the collector at the configured URL. If configured is empty, it returns the
-// collector specified by the standard variables (OTEL_EXPORTER_OTLP_ENDPOINT and related ones), or
-// nil if traces are not wanted. Other standard variables determine the headers, timeout,
-// compression and TLS.
+// collector specified by OTEL_EXPORTER_OTLP_ENDPOINT and related standard variables, or nil if
+// traces are not wanted. Other standard variables determine the headers, timeout, compression and
+// TLS.
 func FindTarget(configured string, getenv func(string) string) (*Target, error) {
 	env := environment(getenv)
 	if strings.EqualFold(getenv("OTEL_SDK_DISABLED"), "true") {

@@ -15,8 +15,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// PrintApprovals prints the pending approvals in the given order, and then the ended ones in
-// reverse order, which puts the newest first.
+// PrintApprovals prints the pending approvals in the given order. It then prints the ended
+// approvals in reverse order, so that the newest comes first.
 func PrintApprovals(w io.Writer, pending, ended []operator.ApprovalInfo) error {
 	var b strings.Builder
 	width := Width(w)
@@ -62,8 +62,8 @@ func settledRow(a operator.ApprovalInfo) []string {
 	return []string{a.ID, stateOf(a), text.Excerpt(cmp.Or(a.Actor, "-"), 40), cmp.Or(a.Channel, "-"), when}
 }
 
-// stateOf returns the state of an approval. If several people must approve, the state includes how
-// many have done so.
+// stateOf returns the state of an approval. If several people must approve, the state includes the
+// number of people who have approved.
 func stateOf(a operator.ApprovalInfo) string {
 	if a.Needs > 1 && a.State == operator.Pending {
 		return fmt.Sprintf("%s %d/%d", a.State, a.Approvals, a.Needs)

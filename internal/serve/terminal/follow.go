@@ -12,7 +12,7 @@ import (
 const scanInterval = time.Second
 
 // An update reports a change to the approvals of one proxy. It contains all approvals of the proxy,
-// including unchanged ones.
+// whether or not they have changed.
 type update struct {
 	client    *control.Client
 	approvals []operator.ApprovalInfo

@@ -45,7 +45,7 @@ func printChanges(w io.Writer, all map[string]located, printed map[string]operat
 	type line struct {
 		Version  int                   `json:"version"`
 		Approval operator.ApprovalInfo `json:"approval"`
-		Gone     bool                  `json:"gone,omitempty"` // whether the proxy that had the approval has ended, and no other running proxy has it
+		Gone     bool                  `json:"gone,omitempty"` // whether the proxy that had the approval has ended, and no other running proxy has the approval
 	}
 	var lines []line
 	for id, o := range all {
