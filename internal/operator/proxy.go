@@ -62,6 +62,7 @@ type Proxy interface {
 type Pins interface {
 	// Changes lists the tools whose current definition has not been accepted.
 	Changes() []ToolChange
-	// Accept accepts the current definition of a tool. The hash must be that in the [ToolChange].
+	// Accept accepts the current definition of a tool. The hash must equal the hash in the
+	// [ToolChange].
 	Accept(canonical, hash string, a Actor) error
 }

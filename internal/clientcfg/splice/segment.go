@@ -33,10 +33,10 @@ func replaced[T any](all []segment[T], remove []string, more []segment[T], end i
 	return rest
 }
 
-// restored returns a copy of the slice all with the entry named ours replaced by those entries of
-// old whose names are in the slice names. If fits returns true for the text of the first of them,
-// that entry takes the place of the removed one. Each of the others is inserted after the segment
-// that it followed in old.
+// restored returns a copy of the slice all. In the copy, those entries of old that are listed in
+// names replace the entry named ours. If fits returns true for the text of the first of them, that
+// entry takes the place of the removed one. Each of the others is inserted after the segment that
+// it followed in old.
 func restored[T any](all, old []segment[T], names []string, ours string, fits func(T) bool) []segment[T] {
 	at := slices.IndexFunc(all, func(s segment[T]) bool { return s.entry && s.name == ours })
 	all = slices.DeleteFunc(slices.Clone(all), func(s segment[T]) bool { return s.entry && s.name == ours })

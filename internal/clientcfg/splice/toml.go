@@ -99,8 +99,8 @@ func begin(p *unstable.Parser, e *unstable.Node) (offset int, path []string) {
 	return max(offset, 0), path
 }
 
-// below removes the keys in of from the beginning of path and returns the rest. ok is false if path
-// does not begin with these keys, or if nothing is left.
+// below returns the rest of path after a prefix, the keys in the parameter of. ok is false if path
+// does not begin with this prefix, or if nothing is left.
 func below(path, of []string) (rest []string, ok bool) {
 	if len(path) <= len(of) || !slices.Equal(path[:len(of)], of) {
 		return nil, false

@@ -18,7 +18,7 @@ func PinsPath(c *config.Config) (string, error) {
 // ToolChanges returns the tools whose current definition has not been accepted.
 func (d *Daemon) ToolChanges() []operator.ToolChange { return d.pins.Changes() }
 
-// AcceptTool accepts the current definition of a tool. The hash must be that in the
+// AcceptTool accepts the current definition of a tool. The hash must equal the hash in the
 // [operator.ToolChange], to prove that the definition has not changed since the person read it.
 func (d *Daemon) AcceptTool(canonical, hash string, a operator.Actor) error {
 	return d.pins.Accept(canonical, hash, a)

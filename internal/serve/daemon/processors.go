@@ -52,8 +52,8 @@ func overHTTP(c *config.Config) bool {
 	return c.Listen.HTTP != "" || slices.ContainsFunc(c.Servers, func(s config.Server) bool { return s.URL != "" })
 }
 
-// begin must be called when a call is sent to its server. It lifts the limit if another call is in
-// flight, and imposes the limit after enough consecutive calls have run alone.
+// begin must be called when a call is sent to its server. It lifts the limit of one processor if
+// another call is in flight, and imposes it after enough consecutive calls have run alone.
 func (p *processors) begin() {
 	if p.inFlight.Add(1) > 1 {
 		if p.alone.Load() > 0 && p.alone.Swap(0) >= minAlone {
@@ -83,7 +83,7 @@ func (p *processors) hold(n int) {
 	p.update()
 }
 
-// update imposes or lifts the limit, as required by the current counts.
+// update imposes the limit of one processor or lifts it, as the current counts require.
 func (p *processors) update() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
