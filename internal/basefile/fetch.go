@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	fetchTime = 15 * time.Second // time limit for a base policy and its signature together
+	fetchTime = 15 * time.Second // time limit for fetching a base policy and its signature
 	maxFetch  = 1 << 20          // maximum size in bytes
 )
 

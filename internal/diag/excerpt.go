@@ -11,9 +11,9 @@ import (
 // shown is the number of characters on each side of the column in an excerpt of a long line.
 const shown = 80
 
-// Excerpt returns a line of text and, on the next line, width carets below the characters from the
-// given column on. Columns are counted from 1. Long lines are shortened. Characters other than tabs
-// that could mislead people or terminals are escaped.
+// Excerpt returns a line of text, followed by a line with carets below width characters, starting
+// at the given column. Columns are counted from 1. Long lines are shortened. Characters other than
+// tabs that could mislead people or terminals are escaped.
 func Excerpt(line string, column, width int) string {
 	runes := []rune(strings.TrimRightFunc(line, unicode.IsSpace))
 	start := max(column-1, 0)

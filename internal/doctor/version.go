@@ -16,7 +16,7 @@ import (
 const (
 	infoMagic   = "\xff Go buildinf:"
 	infoFlags   = 15
-	infoInline  = 2 // flag that means that the strings follow
+	infoInline  = 2 // flag set if the strings follow, instead of pointers to them
 	infoStrings = 32
 	infoFrame   = 16 // number of bytes before and after the text that lists the modules
 

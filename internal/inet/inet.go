@@ -16,8 +16,8 @@ func Plain(ip netip.Addr) netip.Addr {
 	return ip
 }
 
-// IsMetadata reports whether a cloud might provide a machine's credentials at the address. This
-// applies to link-local addresses and a few others.
+// IsMetadata reports whether a cloud provider might serve a machine's credentials at the address.
+// Such addresses are the link-local addresses and a few others.
 func IsMetadata(ip netip.Addr) bool {
 	ip = Plain(ip)
 	switch ip.String() {

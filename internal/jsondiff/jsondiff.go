@@ -74,8 +74,8 @@ type comparer struct {
 	more    int
 }
 
-// value compares two values at the same path: was in the old document and is in the new one. keys
-// contains the object keys on that path.
+// value compares the values that the old document (was) and the new one (is) have at the same path.
+// keys contains the object keys on that path.
 func (d *comparer) value(path string, keys []string, was, is []byte) {
 	kind := rawjson.Kind(is)
 	switch {

@@ -17,7 +17,7 @@ import (
 // Time limits for a check. A proof that takes longer than proofTime is reported as unknown.
 const (
 	proofTime   = 5 * time.Second
-	earlyReport = 300 * time.Millisecond // after this time, the problems found so far are shown before the proofs end
+	earlyReport = 300 * time.Millisecond // after this time, the problems found so far are shown without waiting for the proofs
 )
 
 // A checker runs the server's checks in a goroutine of its own.

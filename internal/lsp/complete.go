@@ -152,7 +152,7 @@ func (o *offer) name(name string, kind int, detail string) {
 }
 
 // names offers the names in the policy's rules, and then the names of tools. If labels is true, it
-// also offers the labels assigned by maps.
+// also offers the labels that map statements assign.
 func (o *offer) names(labels bool) {
 	for _, w := range o.rulesOf(o.document) {
 		if labels {

@@ -26,8 +26,8 @@ func (s *server) formatting(d *document, _ Position) any {
 	return []textEdit{{d.span(from, to), write}}
 }
 
-// changed returns the edit that turns the text was into the text is: the byte range of the lines to
-// replace, and their new text.
+// changed compares two texts, was and is, and returns the edit that turns was into is: the byte
+// range of the lines to replace, and the new text for this range.
 func changed(was, is string) (from, to int, write string) {
 	n := 0
 	for n < min(len(was), len(is)) && was[n] == is[n] {
@@ -65,7 +65,7 @@ func (s *server) symbols(d *document, _ Position) any {
 	return all
 }
 
-// definition returns the locations of the maps that define the name at a position.
+// definition returns the locations of the map statements that define the name at a position.
 func (s *server) definition(d *document, p Position) any {
 	c := d.cursor(p)
 	at := c.word()

@@ -115,12 +115,12 @@ const (
 	callNames  class = iota // names of calls (tools, labels, actions, or patterns that match them), separated by commas
 	callName                // name of a call
 	either                  // names of calls, separated by "or"
-	key                     // fields separated by commas, each optionally followed by "as" and the name of the field in the other call
+	key                     // fields separated by commas, each optionally followed by "as" and the name of the matching field in the other of two related calls
 	field                   // field in the arguments or the result of a call
 	count                   // number
 	target                  // tools, followed by a field in the arguments of the last tool
 	tool                    // tools separated by commas
-	label                   // name that a map assigns
+	label                   // name that a map statement assigns
 	command                 // words of a command, up to "as"
 	pattern                 // word or /regular expression/
 	quotedText              // JSON string

@@ -104,9 +104,9 @@ func (g *grammar) match(line []word) *match {
 	return m
 }
 
-// matchParts matches parts against the words of the line from index at on. For each possible match,
-// it passes the index of the next word to the function then. It stops and returns true once that
-// function returns true.
+// matchParts matches parts against the words of the line, starting at index at. For each possible
+// match, it calls the function then with the index of the next word. As soon as a call of then
+// returns true, matchParts also returns true.
 func (m *match) matchParts(parts []part, at int, then func(at int) bool) bool {
 	if len(parts) == 0 {
 		return then(at)

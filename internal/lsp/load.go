@@ -102,8 +102,8 @@ func singleFile(d *document) *project {
 	return p
 }
 
-// A currentRules is a rules file of a policy as parsed from its current text. The field text is set
-// only for the file that the request is about.
+// A currentRules is a rules file of a policy, parsed from its current text, which may be open in
+// the editor. The field text is set only for the file that the request is about.
 type currentRules struct {
 	file *rules.File
 	text *content
@@ -134,7 +134,7 @@ func (s *server) rulesOf(d *document) []currentRules {
 	return all
 }
 
-// mapsIn returns the maps in the given rules files, each with its file.
+// mapsIn returns the map statements in the given rules files, each with the file that contains it.
 func mapsIn(files []currentRules) iter.Seq2[currentRules, *rules.Map] {
 	return func(yield func(currentRules, *rules.Map) bool) {
 		for _, w := range files {

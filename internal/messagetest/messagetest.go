@@ -57,7 +57,8 @@ func CheckCalls(t *testing.T, functions []string, shown string, except map[strin
 	}
 }
 
-// textsOf returns the strings in calls to the given functions, keyed by position.
+// textsOf returns the messages in a file, that is, the strings of at least two words that the file
+// passes to the given functions. The map's keys are their positions.
 func textsOf(file *ast.File, functions []string) map[token.Pos]string {
 	all := make(map[token.Pos]string)
 	ast.Inspect(file, func(n ast.Node) bool {
@@ -164,10 +165,11 @@ func sources(t *testing.T, globs []string) []string {
 	return all
 }
 
-// words matches strings of more than one word.
+// words matches strings that contain more than one word.
 var words = regexp.MustCompile(`\pL.* | .*\pL`)
 
-// texts returns the strings of at least two words in a call, keyed by position.
+// texts returns the string literals in a call that consist of at least two words, keyed by
+// position.
 func texts(call *ast.CallExpr) map[token.Pos]string {
 	all := make(map[token.Pos]string)
 	ast.Inspect(call, func(n ast.Node) bool {

@@ -113,10 +113,10 @@ func family(name string) string {
 // versionless returns name without a trailing version number, for example pip for pip3.12.
 func versionless(name string) string { return strings.TrimRight(name, "0123456789.-") }
 
-// argsUnder returns the arguments that the command would have if it were written with another
-// program name. For example, docker-compose up, written with the name docker, has the arguments
-// compose up. argsUnder returns nil if name cannot denote the same program on any system. RM and
-// rm.exe may denote rm, and pip3.12 may denote pip.
+// argsUnder returns the arguments that the command would have if its program were called by another
+// name. For example, docker-compose up means the same as docker compose up, so its arguments under
+// the name docker are compose up. argsUnder returns nil if name cannot denote the same program on
+// any system. RM and rm.exe may denote rm, and pip3.12 may denote pip.
 func (c *command) argsUnder(name string) []arg {
 	args := slices.Concat([]arg{}, c.args)
 	if sameFile(c.name, name) || versionless(c.name) != "" && versionless(c.name) == versionless(name) {

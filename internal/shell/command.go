@@ -10,10 +10,10 @@ type command struct {
 	// possible means that the words might not be run as a command at all, for example those after
 	// `docker exec`.
 	possible bool
-	// unknown means that the tables do not fully describe the program, so it may run commands named
-	// by its arguments.
+	// unknown means that the tables of known programs do not fully describe the program, so it may
+	// run commands named by its arguments.
 	unknown bool
-	// unlisted means that the program is not in any table.
+	// unlisted means that no table of known programs contains the program.
 	unlisted bool
 	by       int // index of the command that runs this one, or -1 if the script runs it directly
 	maker    maker

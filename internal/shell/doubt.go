@@ -15,8 +15,8 @@ type reach uint8
 const (
 	all    reach = iota // the doubt affects all commands
 	inText              // the doubt affects commands whose words occur in unparsed text
-	strict              // the doubt affects all commands under [Options.Strict]; otherwise it affects none but makes all later commands uncertain
-	mild                // the doubt affects all commands under [Options.Strict]; otherwise none
+	strict              // under [Options.Strict], the doubt affects all commands; otherwise, it only means that the programs of later commands may have been replaced
+	mild                // under [Options.Strict], the doubt affects all commands; otherwise, it affects none
 )
 
 // A doubt is a part of a script that was not fully understood.

@@ -10,7 +10,7 @@ var (
 	implicitVariables = setOf("_ REPLY MAPFILE BASH_REMATCH BASH_COMMAND BASH_EXECUTION_STRING BASH_ARGV BASH_ARGV0 BASH_SOURCE FUNCNAME")
 	// counters lists the variables whose assigned values bash evaluates as arithmetic.
 	counters = setOf("RANDOM SRANDOM SECONDS OPTIND HISTCMD LINENO BASHPID BASH_SUBSHELL BASH_MONOSECONDS EPOCHSECONDS EPOCHREALTIME")
-	// runVariables lists the variables whose value some program runs as a command.
+	// runVariables lists the variables whose values some programs run as commands.
 	runVariables = setOf(`
 	PAGER EDITOR VISUAL MANPAGER BROWSER GIT_EDITOR GIT_PAGER GIT_SEQUENCE_EDITOR GIT_SSH_COMMAND GIT_SSH GIT_ASKPASS SSH_ASKPASS
 	SUDO_ASKPASS SUDO_EDITOR RSYNC_RSH CVS_RSH SYSTEMD_PAGER SYSTEMD_EDITOR FCEDIT PROMPT_COMMAND GH_PAGER GH_EDITOR AWS_PAGER CC CXX CPP LD
@@ -41,20 +41,22 @@ func steers(name string) bool {
 	return strings.HasSuffix(name, "_functions") || begins(name, "LD_ DYLD_ GIT_ npm_config_ NPM_CONFIG_ BASH_FUNC_ LUA_INIT CARGO_TARGET_ CARGO_BUILD_")
 }
 
-// inertSettings matches the values of steeringFlags variables that do not make a program run
-// another program.
+// inertSettings matches values of the variables in steeringFlags. A value that it matches does not
+// make a program run another program.
 var inertSettings = regexp.MustCompile(`^(--max[-_]old[-_]space[-_]size=[0-9]+|--no-warnings|-mod=(mod|readonly|vendor)|-count=1|-v|-race|-C debuginfo=[0-2]|-D ?warnings|--color=(yes|no|auto)|-q+|-v+|--tb=[a-z]+|-O[0-3s]|-g|-Wall|[ ])+$`)
 
-// isInertSetting reports whether name is one of steeringFlags and value does not make a program run
-// another program.
+// isInertSetting reports whether setting the variable name to value is known not to make a program
+// run another program. It returns false for variables that are not in steeringFlags.
 func isInertSetting(name string, value arg) bool {
 	return steeringFlags[name] && value.kind == literal && inertSettings.MatchString(value.text)
 }
 
-// steeringFlags lists the environment variables that hold command-line options for a program.
+// steeringFlags lists the environment variables whose values are command-line options for a
+// program.
 var steeringFlags = setOf("NODE_OPTIONS GOFLAGS PYTEST_ADDOPTS RUSTFLAGS CFLAGS CXXFLAGS LDFLAGS")
 
-// Values, names and name endings of variables that do not make any program run anything.
+// Values, names and endings of names that mark a variable as inert: it does not make any program
+// run anything.
 var (
 	inertValues    = setOf("true false yes no on off none always never auto")
 	inertVariables = setOf(`

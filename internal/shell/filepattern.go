@@ -19,8 +19,8 @@ const (
 // String returns "reads" or "writes".
 func (a Access) String() string { return [...]string{"reads", "writes"}[a] }
 
-// A file is a file that a script explicitly reads or writes. A path of kind anything means that
-// nothing is known about the file's name.
+// A file is a file that a script explicitly reads or writes. If the kind of the path is anything,
+// the file's name is unknown.
 type file struct {
 	access   Access
 	path     arg

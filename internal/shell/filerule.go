@@ -19,7 +19,7 @@ type fileRule struct {
 	where   string // options that name the working directory
 	script  string // options whose value is the pattern or script; no operands are skipped then
 	writing string // options that make the program write its operands
-	instead bool   // with one of the options in writing, the operands are only written, not read, as with sed -i
+	instead bool   // if an option in writing is given, the operands are only written, not read, as with sed -i
 	valued  string // options whose value is a file to write
 	sources string // options whose value is a file to read
 	behind  string // options whose value names a file to read after @ or <
@@ -213,8 +213,8 @@ func (f *fileRule) letters(a arg) (name string, value arg, with bool) {
 	return a.text, arg{}, false
 }
 
-// value handles the value of an option, which it records if the value is a file. elsewhere reports
-// whether the option changes the working directory to a directory for temporary files.
+// value interprets an option's value, and records the file if the value names a file. elsewhere
+// reports whether the option changes the working directory to a directory for temporary files.
 func (f *fileRule) value(r *findings, name string, value arg) (elsewhere bool) {
 	switch {
 	case hasWord(f.valued, name):

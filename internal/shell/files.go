@@ -19,7 +19,7 @@ type files struct {
 	writing bool  // the current list of commands writes a file
 	obeying bool  // a program may act on a written file without naming it
 	git     bool  // git may act on a written file without naming it
-	after   int   // number of commands read when a file that a program may act on was first written, plus one; 0 if no such file has been written
+	after   int   // 1 plus the number of commands read before the script first wrote a file that a program may act on; 0 if no such file has been written
 	dashed  bool  // the script creates a file whose name a program may take for an option
 	loops   bool  // the script has a loop or a function, so any command may run before and after any other
 	texts   []arg // here documents and here strings in the current list

@@ -32,12 +32,12 @@ type findings struct {
 	body      *body        // function or trap body being read, if any
 	owner     int          // index of the command whose arguments are being read, or -1
 	settling  bool         // the whole script has been read; the remaining doubts are being added
-	tentative bool         // the commands now being found might not run
+	tentative bool         // the commands being read might not run
 	input     bool         // standard input comes from the script itself: a pipe, a redirection or a here document
 	textInput bool         // standard input is a here document or a here string
 }
 
-// addDoubt adds a doubt at the current position. Under strict reading, every doubt affects all
+// addDoubt adds a doubt at the current position. Under [Options.Strict], every doubt affects all
 // commands.
 func (f *findings) addDoubt(what string, reach reach) {
 	switch {
@@ -212,21 +212,22 @@ func (f *findings) withoutPending(args []arg) []arg {
 	return slices.DeleteFunc(slices.Clone(args), f.isPending)
 }
 
-// codes holds the descriptions of doubts about code in other languages. Such code may use the files
-// that it names.
+// codes holds the descriptions of doubts about code written in other languages. Such code may use
+// the files that it mentions.
 var codes = map[string]bool{"a program on the command line": true, "a program that is read from standard input": true}
 
-// maxPaths is the maximum number of words in code in other languages that are examined as paths.
+// maxPaths is the maximum number of words from code in other languages that are examined as
+// possible paths.
 const maxPaths = 25_000
 
-// A codePath is a word in code in another language that may be a file path. It also holds the index
-// of the doubt about that code.
+// A codePath is a possible file path in code written in another language, with the index of the
+// doubt about that code.
 type codePath struct {
 	path string
 	of   int
 }
 
-// codePaths returns, without duplicates, the words in code in other languages that may be paths.
+// codePaths returns the possible file paths in code written in other languages, without duplicates.
 // more reports whether words were left out because of maxPaths.
 func (f *findings) codePaths() (all []codePath, more bool) {
 	seen := set{}

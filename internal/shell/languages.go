@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// sqlClients lists the clients whose harmless input harmlessSQL can recognize.
+// sqlClients lists the database and file transfer clients whose input harmlessSQL can judge.
 var sqlClients = setOf("sqlite3 duckdb psql mysql mariadb sftp")
 
 // sqlTells matches text in SQL or in commands of SQL clients that can run a program or write a

@@ -96,7 +96,8 @@ func (c *command) holds(text string) bool {
 	return slices.ContainsFunc(c.args, func(a arg) bool { return strings.Contains(a.text, text) })
 }
 
-// Programs that write the files named by their arguments, always or only with an option.
+// Programs that write the files named by their arguments. Those in writingOptions do so only with
+// one of the listed options.
 var (
 	writers        = setOf("tee sponge dd cp mv ln install curl wget scp rsync tar unzip base64 touch xxd")
 	writingOptions = map[string]string{"sed": "-i --in-place", "gsed": "-i --in-place", "git": "-o --o", "sort": "-o --o", "find": "-fprint -fls", "gfind": "-fprint -fls"}

@@ -122,8 +122,8 @@ func (p *Pattern) operand(n int, a arg) Outcome {
 	return NoMatch
 }
 
-// inOrder reports whether the pattern's operands, from index from on, occur in this order among
-// args and the files that the command gets as input.
+// inOrder reports whether the pattern's operands, starting with the one at index from, occur in
+// this order among args and the files that the command gets as input.
 func (p *Pattern) inOrder(c *command, args []arg, from int) Outcome {
 	sure, may := from, from // number of the pattern's operands that were certainly found, and number that may have been found
 	files := subcommandsOf(p.name.text) == nil
@@ -144,9 +144,9 @@ func (p *Pattern) inOrder(c *command, args []arg, from int) Outcome {
 	return Match
 }
 
-// advance returns how many of the pattern's operands may have been found after the argument a,
-// given that n may have been found before it. files means that an operand that is a file name also
-// matches paths to the file.
+// advance returns the number of the pattern's operands that may have been found up to and including
+// the argument a, if n may have been found before a. files means that an operand that is a file
+// name also matches paths to that file.
 func (p *Pattern) advance(a arg, n int, files bool) int {
 	switch {
 	case n == len(p.operands):

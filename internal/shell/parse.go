@@ -11,16 +11,16 @@ import (
 // Limits on the work. A script that exceeds any of them is opaque.
 const (
 	maxScript = 1 << 20 // maximum length of a script in bytes
-	maxWeight = 20_000  // maximum nesting, as estimated by weight
-	maxPieces = 25_000  // maximum number of words and separators in a script; see pieces
+	maxWeight = 20_000  // maximum nesting of a script, as estimated by the function weight
+	maxPieces = 25_000  // maximum number of pieces (words and separators) in a script; see the function pieces
 	maxWork   = 40_000  // maximum number of pieces in a script and its nested scripts
-	maxArgs   = 100_000 // maximum number of arguments of all commands; a wrapper's arguments count again for the command it runs
-	maxLooks  = 100_000 // maximum number of arguments compared with patterns, for all patterns together
+	maxArgs   = 100_000 // maximum number of arguments of all commands together; an argument counts again for each command that a wrapper, such as timeout, passes it to
+	maxLooks  = 100_000 // maximum number of comparisons of an argument with a pattern, for all patterns together
 	maxName   = 1024    // maximum length of a command name in bytes; file systems allow 255
 	maxDepth  = 10_000  // maximum nesting depth of nodes
 	maxTexts  = 16      // maximum nesting depth of scripts, as in sh -c "sh -c ..."
 
-	piecesOfParser = 8 // number of pieces added to the count for each call of the parser, even for an empty script
+	piecesOfParser = 8 // number of pieces that each call of the parser adds to the count, even for an empty script
 )
 
 // parse parses a script. It returns an error if the parser panics.

@@ -112,7 +112,7 @@ func parseOptions(text string) *knownOptions {
 	return known
 }
 
-// A givenOption is an option of a command in the script.
+// A givenOption is an option that a script passes to a command.
 type givenOption struct {
 	known *knownOption // nil if the option is not in the table
 	name  string
@@ -193,8 +193,8 @@ func has(found []givenOption, name string) bool {
 	return slices.ContainsFunc(found, func(o givenOption) bool { return o.name == name })
 }
 
-// option parses args[0], which contains one or more options. It returns these and the number of
-// arguments that they and their values occupy, or 0 if the number is uncertain.
+// option parses args[0], which contains one or more options. It returns the options and the number
+// of arguments taken up by the options and their values, or 0 if this number is uncertain.
 func (k *knownOptions) option(args []arg) (found []givenOption, n int) {
 	a := args[0]
 	name, value, with := a.cut()

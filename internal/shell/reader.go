@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A Reader reads a field of a call as a script, and finds the commands and files named by a
-// policy's maps. It is the [gate.Reader] of these maps, so each script is read only once for all of
-// them.
+// A Reader reads a field of a call as a script, and finds the commands and files named by the map
+// statements of a policy. It is the [gate.Reader] of these statements, so each script is read only
+// once for all of them.
 //
 // All commands and files must be added before the first call to Read. After that, a Reader is safe
 // for concurrent use.
@@ -28,7 +28,7 @@ func (o Options) NewReader() *Reader {
 }
 
 // Command adds a command, given as words; see [Compile]. It returns the pattern's number, for use
-// as [gate.Map.Pattern]. Equal commands share a number.
+// as [gate.Map.Pattern]. Identical commands share a number.
 func (r *Reader) Command(words []string, exactly bool) (pattern int, err error) {
 	key := fmt.Sprint(exactly) + "\x00" + strings.Join(words, "\x00")
 	if n, ok := r.numbers[key]; ok {
@@ -53,7 +53,7 @@ func (r *Reader) Command(words []string, exactly bool) (pattern int, err error) 
 }
 
 // Files adds a glob for files that a script reads or writes; see [CompileFiles]. It returns the
-// pattern's number. Equal globs with the same access share a number.
+// pattern's number. Identical globs with the same access share a number.
 func (r *Reader) Files(access Access, glob string) (pattern int, err error) {
 	key := access.String() + "\x00" + glob
 	if n, ok := r.numbers[key]; ok {

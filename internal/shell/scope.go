@@ -14,7 +14,7 @@ type scope struct {
 	nested nestedReader
 }
 
-// A nestedReader reads scripts nested in words and values.
+// A nestedReader reads the scripts that are nested in words and in the values of variables.
 type nestedReader interface {
 	// substitution reads commands whose output becomes part of a word. fed means that the standard
 	// input of the commands is a pipe.

@@ -54,7 +54,7 @@ func (r *Reading) evidence(p *Pattern) (first int, surely bool) {
 // explanation and advice.
 type gap func(own string) (what, advice string)
 
-// gapOutside returns a gap that gives what as its explanation and advises running the command in a
+// gapOutside returns a gap with the explanation what. Its advice is to run the command in a
 // separate call.
 func gapOutside(what string) gap {
 	return func(own string) (string, string) { return what, alone(own) }
@@ -269,9 +269,9 @@ func (k *knownOptions) shortens(name string) bool {
 	return false
 }
 
-// others returns those operands of a command that are not in the pattern. The first operands of the
-// pattern, up to the number lead, belong to the name of the table's entry. They are skipped,
-// because operands does not contain them.
+// others returns the operands of a command that match no operand of the pattern. It skips up to
+// lead operands at the start of the pattern: these belong to the name of the table entry, so the
+// slice operands does not contain them.
 func (p *Pattern) others(operands []arg, lead int) (rest []arg) {
 	next := min(lead, len(p.operands))
 	for _, a := range operands {

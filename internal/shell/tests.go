@@ -58,8 +58,9 @@ func setsScripts(program string, args []arg) bool {
 	return slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal || scriptSettings[name(a.text)] })
 }
 
-// passed returns the first of args that selects a part of the tests. args are passed on to the test
-// program. An argument after an option does not count, because it may be the option's value.
+// passed examines the arguments args, which are passed on to a test program, and returns the first
+// that selects a part of the tests. less reports whether such an argument exists. An argument after
+// an option does not count, because it may be the option's value.
 func passed(name string, args []arg) (argument string, less bool) {
 	value := false
 	for _, a := range args {

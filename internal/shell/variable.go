@@ -33,14 +33,14 @@ type variables struct {
 	fixed               set  // the variables that may be read-only
 	customIFS           bool // expansions may be split at characters that are not blanks
 	resets              bool // a trap may set the arguments of functions
-	unbound             bool // no variable has a certain value any longer, because a function, a sourced file or a builtin may set variables
+	unbound             bool // the value of every variable is uncertain, because a function, a sourced file or a builtin may set variables
 }
 
 // A fact is a set of properties of a variable.
 type fact uint8
 
 const (
-	free     fact = 1 << iota // the variable may have a value that is not a number
+	free     fact = 1 << iota // the variable may have a value that is not numeric
 	computed                  // the variable is evaluated in arithmetic
 	isArray                   // the variable is an array
 	filled                    // declare assigns the variable a value that is not literal

@@ -59,8 +59,9 @@ func (k *knownOptions) byLongName(name string) *knownOption {
 	return nil
 }
 
-// wants returns the options to look for if w, an option of a pattern, has the entry o in the table
-// k. These are w with all names of o or, if o implies other options, those options.
+// wants returns the options to look for if a pattern contains the option w. o is the entry for w in
+// the table k, or nil if k has no entry. If o implies other options, wants returns those;
+// otherwise, it returns w with all names of o.
 func (o *knownOption) wants(k *knownOptions, w wanted) []wanted {
 	switch {
 	case o == nil:
@@ -72,7 +73,8 @@ func (o *knownOption) wants(k *knownOptions, w wanted) []wanted {
 	return list.Map(o.implies, func(name string) wanted { return wanted{text: "-" + name, names: k.byName[name].names} })
 }
 
-// wantedOfUnknown returns an option of a program that is in no table.
+// wantedOfUnknown returns the options to look for if a pattern contains an option of a program that
+// is in no table.
 func wantedOfUnknown(text, name, value string, with bool) []wanted {
 	if long, ok := strings.CutPrefix(name, "--"); ok {
 		return []wanted{{text: text, names: []string{long}, value: value, with: with}}

@@ -11,7 +11,7 @@ type expander struct {
 	scope
 	source    string // text of the innermost script
 	depth     int    // nesting depth of the current node
-	argCount  int    // number of arguments of all commands; a wrapper's arguments count again for the command it runs
+	argCount  int    // number of arguments of all commands together; see maxArgs
 	posix     bool   // the current shell lacks the extensions of bash
 	expanding bool   // the current ${...} is in double quotes, and the quotes in it, including nested ones, have already been checked
 }

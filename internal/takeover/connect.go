@@ -74,8 +74,9 @@ func (d *Driver) Connect(ctx context.Context, c Connection) error {
 	return nil
 }
 
-// change adds the step s to the file's record and then writes the file. It prints the text of done,
-// the file's path and, if the file existed before, the path of its backup.
+// change adds the step s to the file's record and then writes the file. It prints a line that
+// begins with the message done and ends with the file's path. If the file existed before, it also
+// prints the path of its backup.
 func (d *Driver) change(f *file, s step, connected bool, done string) error {
 	if err := d.records().change(f, s, connected); err != nil {
 		return err
@@ -312,8 +313,8 @@ func (d *Driver) disconnect(f *file, n *record, after []byte, exists bool) error
 }
 
 // undo writes or removes the file and deletes its record, if any. asBefore reports whether the file
-// is now in the same state as before the first step. undo prints the text of done, the file's path,
-// and the outcome. If asBefore is false, edited describes the outcome.
+// is now in the same state as before the first step. undo prints the message done, the file's path,
+// and the outcome. If asBefore is false, edited is a description of the outcome.
 func (d *Driver) undo(f *file, n *record, after []byte, exists bool, done, edited string) (asBefore bool, err error) {
 	asBefore = n != nil && exists == n.Steps[0].Existed && bytes.Equal(after, n.Steps[0].Before)
 	if err := d.records().undo(f, after, exists, asBefore); err != nil {

@@ -83,8 +83,8 @@ func (d *Driver) noteHookGaps(h clientcfg.Hooks, f *file) {
 	}
 }
 
-// withHooks returns the content of the file with petrigate's hooks added. Up-to-date hooks stay
-// unchanged.
+// withHooks returns the content of the file with petrigate's current hooks in place of any that
+// petrigate added earlier.
 func (d *Driver) withHooks(f *file, n *record, h clientcfg.Hooks, l clientcfg.Launch) ([]byte, error) {
 	doc := f.doc
 	if h.New != "" && len(bytes.TrimSpace(f.src)) == 0 {
@@ -103,8 +103,8 @@ func (d *Driver) withHooks(f *file, n *record, h clientcfg.Hooks, l clientcfg.La
 	return doc.Append(hooksAt, h.Items(d.System, l))
 }
 
-// withoutOurs returns the content of doc without petrigate's hooks. It keeps lists that existed
-// before petrigate changed the file.
+// withoutOurs returns the content of doc without petrigate's hooks. It removes lists that become
+// empty, unless they existed before petrigate first changed the file.
 func withoutOurs(f *file, n *record, h clientcfg.Hooks, doc *splice.Document) ([]byte, error) {
 	var before *splice.Document
 	if n != nil {

@@ -24,7 +24,7 @@ type HookService struct {
 	service.Service
 	Listen string   // address that the proxy listens on
 	Reads  []string // variables that the configuration reads and that are set in the current environment
-	Memory bool     // whether a proxy keeps its states only in memory, so proxies do not share them
+	Memory bool     // whether a proxy stores its states only in memory, so proxies do not share them
 
 	Make bool // whether to install the service without asking
 	Skip bool // whether to skip the offer

@@ -32,8 +32,8 @@ func PlainJSON(doc []byte) []byte {
 }
 
 // escaped decodes the \u escape at the start of s, and returns the character and the length of the
-// escape. It returns utf8.RuneError if s does not start with such an escape, or only with half of a
-// surrogate pair.
+// escape. It returns utf8.RuneError if s does not start with such an escape, or starts with only
+// half of a surrogate pair.
 func escaped(s []byte) (r rune, size int) {
 	r, ok := hex4(s)
 	if !ok {
