@@ -124,9 +124,9 @@ func (m *match) matchParts(parts []part, at int, then func(at int) bool) bool {
 	return m.operand(p, at, rest)
 }
 
-// oneOf reports whether an alternative of the choice p matches the words from index at on and rest
-// matches the words after them; rest is called with the index of the next word. If p is a clause,
-// oneOf then records the clause in m.
+// oneOf reports whether an alternative of the choice p matches the words that start at index at,
+// and rest matches the words after them. It calls rest with the index of the next word. If p is a
+// clause, oneOf then records the clause in m.
 func (m *match) oneOf(p part, at int, rest func(int) bool) bool {
 	for _, parts := range p.choice {
 		fits := m.matchParts(parts, at, func(end int) bool {
@@ -146,8 +146,8 @@ func (m *match) oneOf(p part, at int, rest func(int) bool) bool {
 	return false
 }
 
-// assign reports whether rest matches the words from index end on. If so, it records that the words
-// before them, from index at on, belong to part p.
+// assign reports whether rest matches the words that start at index end. If so, it records that the
+// words before them, which start at index at, belong to part p.
 func (m *match) assign(p part, at, end int, rest func(int) bool) bool {
 	if !rest(end) {
 		return false
@@ -161,7 +161,7 @@ func (m *match) assign(p part, at, end int, rest func(int) bool) bool {
 	return true
 }
 
-// textOf returns the text of the words with indexes at to end-1.
+// textOf returns the text of the words at indexes at through end-1.
 func (m *match) textOf(at, end int) string {
 	var b strings.Builder
 	for i := at; i < end; i++ {
@@ -173,8 +173,8 @@ func (m *match) textOf(at, end int) string {
 	return b.String()
 }
 
-// operand reports whether operand p matches the words from index at on and rest matches the words
-// after them.
+// operand reports whether the operand p matches the words that start at index at, and rest matches
+// the words after them.
 func (m *match) operand(p part, at int, rest func(int) bool) bool {
 	w := m.words[at]
 	if w.kind == bare && slices.Contains(reservedNames, w.text) {
@@ -239,8 +239,8 @@ var lists = map[class]listSyntax{
 	key:       {separators: []string{",", "as"}, offered: "as"},
 }
 
-// list reports whether operand p, which consists of words and separators, matches the words from
-// index at on and rest matches the words after them.
+// list reports whether the operand p, which consists of words and separators, matches the words
+// that start at index at, and rest matches the words after them.
 func (m *match) list(p part, l listSyntax, at int, rest func(int) bool) bool {
 	for end := at; ; end += 2 {
 		switch last := end+1 == len(m.words); {

@@ -25,7 +25,8 @@ var aliases = map[string]string{
 	"brew uninstall": "rm remove", "brew install": "instal", "pulumi up": "update", "pulumi destroy": "down dn",
 }
 
-// isAlias reports whether text is a built-in alias of operand n of the pattern p.
+// isAlias reports whether text is a built-in alias of the pattern p's operand with index n. Only
+// subcommands, which have index 0, have aliases.
 func isAlias(p *Pattern, text string, n int) bool {
 	return n == 0 && slices.Contains(strings.Fields(aliases[p.name.text+" "+p.operands[0].text]), text)
 }
@@ -34,8 +35,8 @@ func isAlias(p *Pattern, text string, n int) bool {
 // terraform destroy to apply -destroy.
 var equivalents = map[string][2]string{"terraform destroy": {"apply", "-destroy"}, "tofu destroy": {"apply", "-destroy"}, "terragrunt destroy": {"apply", "-destroy"}}
 
-// isEquivalent reports whether the subcommand sub with the arguments rest is equivalent to the
-// first operand of the pattern p; see equivalents.
+// isEquivalent reports whether the subcommand sub, followed by the arguments rest, means the same
+// as the first operand of the pattern p; see equivalents.
 func isEquivalent(p *Pattern, sub arg, rest []arg) bool {
 	other, ok := equivalents[p.name.text+" "+p.operands[0].text]
 	return ok && sub.kind == literal && sub.text == other[0] && slices.ContainsFunc(rest, func(a arg) bool {
@@ -43,8 +44,8 @@ func isEquivalent(p *Pattern, sub arg, rest []arg) bool {
 	})
 }
 
-// isAbbreviation reports whether a program may accept text as an abbreviation of operand next of
-// the pattern p.
+// isAbbreviation reports whether the program of the pattern p may accept text as an abbreviation of
+// p.operands[next].
 func isAbbreviation(p *Pattern, text string, next int) bool {
 	name, want := p.name.text, p.operands[next].text
 	switch {
@@ -63,7 +64,8 @@ func isAbbreviation(p *Pattern, text string, next int) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, text) })
 }
 
-// isSubsequence reports whether text is a subsequence of other.
+// isSubsequence reports whether other contains the bytes of text in the same order, not necessarily
+// next to each other.
 func isSubsequence(text, other string) bool {
 	for i := range len(text) {
 		at := strings.IndexByte(other, text[i])

@@ -95,8 +95,8 @@ func sizes(list []arg) (n int) {
 	return n
 }
 
-// file returns the base name of the file named by the argument, which may have a prefix such as of=
-// or host:.
+// file returns the base name of the file that the argument names, without a prefix such as of= or
+// host:.
 func (a arg) file() string {
 	text := a.text
 	if a.kind != literal {
@@ -111,10 +111,11 @@ func literals(words []string) []arg {
 	return list.Map(words, func(word string) arg { return arg{text: word} })
 }
 
-// matchWord returns the first of the space-separated words that matches the argument, or "". A word
-// --name also matches abbreviations of the option, with or without an attached value. A word -x
-// also matches x in a group of letters. A word =name matches the part of the argument before its
-// equals sign. Any other word matches if the argument contains it; a leading * is ignored.
+// matchWord returns the first of the space-separated words that matches the argument, or "" if none
+// does. The word --name also matches abbreviations of that option, with or without an attached
+// value. The word -x also matches a group of letters that contains x. The word =name matches if the
+// part of the argument before its equals sign is name. Any other word matches if the argument
+// contains it; a * at the start of such a word is ignored.
 func (a arg) matchWord(words string) string {
 	name, _, with := strings.Cut(a.text, "=")
 	for word := range strings.FieldsSeq(words) {

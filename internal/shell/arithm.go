@@ -6,7 +6,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// arithm reads the commands and the variables in an arithmetic expression.
+// arithm reads an arithmetic expression: the commands in its expansions, and its variables.
 func (r *expander) arithm(x syntax.ArithmExpr) {
 	if x == nil || !r.enter() {
 		return
@@ -25,7 +25,7 @@ func (r *expander) arithm(x syntax.ArithmExpr) {
 }
 
 // term reads a number, a variable or an expansion in an arithmetic expression. If the parser may
-// have missed an array index in it, the reading becomes opaque.
+// have missed an array index in it, term adds a doubt that affects all commands.
 func (r *expander) term(w *syntax.Word) {
 	for _, part := range w.Parts {
 		switch p := part.(type) {

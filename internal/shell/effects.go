@@ -17,8 +17,8 @@ type effects struct {
 // maxEffects limits the nodes visited to find effects. Nodes in nested loops count more than once.
 const maxEffects = 200_000
 
-// effectsOf returns the effects of node. Commands that a function runs through "$@" are considered
-// when the function is called.
+// effectsOf returns the effects that the part of the script below node can have on variables.
+// Commands that a function runs through "$@" are considered when the function is called.
 func (v *variables) effectsOf(node syntax.Node) (c effects) {
 	syntax.Walk(node, func(n syntax.Node) bool {
 		if v.visited++; v.visited > maxEffects {
@@ -130,7 +130,7 @@ func mayBeOption(w *syntax.Word) bool {
 }
 
 // assignedIn returns the known values that the statements in list assign to variables. It leaves
-// out variables that other statements in list may also change.
+// out every variable that another statement in list may also change.
 func (v *variables) assignedIn(list []*syntax.Stmt) map[string]string {
 	texts, changed := make(map[string]string), make(set)
 	for _, s := range list {

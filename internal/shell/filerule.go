@@ -17,7 +17,7 @@ type fileRule struct {
 	remote  bool   // an operand that contains a colon names a file on another machine
 	takes   string // options whose value is not a file
 	where   string // options that name the working directory
-	script  string // options whose value is the pattern or script; no operands are skipped then
+	script  string // options whose value is the pattern or script; if one is given, no operands are skipped
 	writing string // options that make the program write its operands
 	instead bool   // if an option in writing is given, the operands are only written, not read, as with sed -i
 	valued  string // options whose value is a file to write
@@ -26,8 +26,8 @@ type fileRule struct {
 	words   bool   // a single dash introduces a word, not a group of letters
 	unnamed string // arguments that make the program write files not named by any argument; see [withRows]
 	dry     string // options that request a dry run
-	rewrite string // first operands, such as rm in git rm, of commands that also write their other operands if they change any files
-	shows   string // first operands, such as show in git show, of commands that read their other operands, including paths after a colon
+	rewrite string // subcommands, such as rm in git rm; if such a command changes files at all, it also writes its operands after the subcommand
+	shows   string // subcommands, such as show in git show, that read the operands after them, including paths after a colon
 	rows    []unnamedWrites
 }
 
@@ -87,8 +87,8 @@ func (f *fileRule) use(r *findings, operands, options []arg) {
 	}
 }
 
-// into returns the path of file after a move into folder. The result is empty if a name is not
-// literal or folder does not end with a slash.
+// into returns the path of the given file after it has been moved into folder. The result is empty
+// unless both names are literal and folder ends with a slash.
 func into(folder, file arg) arg {
 	if folder.kind != literal || file.kind != literal || !strings.HasSuffix(folder.text, "/") {
 		return arg{}
@@ -193,15 +193,15 @@ func (f *fileRule) split(r *findings, args []arg) (operands, options []arg, else
 	return operands, options, elsewhere
 }
 
-// known reports whether the rule lists the option with the given name, that is, whether the option
-// takes a value.
+// known reports whether the rule lists the option with the given name as an option that takes a
+// value.
 func (f *fileRule) known(name string) bool {
 	lists := []string{f.takes, f.where, f.valued, f.sources, f.behind}
 	return slices.ContainsFunc(lists, func(list string) bool { return hasWord(list, name) })
 }
 
-// letters finds the first letter in the argument a that stands for an option with a value, and
-// returns this option. It also returns the value if it is attached to the letter.
+// letters finds the first letter in the argument a that is an option with a value. It returns this
+// option and, if the value is attached to the letter, the value.
 func (f *fileRule) letters(a arg) (name string, value arg, with bool) {
 	for i := 1; i < len(a.text); i++ {
 		if name = "-" + a.text[i:i+1]; f.known(name) {

@@ -17,8 +17,8 @@ type files struct {
 	// A later command may act on a written file even if no argument names it. For example, the file
 	// may be a test, a hook, a module or a configuration.
 	writing bool  // the current list of commands writes a file
-	obeying bool  // a program may act on a written file without naming it
-	git     bool  // git may act on a written file without naming it
+	obeying bool  // a program may act on a written file that no argument names
+	git     bool  // git may act on a written file that no argument names
 	after   int   // 1 plus the number of commands read before the script first wrote a file that a program may act on; 0 if no such file has been written
 	dashed  bool  // the script creates a file whose name a program may take for an option
 	loops   bool  // the script has a loop or a function, so any command may run before and after any other

@@ -93,8 +93,8 @@ func readXargs(args []arg, names bool) (p plan) {
 	return p
 }
 
-// findsNames reports whether every file name that find passes to a command begins with a starting
-// point, and therefore is not an option. Starting points precede the expression.
+// findsNames reports whether every file name that find passes to a command begins with one of
+// find's starting points, and so cannot be an option. Starting points precede the expression.
 func findsNames(args []arg) bool {
 	if slices.ContainsFunc(args, func(a arg) bool { return a.kind == anything || a.text == "-files0-from" }) {
 		return false
@@ -111,12 +111,12 @@ func findsNames(args []arg) bool {
 	return true
 }
 
-// producers maps programs to the words that make them print file names. An empty string means that
-// the program always prints file names. A line of the output can look like an option only if a file
-// has such a name.
+// producers maps the programs that can print file names to the arguments that make them do so. An
+// empty string means that the program always prints file names. A line of the output can look like
+// an option only if a file has such a name.
 var producers = map[string]string{"find": "", "gfind": "", "fd": "", "fdfind": "", "ls": "", "git": "=ls-files", "rg": "=-l =--files =--files-with-matches =-il", "grep": "=-l =-rl =-lr =-Rl =-lR =-ril =-rli =-lrZ =-rlZ =-lZ --files-with-matches"}
 
-// lineFilters lists the filters that pass lines on unchanged.
+// lineFilters lists the filters that output lines of their input unchanged.
 var lineFilters = setOf("grep egrep fgrep sort uniq head tail tac")
 
 // pipesNames reports whether the current command reads file names from a pipe.
@@ -138,7 +138,7 @@ func (r *reader) pipesNames() bool {
 	return n == r.pipe.elements
 }
 
-// isRunBy reports whether the command with index by runs the command with index i, directly or
+// isRunBy reports whether the command with index i is run by the command with index by, directly or
 // through other commands.
 func isRunBy(commands []command, i, by int) bool {
 	for i >= 0 && i != by {

@@ -225,7 +225,7 @@ func (f *flow) setOption(name string, on bool) {
 	}
 }
 
-// noteExit records a builtin that may end the script, or a part of it, successfully.
+// noteExit records that a builtin may end the script, or a part of it, successfully.
 func (f *flow) noteExit(name string, args []arg) {
 	switch name {
 	case "exit", "return":

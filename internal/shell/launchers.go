@@ -45,9 +45,9 @@ var ownWords = setOf(`
 	plugin policies prune publish rb rebuild remove rm root run run-script runtime search self-update server set setup start stage store t tag team test
 	tst un uninstall unlink unplug unlink up update upgrade upgrade-interactive version versions view why workspace workspaces`)
 
-// launched returns the launcher's entry in launches and the words of the program that the launcher
-// runs. sure is false if one of the launcher's options is unknown or may change the program. ok is
-// false if the command is not a launcher.
+// launched returns the entry in launches for the launcher called name, and the words of the program
+// that it runs. sure is false if one of the launcher's options is unknown or may change the
+// program. ok is false if name and args are not a call of a launcher.
 func launched(name string, args []arg) (l launch, program []arg, sure, ok bool) {
 	name = tableName(name)
 	l, lead, ok := entryOf(launches, name, args)
@@ -69,8 +69,8 @@ func launched(name string, args []arg) (l launch, program []arg, sure, ok bool) 
 	return l, rest, sure, true
 }
 
-// tableName returns the name of a program in the tables: python for python3.12, and otherwise name
-// itself.
+// tableName returns the name that the tables use for a program: python for python3.12, and
+// otherwise name itself.
 func tableName(name string) string {
 	if family := strings.TrimRight(name, "0123456789.-"); family == "python" {
 		return family

@@ -31,7 +31,8 @@ func (c *command) makes() bool {
 	return !clients[c.name] && (c.unlisted || ok && t.kind == optionTool || plain) // if a client such as psql can write a file, its input has already caused a doubt
 }
 
-// makesSources reports whether all files named by a command are sources; see [isSource].
+// makesSources reports whether the command is one of the makers and all files named by its
+// arguments are sources; see [isSource].
 func (c *command) makesSources() bool {
 	return makers[c.name] && !slices.ContainsFunc(c.args, func(a arg) bool {
 		return a.kind != literal || !strings.HasPrefix(a.text, "-") && !isSource(a.text) || strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "=")

@@ -69,8 +69,8 @@ func (c *command) is(p *Pattern) (Outcome, []arg) {
 	return NoMatch, nil
 }
 
-// found reports whether args contain the pattern's operands: the first one as the subcommand, if
-// the program has subcommands, and the others in the same order as in the pattern.
+// found reports whether args contain the pattern's operands. If the program has subcommands, the
+// first operand must be the subcommand. The others must be in the same order as in the pattern.
 func (p *Pattern) found(c *command, args []arg) Outcome {
 	if len(p.operands) == 0 {
 		return Match
@@ -110,7 +110,7 @@ func (p *Pattern) found(c *command, args []arg) Outcome {
 	return p.inOrder(c, args, at)
 }
 
-// operand determines whether the argument a matches operand n of the pattern.
+// operand determines whether the argument a matches p.operands[n].
 func (p *Pattern) operand(n int, a arg) Outcome {
 	w := &p.operands[n]
 	switch {
@@ -163,7 +163,7 @@ func (p *Pattern) advance(a arg, n int, files bool) int {
 	return n
 }
 
-// isFile reports whether at is a longer path to the file that the word names.
+// isFile reports whether at is another, longer path to the file that the word w names.
 func (w *word) isFile(at string) bool {
 	if !strings.ContainsAny(w.text, "./") || len(at) <= len(w.text) || strings.HasPrefix(at, "-") {
 		return false

@@ -22,7 +22,8 @@ type mention struct {
 	of   int
 }
 
-// add collects the words of args, both as written and as a shell would read them a second time.
+// add collects the words of args, both as written and as they are after a shell has read them a
+// second time.
 func (m *mentions) add(args []arg, of int) {
 	for _, a := range args {
 		for _, text := range [...]string{a.text, a.tail} {

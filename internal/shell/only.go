@@ -63,8 +63,8 @@ func (o *only) within(d *doubt) bool {
 	return d.owner >= 0 && (o.covered[d.owner] || d.reach == mild) && d.reach != all
 }
 
-// matched reports whether a command certainly matches any of the patterns, and whether such a
-// pattern ends with *.
+// matched reports, as carried, whether a command certainly matches any of the patterns and, as any,
+// whether such a pattern ends with *.
 func (o *only) matched(c *command) (carried, any bool) {
 	if c.outside || c.possible || c.mayBeSplit() {
 		return false, false

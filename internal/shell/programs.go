@@ -230,7 +230,8 @@ var (
 	selfContained = setOf(`
 	export declare typeset local readonly set shopt unset read mapfile readarray getopts wait printf eval trap let alias unalias hash env
 	genv sudo doas nice ionice nohup timeout gtimeout time stdbuf setsid command builtin exec xargs find fd sed gsed awk gawk mawk sort jq`)
-	// configurable holds the plainPrograms that are not self-contained.
+	// configurable holds the plainPrograms that may run something named by their environment, their
+	// configuration or another file.
 	configurable = setOf(`
 	zgrep pytest eslint prettier tsc ruff black mypy flake8 isort gofmt goimports rustfmt clang-format clang-tidy javac shellcheck shfmt
 	golangci-lint staticcheck vite next jest vitest mocha pyright protoc redis-cli open xdg-open yum dnf apk pacman snap service rimraf

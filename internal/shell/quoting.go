@@ -9,8 +9,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// endsElsewhere reports whether bash may end a here document on a different line than the parser.
-// Unless the delimiter is quoted, bash first joins lines that end with a backslash.
+// endsElsewhere reports whether bash may end a here document on a different line than the parser
+// does. Unless the delimiter is quoted, bash first joins lines that end with a backslash.
 func endsElsewhere(source string, rd *syntax.Redirect) bool {
 	from, to := rd.Hdoc.Pos().Offset(), rd.Hdoc.End().Offset()
 	switch {
@@ -31,7 +31,7 @@ func endsElsewhere(source string, rd *syntax.Redirect) bool {
 	if end := strings.LastIndexByte(body, '\n'); strings.TrimLeft(body[end+1:], "\t") == delimiter {
 		body = body[:end]
 	}
-	// If the body ends with a backslash, bash joins the line with the delimiter to it.
+	// If the body ends with a backslash, bash joins its last line with the delimiter line.
 	return strings.HasSuffix(body, "\\") || strings.Contains("\n"+unbroken.Replace(body)+"\n", "\n"+delimiter+"\n")
 }
 
@@ -39,7 +39,8 @@ func endsElsewhere(source string, rd *syntax.Redirect) bool {
 // removes characters that bash may drop.
 var unbroken = strings.NewReplacer("\\\n", "", "\\", "", "\t", "")
 
-// unescape returns the text of $'...'. ok is false if shells disagree about it.
+// unescape returns the string that $'...' stands for if s is the text between the quotes. ok is
+// false if shells disagree about this string.
 func unescape(s string) (text string, ok bool) {
 	var b []byte
 	for i := 0; i < len(s); i++ {

@@ -22,7 +22,7 @@ type Reader struct {
 	globs    []int            // indexes of the command patterns whose names are globs
 }
 
-// NewReader returns a reader without patterns that reads scripts with the options o.
+// NewReader returns a reader that reads scripts with the options o. Initially, it has no patterns.
 func (o Options) NewReader() *Reader {
 	return &Reader{options: o, numbers: make(map[string]int), byName: make(map[string][]int)}
 }

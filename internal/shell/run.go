@@ -216,7 +216,7 @@ func (r *reader) readElsewhere(args []arg, redirs []*syntax.Redirect) {
 }
 
 // readJoined joins words with spaces and reads the result as a script, as eval and ssh do. If a
-// word is not literal, the reading becomes opaque.
+// word is not literal, readJoined adds a doubt that affects all commands.
 func (r *reader) readJoined(args ...arg) {
 	var b strings.Builder
 	for i, a := range args {

@@ -59,8 +59,8 @@ func (r *scope) assigned(name string, value arg) {
 	}
 }
 
-// compute handles an arithmetic expression that uses the named variable. The expression evaluates
-// the variable and may assign a value to it.
+// compute records that an arithmetic expression uses the named variable. The expression evaluates
+// the variable, and may assign a value to it.
 func (r *scope) compute(name string) {
 	if steers(name) {
 		r.doubtStrict("a variable that changes what runs: " + name) // such as PATH in ((PATH=1))
@@ -72,7 +72,7 @@ func (r *scope) compute(name string) {
 	r.vars.note(name, computed)
 }
 
-// setUnknown handles assignments of unknown values to the variables named by args.
+// setUnknown records that the variables named by args are set to unknown values.
 func (r *scope) setUnknown(args []arg) {
 	for _, a := range args {
 		if a.kind != literal || !isName(a.text) {

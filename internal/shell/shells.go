@@ -64,8 +64,8 @@ func (r *reader) readShell(name string, args []arg, redirs []*syntax.Redirect) {
 	}
 }
 
-// readDialect reads a script for a shell that is similar to bash. If the shell reads a construct in
-// the script differently, the reading becomes opaque.
+// readDialect reads a script for a shell that is similar to bash. If that shell reads a construct
+// in the script differently than bash, this causes a doubt that affects all commands.
 func (r *reader) readDialect(name string, script arg) {
 	before := r.posix
 	r.posix = name != "bash" && name != "rbash"

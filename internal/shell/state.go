@@ -29,7 +29,7 @@ type reader struct {
 	functions  map[string][]*syntax.Stmt // bodies of functions that use their arguments
 	calling    map[string][]arg          // arguments of the calls that are being read, keyed by function name
 	calls      int                       // number of function bodies read for calls so far
-	called     int                       // total size of those bodies in bytes
+	called     int                       // total size, in bytes, of the function bodies read for calls so far
 
 	pipe        pipeline
 	outerRedirs []*syntax.Redirect // redirections of the program that runs this shell, as in ssh host 'bash -s' < x.sh
@@ -42,8 +42,8 @@ type pipeline struct {
 	elements int // number of commands before the current one; zero or negative if any of them is not a simple command
 }
 
-// withInput calls read, which reads commands. fed means that these commands get their standard
-// input from a pipe in the script.
+// withInput calls the function read, which reads commands. fed means that these commands get their
+// standard input from a pipe in the script.
 func (r *reader) withInput(fed bool, read func()) {
 	defer func(input, piped bool) { r.input, r.piped = input, piped }(r.input, r.piped)
 	r.input, r.piped = r.input || fed, r.piped || fed

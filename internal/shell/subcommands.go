@@ -80,7 +80,7 @@ var groups = eachGroup(map[string]string{
 })
 
 // eachGroup expands a table of groups to one entry for each program and group. The value of an
-// entry returns the options that can precede the group's own subcommands.
+// entry is a function that returns the options that can precede the group's own subcommands.
 func eachGroup(rows map[string]string) map[string]func() *knownOptions {
 	table := make(map[string]func() *knownOptions)
 	for names, subs := range rows {
@@ -106,8 +106,8 @@ func subcommandsOf(name string) *knownOptions {
 	return nil
 }
 
-// next returns the first operand and the arguments after it. sub is nil if there are no operands.
-// sure is false if the operand may be the value of an unknown option before it.
+// next returns the first operand in args, and the arguments after it. sub is nil if args contain no
+// operand. sure is false if the operand may instead be the value of an unknown option before it.
 func (k *knownOptions) next(args []arg) (sub *arg, rest []arg, sure bool) {
 	sure = true
 	for len(args) > 0 {
@@ -128,8 +128,8 @@ func (k *knownOptions) next(args []arg) (sub *arg, rest []arg, sure bool) {
 	return nil, nil, sure
 }
 
-// beside returns args without the options that precede the subcommand and have values that are not
-// literal. It keeps the options that a pattern asks for.
+// beside returns args without the options that precede the subcommand if their values are not
+// literal. It does not remove options that a pattern asks for.
 func (k *knownOptions) beside(args []arg, options []wanted) []arg {
 	sub, rest, _ := k.next(args)
 	end := len(args) - len(rest)

@@ -223,7 +223,8 @@ func (c *command) optionDeviates(p *Pattern, options *knownOptions, tests bool, 
 }
 
 // shows returns an argument that makes a test program use another shell, or print something instead
-// of running tests. It ignores the words of the pattern. ok is false if no argument does so.
+// of running tests. It ignores arguments that the pattern also contains. ok is false if no such
+// argument is found.
 func (c *command) shows(p *Pattern) (option string, ok bool) {
 	words := otherEffectOptions[c.name]
 	for _, a := range c.args {
@@ -237,7 +238,7 @@ func (c *command) shows(p *Pattern) (option string, ok bool) {
 	return "", false
 }
 
-// noOptions is the table of options for programs that are in no table.
+// noOptions is an empty table of options, for programs that are in no table.
 var noOptions = parseOptions("")
 
 // changes reports whether an option changes what its command does.

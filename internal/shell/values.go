@@ -13,7 +13,7 @@ import (
 type values struct {
 	texts  map[string]arg
 	arrays map[string][]arg
-	either map[string][]string // for a variable that has one of several values, those values
+	either map[string][]string // possible values of each variable that has one of several known values
 	lost   *set                // if not nil, collects the names of variables that lose their values; "" stands for all variables
 }
 
@@ -22,13 +22,13 @@ func (v *values) clone() values {
 	return values{maps.Clone(v.texts), maps.Clone(v.arrays), maps.Clone(v.either), v.lost}
 }
 
-// Limits in bytes on one known value and on all expansions of variables together.
+// Maximum sizes, in bytes, of one known value and of all expansions of variables together.
 const (
 	maxValue    = 4 << 10
 	maxExpanded = 256 << 10
 )
 
-// maxElements limits the elements of a known array and the words of a known value.
+// maxElements is the maximum number of elements in a known array, and of words in a known value.
 const maxElements = 64
 
 // maxAlternatives is the maximum number of possible values of one variable.

@@ -89,8 +89,8 @@ func wantedOfUnknown(text, name, value string, with bool) []wanted {
 	return []wanted{w}
 }
 
-// given looks for the option in args. It ignores the values of other options and the arguments
-// after --.
+// given reports whether args contain the option w. It ignores the values of other options and the
+// arguments after --.
 func (w *wanted) given(k *knownOptions, args []arg) Outcome {
 	found := NoMatch
 	for i := 0; i < len(args); i++ {
@@ -182,7 +182,7 @@ func (w *wanted) ends(a arg) Outcome {
 	return NoMatch
 }
 
-// inLong reports whether --name or --name=value is the option.
+// inLong reports whether args[0], which has the form --name or --name=value, is the option w.
 func (w *wanted) inLong(k *knownOptions, args []arg) Outcome {
 	name, value, with := args[0].cut()
 	name = name[2:]
@@ -206,7 +206,7 @@ func (w *wanted) inLong(k *knownOptions, args []arg) Outcome {
 	return NoMatch
 }
 
-// inLetters reports whether the option is among the letters of an argument such as -abc. If the
+// inLetters reports whether the option w is among the letters of args[0], such as -abc. If the
 // program's long options begin with a single dash, -name is one option.
 func (w *wanted) inLetters(k *knownOptions, args []arg) Outcome {
 	a := args[0]

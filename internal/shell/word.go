@@ -16,8 +16,8 @@ type expander struct {
 	expanding bool   // the current ${...} is in double quotes, and the quotes in it, including nested ones, have already been checked
 }
 
-// enter descends by one node and reports whether the maximum depth permits it. If so, the caller
-// must call leave afterwards.
+// enter descends by one level of nodes. It returns false if that would exceed the maximum depth;
+// otherwise, the caller must call leave afterwards.
 func (r *expander) enter() bool {
 	if r.depth >= maxDepth {
 		r.doubtAll("too deeply nested")
@@ -213,7 +213,7 @@ func (b *wordBuilder) part(r *expander, part syntax.WordPart, quoted, first bool
 	}
 }
 
-// known adds the value of a variable, which is at least partly known.
+// known adds to the word the value of a variable, which is at least partly known.
 func (b *wordBuilder) known(a arg) {
 	b.text = append(b.text, a.text...)
 	if a.kind != literal {
@@ -230,7 +230,7 @@ func mayRun(pattern string) bool {
 	return strings.ContainsAny(pattern, "e+") && !strings.ContainsAny(pattern, "|(") || strings.Contains(pattern, "#q")
 }
 
-// words returns the kind of argument that an expansion with an unknown value yields. A quoted
+// words returns the kind of argument that results from an expansion with an unknown value. A quoted
 // expansion yields a single word.
 func words(quoted bool) argKind {
 	if quoted {
@@ -239,8 +239,8 @@ func words(quoted bool) argKind {
 	return anything
 }
 
-// nameCommands lists the commands that print a name or a number, which is one word and not an
-// option.
+// nameCommands lists the commands whose output is a single name or number, and therefore one word
+// and not an option.
 var nameCommands = map[string]set{
 	"git":      setOf("branch rev-parse describe symbolic-ref merge-base rev-list name-rev"),
 	"basename": nil, "dirname": nil, "pwd": nil, "whoami": nil, "hostname": nil, "uname": nil, "nproc": nil, "mktemp": nil, "realpath": nil, "which": nil, "wc": nil,

@@ -94,9 +94,9 @@ func (f *findings) writeFile(a arg) {
 	}
 }
 
-// element calls read, which reads an element of a list or pipeline. It then records the files
-// written by the commands with index at or higher. For a pipeline, at is the index of its first
-// command.
+// element calls the function read, which reads an element of a list or pipeline. Afterwards, it
+// records the files written by the commands with index at or higher. For a pipeline, at is the
+// index of its first command.
 func (f *findings) element(at int, read func()) {
 	outer := f.files.texts
 	read()

@@ -29,7 +29,7 @@ type HookService struct {
 	Make bool // whether to install the service without asking
 	Skip bool // whether to skip the offer
 
-	barred bool // set if no service can be installed
+	barred bool // whether no service can be installed
 }
 
 // serve offers to install the service and, if the user accepts, installs and starts it. answers
