@@ -28,8 +28,8 @@ type analyzeFlags struct {
 	json      bool
 }
 
-// maxAnalyzeBytes is the maximum amount of memory, in bytes, for the states of a net during an
-// analysis.
+// maxAnalyzeBytes is the maximum amount of memory, in bytes, that an analysis uses for the states
+// of a net.
 const maxAnalyzeBytes = 4 << 30
 
 func newAnalyze(s stdio) *cobra.Command {

@@ -55,7 +55,7 @@ func completeFlag(c *cobra.Command, f *pflag.Flag) {
 	}
 }
 
-// completers maps the path of each command that takes arguments to its completer.
+// completers maps the paths of the commands that take arguments to their completers.
 func completers() map[string]completer {
 	return map[string]completer{
 		"petrigate check":             completeFiles("rules"),
@@ -66,7 +66,7 @@ func completers() map[string]completer {
 		"petrigate suggest":           completeFiles("jsonl", "db"),
 		"petrigate test":              completeFiles("yaml", "jsonl"),
 		"petrigate diff":              completeFiles("rules", "yaml", "yml", "json"),
-		"petrigate wrap":              nil, // the shell itself completes the command line of the server to wrap
+		"petrigate wrap":              nil, // the arguments are the command line of an MCP server, which the shell itself completes
 		"petrigate explain":           completeFirst(toolNames),
 		"petrigate login":             completeFirst(serverNames),
 		"petrigate logout":            completeFirst(serverNames),

@@ -42,9 +42,9 @@ func printAnswer(w io.Writer, name string, v any) error {
 	return printJSON(w, json.RawMessage(fmt.Sprintf(`{"version":1,%q:%s}`, name, b.Bytes())))
 }
 
-// answering makes c a command that calls ask and prints the answer. If --json is set, the command
-// prints a JSON object that contains the answer under the given name. Otherwise, it calls show,
-// which prints the answer as text.
+// answering makes c a command that calls the function ask and prints the answer. If --json is set,
+// the command prints a JSON object that contains the answer under the given name. Otherwise, it
+// calls the function show returned by ask, which prints the answer as text.
 func answering(c *cobra.Command, s stdio, name string, ask func(args []string) (answer any, show func() error, err error)) *cobra.Command {
 	asJSON := c.Flags().Bool("json", false, "print JSON")
 	c.RunE = func(_ *cobra.Command, args []string) error {
@@ -57,8 +57,8 @@ func answering(c *cobra.Command, s stdio, name string, ask func(args []string) (
 	return c
 }
 
-// printEither calls show, which prints the answer as text. If asJSON is set, it instead prints a
-// JSON object that contains the answer under the given name.
+// printEither calls the function show, which prints the answer as text. If asJSON is set, it
+// instead prints a JSON object that contains the answer under the given name.
 func printEither(w io.Writer, asJSON bool, name string, answer any, show func() error) error {
 	if asJSON {
 		return printAnswer(w, name, answer)

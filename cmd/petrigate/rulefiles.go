@@ -117,7 +117,7 @@ func isData(ext string) bool {
 }
 
 // below replaces each directory in paths with the rules files in it and in its subdirectories,
-// skipping hidden subdirectories. It keeps all other paths.
+// skipping hidden subdirectories. Paths of files are left unchanged.
 func below(paths []string) ([]string, error) {
 	var all []string
 	for _, path := range paths {

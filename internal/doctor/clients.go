@@ -63,9 +63,9 @@ func (d *Doctor) withReconnect(c takeover.Inspection, f Finding) Finding {
 	})
 }
 
-// checkEntry checks an entry in a client's file that runs petrigate. If the client is running,
-// running is a phrase that reports this; it is appended to the statement that the client is
-// connected.
+// checkEntry checks an entry in a client's file that runs petrigate. running is a phrase to append
+// to the statement that the client is connected. It reports that the client is running, or is
+// empty.
 func (d *Doctor) checkEntry(c takeover.Inspection, e takeover.Entry, running string) Finding {
 	fix := "petrigate connect " + c.Name
 	if e.URL != "" {

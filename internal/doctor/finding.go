@@ -25,7 +25,7 @@ const (
 
 // A mend is a safe fix, which petrigate doctor --fix can apply.
 type mend struct {
-	shows string // text to show before asking the user; empty if do shows the fix and asks by itself
+	shows string // text to show before asking the user; empty if the function do shows the fix and asks the user
 	do    func(context.Context) error
 }
 

@@ -50,8 +50,8 @@ func (d *Doctor) commands(context.Context) []Finding {
 	return all
 }
 
-// command checks whether desktop programs can find an upstream's command, which the current shell
-// can find.
+// command checks an upstream's command that the current shell can find: it checks whether desktop
+// programs can find the command, too.
 func (d *Doctor) command(s config.Server) Finding {
 	dirs := d.Short
 	if own, set := s.Env["PATH"]; set {
@@ -90,8 +90,8 @@ func find(dirs []string, name string) string {
 	return ""
 }
 
-// interpreter returns the program that a script's env line looks up, or "" if the file is not such
-// a script.
+// interpreter returns the program that a script's first line looks up with env, as in
+// #!/usr/bin/env node. It returns "" if the file is not such a script.
 func interpreter(path string) string {
 	if runtime.GOOS == "windows" {
 		return ""

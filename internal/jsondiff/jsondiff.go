@@ -53,7 +53,7 @@ func Brief(s string) string {
 	return text.Excerpt(s, maxShown) + fmt.Sprintf(" (%d bytes)", len(s))
 }
 
-// Compare compares two JSON values. It returns the changes in the order found, up to the limit
+// Compare compares two JSON values. It returns the first changes that it finds, up to the limit
 // most, and the number of changes left out. mask hides values and returns how many it has hidden;
 // if it is nil, nothing is hidden. A hidden value is reported as changed if the actual values
 // differ.

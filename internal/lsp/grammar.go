@@ -258,8 +258,8 @@ func (m *match) list(p part, l listSyntax, at int, rest func(int) bool) bool {
 	}
 }
 
-// sentence returns an explanation of the statement, or the empty string if no form matches. It
-// passes the text of each operand through quote.
+// sentence returns an explanation of the statement, or the empty string if no form matches. The
+// function quote formats the text of each operand.
 func (m *match) sentence(quote func(string) string) string {
 	if m.form == nil {
 		return ""

@@ -39,8 +39,8 @@ func (p *project) files() []string {
 	return slices.Compact(files)
 }
 
-// relocate moves a problem in a base policy that was read from a URL, which an editor cannot open,
-// to the entry in the configuration that names the base.
+// relocate returns the problem q with a position that an editor can open. A problem in a base
+// policy that was read from a URL moves to the entry in the configuration that names the base.
 func (p *project) relocate(q diag.Problem) diag.Problem {
 	if !address(q.File) {
 		return q

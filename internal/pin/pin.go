@@ -112,7 +112,7 @@ func (p *PIN) Check(pin string) error {
 	if now.Sub(p.first) > pause {
 		p.wrong, p.first = 0, now
 	}
-	if p.wrong++; p.wrong >= maxWrong { // a correct PIN does not reset the count, because another person may have entered it
+	if p.wrong++; p.wrong >= maxWrong { // a correct PIN does not reset the count, because it may come from another person than the wrong PINs
 		p.wrong, p.until = 0, now.Add(pause)
 	}
 	return ErrWrong

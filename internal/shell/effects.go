@@ -158,8 +158,8 @@ func (v *variables) assignedIn(list []*syntax.Stmt) map[string]string {
 	return texts
 }
 
-// forgetEffects forgets all values that a part of the script can change if the part runs later or
-// more than once. c holds the effects of that part.
+// forgetEffects forgets all values that a part of the script may change by running later or more
+// than once. c holds the effects of that part.
 func (v *variables) forgetEffects(c effects) {
 	if c.all {
 		v.forgetAll()

@@ -73,8 +73,8 @@ func (f *flow) enterSubprocess() func() {
 	return func() { f.subprocesses--; f.errexit, f.pipefail = errexit, pipefail }
 }
 
-// enterMasked enters a subprocess whose success is masked by w. The caller must call the returned
-// function at its end.
+// enterMasked is like enterSubprocess, but also masks the success of the subprocess, for the reason
+// w.
 func (f *flow) enterMasked(w masking) func() {
 	before, leave := f.mask(w), f.enterSubprocess()
 	return func() { leave(); f.masking = before }

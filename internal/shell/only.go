@@ -52,7 +52,7 @@ func (r *Reading) Only(ps ...Pattern) (bool, Doubt) {
 type only struct {
 	*Reading
 	patterns []Pattern
-	covered  []bool // for each command, whether it, or a command that runs it, matches a pattern that ends with *
+	covered  []bool // for each command, whether the command, or a command that runs it, matches a pattern that ends with *
 }
 
 // within reports whether a doubt affects no command, or only a covered one; see [only.covered].
@@ -89,7 +89,8 @@ func (c *command) allLiteral() bool {
 }
 
 // begins reports whether the command's first operands are those of the pattern p. If the program
-// has a table of subcommands, begins returns true, because the subcommand has been compared before.
+// has a table of subcommands, begins returns true, because the subcommand has already been
+// compared.
 func (c *command) begins(p *Pattern) bool {
 	if subcommandsOf(p.name.text) != nil || len(p.operands) == 0 {
 		return true
@@ -141,8 +142,8 @@ func (c *command) isInert() bool {
 	return c.filter && inertFilters[c.name] && c.inert(&Pattern{name: word{text: c.name}}) && !c.namesFiles()
 }
 
-// namesFiles reports whether a filter has operands that may be files. It would read those instead
-// of its input.
+// namesFiles reports whether a filter has operands that may be files. The filter would read those
+// files instead of its standard input.
 func (c *command) namesFiles() bool {
 	if c.name == "tr" {
 		return false

@@ -6,7 +6,8 @@ import (
 	"sync"
 )
 
-// A program describes the options and operands of a program or a subcommand.
+// A program is the table entry of a program or a subcommand, and describes its options and
+// operands.
 type program struct {
 	// options holds names separated by spaces. Names separated by | denote the same option. A
 	// one-letter name is a short option; a name with a leading dash is a long option with a single
@@ -263,7 +264,7 @@ func (k *knownOptions) isValue(args []arg) bool {
 	return k.exact || (args[0].kind == literal || args[0].text != "") && !strings.HasPrefix(args[0].text, "-")
 }
 
-// inert reports whether the command, with the option, still does exactly what its name says.
+// inert reports whether the command still does exactly what its name says if it has the option o.
 func (o givenOption) inert() bool {
 	switch {
 	case o.isUnknown() || !o.known.inert:

@@ -399,8 +399,8 @@ func (r *expander) hereDoc(w *syntax.Word) arg {
 	return b.arg()
 }
 
-// within reads w, a word in ${...}. It adds a doubt if w contains a process substitution, because
-// bash runs the substitution whereas the parser reads it as text.
+// within reads w, a word in ${...}. It adds a doubt if w contains a process substitution, which
+// bash runs although the parser reads it as text.
 func (r *expander) within(w *syntax.Word) arg {
 	if w == nil {
 		return arg{}

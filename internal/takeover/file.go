@@ -40,8 +40,8 @@ func isLink(path string) bool {
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
-// readRegular reads a regular file. It returns an error for any other file, because reading a named
-// pipe would block.
+// readRegular reads a regular file. It returns an error for any other kind of file, because reading
+// a named pipe, for example, would block.
 func readRegular(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {

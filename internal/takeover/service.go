@@ -67,7 +67,8 @@ func (s *HookService) serve(ctx context.Context, d *Driver) (answers bool, err e
 }
 
 // plan returns the content of the service file. runs reports whether a service with this content is
-// already running. why explains why no service can be installed, and is nil otherwise.
+// already running. If no service can be installed, why is an error that explains the reason;
+// otherwise, it is nil.
 func (s *HookService) plan(ctx context.Context, d *Driver) (unit string, runs bool, why error) {
 	m := s.Manager
 	if m == nil {
