@@ -138,9 +138,8 @@ func match[T any](all []T, id string, of func(T) (id, name string)) (hits []T) {
 	return hits
 }
 
-// only returns the single element of hits, or an error if hits does not have exactly one element.
-// In the error message, what names the kind of item, and trait describes what the hits have in
-// common.
+// only returns hits[0]. If hits does not have exactly one element, it returns an error instead. In
+// the error message, what names the kind of item, and trait describes what the hits have in common.
 func only[T any](hits []T, what, trait string) (one T, err error) {
 	switch len(hits) {
 	case 0:

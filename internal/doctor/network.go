@@ -20,8 +20,8 @@ import (
 // maxSkew is the largest accepted difference between two clocks.
 const maxSkew = 30 * time.Second
 
-// skew compares the clock of another machine with the local clock. The parameter there is a time
-// read from the other clock between begin and the call to skew.
+// skew compares the clock of another machine with the local clock. there is a time that was read
+// from the other clock after begin and before the call of skew.
 func (d *Doctor) skew(of string, there, begin time.Time) Finding {
 	off := there.Sub(begin)
 	if end := d.Now(); there.After(begin) && there.Before(end) {

@@ -96,7 +96,8 @@ var clauses = map[string]form{
 	"because": {"because WHY", "Its refusals and questions begin with these words: {WHY}"},
 }
 
-// reservedNames lists the words that must be quoted if used as names of calls.
+// reservedNames lists the words that must be quoted if they are used as names of tools, labels or
+// actions.
 var reservedNames = []string{"human-approval", "human-approvals"}
 
 // operands maps each operand in forms to its class.

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A grammar is the table forms, parsed for matching.
+// A grammar holds all forms of the table called forms, parsed for matching.
 type grammar struct {
 	forms    []*compiledForm
 	keywords []string // all keywords in the table, sorted

@@ -163,7 +163,8 @@ func (p *Pattern) advance(a arg, n int, files bool) int {
 	return n
 }
 
-// isFile reports whether at is another, longer path to the file that the word w names.
+// isFile reports whether at is a longer path to the file that the word w names, such as ./x.sh or
+// dir/x.sh for x.sh.
 func (w *word) isFile(at string) bool {
 	if !strings.ContainsAny(w.text, "./") || len(at) <= len(w.text) || strings.HasPrefix(at, "-") {
 		return false

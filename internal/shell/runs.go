@@ -76,10 +76,10 @@ func (c *command) endsOptions(p *Pattern) bool {
 	return ended.matches(p) == NoMatch
 }
 
-// missingPart finds a command with the pattern's program and subcommand that does not match the
-// pattern, and names the first word of the pattern that the command lacks. For example, the command
-// `go test ./pkg` lacks ./... of the pattern `go test ./...`. If the script has no such command,
-// missingPart returns the zero Doubt.
+// missingPart looks for a command that has the pattern's program and subcommand but does not match
+// the pattern. It names the first word of the pattern that the command lacks. For example, the
+// command `go test ./pkg` lacks ./... of the pattern `go test ./...`. If the script has no such
+// command, missingPart returns the zero Doubt.
 func (r *Reading) missingPart(p *Pattern) Doubt {
 	begin := 1
 	if len(p.operands) > 0 && groups[p.name.text+" "+p.operands[0].text] != nil {

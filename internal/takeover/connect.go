@@ -262,8 +262,8 @@ func (d *Driver) undoSteps(f *file, n *record) (after []byte, exists bool, err e
 	return after, exists, nil
 }
 
-// restore undoes a step in a file that was edited after the step. It removes petrigate's entry and
-// puts back each removed entry unless the file has a new one of the same name.
+// restore undoes a step in a file that was edited after the step. It removes petrigate's entry, and
+// puts back each removed entry unless the file now has another entry of the same name.
 func (f *file) restore(src []byte, s step) ([]byte, error) {
 	old, err := splice.Parse(f.path, s.Before, f.client.Format)
 	if err != nil {

@@ -19,7 +19,7 @@ type Connection struct {
 	// client's file.
 	Servers []config.Server
 	All     bool     // whether to replace all servers, even those not in the configuration
-	Only    []string // names of the only servers to replace; empty for no restriction
+	Only    []string // if not empty, Connect replaces only the servers with these names
 }
 
 // checkOnly returns an error if --only names a server that the client does not have.

@@ -77,7 +77,8 @@ func (f *file) apply(after []byte, exists bool) error {
 	return nil
 }
 
-// unchanged checks that the file has not changed since it was read. It returns an error if it has.
+// unchanged returns an error if the file has changed since it was read, or if it cannot be read
+// again.
 func (f *file) unchanged() error {
 	now, err := readRegular(f.target)
 	if errors.Is(err, fs.ErrNotExist) {

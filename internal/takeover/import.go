@@ -23,7 +23,7 @@ type Import struct {
 	Client string
 	File   string   // the client's file; empty for the default file
 	Config string   // configuration to write; need not exist
-	Only   []string // names of the only servers to import; empty for no restriction
+	Only   []string // if not empty, only the servers with these names are imported
 	Rename bool     // whether to rename servers whose names are already used
 
 	TextOnly bool // whether only the text of Config may be read, because it was found in the working directory and the user does not trust it
