@@ -52,7 +52,7 @@ var escaped = strings.NewReplacer("%20", " ", "%22", " ", "%27", " ", "%28", " "
 // unquote removes quotes and backslashes.
 var unquote = strings.NewReplacer("\\", "", "'", "", "\"", "")
 
-// text adds unparsed text and its words.
+// text adds unparsed text and its words to m.
 func (m *mentions) text(text string, of int) {
 	if text == "" {
 		return

@@ -159,7 +159,7 @@ func (c *command) namesFiles() bool {
 			skip = 0
 		}
 		if o.name == "f" && skip > 0 || o.name == "file" {
-			return true // the option names a file of patterns
+			return true // the option names a file that contains patterns
 		}
 	}
 	return !ok || len(operands) > skip
