@@ -38,8 +38,8 @@ func proxyFlag(c *cobra.Command) *int {
 	return c.Flags().Int("proxy", 0, "only the proxy with this process `id` (see status)")
 }
 
-// selectProxy returns the client in the slice having whose proxy has the given process ID or, if
-// pid is 0, the only client in having. If no such client exists, it returns an error. what
+// selectProxy returns one of the clients in having: the client for the proxy with the given process
+// ID or, if pid is 0, the only client. If no such client exists, it returns an error. what
 // completes phrases in the error message, such as "3 running proxies have".
 func selectProxy(having []*control.Client, pid int, what string) (*control.Client, error) {
 	var choices []string

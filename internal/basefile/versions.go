@@ -21,7 +21,7 @@ const (
 	maxDepth        = 10      // maximum nesting depth of the file
 )
 
-// A Seen holds the highest version of a signed base policy that has ever taken effect.
+// A Seen records, for a signed base policy, the highest version that has ever taken effect.
 type Seen struct {
 	Key     string `json:"key"`
 	Place   string `json:"place"` // file name or URL where the base policy was last found

@@ -64,7 +64,8 @@ var setters = setOf("read mapfile readarray getopts unset")
 var otherSetters = setOf(`eval source . trap alias unalias let declare typeset local export readonly enable exec command builtin fc bind emulate print vared integer
 	float zparseopts setopt unsetopt functions autoload zmodload noglob nocorrect`)
 
-// calls adds the possible effects of a simple command to c. args contains the words of the command.
+// calls adds to c the effects that a simple command may have. args contains the words of the
+// command.
 func (v *variables) calls(c *effects, args []*syntax.Word) {
 	if len(args) == 0 {
 		return

@@ -48,7 +48,7 @@ func (f *fileRule) read(r *findings, args []arg) {
 			r.touch(Reads, a)
 		}
 	}
-	if !contain(options, f.script) { // an option in f.script provides the pattern or script, so no operand does
+	if !contain(options, f.script) { // if an option in f.script provides the pattern or script, no operand does
 		operands = operands[min(f.skip, len(operands)):]
 	}
 	f.use(r, operands, options)
@@ -125,10 +125,10 @@ func (row *unnamedWrites) describes(operands, options []arg) bool {
 	return row.options == "" || contain(options, row.options)
 }
 
-// withRows sets the rows of each entry in the table by parsing the entry's text unnamed, and
-// returns the table. Rows are separated by commas. A row contains the first operands, a + for each
-// further operand, and a = if no more operands are allowed. It may also contain options; at least
-// one of them is required. Options after a ! must be absent.
+// withRows parses the text in the field unnamed of each entry in the table, stores the result in
+// the field rows, and returns the table. Rows are separated by commas. A row contains the first
+// operands, a + for each further operand, and a = if no more operands are allowed. It may also
+// contain options; at least one of them is required. Options after a ! must be absent.
 func withRows(table map[string]fileRule) map[string]fileRule {
 	for name, f := range table {
 		for text := range strings.SplitSeq(f.unnamed, ",") {

@@ -43,7 +43,8 @@ func (d *Driver) Inspect(ctx context.Context, c Connection) (all []Inspection) {
 	return all
 }
 
-// Config returns the configuration file named in an entry that runs petrigate, or "".
+// Config returns the configuration file that the entry passes to petrigate with --config, or "" if
+// it passes none.
 func (e Entry) Config() string {
 	for i, arg := range e.Args {
 		if arg == "--config" && i+1 < len(e.Args) {
