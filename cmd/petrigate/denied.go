@@ -36,9 +36,9 @@ func acceptDenied(out io.Writer, c *config.Config, agents []string, accepted boo
 	return err
 }
 
-// hookedAgents returns the agents whose built-in tools the configuration controls: the agents for
-// which this user has installed petrigate as a hook or, if no such agent exists, the agents that
-// may send hook events over the network.
+// hookedAgents returns the agents whose built-in tools the configuration controls: the agents that
+// run petrigate as a hook for this user or, if no such agent exists, the agents that may send hook
+// events over the network.
 func hookedAgents(d *takeover.Driver, c *config.Config) []string {
 	if agents, _ := d.HookedAgents(); len(agents) > 0 {
 		return agents

@@ -114,7 +114,7 @@ type class uint8
 
 const (
 	callNames  class = iota // names of calls (tools, labels, actions, or patterns that match them), separated by commas
-	callName                // name of a call
+	callName                // name of one call; see callNames
 	either                  // names of calls, separated by "or"
 	key                     // fields separated by commas, each optionally followed by "as" and the name of the matching field in the other of two related calls
 	field                   // field in the arguments or the result of a call

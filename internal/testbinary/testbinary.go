@@ -34,8 +34,8 @@ func Path(t testing.TB) string {
 }
 
 // Build builds the binary, with the race detector if the test uses it. Instead of go build, it
-// calls go run with cp in place of the program, because the go command caches binaries linked for
-// go run but not those linked for go build, and linking takes most of the time.
+// calls go run and lets cp copy the binary instead of running it. The go command caches binaries
+// linked for go run but not those linked for go build, and linking takes most of the time.
 func Build(t testing.TB, path string) {
 	t.Helper()
 	args := []string{"run", "-exec", "cp"}
