@@ -69,7 +69,7 @@ func (r *reader) readBody(f *body, s *syntax.Stmt) {
 	r.withInput(f.definition, func() { r.stmt(s) })
 }
 
-// readCall reads the bodies of a function once more, now with the arguments of a call.
+// readCall reads the bodies of a function again, this time with the arguments of a call.
 func (r *reader) readCall(name string, args []arg, redirs []*syntax.Redirect) {
 	bodies := r.functions[name]
 	if len(bodies) == 0 {

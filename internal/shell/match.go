@@ -177,7 +177,7 @@ func (w *word) isFile(at string) bool {
 }
 
 // inert reports whether the command, which matches the pattern p, does exactly what its name says.
-// If the program has a table, it must contain all the command's options and operands.
+// If a table describes the program, that table must contain all the command's options and operands.
 func (c *command) inert(p *Pattern) bool {
 	args, _ := c.plainArgs()
 	known, options, lead, ok := programOf(c.name, args)

@@ -82,7 +82,7 @@ func (t *tool) readArgument(args []arg) (p plan) {
 	return p
 }
 
-// readLauncher reads the arguments of a tool if a command may begin at any of the arguments.
+// readLauncher reads arguments of a tool. A command may begin at any of these arguments.
 func readLauncher(args []arg) (p plan) {
 	if slices.ContainsFunc(args, func(a arg) bool { return a.kind == literal && strings.ContainsAny(a.text, " ;|&$`") }) {
 		p.doubt(inText, "an argument that may be a script", args...)

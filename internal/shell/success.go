@@ -147,8 +147,8 @@ const longestAdvice = 200
 // printOnlyOptions lists the options that make most programs print something and do nothing else.
 var printOnlyOptions = setOf("--help --version --dry-run --dryrun --dry --just-print --list-tests --listTests --collect-only --no-run --if-present --showConfig --show-config --print-config")
 
-// deviation returns the argument that, according to the tables, makes the command do something
-// else, or less, than its name says.
+// deviation returns the argument that, according to the tables, makes the command do less than its
+// name says, or something else.
 func (c *command) deviation(p *Pattern) (argument string, less bool) {
 	known, options, lead, ok := programOf(c.name, c.args)
 	rule, _, tests := entryOf(evidenceOperands, c.name, c.args)
@@ -205,8 +205,8 @@ func (c *command) deviation(p *Pattern) (argument string, less bool) {
 	return "", false
 }
 
-// optionDeviates reports whether the first option in args makes the command do something else, or
-// less, than its name says. It also returns the number of arguments that the option takes.
+// optionDeviates reports whether the first option in args makes the command do less than its name
+// says, or something else. It also returns the number of arguments that the option takes.
 func (c *command) optionDeviates(p *Pattern, options *knownOptions, tests bool, args []arg) (n int, less bool) {
 	text := args[0].text
 	found, n := options.option(args)
