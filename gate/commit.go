@@ -178,8 +178,8 @@ func (j *judgement) applyMoves(d *Delta, number uint64, metas []Meta) *finding {
 			f.addsValue = f.base == f.data && !netstate.EqualsDefault(m.data, f.base)
 		case f.plan != nil:
 			base = m.data
-			if len(f.plan.spoils) > 0 && j.world == acting {
-				base.Values = f.net.spoilValues(f.base, base, f.plan.spoils, j.call.Time, false)
+			if c := j.baseChange(&f.subject, number); !c.isEmpty() && j.world == acting {
+				base.Values = f.net.valuesAfter(f.base, base, c)
 			}
 		}
 		d.set(f.net.index, key, m.data)

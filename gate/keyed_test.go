@@ -95,6 +95,29 @@ func TestHeldTokensKeepWatch(t *testing.T) {
 	}
 }
 
+// TestApprovedCallWatchesLate checks that a call that waited for approval does not count for a key
+// value whose tokens were held when the call was admitted, although the other call has a higher
+// number.
+func TestApprovedCallWatchesLate(t *testing.T) {
+	n := handNet("n", map[string]int{"p": 1, "r": 1},
+		"hold: p -> [deferred] | hold", "step: r -> [deferred] | step", "seen: p -> q [deferred] [observe] | look", "use: q -> | use")
+	n.Key, n.Transitions[2].Key = []gate.Field{{Path: "path"}}, []gate.Field{{Path: "ids", Result: true}}
+	for _, shadow := range []bool{false, true} {
+		n.Shadow = shadow
+		p := play(t, gate.PolicyOptions{}, n, handNet("a", map[string]int{"x": 1}, "ok: x -> x [manual] | look"))
+		ask := p.ask("look {}")
+		hold := p.allow(`hold {"path":"a"}`).Ticket
+		look := p.allowCall(gate.Call{Tool: "look", Args: []byte("{}")}, ask.Grant()).Ticket
+		p.allow(`step {"path":"a"}`)
+		hold.Settle(gate.Failure)
+		look.End(gate.End{Outcome: gate.Success, Result: []byte(`{"ids":["a"]}`)})
+		d := p.Decide(call(`use {"path":"a"}`), nil)
+		if a, ok := d.(*gate.Allow); ok != shadow || shadow && a.Would == nil {
+			t.Errorf("shadow %v: %+v", shadow, d)
+		}
+	}
+}
+
 func randomKeyed(r *rand.Rand) gate.Net {
 	n := gate.Net{Name: "n", Places: []string{"p", "q", "r", "s"}, Initial: map[string]int{}, AllowUnbounded: true, Key: []gate.Field{{Path: "path"}}}
 	if r.IntN(4) == 0 {

@@ -1,9 +1,6 @@
 package gate
 
-import (
-	"slices"
-	"time"
-)
+import "slices"
 
 // shadow adds to d the moves that the nets in shadow mode make for an admitted call. It returns
 // their verdicts and the refusal that they would have caused, or nil if they let the call pass.
@@ -17,9 +14,9 @@ func (j *judgement) shadow(d *Delta, number uint64) (findings, *Refusal) {
 		s := &j.shadows[i]
 		if s.value != nil && (i == 0 || j.shadows[i-1].net != s.net) { // the counts in ShadowData belong to the default state, but a net with a key may have only subjects for values in j.shadows
 			at := subject{net: s.net, data: s.base}
-			at.move(d, &Delta{}, &Delta{}, r, j.call.Time)
+			at.move(d, &Delta{}, &Delta{}, r, baseChange{})
 		}
-		s.move(d, &had, &has, r, j.call.Time)
+		s.move(d, &had, &has, r, j.baseChange(s, number))
 	}
 	if r != nil {
 		d.Would = r.Kind
@@ -28,8 +25,9 @@ func (j *judgement) shadow(d *Delta, number uint64) (findings, *Refusal) {
 }
 
 // move adds to d the moves that a net in shadow mode makes in the actual and the enforced world,
-// and counts the call if the net would have refused it or required approval.
-func (s *subject) move(d, had, has *Delta, r *Refusal, now time.Time) {
+// and counts the call if the net would have refused it or required approval. c is the call's change
+// to the states of all key values.
+func (s *subject) move(d, had, has *Delta, r *Refusal, c baseChange) {
 	key := ""
 	if s.value != nil {
 		key = s.value.Text
@@ -51,8 +49,9 @@ func (s *subject) move(d, had, has *Delta, r *Refusal, now time.Time) {
 	if enforced != nil {
 		data.Shadow.Enforced = enforced
 	}
-	if s.plan != nil && s.value == nil && len(s.plan.spoils) > 0 {
-		data.Values = s.net.spoilValues(s.base, &data, s.plan.spoils, now, enforced != nil)
+	if !c.isEmpty() {
+		c.enforced = enforced != nil
+		data.Values = s.net.valuesAfter(s.base, &data, c)
 	}
 	d.set(s.net.index, key, &data)
 }

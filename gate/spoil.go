@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate/internal/netstate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
@@ -70,17 +71,61 @@ func (m *move) fireSpoilers(spoils []choice) {
 	m.data.Watches = nil
 }
 
-// spoilValues returns the states of all key values after the transitions in spoils have fired in
-// them. The default state has already changed from base to after. enforced reports whether the
-// transitions also fire in the enforced states; see [ShadowData].
-func (n *net) spoilValues(base, after *NetData, spoils []choice, now time.Time, enforced bool) *Values {
+// A baseChange describes how a call that changes a net's default state also changes the states of
+// all key values.
+type baseChange struct {
+	spoils   []choice  // transitions that spoil evidence
+	late     *Flight   // the call, if calls with higher numbers were admitted before it; else nil
+	time     time.Time // when the call was made
+	enforced bool      // whether the spoils also fire in the enforced states; see [ShadowData]
+}
+
+// baseChange returns how the call with the given number changes the states of all key values. The
+// change is empty unless s is the part of the call that does not depend on a value.
+func (j *judgement) baseChange(s *subject, number uint64) (c baseChange) {
+	if s.plan == nil || s.value != nil {
+		return c
+	}
+	c.spoils, c.time = s.plan.spoils, j.call.Time
+	if number < j.state.Last && len(s.plan.watches) > 0 {
+		call := j.state.flight(s.net, number, j.call.Time)
+		c.late = &call
+	}
+	return c
+}
+
+// isEmpty reports whether c changes nothing.
+func (c *baseChange) isEmpty() bool { return len(c.spoils) == 0 && c.late == nil }
+
+// valuesAfter returns the states of all key values after the change c. The default state has
+// already changed from base to after.
+func (n *net) valuesAfter(base, after *NetData, c baseChange) *Values {
 	return netstate.MapValues(base.Values, after, func(old *NetData) *NetData {
-		d := n.withSpoilersFired(n.advanced(old, base, now), spoils, now)
-		if d.Shadow != nil && enforced {
-			d.Shadow = &ShadowData{Enforced: n.withSpoilersFired(d.Shadow.Enforced, spoils, now)}
+		d := n.advanced(old, base, c.time)
+		if len(c.spoils) > 0 {
+			d = n.withSpoilersFired(d, c.spoils, c.time)
+			if d.Shadow != nil && c.enforced {
+				d.Shadow = &ShadowData{Enforced: n.withSpoilersFired(d.Shadow.Enforced, c.spoils, c.time)}
+			}
+		}
+		if c.late != nil {
+			d = n.withLateWatches(d, after, c.late)
+			if d.Shadow != nil {
+				d.Shadow = &ShadowData{Enforced: n.withLateWatches(d.Shadow.Enforced, after.Shadow.Enforced, c.late)}
+			}
 		}
 		return d
 	})
+}
+
+// withLateWatches returns a copy of old, the state of a key value, in which the call's watches in
+// base have lapsed if their observers are disabled. The order of the calls' numbers cannot show
+// later that other calls were admitted before this one; see [move.wasEnabled].
+func (n *net) withLateWatches(old, base *NetData, call *Flight) *NetData {
+	m := newMove(n, old, &NetData{})
+	m.baseWatches = list.Filter(base.Watches, func(w Flight) bool { return w.SameCall(call) })
+	m.lapseDisabled()
+	return m.data
 }
 
 func (n *net) withSpoilersFired(old *NetData, spoils []choice, now time.Time) *NetData {

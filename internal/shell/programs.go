@@ -90,8 +90,8 @@ var programs = eachName(map[string]program{
 	"git archive":        {options: "format= prefix= !o|output= l|list v|verbose 0 1 2 3 4 5 6 7 8 9 add-file= worktree-attributes mtime= ?exec= !remote="},
 	"git init":           {options: "q|quiet bare b|initial-branch= shared~ object-format= ?template= !separate-git-dir="},
 
-	// Programs that build and test. Their operands select what is built or tested, so a command may
-	// have no operands that are not in the pattern.
+	// Programs that build and test. Their operands select the targets or the tests to run, so every
+	// operand of a command must appear in the pattern.
 	"make,gmake":                      {options: makeOptions},
 	"go test":                         {operands: operands{max: unbounded, notBegin: "@", not: "="}, options: "v -race -count=1 -timeout= -cover -failfast -json -shuffle= p= -parallel= -trimpath !c !o= !-run= !-list= !-bench= !-exec= !-short !n !-tags= !-coverprofile= !-vet= !-skip= -covermode= !-coverpkg= !-benchmem !-fuzz= !-fuzztime= !-benchtime= !-mod= !-args x !-ldflags= !-cpuprofile= !-memprofile="},
 	"go vet":                          {operands: anyOperands, options: "v -json"},

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// evidenceOperands holds, for build and test programs, the operands that do not restrict what is
-// built or tested, in addition to those in [programs]. Any other operand selects a part of the
-// work.
+// evidenceOperands lists the operands of build and test programs that leave the work unrestricted,
+// in addition to those in [programs]. Any other operand selects a part of the work.
 var evidenceOperands = eachName(map[string]operands{
 	"make,gmake,just,task,rake,mvn,gradle,gradlew": {max: unbounded, not: "="},
 	"npm test,npm run,pnpm test,pnpm run,yarn test,yarn run,npm run-script,cargo test,cargo nextest,bun test,deno test,vitest run,phpunit,git commit": {},
