@@ -118,9 +118,9 @@ func (n *net) valuesAfter(base, after *NetData, c baseChange) *Values {
 	})
 }
 
-// withLateWatches returns a copy of old, the state of a key value, in which the call's watches in
-// base have lapsed if their observers are disabled. The order of the calls' numbers cannot show
-// later that other calls were admitted before this one; see [move.wasEnabled].
+// withLateWatches copies old, the state of a key value, and marks the call's watches in base as
+// lapsed if their observers are disabled in it. The order of the calls' numbers cannot show later
+// that other calls were admitted before this one; see [move.wasEnabled].
 func (n *net) withLateWatches(old, base *NetData, call *Flight) *NetData {
 	m := newMove(n, old, &NetData{})
 	m.baseWatches = list.Filter(base.Watches, func(w Flight) bool { return w.SameCall(call) })

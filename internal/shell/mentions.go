@@ -22,8 +22,8 @@ type mention struct {
 	of   int
 }
 
-// add collects the words of args twice: once as they are written, and once after a second shell has
-// read them.
+// add collects the words of args twice: in their written form, and in the form after a second shell
+// has read them.
 func (m *mentions) add(args []arg, of int) {
 	for _, a := range args {
 		for _, text := range [...]string{a.text, a.tail} {
