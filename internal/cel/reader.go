@@ -173,7 +173,7 @@ func (r *reading) Doubt(pattern int) gate.Doubt {
 		return gate.Doubt{}
 	}
 	src := text.Excerpt(r.reader.programs[pattern].src, maxExcerpt)
-	return gate.Doubt{What: fmt.Sprintf("a value that its condition `%s` needs is missing or cannot be used", src)}
+	return gate.Doubt{What: "a value that its condition `" + src + "` needs is missing or cannot be used"}
 }
 
 // Evidence reports whether the expression is certainly true.
