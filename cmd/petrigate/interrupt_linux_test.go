@@ -55,7 +55,7 @@ func TestInterruptReportsWaitingCall(t *testing.T) {
 		defer close(called)
 		postTo(t, url, session, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"safe"}}`)
 	}()
-	said("wanted:")
+	said("requested:")
 	_ = cmd.Process.Signal(os.Interrupt)
 	line := said("waiting for calls in flight; they are cut off after a while, or at once with a second signal (Ctrl-C)")
 	if line["waiting for a person"] != 1.0 || line["under way"] != 0.0 {
