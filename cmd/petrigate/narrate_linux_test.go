@@ -95,7 +95,7 @@ func TestTerminalShowsApproval(t *testing.T) {
 				t.Errorf("quiet %v: no %q at its place in:\n%s", quiet, w, told)
 			}
 		}
-		if strings.Count(told, " wait ") != 1 || strings.Count(told, " yes ") != 1 || strings.Contains(told, "wanted:") {
+		if strings.Count(told, " wait ") != 1 || strings.Count(told, " yes ") != 1 || strings.Contains(told, "requested:") {
 			t.Errorf("quiet %v: something is told twice:\n%s", quiet, told)
 		}
 	}
