@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // check finds errors and warnings in well-formed statements, including conflicts between
@@ -56,6 +59,7 @@ func (c *compiler) checkNames(s Statement) {
 		if r, ok := invisible(n.Text); ok {
 			c.warnName(n, InvisibleChar, "", "the name contains the invisible character %U", r)
 		}
+		c.checkLookAlike(s, n)
 		if before, after, ok := strings.Cut(n.Text, ","); ok && !n.Quoted {
 			c.warnName(n, KeywordLike, fmt.Sprintf("write two names with a space: %s, %s; or quote the name", before, after), "%s is read as one name", n)
 		}
@@ -64,3 +68,19 @@ func (c *compiler) checkNames(s Statement) {
 		}
 	}
 }
+
+// checkLookAlike rejects curly quotes around a name, and warns about letters that look like letters
+// of another alphabet. In both cases, the rule would apply to a tool that does not exist.
+func (c *compiler) checkLookAlike(s Statement, n Name) {
+	if strings.Trim(n.Text, curlyQuotes) != n.Text && !n.Quoted {
+		c.failName(s, n, BadQuotes, "use straight quotes, or none", "curly quotes do not quote the name %s", n)
+	}
+	for word := range strings.FieldsFuncSeq(n.Text, func(r rune) bool { return !unicode.In(r, unicode.L, unicode.M) }) {
+		if alphabets := text.Alphabets(word); len(alphabets) > 1 {
+			c.warnName(n, LookAlike, "", "the word %s in the name %s mixes %s letters", word, n, text.Join(alphabets, "and"))
+		}
+	}
+}
+
+// curlyQuotes contains the quotation marks that word processors write in place of straight quotes.
+const curlyQuotes = "“”„‟‘’‚‛«»"

@@ -129,6 +129,7 @@ const (
 	NoProof        Code = "W028" // rules restrict the call in an example, but its success does not count as evidence
 	KeywordAsWord  Code = "W029" // a map looks for the word "runs", "reads", "writes", "when" or "exactly"
 	NoComparison   Code = "W030" // a condition on results has no comparison, so it might not be a boolean
+	LookAlike      Code = "W031" // a name mixes letters from several alphabets
 )
 
 // oneLine formats a problem without its source line.

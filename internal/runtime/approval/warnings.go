@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
@@ -128,7 +127,7 @@ func (w *warner) addresses(b []byte) bool {
 		w.host(found[1])
 	}
 	for _, found := range word.FindAllString(address.ReplaceAllString(s, " "), -1) {
-		if !ascii(found) && mixed(found) && len(w.list) <= maxWarnings {
+		if !ascii(found) && len(text.Alphabets(found)) > 1 && len(w.list) <= maxWarnings {
 			w.add(fmt.Sprintf("the word %q mixes letters from several alphabets: %s", text.Excerpt(found, maxQuoted), nonASCII(found)))
 		}
 	}
@@ -173,17 +172,6 @@ func nonASCII(s string) string {
 		}
 	}
 	return w.characterNames()
-}
-
-// mixed reports whether a word contains letters from several similar-looking alphabets.
-func mixed(word string) bool {
-	n := 0
-	for _, alphabet := range []*unicode.RangeTable{unicode.Latin, unicode.Cyrillic, unicode.Greek, unicode.Armenian, unicode.Cherokee} {
-		if strings.IndexFunc(word, func(r rune) bool { return unicode.Is(alphabet, r) }) >= 0 {
-			n++
-		}
-	}
-	return n > 1
 }
 
 func ascii(s string) bool {

@@ -1,0 +1,30 @@
+package text
+
+import (
+	"strings"
+	"unicode"
+)
+
+// alphabets lists alphabets with letters that look like Latin letters.
+var alphabets = []struct {
+	name    string
+	letters *unicode.RangeTable
+}{
+	{"Latin", unicode.Latin},
+	{"Cyrillic", unicode.Cyrillic},
+	{"Greek", unicode.Greek},
+	{"Armenian", unicode.Armenian},
+	{"Cherokee", unicode.Cherokee},
+}
+
+// Alphabets returns the names of the similar-looking alphabets whose letters occur in the word. A
+// word with letters of several alphabets might be mistaken for another word.
+func Alphabets(word string) []string {
+	var names []string
+	for _, a := range alphabets {
+		if strings.ContainsFunc(word, func(r rune) bool { return unicode.Is(a.letters, r) }) {
+			names = append(names, a.name)
+		}
+	}
+	return names
+}
