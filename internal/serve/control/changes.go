@@ -23,9 +23,9 @@ type Changes struct {
 
 var errEnds = errors.New("the proxy ends")
 
-// awaitChange returns the approvals as soon as their version differs from after, or after a time
-// limit. Since no notification is sent when an approval expires, awaitChange also checks the
-// approvals when the next one is due to expire.
+// awaitChange returns the approvals as soon as their version differs from the given one, or when a
+// time limit has passed. Since no notification is sent when an approval expires, awaitChange also
+// checks the approvals when the next one is due to expire.
 func awaitChange(ctx context.Context, o operator.Proxy, ends <-chan struct{}, after string) (Changes, error) {
 	limit := time.After(maxWait)
 	for {
@@ -62,5 +62,5 @@ func untilNext(all []operator.ApprovalInfo) time.Duration {
 			next = min(next, time.Until(a.Expires))
 		}
 	}
-	return max(next, 10*time.Millisecond) // avoid a busy loop if the clock is behind
+	return max(next, 10*time.Millisecond) // avoid a busy loop while an expired approval is still listed
 }

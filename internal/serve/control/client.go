@@ -108,14 +108,14 @@ func (c *Client) Approval(id string) (operator.ApprovalInfo, error) {
 	return get[operator.ApprovalInfo](c, "/approvals/"+url.PathEscape(id))
 }
 
-// Changes waits until the version of the proxy's approvals differs from after, and returns the
-// current approvals. If after is empty, Changes does not wait. If nothing changes for a while,
-// Changes returns the unchanged approvals.
+// Changes waits until the version of the proxy's approvals differs from the given one, and returns
+// the current approvals. If the given version is empty, Changes does not wait. If nothing changes
+// for a while, Changes returns the unchanged approvals.
 func (c *Client) Changes(ctx context.Context, after string) (now Changes, err error) {
 	return now, c.send(ctx, "/approvals/changes?after="+url.QueryEscape(after), nil, &now)
 }
 
-// Resolve answers an approval.
+// Resolve sends a person's answer to an approval request.
 func (c *Client) Resolve(id string, a Answer) error {
 	return c.do("/approvals/"+url.PathEscape(id), a, &struct{}{})
 }
@@ -207,7 +207,7 @@ func (c *Client) send(ctx context.Context, path string, in, out any) error {
 	return c.exchange(request, out)
 }
 
-// exchange sends the request. It decodes a successful response into out, and returns the error in
+// exchange sends the request. It decodes a successful response into out, and returns an error for
 // any other response.
 func (c *Client) exchange(request *http.Request, out any) error {
 	response, err := c.http.Do(request)

@@ -44,5 +44,5 @@ func serveHook(g HookGate) http.HandlerFunc {
 // A HookReply is the reply to a hook event, which the hook process passes on to the agent.
 type HookReply struct {
 	Output json.RawMessage `json:"output"`
-	Denied string          `json:"denied,omitempty"` // why the call is refused; empty if it is not
+	Denied string          `json:"denied,omitempty"` // reason for refusing the call; empty if the call is allowed
 }

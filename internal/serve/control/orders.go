@@ -31,12 +31,12 @@ type Stop struct {
 	PIN     string `json:"pin,omitempty"` // PIN of the proxy, if it requires a PIN; needed to allow calls again
 }
 
-// Answer is the body of a request to answer an approval.
+// Answer is the body of a request to answer an approval request.
 type Answer struct {
 	Approve bool   `json:"approve"`
 	Actor   string `json:"actor"`
 	Reason  string `json:"reason,omitempty"`
-	Shown   string `json:"shown,omitempty"` // digest of the text of the question that the person has read
+	Shown   string `json:"shown,omitempty"` // digest of the question text that the person has read
 
 	Grant *operator.Grant `json:"grant,omitempty"` // grant to create along with the approval
 	PIN   string          `json:"pin,omitempty"`   // PIN as typed by the person
@@ -53,7 +53,7 @@ type Reset struct {
 	PIN   string `json:"pin,omitempty"`
 }
 
-// Settle is the body of a request to settle a call.
+// Settle is the body of a request to set the outcome of a call whose outcome is unknown.
 type Settle struct {
 	Call    uint64 `json:"call"`
 	Success bool   `json:"success"`

@@ -29,9 +29,9 @@ type Server struct {
 	done    chan struct{}
 }
 
-// Listen opens a new socket in dir and serves operators' requests to the proxy o on it. It creates
-// dir if necessary, and removes the sockets of processes that were killed. The caller must close
-// the server.
+// Listen opens a new socket in dir and uses it to serve operators' requests to the proxy o. It
+// creates dir if necessary, and removes the sockets of processes that were killed. The caller must
+// close the server.
 func Listen(dir string, o operator.Proxy) (*Server, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("creating the directory for control sockets: %w", err)
@@ -140,7 +140,8 @@ func routes(o operator.Proxy, ends <-chan struct{}) http.Handler {
 	return mux
 }
 
-// sessionRoutes registers the handlers for listing, resetting and settling sessions.
+// sessionRoutes registers the handlers that list sessions, reset them, and settle calls whose
+// outcome is unknown.
 func sessionRoutes(mux *http.ServeMux, get func(path string, f func(*http.Request) (any, error)), o operator.Proxy) {
 	get("/sessions", func(*http.Request) (any, error) { return o.AllSessions() })
 	get("/sessions/list", func(*http.Request) (any, error) { return o.ListSessions() })

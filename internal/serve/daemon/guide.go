@@ -16,7 +16,8 @@ type guide struct {
 }
 
 // way finds the shortest sequence of calls that must succeed before the refused call c would be
-// allowed. The result explains if no sequence exists or if it is unknown.
+// allowed. If no sequence exists or none is known, the result contains a sentence that explains
+// this.
 func (g *guide) way(s *gate.State, c gate.Call, r *gate.Refusal) console.WayOut {
 	f := g.finder.Load()
 	if f == nil || f.policy != s.Policy() {

@@ -38,7 +38,8 @@ func Policy(ctx context.Context, c *config.Config) (*policy.Result, diag.List, e
 		check.NoPolicy(source), check.NoUpstream(c), check.Sessions(c), check.ShortSessions(source), found), nil
 }
 
-// effort returns the limits on the work for proving the given number of claims at startup.
+// effort returns limits on how much work may be spent at startup to prove the given number of
+// claims.
 func effort(claims int) check.Effort {
 	e := check.AtStart(claims)
 	e.Now, e.Narrower = time.Now, policydiff.Narrower

@@ -15,8 +15,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// A remedyFinder finds calls to available tools that, once they have succeeded, would make the
-// policy allow a refused call. It is safe for concurrent use.
+// A remedyFinder finds calls that, once they have succeeded, would make the policy allow a refused
+// call. It considers only tools that are available. It is safe for concurrent use.
 type remedyFinder struct {
 	policy *gate.Policy
 	tools  func() toolset  // returns the tools that servers offer now
@@ -92,8 +92,8 @@ func (f *remedyFinder) remedy(s *gate.State, c gate.Call, r *gate.Refusal) proxy
 }
 
 // findAny looks for a remedy among the server tools, and then among agents' built-in tools. The
-// result known is false if only the tools of an agent that has not reported any calls might contain
-// a remedy.
+// second result is false if only the tools of an agent that has not reported any calls might
+// contain a remedy.
 func (f *remedyFinder) findAny(s *gate.State, c gate.Call, r *gate.Refusal) (found verify.Remedy, known bool) {
 	tools := f.tools()
 	names := tools.Names()
@@ -162,8 +162,9 @@ func (f *remedyFinder) finderFor(from toolScope, tools toolset, names []gate.Cal
 	return g.finder
 }
 
-// lacks returns a function that checks whether a rule's field reads an argument that the schema of
-// a tool does not list, and returns that argument. If no schemas are known, lacks returns nil.
+// lacks returns a function that checks the argument read by a field of a rule. If the schema of the
+// given tool does not list the argument, the function returns it. If no schemas are known, lacks
+// returns nil.
 func lacks(tools toolset, names []gate.Call) func(tool string, field gate.Field) string {
 	known := check.ToolSet{Schemas: make(map[string][]policy.Schema)}
 	for _, n := range names {

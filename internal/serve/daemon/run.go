@@ -19,8 +19,8 @@ import (
 )
 
 // Run serves clients, either over in and out or at the configured address, until ctx is canceled or
-// the stdio client disconnects. If Run creates a token, it writes the token to say, which must be a
-// terminal. If say is nil, Run only logs the path of the token file.
+// the stdio client disconnects. If Run creates a token, it writes the token to the given terminal.
+// If terminal is nil, Run only logs the path of the token file.
 func (d *Daemon) Run(ctx context.Context, in io.Reader, out, say io.Writer) error {
 	slog.SetDefault(d.log) // keeps secrets out of the log records of libraries
 	defer d.logEnd(ctx)()

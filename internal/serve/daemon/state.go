@@ -37,7 +37,7 @@ func StatePath(c *config.Config) (string, error) {
 }
 
 // stateFile returns the path of a file in the state directory. The name of the file is derived from
-// the path of the configuration file and ends in kind.
+// the path of the configuration file and ends in the given suffix.
 func stateFile(c *config.Config, kind string) (string, error) {
 	dir, err := StateDir()
 	if err != nil {

@@ -17,9 +17,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// TLSProblems reports TLS files that cannot be used. The parameter missing is the severity of files
-// that cannot be read. It should be a warning if the configuration may be meant for another machine
-// or user.
+// TLSProblems reports TLS files that cannot be used. Files that cannot be read are reported with
+// the given severity, which should be a warning if the configuration may be meant for another
+// machine or user.
 func TLSProblems(c *config.Config, missing diag.Severity) diag.List {
 	var all diag.List
 	if t := c.Listen.TLS; t != nil {
@@ -132,8 +132,8 @@ func (f *tlsSection) certificates(key, path string, data []byte) (certs []*x509.
 	return nil
 }
 
-// unusableKey explains why no private key in data can be used. If one can, it returns empty
-// strings.
+// unusableKey explains why no private key in data can be used. If a key can be used, it returns
+// empty strings.
 func unusableKey(data []byte) (problem, hint string) {
 	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {
 		switch {

@@ -19,8 +19,8 @@ import (
 const minTokenLength = 16
 
 // loadTokens reads the bearer tokens that clients of the listener must present. On the first start,
-// it creates a token and calls made with it. It returns an error if other users can read the token
-// file.
+// it creates a token and passes the token to created. It returns an error if other users can read
+// the token file.
 func loadTokens(l config.Listen, made func(token, path string)) (tokens, error) {
 	path, err := tokenPath(l)
 	if err != nil {
@@ -142,7 +142,7 @@ func makeToken(path string) (string, error) {
 	return token, errors.Join(err, f.Close())
 }
 
-// reportToken reports that a token was created. It prints the token only if say is a terminal,
+// reportToken reports that a token was created. It prints the token only if terminal is not nil,
 // because logs, files and journals must not contain secrets.
 func (d *Daemon) reportToken(say io.Writer, token, path, endpoint string) {
 	if say == nil {

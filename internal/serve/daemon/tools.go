@@ -16,9 +16,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// Default time that ListTools waits for the first answers of the servers. It is firstFetch if a
-// command may have to download a program, because killing the command during the download could
-// corrupt its cache, and firstStart otherwise.
+// How long ListTools waits by default for the servers' first answers: firstFetch if a command may
+// have to download a program, because killing the command during the download could corrupt its
+// cache, and firstStart otherwise.
 const (
 	firstStart = time.Minute
 	firstFetch = 5 * time.Minute
@@ -57,8 +57,8 @@ type Unanswered struct {
 }
 
 // ListTools starts the configured servers, lists their tools, and stops the servers. It needs no
-// policy and records nothing. At the given interval, it passes the names of the servers that have
-// not answered yet to the function waiting.
+// policy and records nothing. At the given interval, it calls report with the names of the servers
+// that have not answered yet.
 func ListTools(ctx context.Context, c *config.Config, every time.Duration, waiting func(servers []string)) (*Listing, error) {
 	quiet := *c
 	quiet.Audit.File, quiet.State = "", config.State{}
@@ -82,7 +82,7 @@ func ListTools(ctx context.Context, c *config.Config, every time.Duration, waiti
 }
 
 // awaitTools waits until all servers have listed their tools or are known to be down. At the given
-// interval, it calls waiting with the names of the servers that have not answered yet.
+// interval, it calls report with the names of the servers that have not answered yet.
 func (d *Daemon) awaitTools(ctx context.Context, every time.Duration, waiting func(servers []string)) {
 	listed := make(chan struct{})
 	go func() {
@@ -102,7 +102,7 @@ func (d *Daemon) awaitTools(ctx context.Context, every time.Duration, waiting fu
 }
 
 // pendingUpstreams returns the names of the upstreams that are still starting. If all upstreams
-// have started, it returns the phrase "lists of tools", because only these are still missing.
+// have started, it returns the phrase "lists of tools", because only those lists are still missing.
 func (d *Daemon) pendingUpstreams() []string {
 	starting := list.Filter(d.Status().Upstreams, func(u operator.UpstreamStatus) bool { return u.State == "starting" })
 	if len(starting) == 0 {
