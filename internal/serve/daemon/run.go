@@ -21,7 +21,7 @@ import (
 // Run serves clients, either over in and out or at the configured address, until ctx is canceled or
 // the stdio client disconnects. If Run creates a token, it writes the token to the given terminal.
 // If terminal is nil, Run only logs the path of the token file.
-func (d *Daemon) Run(ctx context.Context, in io.Reader, out, say io.Writer) error {
+func (d *Daemon) Run(ctx context.Context, in io.Reader, out, terminal io.Writer) error {
 	slog.SetDefault(d.log) // keeps secrets out of the log records of libraries
 	defer d.logEnd(ctx)()
 	if err := recordBases(d.config); err != nil {
@@ -50,7 +50,7 @@ func (d *Daemon) Run(ctx context.Context, in io.Reader, out, say io.Writer) erro
 	if d.config.Listen.Stdio {
 		return d.serveStdio(ctx, in, out)
 	}
-	return d.serveHTTP(ctx, say)
+	return d.serveHTTP(ctx, terminal)
 }
 
 // Hook decides whether a call that an agent reports through its hooks may run, or records how such
@@ -149,7 +149,7 @@ func reopen[T any](stream T) (T, func()) {
 
 // serveHTTP serves clients over HTTP. It listens before it starts anything else, so that it notices
 // at once if the port is in use.
-func (d *Daemon) serveHTTP(ctx context.Context, say io.Writer) error {
+func (d *Daemon) serveHTTP(ctx context.Context, terminal io.Writer) error {
 	l := d.config.Listen
 	listener, err := listenAt(l.HTTP, l, d.log)
 	if err != nil {
@@ -158,7 +158,7 @@ func (d *Daemon) serveHTTP(ctx context.Context, say io.Writer) error {
 	defer func() { _ = listener.Close() }()
 	at := endpointURL(l, listener)
 	d.setAddress(at)
-	access, err := accessOf(l, listener, func(token, path string) { d.reportToken(say, token, path, at) })
+	access, err := accessOf(l, listener, func(token, path string) { d.reportToken(terminal, token, path, at) })
 	if err != nil {
 		return err
 	}
@@ -210,7 +210,7 @@ func (d *Daemon) logOpenCalls() {
 
 // accessOf returns the settings that determine who may connect. It reads or creates the tokens that
 // clients need.
-func accessOf(l config.Listen, listener net.Listener, made func(token, path string)) (proxy.Access, error) {
+func accessOf(l config.Listen, listener net.Listener, created func(token, path string)) (proxy.Access, error) {
 	host, _, _ := net.SplitHostPort(l.HTTP) // cannot fail: the listener already uses this address
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	a := proxy.Access{
@@ -224,7 +224,7 @@ func accessOf(l config.Listen, listener net.Listener, made func(token, path stri
 		j := proxy.JWT(*l.JWT)
 		a.JWT = &j
 	default:
-		t, err := loadTokens(l, made)
+		t, err := loadTokens(l, created)
 		if err != nil {
 			return a, err
 		}

@@ -38,7 +38,7 @@ func StatePath(c *config.Config) (string, error) {
 
 // stateFile returns the path of a file in the state directory. The name of the file is derived from
 // the path of the configuration file and ends in the given suffix.
-func stateFile(c *config.Config, kind string) (string, error) {
+func stateFile(c *config.Config, suffix string) (string, error) {
 	dir, err := StateDir()
 	if err != nil {
 		return "", err
@@ -49,7 +49,7 @@ func stateFile(c *config.Config, kind string) (string, error) {
 	}
 	sum := sha256.Sum256([]byte(file))
 	name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
-	return filepath.Join(dir, cmp.Or(name, "state")+"-"+hex.EncodeToString(sum[:4])+kind), nil
+	return filepath.Join(dir, cmp.Or(name, "state")+"-"+hex.EncodeToString(sum[:4])+suffix), nil
 }
 
 // A database stores session states.

@@ -21,7 +21,7 @@ const minTokenLength = 16
 // loadTokens reads the bearer tokens that clients of the listener must present. On the first start,
 // it creates a token and passes the token to created. It returns an error if other users can read
 // the token file.
-func loadTokens(l config.Listen, made func(token, path string)) (tokens, error) {
+func loadTokens(l config.Listen, created func(token, path string)) (tokens, error) {
 	path, err := tokenPath(l)
 	if err != nil {
 		return tokens{}, fmt.Errorf("%w, or listen.tokenFile", err)
@@ -31,7 +31,7 @@ func loadTokens(l config.Listen, made func(token, path string)) (tokens, error) 
 		if t.unnamed, err = makeToken(path); err != nil {
 			return tokens{}, fmt.Errorf("storing a token for HTTP in %s: %w; set listen.tokenFile, or XDG_STATE_HOME", filepath.Dir(path), text.Innermost(err))
 		}
-		made(t.unnamed, path)
+		created(t.unnamed, path)
 	}
 	if err != nil {
 		return tokens{}, fmt.Errorf("reading the token for HTTP: %w", err)
@@ -144,12 +144,12 @@ func makeToken(path string) (string, error) {
 
 // reportToken reports that a token was created. It prints the token only if terminal is not nil,
 // because logs, files and journals must not contain secrets.
-func (d *Daemon) reportToken(say io.Writer, token, path, endpoint string) {
-	if say == nil {
+func (d *Daemon) reportToken(terminal io.Writer, token, path, endpoint string) {
+	if terminal == nil {
 		d.log.Info("a token for clients was created", "file", path)
 		return
 	}
-	announceToken(say, token, path, endpoint)
+	announceToken(terminal, token, path, endpoint)
 }
 
 // announceToken prints a configuration entry with the token, for the user to paste into a client's

@@ -59,7 +59,7 @@ type Unanswered struct {
 // ListTools starts the configured servers, lists their tools, and stops the servers. It needs no
 // policy and records nothing. At the given interval, it calls report with the names of the servers
 // that have not answered yet.
-func ListTools(ctx context.Context, c *config.Config, every time.Duration, waiting func(servers []string)) (*Listing, error) {
+func ListTools(ctx context.Context, c *config.Config, every time.Duration, report func(servers []string)) (*Listing, error) {
 	quiet := *c
 	quiet.Audit.File, quiet.State = "", config.State{}
 	quiet.Startup = startupTimeout(c)
@@ -70,7 +70,7 @@ func ListTools(ctx context.Context, c *config.Config, every time.Duration, waiti
 	defer func() { _ = d.Close() }()
 	began := time.Now()
 	d.Start()
-	d.awaitTools(ctx, every, waiting)
+	d.awaitTools(ctx, every, report)
 	if err := ctx.Err(); err != nil {
 		return nil, err // the caller no longer needs the result
 	}
@@ -83,7 +83,7 @@ func ListTools(ctx context.Context, c *config.Config, every time.Duration, waiti
 
 // awaitTools waits until all servers have listed their tools or are known to be down. At the given
 // interval, it calls report with the names of the servers that have not answered yet.
-func (d *Daemon) awaitTools(ctx context.Context, every time.Duration, waiting func(servers []string)) {
+func (d *Daemon) awaitTools(ctx context.Context, every time.Duration, report func(servers []string)) {
 	listed := make(chan struct{})
 	go func() {
 		defer close(listed)
@@ -96,7 +96,7 @@ func (d *Daemon) awaitTools(ctx context.Context, every time.Duration, waiting fu
 		case <-listed:
 			return
 		case <-tick.C:
-			waiting(d.pendingUpstreams())
+			report(d.pendingUpstreams())
 		}
 	}
 }

@@ -21,7 +21,7 @@ import (
 const settleDelay = 200 * time.Millisecond
 
 // follow starts the goroutines that reload the configuration when it changes. The returned function
-// end stops them.
+// stops them.
 func (t *reloadTriggers) follow(ctx context.Context) (end func()) {
 	if t.reloads.load == nil {
 		return func() {}
@@ -82,7 +82,7 @@ type follower struct {
 	*reloadTriggers
 	watcher  *fsnotify.Watcher
 	folders  map[string]bool   // directories being watched
-	known    map[string]string // hashes of the files in force, each computed before the file was read
+	known    map[string]string // hashes of the files of the configuration in force, each computed before the file was read
 	appeared bool              // whether a file was created or removed since the last check
 }
 
@@ -106,7 +106,7 @@ func (f *follower) check(ctx context.Context) {
 	f.known = subset(now, files)
 }
 
-// subset returns a copy of known, a map from files to hashes, with only the given files.
+// subset returns a copy of a map from files to hashes that contains only the given files.
 func subset(known map[string]string, files []string) map[string]string {
 	some := maps.Clone(known)
 	maps.DeleteFunc(some, func(name, _ string) bool { return !slices.Contains(files, name) })

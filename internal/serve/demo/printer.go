@@ -22,7 +22,7 @@ func (t counts) executed() int { return t[passed] + t[failed] }
 
 func (p *printer) line(format string, args ...any) { _, _ = fmt.Fprintf(p.w, format+"\n", args...) }
 
-// block prints the lines of content in the given style, with the prefix before on each line.
+// block prints the lines of content in the given style, each with the given prefix.
 func (p *printer) block(before, style, content string) {
 	for line := range strings.Lines(content) {
 		p.line("%s%s", before, p.ink.In(style, strings.TrimRight(line, "\n")))
@@ -54,7 +54,7 @@ func (p *printer) play(ctx context.Context, a *agent, chapters []section) (count
 }
 
 // playStep makes the call of a step and checks the reply. It also checks that the person was asked
-// if and only if the step expects it.
+// if the step expects a question, and not otherwise.
 func (p *printer) playStep(ctx context.Context, a *agent, s step) error {
 	if s.note != "" {
 		p.line("\n    %s", p.ink.In(text.Faint, s.note))

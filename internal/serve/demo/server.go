@@ -31,7 +31,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, record string) erro
 }
 
 // newServer returns a server with tools that work on a new project. Whenever a tool runs, the
-// server writes its name to executed.
+// server writes the name of the tool to the log of executed tools.
 func newServer(executed io.Writer) *server.MCPServer {
 	s := server.NewMCPServer("petrigate-demo", "1.0.0", server.WithToolCapabilities(false))
 	p := newProject()

@@ -42,9 +42,9 @@ func (t *limiter) tryAcquire(context.Context) (release func(), err error) {
 	return func() { t.end("") }, nil
 }
 
-// start tries to start an operation of the person who. It returns nil if the operation has started.
-// Otherwise, it returns a channel that is closed when the next operation ends, so that the caller
-// can try again.
+// start tries to start an operation of the given person. It returns nil if the operation has
+// started. Otherwise, it returns a channel that is closed when the next operation ends, so that the
+// caller can try again.
 func (t *limiter) start(who string) (ended <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 type Replayed struct {
 	replay.Report
 	Record   string // name of the log that contains the decisions
-	Same     bool   // whether the draft does not change the policy
+	Same     bool // whether the policy with the draft is the same as the policy in force
 	Refused  int    // number of recorded decisions that the draft would change to a refusal
 	Asked    int
 	Allowed  int
@@ -37,9 +37,9 @@ func (d *Evaluator) log() *Log {
 	return d.options.Log()
 }
 
-// Replay replays the recorded decisions under the policy with the draft applied. It starts at the
-// time since; if that is zero, it replays all decisions. It returns ErrBusy if another replay is
-// running, and stops when ctx is done.
+// Replay replays the recorded decisions under the policy with the draft applied. It replays the
+// decisions made at or after the given time, or all decisions if the time is zero. It returns
+// ErrBusy if another replay is running, and stops when ctx is done.
 func (d *Evaluator) Replay(ctx context.Context, draft Draft, since time.Time) (*Replayed, error) {
 	x, err := d.applyDraft(draft)
 	if err != nil {
@@ -111,7 +111,7 @@ func (d *Evaluator) replay(ctx context.Context, x *candidate, log *Log, since ti
 	return nil
 }
 
-// count counts the changed decision v, and adds it to Diverges up to the limit.
+// count adds the changed decision v to the totals, and also to Diverges unless that list is full.
 func (r *Replayed) count(v *replay.Divergence) {
 	switch v.Now {
 	case "refuse":

@@ -241,7 +241,7 @@ func by(who string) string {
 	return "by " + who
 }
 
-// duration formats a duration in milliseconds for people.
+// duration formats a number of milliseconds for display.
 func duration(ms float64) string {
 	if ms < 1000 {
 		return strconv.Itoa(int(math.Ceil(ms))) + "ms"

@@ -55,8 +55,8 @@ func New(o Options) *Narrator {
 	return n
 }
 
-// Start prints that the proxy has started, followed by the text how. From then on, the narrator
-// prints each event until End is called.
+// Start prints that the proxy has started, followed by the given details. From then on, the
+// narrator prints each event until End is called.
 func (n *Narrator) Start(feed *audit.Feed, how string) {
 	if n == nil {
 		return

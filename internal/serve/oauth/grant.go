@@ -68,7 +68,7 @@ func (g *Grant) fresh(now time.Time) bool {
 // alive reports whether the token is still valid.
 func (g *Grant) alive(now time.Time) bool { return g.Expiry.IsZero() || now.Before(g.Expiry) }
 
-// withToken returns a copy of g with the tokens in t, a response of the token endpoint. asked
+// withToken returns a copy of g with the tokens in t, which come from the token endpoint. asked
 // contains the scopes that were requested.
 func (g *Grant) withToken(t *oauth2.Token, asked []string, now time.Time) (*Grant, error) {
 	if !strings.EqualFold(t.Type(), "bearer") {
@@ -89,7 +89,8 @@ func (g *Grant) withToken(t *oauth2.Token, asked []string, now time.Time) (*Gran
 	return &next, nil
 }
 
-// refreshed uses the refresh token of g to request new tokens, and returns a copy of g with them.
+// refreshed uses the refresh token of g to request new tokens, and returns a copy of g with the new
+// tokens.
 func (g *Grant) refreshed(ctx context.Context, client *http.Client, now func() time.Time) (*Grant, error) {
 	refresh := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {g.RefreshToken}}
 	return g.requestToken(ctx, client, clientcredentials.Config{EndpointParams: refresh}, g.Scopes, now)

@@ -28,7 +28,8 @@ type LoginOptions struct {
 
 	// Typed yields the lines that the user types during the login. It is nil if the user cannot
 	// type. If the browser runs on another machine, the user must type the address that the browser
-	// shows at the end of the login. Reject is called for any other line; why is the reason.
+	// shows at the end of the login. For any other line, Reject is called with the reason for
+	// rejecting the line.
 	Typed  iter.Seq[string]
 	Reject func(why error)
 

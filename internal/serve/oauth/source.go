@@ -121,8 +121,8 @@ func (s *Source) Close() {
 	s.client.CloseIdleConnections()
 }
 
-// share calls f only once for concurrent callers with the same key, the parameter what, and returns
-// the result to all of them. f continues even if its callers stop waiting.
+// share calls f only once for concurrent callers with the same key, and returns the result to all
+// of them. f continues even if its callers stop waiting.
 func (s *Source) share(ctx context.Context, what string, f func(context.Context) (*Grant, error)) (*Grant, error) {
 	s.work.Add(1) // must precede the start of f, because f may outlive this call
 	results := s.flight.DoChan(what, func() (any, error) {

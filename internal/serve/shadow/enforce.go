@@ -111,7 +111,7 @@ func reload(cfg *config.Config, o Options) error {
 	return err
 }
 
-// eachProxy calls do for each running proxy that uses the configuration.
+// eachProxy calls f for each running proxy that uses the configuration.
 func eachProxy(cfg *config.Config, runtime string, do func(*control.Client) error) error {
 	found, err := control.Find(runtime)
 	if err != nil {

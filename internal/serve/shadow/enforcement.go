@@ -54,8 +54,8 @@ func newEnforcement(c *config.Config) (*enforcement, error) {
 	return e, nil
 }
 
-// replaceWord replaces the word old, which may be quoted, at the given position. It returns an
-// error if old is not there. Lines and columns start at 1; columns count characters.
+// replaceWord replaces the old word, which may be quoted, at the given position. It returns an
+// error if the old word is not there. Lines and columns start at 1; columns count characters.
 func replaceWord(src []byte, line, column int, old, word string) ([]byte, error) {
 	at := len(src) - len(bytes.TrimPrefix(src, []byte("\ufeff")))
 	for ; line > 1; line-- {

@@ -104,8 +104,8 @@ func (e *exporter) send(ctx context.Context, body []byte) error {
 	}
 }
 
-// post makes one attempt to send a batch. If it fails, again reports whether another attempt might
-// succeed.
+// post makes one attempt to send a batch. If the attempt fails, the first result reports whether
+// another attempt might succeed.
 func (e *exporter) post(ctx context.Context, body []byte) (again bool, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, e.target.URL, bytes.NewReader(body))
 	if err != nil {

@@ -184,7 +184,7 @@ func (p *page) labels(pairs ...string) {
 	}
 }
 
-// sorted returns the keys of the table in the order defined by the comparison function order.
+// sorted returns the keys of the table, sorted by the given comparison function.
 func (t *table[K, V]) sorted(order func(a, b K) int) []K {
 	all := t.all.Load()
 	if all == nil {

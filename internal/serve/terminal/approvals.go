@@ -98,7 +98,7 @@ func writeCalls(b *strings.Builder, width int, head string, all []operator.Appro
 }
 
 // callLine formats a call. If possible, it shortens the parts of the call so that the line fits in
-// room columns.
+// the given number of columns.
 func callLine(a operator.ApprovalInfo, room int) string {
 	name := text.Excerpt(a.Upstream+"."+a.Tool, 80)
 	size := ""
@@ -115,8 +115,8 @@ func callLine(a operator.ApprovalInfo, room int) string {
 	return name + " " + Fit(does, max(room-utf8.RuneCountInString(name)-len(size)-1, 8)) + size
 }
 
-// Fit shortens s so that it occupies at most room columns. It counts bytes, because a character
-// never occupies more columns than it has bytes.
+// Fit shortens s so that it occupies at most the given number of columns. It counts bytes, because
+// a character never occupies more columns than it has bytes.
 func Fit(s string, room int) string {
 	if whole := text.Escape(s); len(whole) <= room {
 		return whole

@@ -52,8 +52,8 @@ func follow(ctx context.Context, dir string) <-chan update {
 	return told
 }
 
-// followOne sends an update to told whenever the approvals of the proxy at the given socket change,
-// until that proxy ends or cannot be reached. It then sends path to ended.
+// followOne sends an update whenever the approvals of the proxy at the given socket change, until
+// that proxy ends or cannot be reached. It then sends the path of the socket on the channel ended.
 func followOne(ctx context.Context, path string, told chan<- update, ended chan<- string) {
 	client, version := control.Dial(path), ""
 	for {
@@ -87,7 +87,7 @@ func send[T any](ctx context.Context, whom chan<- T, what T) {
 	}
 }
 
-// A located is an approval, along with a client for a proxy that has the approval.
+// A locatedApproval is an approval, along with a client for a proxy that has the approval.
 type located struct {
 	it     operator.ApprovalInfo
 	client *control.Client
@@ -96,7 +96,7 @@ type located struct {
 // An overview holds the approvals of all running proxies, keyed by socket path.
 type overview map[string]update
 
-// apply applies an update to the overview.
+// apply records an update in the overview.
 func (o overview) apply(n update) {
 	if n.gone {
 		delete(o, n.client.Path)

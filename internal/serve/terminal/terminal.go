@@ -27,8 +27,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// errNoTerminal means that the input is not a terminal. In such input, an answer cannot be
-// distinguished from text typed before the question.
+// errNoTerminal means that the input is not a terminal. Without a terminal, an answer cannot be
+// distinguished from input that was sent before the question was asked.
 var errNoTerminal = errors.New("standard input is not a terminal")
 
 // ErrNotApproved is returned by [Confirm] if the person did not answer yes.
@@ -145,7 +145,8 @@ func (t *terminal) arm(ctx context.Context) error {
 	}
 }
 
-// Answer answers the approval a, as displayed to the person, and prints the result to w.
+// Answer sends the answer to the approval a, as displayed to the person, and prints the result to
+// w.
 func Answer(w io.Writer, client *control.Client, a operator.ApprovalInfo, answer control.Answer) error {
 	answer.Shown = a.Shown
 	if err := client.Resolve(a.ID, answer); err != nil {

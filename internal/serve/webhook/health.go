@@ -8,7 +8,7 @@ import (
 // health is the result of the last request to the operator's system.
 type health struct {
 	mu    sync.Mutex
-	err   string // error message; empty after a success
+	err   string // error message; empty on success
 	since time.Time
 }
 

@@ -97,6 +97,6 @@ func (h *Hook) maskedForPage(object []byte) []byte {
 	return leftOut(fmt.Sprintf("%d bytes, left out by the configuration", len(object)))
 }
 
-// leftOut returns a JSON string that takes the place of omitted arguments. The text why must not
+// leftOut returns a JSON string that takes the place of omitted arguments. The reason must not
 // contain characters that need escaping.
 func leftOut(why string) []byte { return []byte(`"` + why + `"`) }
