@@ -79,8 +79,8 @@ func (c *webhookChannel) start() (stop func(), err error) {
 // takeAnswers serves requests that contain answers until ctx is done. If listener is nil,
 // takeAnswers first tries to listen at the configured address, once per interval, until it
 // succeeds.
-func (c *webhookChannel) takeAnswers(ctx context.Context, listener *limitListener, again time.Duration) {
-	tick := time.NewTicker(again)
+func (c *webhookChannel) takeAnswers(ctx context.Context, listener *limitListener, interval time.Duration) {
+	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for listener == nil {
 		select {

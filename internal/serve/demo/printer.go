@@ -23,9 +23,9 @@ func (t counts) executed() int { return t[passed] + t[failed] }
 func (p *printer) line(format string, args ...any) { _, _ = fmt.Fprintf(p.w, format+"\n", args...) }
 
 // block prints the lines of content in the given style, each with the given prefix.
-func (p *printer) block(before, style, content string) {
+func (p *printer) block(prefix, style, content string) {
 	for line := range strings.Lines(content) {
-		p.line("%s%s", before, p.ink.In(style, strings.TrimRight(line, "\n")))
+		p.line("%s%s", prefix, p.ink.In(style, strings.TrimRight(line, "\n")))
 	}
 }
 

@@ -39,7 +39,7 @@ type Options struct {
 	Problems func(*config.Config) diag.List          // finds problems outside the policy; may be nil
 	Tools    func() []check.ListedTool               // returns the servers' tools; if it is nil or returns nothing, the tools are unknown
 	Log      func() *Log                             // returns the recorded decisions; if it is nil or returns nil, none are recorded
-	Busy     func() (done func()) // called when background work begins; the function that it returns is called when the work ends; may be nil
+	Busy     func() (done func())                    // called when background work begins; the function that it returns is called when the work ends; may be nil
 	Now      func() time.Time                        // if nil, time.Now is used
 }
 
@@ -113,11 +113,11 @@ func (d *Evaluator) slotFor(who string) acquirer {
 // run acquires a slot and calls work. It returns when work has returned, when the time limit has
 // passed, or when ctx is done. In the last two cases, it cancels the context that it passed to
 // work. If work continues nevertheless, it occupies the slot until it returns.
-func (d *Evaluator) run(ctx context.Context, take acquirer, most time.Duration, work func(context.Context) error) error {
+func (d *Evaluator) run(ctx context.Context, take acquirer, limit time.Duration, work func(context.Context) error) error {
 	if !d.begin() {
 		return ErrSlow
 	}
-	ctx, cancel := context.WithTimeout(ctx, most)
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	stop := context.AfterFunc(d.ctx, cancel)
 	release, err := take(ctx)
 	if err != nil {

@@ -20,11 +20,11 @@ func newLimiter(most int) *limiter {
 }
 
 // acquire waits until the person may run an operation.
-func (t *limiter) acquire(ctx context.Context, who string) (release func(), err error) {
+func (t *limiter) acquire(ctx context.Context, person string) (release func(), err error) {
 	for {
-		ended := t.start(who)
+		ended := t.start(person)
 		if ended == nil {
-			return func() { t.end(who) }, nil
+			return func() { t.end(person) }, nil
 		}
 		select {
 		case <-ended:
@@ -45,20 +45,20 @@ func (t *limiter) tryAcquire(context.Context) (release func(), err error) {
 // start tries to start an operation of the given person. It returns nil if the operation has
 // started. Otherwise, it returns a channel that is closed when the next operation ends, so that the
 // caller can try again.
-func (t *limiter) start(who string) (ended <-chan struct{}) {
+func (t *limiter) start(person string) (ended <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.running[who] || len(t.running) == t.most {
+	if t.running[person] || len(t.running) == t.most {
 		return t.ended
 	}
-	t.running[who] = true
+	t.running[person] = true
 	return nil
 }
 
-func (t *limiter) end(who string) {
+func (t *limiter) end(person string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	delete(t.running, who)
+	delete(t.running, person)
 	close(t.ended)
 	t.ended = make(chan struct{})
 }

@@ -57,11 +57,11 @@ func New(o Options) *Narrator {
 
 // Start prints that the proxy has started, followed by the given details. From then on, the
 // narrator prints each event until End is called.
-func (n *Narrator) Start(feed *audit.Feed, how string) {
+func (n *Narrator) Start(feed *audit.Feed, details string) {
 	if n == nil {
 		return
 	}
-	n.lines.print(line{at: n.now(), verb: "run", about: "petrigate", text: how})
+	n.lines.print(line{at: n.now(), verb: "run", about: "petrigate", text: details})
 	records := feed.Follow(maxRecordsHeld)
 	n.work.Go(func() {
 		defer records.Close()

@@ -31,7 +31,7 @@ type LoginOptions struct {
 	// shows at the end of the login. For any other line, Reject is called with the reason for
 	// rejecting the line.
 	Typed  iter.Seq[string]
-	Reject func(why error)
+	Reject func(reason error)
 
 	Redirect Redirect         // redirect URI to use
 	Timeout  time.Duration    // how long the user may take to log in; 0 means 5 minutes

@@ -123,9 +123,9 @@ func (s *Source) Close() {
 
 // share calls f only once for concurrent callers with the same key, and returns the result to all
 // of them. f continues even if its callers stop waiting.
-func (s *Source) share(ctx context.Context, what string, f func(context.Context) (*Grant, error)) (*Grant, error) {
+func (s *Source) share(ctx context.Context, key string, f func(context.Context) (*Grant, error)) (*Grant, error) {
 	s.work.Add(1) // must precede the start of f, because f may outlive this call
-	results := s.flight.DoChan(what, func() (any, error) {
+	results := s.flight.DoChan(key, func() (any, error) {
 		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), grantTimeout)
 		defer cancel()
 		g, err := f(within)

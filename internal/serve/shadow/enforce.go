@@ -112,7 +112,7 @@ func reload(cfg *config.Config, o Options) error {
 }
 
 // eachProxy calls f for each running proxy that uses the configuration.
-func eachProxy(cfg *config.Config, runtime string, do func(*control.Client) error) error {
+func eachProxy(cfg *config.Config, runtime string, f func(*control.Client) error) error {
 	found, err := control.Find(runtime)
 	if err != nil {
 		return err
@@ -121,7 +121,7 @@ func eachProxy(cfg *config.Config, runtime string, do func(*control.Client) erro
 	for _, client := range found {
 		status, err := client.Status()
 		if err == nil && sameFile(status.Config, cfg.File) {
-			err = do(client)
+			err = f(client)
 		}
 		if err != nil {
 			failed = append(failed, fmt.Errorf("proxy %d: %w", status.Pid, err))

@@ -99,7 +99,7 @@ func writeCalls(b *strings.Builder, width int, head string, all []operator.Appro
 
 // callLine formats a call. If possible, it shortens the parts of the call so that the line fits in
 // the given number of columns.
-func callLine(a operator.ApprovalInfo, room int) string {
+func callLine(a operator.ApprovalInfo, columns int) string {
 	name := text.Excerpt(a.Upstream+"."+a.Tool, 80)
 	size := ""
 	if a.Size > 0 {
@@ -112,17 +112,17 @@ func callLine(a operator.ApprovalInfo, room int) string {
 	case does == "":
 		return name + size
 	}
-	return name + " " + Fit(does, max(room-utf8.RuneCountInString(name)-len(size)-1, 8)) + size
+	return name + " " + Fit(does, max(columns-utf8.RuneCountInString(name)-len(size)-1, 8)) + size
 }
 
 // Fit shortens s so that it occupies at most the given number of columns. It counts bytes, because
 // a character never occupies more columns than it has bytes.
-func Fit(s string, room int) string {
-	if whole := text.Escape(s); len(whole) <= room {
+func Fit(s string, columns int) string {
+	if whole := text.Escape(s); len(whole) <= columns {
 		return whole
 	}
-	for limit := min(len(s)-1, room); limit > 0; limit-- {
-		if cut := text.Excerpt(s, limit); len(cut) <= room {
+	for limit := min(len(s)-1, columns); limit > 0; limit-- {
+		if cut := text.Excerpt(s, limit); len(cut) <= columns {
 			return cut
 		}
 	}

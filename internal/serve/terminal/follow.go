@@ -54,13 +54,13 @@ func follow(ctx context.Context, dir string) <-chan update {
 
 // followOne sends an update whenever the approvals of the proxy at the given socket change, until
 // that proxy ends or cannot be reached. It then sends the path of the socket on the channel ended.
-func followOne(ctx context.Context, path string, told chan<- update, ended chan<- string) {
+func followOne(ctx context.Context, path string, updates chan<- update, ended chan<- string) {
 	client, version := control.Dial(path), ""
 	for {
 		now, err := client.Changes(ctx, version)
 		switch {
 		case err != nil && version != "":
-			send(ctx, told, update{client: client, gone: true})
+			send(ctx, updates, update{client: client, gone: true})
 			fallthrough
 		case err != nil: // the proxy does not answer, perhaps because it is still starting
 			pause(ctx, scanInterval)
@@ -68,7 +68,7 @@ func followOne(ctx context.Context, path string, told chan<- update, ended chan<
 			return
 		case now.Version != version:
 			version = now.Version
-			send(ctx, told, update{client: client, approvals: now.Approvals})
+			send(ctx, updates, update{client: client, approvals: now.Approvals})
 		}
 	}
 }
@@ -88,7 +88,7 @@ func send[T any](ctx context.Context, whom chan<- T, what T) {
 }
 
 // A locatedApproval is an approval, along with a client for a proxy that has the approval.
-type located struct {
+type locatedApproval struct {
 	it     operator.ApprovalInfo
 	client *control.Client
 }
@@ -107,12 +107,12 @@ func (o overview) apply(n update) {
 
 // all returns the approvals of all proxies, keyed by their IDs. If several proxies have the same
 // approval, all returns its latest state.
-func (o overview) all() map[string]located {
-	all := map[string]located{}
+func (o overview) all() map[string]locatedApproval {
+	all := map[string]locatedApproval{}
 	for _, n := range o {
 		for _, a := range n.approvals {
 			if known, ok := all[a.ID]; !ok || isLater(a, known.it) {
-				all[a.ID] = located{a, n.client}
+				all[a.ID] = locatedApproval{a, n.client}
 			}
 		}
 	}

@@ -41,7 +41,7 @@ func Stream(ctx context.Context, dir string, w io.Writer) error {
 // printChanges prints those of the given approvals that have changed since they were last printed.
 // If first is true, these are the approvals of a proxy that has just been found, and printChanges
 // leaves out those that are no longer pending and were never printed.
-func printChanges(w io.Writer, all map[string]located, printed map[string]operator.ApprovalInfo, first bool) error {
+func printChanges(w io.Writer, all map[string]locatedApproval, printed map[string]operator.ApprovalInfo, first bool) error {
 	type line struct {
 		Version  int                   `json:"version"`
 		Approval operator.ApprovalInfo `json:"approval"`

@@ -111,7 +111,7 @@ func (w *watch) ask() {
 	}
 	w.endPIN()
 	w.stage, w.armed = atCall, nil
-	var open []located
+	var open []locatedApproval
 	for id, o := range w.overview.all() {
 		if o.it.State == operator.Pending && !w.done[id] {
 			open = append(open, o)
@@ -121,7 +121,7 @@ func (w *watch) ask() {
 		w.showIdle()
 		return
 	}
-	slices.SortFunc(open, func(a, b located) int { return compareAge(a.it, b.it) })
+	slices.SortFunc(open, func(a, b locatedApproval) int { return compareAge(a.it, b.it) })
 	next := open[0]
 	a, err := next.client.Approval(next.it.ID)
 	if err != nil || a.State != operator.Pending { // the approval has changed in the meantime, so an update is about to arrive

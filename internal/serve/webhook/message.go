@@ -99,4 +99,4 @@ func (h *Hook) maskedForPage(object []byte) []byte {
 
 // leftOut returns a JSON string that takes the place of omitted arguments. The reason must not
 // contain characters that need escaping.
-func leftOut(why string) []byte { return []byte(`"` + why + `"`) }
+func leftOut(reason string) []byte { return []byte(`"` + reason + `"`) }
