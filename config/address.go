@@ -53,14 +53,14 @@ var checkAddress = accept(func(text string) bool {
 
 // checkConsole accepts "off" and addresses that can be reached only from this machine. Other
 // addresses are rejected because anyone who can open the console can answer approval requests.
-func checkConsole(what, shown, text string) (msg, hint string) {
-	switch msg, _ = checkAddress(what, shown, text); {
+func checkConsole(key, quoted, text string) (msg, hint string) {
+	switch msg, _ = checkAddress(key, quoted, text); {
 	case text == "off":
 		return "", ""
 	case msg != "":
 		return msg, `write "127.0.0.1:7780", or off`
 	case !loopback(text):
-		return fmt.Sprintf("%s: %s can be reached from other machines", what, shown), `write "127.0.0.1:7780" behind a reverse proxy that authenticates users; list its host in console.allowedHosts`
+		return fmt.Sprintf("%s: %s can be reached from other machines", key, quoted), `write "127.0.0.1:7780" behind a reverse proxy that authenticates users; list its host in console.allowedHosts`
 	}
 	return "", ""
 }

@@ -53,14 +53,14 @@ func (v Value) Count() (int, bool) { return whole(0, math.MaxInt32)(v) }
 
 // whole returns a function that reads a whole number between least and most. It rejects numbers
 // with a plus sign, leading zeros, a fraction or an exponent.
-func whole(least, most int) func(Value) (int, bool) {
+func whole(low, high int) func(Value) (int, bool) {
 	return func(v Value) (int, bool) {
 		if !v.is(numberKind) {
 			return 0, false
 		}
 		n, err := strconv.Atoi(v.text)
-		if err != nil || n < least || n > most || strconv.Itoa(n) != v.text {
-			v.Fault(fmt.Sprintf("%s must be a whole number from %d to %d", v.what, least, most), "")
+		if err != nil || n < low || n > high || strconv.Itoa(n) != v.text {
+			v.Fault(fmt.Sprintf("%s must be a whole number from %d to %d", v.what, low, high), "")
 			return 0, false
 		}
 		return n, true
@@ -115,15 +115,15 @@ var units = []struct {
 
 // size returns a function that reads a number of bytes with a unit, not smaller than least and less
 // than 2 GiB.
-func size(least int) func(Value) (int, bool) {
+func size(low int) func(Value) (int, bool) {
 	return func(v Value) (int, bool) {
-		n, ok := sizeUpTo(int64(least), math.MaxInt32)(v)
+		n, ok := sizeUpTo(int64(low), math.MaxInt32)(v)
 		return int(n), ok
 	}
 }
 
 // sizeUpTo returns a function that reads a number of bytes with a unit, between least and most.
-func sizeUpTo(least, most int64) func(Value) (int64, bool) {
+func sizeUpTo(low, high int64) func(Value) (int64, bool) {
 	return func(v Value) (int64, bool) {
 		if !v.requireUnit("MiB") {
 			return 0, false
@@ -132,26 +132,26 @@ func sizeUpTo(least, most int64) func(Value) (int64, bool) {
 		if !ok {
 			return 0, false
 		}
-		n, ok := sizeOf(text, most)
+		n, ok := sizeOf(text, high)
 		switch {
 		case !ok:
 			v.Fault(fmt.Sprintf("%s: %s is not a size", v.what, v.quoted()), `for example "4MiB"`)
-		case n < least:
-			v.Fault(fmt.Sprintf("%s must be %d bytes or more", v.what, least), "")
+		case n < low:
+			v.Fault(fmt.Sprintf("%s must be %d bytes or more", v.what, low), "")
 		}
 		return n, ok
 	}
 }
 
 // sizeOf parses a whole number with a unit.
-func sizeOf(text string, most int64) (int64, bool) {
+func sizeOf(text string, high int64) (int64, bool) {
 	for _, unit := range units {
 		digits, ok := strings.CutSuffix(text, unit.name)
 		if !ok {
 			continue
 		}
 		n, err := strconv.ParseUint(strings.TrimSuffix(digits, " "), 10, 63)
-		return int64(n) * unit.bytes, err == nil && int64(n) <= most/unit.bytes
+		return int64(n) * unit.bytes, err == nil && int64(n) <= high/unit.bytes
 	}
 	return 0, false
 }
@@ -182,16 +182,16 @@ func (v Value) setting() (string, bool) {
 // A check returns a message and a hint that describe the problem with text, or empty strings if
 // text is valid. The message mentions what, the name of the key, and shown, the string as written
 // in the file.
-type check func(what, shown, text string) (msg, hint string)
+type check func(key, quoted, text string) (msg, hint string)
 
 // accept returns a check that accepts text if valid(text) is true. Otherwise, the message is msg,
 // with %[1]s replaced by the key and %[2]s by the string as written.
 func accept(valid func(text string) bool, msg, hint string) check {
-	return func(what, shown, text string) (string, string) {
+	return func(key, quoted, text string) (string, string) {
 		if valid(text) {
 			return "", ""
 		}
-		return fmt.Sprintf(msg, what, shown), hint
+		return fmt.Sprintf(msg, key, quoted), hint
 	}
 }
 
@@ -217,24 +217,24 @@ func checked(checks ...check) func(Value) (string, bool) {
 
 // oneOf returns a function that reads one of the given words. The words in later are reserved for
 // later versions and are rejected.
-func oneOf(words []string, later ...string) func(Value) (string, bool) {
+func oneOf(words []string, reserved ...string) func(Value) (string, bool) {
 	return func(v Value) (string, bool) {
-		if !v.is(textKind) || !v.passes(v.text, checkWord(words, later...)) {
+		if !v.is(textKind) || !v.passes(v.text, checkWord(words, reserved...)) {
 			return "", false
 		}
 		return v.text, true
 	}
 }
 
-func checkWord(words []string, later ...string) check {
-	return func(what, shown, word string) (msg, hint string) {
+func checkWord(words []string, reserved ...string) check {
+	return func(key, quoted, word string) (msg, hint string) {
 		switch {
 		case slices.Contains(words, word):
 			return "", ""
-		case slices.Contains(later, word):
-			return fmt.Sprintf("%s: %s is not supported yet", what, shown), "supported: " + strings.Join(words, ", ")
+		case slices.Contains(reserved, word):
+			return fmt.Sprintf("%s: %s is not supported yet", key, quoted), "supported: " + strings.Join(words, ", ")
 		}
-		return fmt.Sprintf("%s: unknown value %s", what, shown), cmp.Or(text.Suggest(word, words), "one of: "+strings.Join(words, ", "))
+		return fmt.Sprintf("%s: unknown value %s", key, quoted), cmp.Or(text.Suggest(word, words), "one of: "+strings.Join(words, ", "))
 	}
 }
 

@@ -103,12 +103,12 @@ func (e *environment) value(expr string) (string, *badExpr) {
 }
 
 // skip records the reference what, because it is not looked up, and returns it unchanged.
-func (e *environment) skip(what string) string {
+func (e *environment) skip(ref string) string {
 	e.skipped++
-	if !slices.Contains(e.references, what) {
-		e.references = append(e.references, what)
+	if !slices.Contains(e.references, ref) {
+		e.references = append(e.references, ref)
 	}
-	return what
+	return ref
 }
 
 const maxSecret = 1 << 20

@@ -167,13 +167,13 @@ func readTimeouts(v Value) (t Timeouts, ok bool) {
 }
 
 // checkPath accepts a plain URL path that no other endpoint uses.
-func checkPath(what, shown, text string) (msg, hint string) {
+func checkPath(key, quoted, text string) (msg, hint string) {
 	const example = `for example "/mcp"`
 	switch u, err := url.Parse(text); {
 	case err != nil || u.Path != text || u.EscapedPath() != text || path.Clean(text) != text || !strings.HasPrefix(text, "/"):
-		return fmt.Sprintf("%s: %s is not a plain path", what, shown), example
+		return fmt.Sprintf("%s: %s is not a plain path", key, quoted), example
 	case text == "/sse" || text == "/messages" || strings.HasPrefix(text+"/", "/.well-known/"):
-		return fmt.Sprintf("%s: %s is reserved for clients of revision 2024-11-05 or for metadata", what, shown), example
+		return fmt.Sprintf("%s: %s is reserved for clients of revision 2024-11-05 or for metadata", key, quoted), example
 	}
 	return "", ""
 }

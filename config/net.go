@@ -75,5 +75,5 @@ func (n *Net) Allowed(place, tool string) Position {
 	if n.source == nil {
 		return Position{}
 	}
-	return n.in(n.node.get("allow").get(place), tool)
+	return n.entryPosition(n.node.get("allow").get(place), tool)
 }

@@ -14,7 +14,7 @@ func (o origin) Of(key, text string) Position {
 	if o.source == nil {
 		return Position{}
 	}
-	return o.in(o.node.get(key), text)
+	return o.entryPosition(o.node.get(key), text)
 }
 
 // Has reports whether this part of the configuration contains the key.
@@ -22,7 +22,7 @@ func (o origin) Has(key string) bool { return o.source != nil && o.node.get(key)
 
 // in returns the position of the entry of the list value that equals text, or of the list if it has
 // no such entry. If value is nil, in returns the position of this whole part of the configuration.
-func (o origin) in(value *node, text string) Position {
+func (o origin) entryPosition(value *node, text string) Position {
 	if value == nil {
 		return o.source.position(o.node)
 	}

@@ -25,15 +25,15 @@ func readToolFilter(v Value) (f ToolFilter, ok bool) {
 }
 
 // checkToolPattern rejects a pattern that cannot match any tool name.
-func checkToolPattern(what, shown, text string) (msg, hint string) {
+func checkToolPattern(key, quoted, text string) (msg, hint string) {
 	strange := func(r rune) bool {
 		return r >= 0x80 || !(unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("_./-*?", r))
 	}
 	switch {
 	case text == "":
-		return fmt.Sprintf("%s: %s is empty", what, shown), ""
+		return fmt.Sprintf("%s: %s is empty", key, quoted), ""
 	case strings.ContainsFunc(text, strange):
-		return fmt.Sprintf("%s: %s matches no tool: tool names consist of A-Z a-z 0-9 _ . / -", what, shown), "in a pattern, * matches any characters, and ? matches one"
+		return fmt.Sprintf("%s: %s matches no tool: tool names consist of A-Z a-z 0-9 _ . / -", key, quoted), "in a pattern, * matches any characters, and ? matches one"
 	}
 	return "", ""
 }

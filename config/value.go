@@ -34,7 +34,7 @@ type Keys map[string]func(Value)
 
 // ReadDocument reads a file that is not a configuration. name is the file's name for positions, and
 // what names the root in messages. [Value.Err] returns the problems.
-func ReadDocument(name string, src []byte, what string) Value {
+func ReadDocument(name string, src []byte, title string) Value {
 	d := &decoder{source: &source{name: name}}
 	root := d.read(src)
 	if root == nil {
@@ -43,7 +43,7 @@ func ReadDocument(name string, src []byte, what string) Value {
 			d.add(1, 1, "the file is empty", "")
 		}
 	}
-	return Value{decoder: d, node: root, what: what}
+	return Value{decoder: d, node: root, what: title}
 }
 
 // Err returns an [ErrorList] of all problems found in the file so far, or nil if none were found.
@@ -114,12 +114,12 @@ func nearestKey(name string, known Keys) string {
 }
 
 // Items calls f for every entry of a list. what names an entry in messages.
-func (v Value) Items(what string, f func(Value)) {
+func (v Value) Items(name string, f func(Value)) {
 	if !v.is(listKind) {
 		return
 	}
 	for _, item := range v.items {
-		f(Value{decoder: v.decoder, node: item, key: v.key, what: what})
+		f(Value{decoder: v.decoder, node: item, key: v.key, what: name})
 	}
 }
 

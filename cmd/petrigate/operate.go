@@ -41,22 +41,22 @@ func proxyFlag(c *cobra.Command) *int {
 // selectProxy returns one of the clients in having: the client for the proxy with the given process
 // ID or, if pid is 0, the only client. If no such client exists, it returns an error. what
 // completes phrases in the error message, such as "3 running proxies have".
-func selectProxy(having []*control.Client, pid int, what string) (*control.Client, error) {
+func selectProxy(clients []*control.Client, pid int, trait string) (*control.Client, error) {
 	var choices []string
-	for _, client := range having {
+	for _, client := range clients {
 		status, err := client.Status()
 		if err != nil {
 			return nil, err
 		}
-		if status.Pid == pid || pid == 0 && len(having) == 1 {
+		if status.Pid == pid || pid == 0 && len(clients) == 1 {
 			return client, nil
 		}
 		choices = append(choices, fmt.Sprintf("--proxy %d (%s)", status.Pid, cmp.Or(status.Config, "no configuration file")))
 	}
 	if pid != 0 {
-		return nil, usage("no running proxy with the process id %d has %s; choose one of: %s", pid, what, strings.Join(choices, ", "))
+		return nil, usage("no running proxy with the process id %d has %s; choose one of: %s", pid, trait, strings.Join(choices, ", "))
 	}
-	return nil, usage("%d running proxies have %s; choose one of: %s", len(having), what, strings.Join(choices, ", "))
+	return nil, usage("%d running proxies have %s; choose one of: %s", len(clients), trait, strings.Join(choices, ", "))
 }
 
 // askAll calls the function question with a client for each running proxy and returns all answers.
@@ -108,7 +108,7 @@ func pick[T any](what, lister, id string, list func(*control.Client) ([]T, error
 	}
 	all = uniqueBy(all, func(o owned[T]) string { return idOf(o.it) })
 	hits := match(all, id, func(o owned[T]) (string, string) { return idOf(o.it), "" })
-	return only(hits, what, fmt.Sprintf("an id that begins with %q; %s lists them", id, lister))
+	return single(hits, what, fmt.Sprintf("an id that begins with %q; %s lists them", id, lister))
 }
 
 // uniqueBy removes every item whose ID also belongs to an earlier item. Proxies that share a
@@ -138,16 +138,16 @@ func match[T any](all []T, id string, of func(T) (id, name string)) (hits []T) {
 	return hits
 }
 
-// only returns hits[0]. If hits does not have exactly one element, it returns an error instead. In
+// single returns hits[0]. If hits does not have exactly one element, it returns an error instead. In
 // the error message, what names the kind of item, and trait describes what the hits have in common.
-func only[T any](hits []T, what, trait string) (one T, err error) {
+func single[T any](hits []T, kind, trait string) (one T, err error) {
 	switch len(hits) {
 	case 0:
-		return one, fmt.Errorf("no %s has %s", what, trait)
+		return one, fmt.Errorf("no %s has %s", kind, trait)
 	case 1:
 		return hits[0], nil
 	}
-	return one, fmt.Errorf("%s have %s", text.Count(len(hits), what), trait)
+	return one, fmt.Errorf("%s have %s", text.Count(len(hits), kind), trait)
 }
 
 // A listing is a list returned by a proxy, together with the proxy's process ID.

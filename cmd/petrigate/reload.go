@@ -46,12 +46,12 @@ func newReload(s stdio) *cobra.Command {
 
 // reloadError returns an error if the new policy did not take effect. The error has no message if
 // said is true, because the result has then already been printed.
-func reloadError(r control.Reloaded, said bool) error {
+func reloadError(r control.Reloaded, printed bool) error {
 	code := map[string]int{control.Invalid: exitInvalid, control.Held: exitFailed, control.Failed: exitFailed}[r.Result]
 	switch {
 	case code == 0:
 		return nil
-	case said:
+	case printed:
 		return &exitError{code, nil}
 	}
 	return &exitError{code, fmt.Errorf("the current policy is unchanged:\n%s", r.Problem)}

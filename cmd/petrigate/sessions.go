@@ -40,7 +40,7 @@ func findSession(id string) (owned[operator.SessionInfo], error) {
 	slices.SortStableFunc(all, func(a, b owned[operator.SessionInfo]) int { return compareByClients(a.it, b.it) })
 	all = uniqueBy(all, func(o owned[operator.SessionInfo]) string { return o.it.ID })
 	hits := match(all, id, func(o owned[operator.SessionInfo]) (string, string) { return o.it.ID, o.it.Name })
-	return only(hits, "session", fmt.Sprintf("the name %q, or an id that begins with it; %s lists them", id, lister))
+	return single(hits, "session", fmt.Sprintf("the name %q, or an id that begins with it; %s lists them", id, lister))
 }
 
 // compareByClients orders descriptions of a session that several proxies have returned.
