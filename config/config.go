@@ -83,7 +83,7 @@ type Config struct {
 
 	secrets func() []string // returns the secrets; a function, so that printing the Config does not reveal them
 
-	origin // node of the whole file; the method Of uses it to find the positions of top-level values
+	origin // root node of the file, for finding the positions of top-level values
 }
 
 // Console configures the web console.

@@ -51,8 +51,8 @@ func (v Value) Flag() (on, ok bool) { return v.text == "true", v.is(boolKind) }
 // Count reads a non-negative whole number.
 func (v Value) Count() (int, bool) { return whole(0, math.MaxInt32)(v) }
 
-// whole returns a function that reads a whole number between least and most. It rejects numbers
-// with a plus sign, leading zeros, a fraction or an exponent.
+// whole returns a function that reads a whole number between low and high. It rejects numbers with
+// a plus sign, leading zeros, a fraction or an exponent.
 func whole(low, high int) func(Value) (int, bool) {
 	return func(v Value) (int, bool) {
 		if !v.is(numberKind) {
@@ -113,8 +113,8 @@ var units = []struct {
 	bytes int64
 }{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"B", 1}}
 
-// size returns a function that reads a number of bytes with a unit, not smaller than least and less
-// than 2 GiB.
+// size returns a function that reads a number of bytes with a unit. The number must be at least low
+// and less than 2 GiB.
 func size(low int) func(Value) (int, bool) {
 	return func(v Value) (int, bool) {
 		n, ok := sizeUpTo(int64(low), math.MaxInt32)(v)
@@ -122,7 +122,8 @@ func size(low int) func(Value) (int, bool) {
 	}
 }
 
-// sizeUpTo returns a function that reads a number of bytes with a unit, between least and most.
+// sizeUpTo returns a function that reads a number of bytes with a unit. The number must be between
+// low and high.
 func sizeUpTo(low, high int64) func(Value) (int64, bool) {
 	return func(v Value) (int64, bool) {
 		if !v.requireUnit("MiB") {
@@ -180,8 +181,8 @@ func (v Value) setting() (string, bool) {
 }
 
 // A check returns a message and a hint that describe the problem with text, or empty strings if
-// text is valid. The message mentions what, the name of the key, and shown, the string as written
-// in the file.
+// text is valid. For use in the message, key is the name of the key, and quoted is the string as
+// written in the file.
 type check func(key, quoted, text string) (msg, hint string)
 
 // accept returns a check that accepts text if valid(text) is true. Otherwise, the message is msg,
@@ -215,8 +216,8 @@ func checked(checks ...check) func(Value) (string, bool) {
 	}
 }
 
-// oneOf returns a function that reads one of the given words. The words in later are reserved for
-// later versions and are rejected.
+// oneOf returns a function that reads one of the given words. It rejects the reserved words, which
+// are meant for later versions.
 func oneOf(words []string, reserved ...string) func(Value) (string, bool) {
 	return func(v Value) (string, bool) {
 		if !v.is(textKind) || !v.passes(v.text, checkWord(words, reserved...)) {

@@ -28,9 +28,9 @@ type environment struct {
 	references []string
 	skipped    int // number of unresolved references, including repeated ones
 
-	secrets []string          // values that replaced a ${...}, and those of channels; see [Config.Secrets]
-	targets []string          // see [Config.Targets]
-	sums    map[string]string // checksums of the files; see [Config.Sums]
+	secrets []string          // values that replaced a ${...}, and the secrets and URLs of approval channels
+	targets []string          // URLs or names of the systems that receive approval requests; see [Config.Targets]
+	sums    map[string]string // checksums of the files that were read; see [Config.Sums]
 }
 
 // A badExpr describes a ${...} that cannot be resolved. Its messages do not contain the values of
@@ -102,7 +102,7 @@ func (e *environment) value(expr string) (string, *badExpr) {
 	return value, nil
 }
 
-// skip records the reference what, because it is not looked up, and returns it unchanged.
+// skip records a reference that is not looked up, and returns it unchanged.
 func (e *environment) skip(ref string) string {
 	e.skipped++
 	if !slices.Contains(e.references, ref) {
@@ -125,8 +125,8 @@ func (e *environment) file(expr, path string) (string, *badExpr) {
 	return strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r"), nil
 }
 
-// path returns the path that a configured path p refers to, for opening the file and for messages.
-// A relative p is joined to the directory of the configuration file.
+// path returns the path to use for opening the configured path p, and for naming it in messages. A
+// relative p is joined to the directory of the configuration file.
 func (e *environment) path(p string) string {
 	if p == "" || filepath.IsAbs(p) {
 		return p

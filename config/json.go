@@ -94,8 +94,8 @@ func (r *jsonReader) inside(n *node, depth int) {
 	r.token()
 }
 
-// The expressions comments and trailing match the comments and trailing commas that editors allow
-// in JSON. The first alternative in each skips strings, which can contain the same characters.
+// Regular expressions that match the comments and trailing commas that editors allow in JSON. The
+// first alternative in each skips strings, which can contain the same characters.
 var (
 	comments = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/`)
 	trailing = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"|,\s*[}\]]`)

@@ -8,7 +8,7 @@ type Net struct {
 	InitialMarking map[string]int
 	TerminalPlaces []string
 	FreeTools      []string
-	Allow          map[string][]string // for each place, the only tools that may be called while it is marked; patterns with * and ? are allowed, as in rules
+	Allow          map[string][]string // the only tools that may be called while a place is marked, keyed by place; patterns with * and ? are allowed, as in rules
 	Key            []KeyField          // fields of the net's key; the net has a separate marking for each combination of their values
 	Transitions    []Transition
 	Map            []Map
@@ -58,7 +58,7 @@ type Map struct {
 	Word     string
 	Pattern  string   // regular expression in RE2 syntax
 	Runs     []string // words that the command must contain
-	Exactly  bool     `json:",omitempty"` // whether the command must have no arguments besides the words in Runs, except arguments without any effect
+	Exactly  bool     `json:",omitempty"` // whether the words in Runs must be the command's only arguments, apart from arguments that have no effect
 	Reads    []string `json:",omitempty"` // globs for files that a script reads
 	Writes   []string `json:",omitempty"` // globs for files that a script writes
 	When     Expression

@@ -15,7 +15,7 @@ type node struct {
 }
 
 type field struct {
-	key   *node // the key, which is always a string
+	key   *node // always a string
 	value *node
 }
 

@@ -12,7 +12,7 @@ type OAuth struct {
 	Disabled     bool     // whether to send no tokens at all
 	Grant        string   // grant type: "authorization-code" or "client-credentials"
 	ClientID     string   // client ID; if empty, petrigate registers itself as a client
-	ClientSecret string   // client secret for the authorization server Issuer, which must also be set
+	ClientSecret string   // client secret for the authorization server at Issuer; if it is set, Issuer must be set, too
 	Scopes       []string // scopes to request; nil means those that the server asks for
 	Issuer       string   // URL of the authorization server; empty means the one that the server specifies
 	RedirectPort int      // local port for the redirect that ends the login; 0 means any port

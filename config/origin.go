@@ -20,8 +20,9 @@ func (o origin) Of(key, text string) Position {
 // Has reports whether this part of the configuration contains the key.
 func (o origin) Has(key string) bool { return o.source != nil && o.node.get(key) != nil }
 
-// in returns the position of the entry of the list value that equals text, or of the list if it has
-// no such entry. If value is nil, in returns the position of this whole part of the configuration.
+// entryPosition returns the position of the entry that equals text in a list, or of the whole list
+// if it has no such entry. If the list is nil, entryPosition returns the position of this part of
+// the configuration.
 func (o origin) entryPosition(value *node, text string) Position {
 	if value == nil {
 		return o.source.position(o.node)

@@ -1,6 +1,6 @@
 package config
 
-// A ServerTLS configures how petrigate verifies an https server, and the client certificate that it
+// A ServerTLS configures how petrigate verifies an https server and which client certificate it
 // presents. Verification cannot be disabled, because a man in the middle would then get the
 // credentials and could choose the tools.
 type ServerTLS struct {

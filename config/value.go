@@ -26,14 +26,14 @@ type Value struct {
 	*node
 	key   *node  // key in the enclosing mapping; for a list entry, key of the list; nil at the root
 	what  string // name of the value in messages
-	entry bool   // whether the value is an entry in the list named by what
+	entry bool   // whether the value is an entry of a list; if so, the field what is the name of the list
 }
 
 // Keys maps each known key of a mapping to the function that decodes its value.
 type Keys map[string]func(Value)
 
 // ReadDocument reads a file that is not a configuration. name is the file's name for positions, and
-// what names the root in messages. [Value.Err] returns the problems.
+// title is the name of the root in messages. [Value.Err] returns the problems.
 func ReadDocument(name string, src []byte, title string) Value {
 	d := &decoder{source: &source{name: name}}
 	root := d.read(src)
@@ -113,7 +113,7 @@ func nearestKey(name string, known Keys) string {
 	return text.Suggest(name, slices.Sorted(maps.Keys(known)))
 }
 
-// Items calls f for every entry of a list. what names an entry in messages.
+// Items calls f for every entry of a list. In messages, the entries are called name.
 func (v Value) Items(name string, f func(Value)) {
 	if !v.is(listKind) {
 		return

@@ -14,7 +14,8 @@ func (v Value) Object() (json.RawMessage, bool) {
 	return v.JSON()
 }
 
-// JSON returns a value of any kind as JSON; see [Value.Object].
+// JSON returns a value of any kind as JSON, with the keys of mappings in file order and the numbers
+// unchanged.
 func (v Value) JSON() (json.RawMessage, bool) {
 	before := v.Faults()
 	text := v.appendJSON(nil)

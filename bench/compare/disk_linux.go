@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// flush flushes the data of f to disk.
+// flush writes the buffered data of f to the disk.
 func flush(f *os.File) error {
 	for {
 		if err := syscall.Fdatasync(int(f.Fd())); err != syscall.EINTR {
@@ -15,7 +15,7 @@ func flush(f *os.File) error {
 	}
 }
 
-// flushAll flushes all data buffered by the system to the disks.
+// flushAll writes all data buffered by the system to the disks.
 func flushAll() { syscall.Sync() }
 
 // fileSystem returns the type of the file system that contains dir.

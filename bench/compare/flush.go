@@ -15,9 +15,9 @@ const (
 	flushTime = 2 * time.Second // time limit for starting appends, in case the disk is slow
 	flushSize = 1600            // size of an append in bytes, equal to that of a decision record
 
-	// After each flush, the benchmark writes unflushed bytes, the size of an outcome record, and
-	// pauses for the duration idle, which is the time that the rest of a call takes. Without the
-	// pause, the disk would never be idle and the measured flushes would take only half as long.
+	// After each flush, the benchmark writes as many bytes as an outcome record has, without
+	// flushing them, and then pauses for as long as the rest of a call takes. Without the pause,
+	// the disk would never be idle and the measured flushes would take only half as long.
 	unflushed = 600
 	idle      = 300 * time.Microsecond
 )

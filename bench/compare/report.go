@@ -68,8 +68,8 @@ func (r *report) row(s scenario) []string {
 	}
 }
 
-// memoryGoal formats the goal for the target "memory" and whether it was met. costs contains the
-// costs of "memory" relative to those of the target "floor".
+// memoryGoal returns the goal for the target "memory" as text, followed by the verdict. costs
+// contains the cost of "memory" relative to that of the target "floor" for each round.
 func (r *report) memoryGoal(s scenario, costs []float64) string {
 	if s.memory == 0 {
 		return "-"
@@ -77,8 +77,8 @@ func (r *report) memoryGoal(s scenario, costs []float64) string {
 	return r.judge(s, "memory", fmt.Sprintf("%.1f", s.memory), costs, median(costs) <= s.memory)
 }
 
-// defaultGoal formats the goal for the target "default" and whether it was met. The result includes
-// the measured ratio unless another column of the table shows it.
+// defaultGoal returns the goal for the target "default" as text, followed by the verdict. The text
+// includes the measured ratio unless another column of the table shows it.
 func (r *report) defaultGoal(s scenario, memory, byDefault series) string {
 	costs := byDefault.against(memory)
 	text := fmt.Sprintf("%.2f", mostCost)

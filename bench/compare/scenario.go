@@ -49,7 +49,7 @@ var all = [...]scenario{
 	{"S8b", "HTTP, start to first list", 0, noGoal},
 }
 
-// choose returns the named scenarios in the same order as in all.
+// choose returns the scenarios in a comma-separated list of names, in the order of [all].
 func choose(only string) (chosen []scenario, err error) {
 	wanted := map[string]bool{}
 	for _, name := range strings.Split(only, ",") {

@@ -28,8 +28,7 @@ func (r *report) series(s scenario, target string) series {
 	return out
 }
 
-// against returns the cost of s relative to that of reference in each round that they have in
-// common.
+// against returns the cost of s relative to that of reference for each round that both contain.
 func (s series) against(reference series) (costs []float64) {
 	for _, round := range slices.Sorted(maps.Keys(s.values)) {
 		other, ok := reference.values[round]
@@ -44,7 +43,7 @@ func (s series) against(reference series) (costs []float64) {
 	return costs
 }
 
-// plus adds the values of s and other in each round that they have in common.
+// plus returns the sum of s and other for each round that both contain.
 func (s series) plus(other series) series {
 	sum := series{metric: s.metric, values: map[int]float64{}}
 	for round, v := range s.values {

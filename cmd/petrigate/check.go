@@ -25,7 +25,7 @@ type checkFlags struct {
 	states  int
 	timeout time.Duration
 	strict  bool
-	unknown bool // whether claims may remain unproved
+	unknown bool // whether to accept claims that could not be proved or refuted
 	verbose bool
 	json    bool
 }
@@ -113,7 +113,7 @@ func (f checkFlags) source() (policy.Source, diag.List, error) {
 	if err != nil || !f.live {
 		return source, slices.Concat(followed, daemon.Doubts(cfg)), err
 	}
-	return source, slices.Concat(followed, check.ConfigWarnings(cfg), check.NoUpstream(cfg), check.NoAudit(cfg), check.Sessions(cfg)), nil // unlike daemon.Doubts, this omits missing commands and TLS problems, because --live reports those as errors
+	return source, slices.Concat(followed, check.ConfigWarnings(cfg), check.NoUpstream(cfg), check.NoAudit(cfg), check.Sessions(cfg)), nil // unlike daemon.Doubts, these checks do not look for missing commands and TLS problems, because --live reports those as errors
 }
 
 // agents returns the agents whose built-in tools must be checked. It reads the agents'

@@ -22,7 +22,7 @@ import (
 // Until the user trusts it, commands treat it as plain text ([config.Config.TextOnly]).
 
 // actingVerbs maps each command that may act on a configuration, rather than just read it, to a
-// function that reports whether it does so with the given flags. Such a command starts the
+// function that reports whether the command does so with the given flags. Such a command starts the
 // configured servers, logs in to them, opens the database, or adds petrigate and the path of the
 // configuration to the file of a client. Only these commands ask for trust; all others read the
 // configuration as text.

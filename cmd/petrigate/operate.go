@@ -38,9 +38,9 @@ func proxyFlag(c *cobra.Command) *int {
 	return c.Flags().Int("proxy", 0, "only the proxy with this process `id` (see status)")
 }
 
-// selectProxy returns one of the clients in having: the client for the proxy with the given process
-// ID or, if pid is 0, the only client. If no such client exists, it returns an error. what
-// completes phrases in the error message, such as "3 running proxies have".
+// selectProxy returns the client for the proxy with the given process ID or, if pid is 0, the only
+// one of the given clients. If no such client exists, it returns an error. trait completes phrases
+// in the error message, such as "3 running proxies have".
 func selectProxy(clients []*control.Client, pid int, trait string) (*control.Client, error) {
 	var choices []string
 	for _, client := range clients {
@@ -138,8 +138,9 @@ func match[T any](all []T, id string, of func(T) (id, name string)) (hits []T) {
 	return hits
 }
 
-// single returns hits[0]. If hits does not have exactly one element, it returns an error instead. In
-// the error message, what names the kind of item, and trait describes what the hits have in common.
+// single returns the only element of hits. If hits does not have exactly one element, it returns an
+// error. In the error message, kind names the items, and trait describes what the hits have in
+// common.
 func single[T any](hits []T, kind, trait string) (one T, err error) {
 	switch len(hits) {
 	case 0:

@@ -45,7 +45,7 @@ func newReload(s stdio) *cobra.Command {
 }
 
 // reloadError returns an error if the new policy did not take effect. The error has no message if
-// said is true, because the result has then already been printed.
+// the result has already been printed.
 func reloadError(r control.Reloaded, printed bool) error {
 	code := map[string]int{control.Invalid: exitInvalid, control.Held: exitFailed, control.Failed: exitFailed}[r.Result]
 	switch {

@@ -71,8 +71,8 @@ func New(c *config.Config, o Options) (*Policy, error) {
 	return p, nil
 }
 
-// with returns a policy with the options o that consists of the given nets and the nets written in
-// Go.
+// with returns a policy that has the options o and consists of the given nets and the nets written
+// in Go.
 func (p *Policy) with(infos []gate.NetInfo, o gate.PolicyOptions) (*gate.Policy, error) {
 	nets := list.Map(infos, func(info gate.NetInfo) gate.Net { return info.Net })
 	return gate.NewPolicy(append(nets, p.options.Nets...), o)
@@ -88,7 +88,7 @@ func (p *Policy) tools() []verify.Tool {
 	return list.Map(p.options.Tools, func(name string) verify.Tool { return verify.Tool{Name: name} })
 }
 
-// parsed parses the JSON Schema of each tool.
+// parsed returns the parsed JSON Schema of each tool.
 func parsed(schemas map[string]json.RawMessage) map[string][]policy.Schema {
 	out := make(map[string][]policy.Schema)
 	for tool, schema := range schemas {
@@ -97,8 +97,8 @@ func parsed(schemas map[string]json.RawMessage) map[string][]policy.Schema {
 	return out
 }
 
-// lacks returns a function that finds an argument that a field f reads although the schema of the
-// tool does not list it. If no schemas are known, lacks returns nil.
+// lacks returns a function for finding an argument that the field f reads but the schema of the
+// tool does not list. If no schemas are known, lacks returns nil.
 func (p *Policy) lacks() func(tool string, f gate.Field) string {
 	return check.ToolSet{Schemas: p.source.Schemas}.Lacks()
 }

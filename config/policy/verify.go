@@ -52,7 +52,7 @@ type Topic string
 
 const (
 	Lost      Topic = "lost"      // whether a failure can make Tools permanently unavailable
-	Useless   Topic = "redundant" // for each of Nets, whether it never changes a verdict
+	Useless   Topic = "redundant" // which of Nets never change a verdict
 	Deadlocks Topic = "deadlock"  // whether Nets can forbid all further calls
 	Causes    Topic = "because"   // whether all of Nets are needed to forbid Tools, or all further calls if Tools is empty
 )
@@ -110,8 +110,8 @@ type Step struct {
 	Args    string        // arguments as JSON, if a call begins; empty means {}
 	Result  string        // result, as JSON, that the call must return on success; empty means any
 	Name    string        // name for messages: the last label of the call or, if it has no labels, its tool
-	Weak    bool          // whether the call does not count for rules that require a successful call named Name
-	Wait    time.Duration // if positive, no call begins or ends, but this much time passes
+	Weak    bool          // whether the call is ignored by rules that require a successful call named Name
+	Wait    time.Duration // if positive, the step is a wait of this length, and no call begins or ends
 	Ends    bool          // whether the call ends
 	Outcome gate.Outcome  // outcome, if the call ends
 	Times   int           // if greater than 1, the number of consecutive successful calls that the step stands for
@@ -215,7 +215,7 @@ func nets(found []verify.Net) []Net {
 // A Remedy describes the calls that make a refused call possible.
 type Remedy struct {
 	Found bool   // whether the refused call is admitted after Steps, if each step succeeds before the next begins
-	None  bool   // whether no calls in this session could make the refused call possible
+	None  bool   // whether the refused call remains impossible, whatever other calls the session makes
 	Steps []Step // calls to make, not including the refused call
 	Asks  []int  // indexes in Steps of the calls that require approval; len(Steps) stands for the refused call
 	Text  string // sentence for the client whose call was refused; empty if no remedy is known

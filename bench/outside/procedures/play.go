@@ -79,7 +79,7 @@ type count struct {
 	Runs, Calls, Agree     int
 	Missed                 int // calls that the gate admitted although the procedure forbids them
 	FalseRefusals          int // calls that the gate refused although the procedure permits them
-	OtherTask              int // calls that the gate refused although the procedure in the same task permits them
+	OtherTask              int // calls that the gate refused although the task's own procedure permits them
 	Forbidden, Prevented   int // calls that the procedure forbids, and how many of these the gate refused
 	Rendered, NotRendered  int // runs that provided a service although the benchmark expects it to be refused, and how many of these the gate would have prevented
 	Unreadable, ErrorCalls int

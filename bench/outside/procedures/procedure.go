@@ -61,8 +61,8 @@ func (t *tree) leaves() int {
 // maxDepth is the maximum depth of a tree. It is exceeded only if the graph has a cycle.
 const maxDepth = 100
 
-// tree returns the tree for a node. A function has no subtrees in it, because the calls that it
-// requires belong to its own procedure.
+// tree returns the tree for a node. The tree for a function has no subtrees, because the calls that
+// the function requires belong to its own procedure.
 func (g *graph) tree(node, depth int) (*tree, error) {
 	if depth > maxDepth {
 		return nil, fmt.Errorf("node %d: the graph has a circle", node)
