@@ -166,16 +166,16 @@ func (p *Proxy) setStopped(on bool, s admission.Stop) (operator.Stopping, error)
 
 // unwrittenNote explains why an operator's order could not be written to the database. It returns
 // "" if why is nil.
-func unwrittenNote(on, shared bool, why error) string {
+func unwrittenNote(on, shared bool, err error) string {
 	switch {
-	case why == nil:
+	case err == nil:
 		return ""
 	case !shared:
-		return fmt.Sprintf("it is not recorded: %v", why)
+		return fmt.Sprintf("it is not recorded: %v", err)
 	case on:
-		return fmt.Sprintf("could not write it to the database: %v. This proxy writes it when the database is back, and forgets it if the proxy exits first", why)
+		return fmt.Sprintf("could not write it to the database: %v. This proxy writes it when the database is back, and forgets it if the proxy exits first", err)
 	}
-	return fmt.Sprintf("the database did not respond: %v. If the stop is in the database too, calls stay refused until you run petrigate start again", why)
+	return fmt.Sprintf("the database did not respond: %v. If the stop is in the database too, calls stay refused until you run petrigate start again", err)
 }
 
 // stops lists the stops. If it also returns an error, it lists only the stops known to this

@@ -77,11 +77,11 @@ func (d *Driver) Connect(ctx context.Context, c Connection) error {
 // change adds the step s to the file's record and then writes the file. It prints a line that
 // begins with the message done and ends with the file's path. If the file existed before, it also
 // prints the path of its backup.
-func (d *Driver) change(f *file, s step, connected bool, done string) error {
+func (d *Driver) change(f *file, s step, connected bool, message string) error {
 	if err := d.records().change(f, s, connected); err != nil {
 		return err
 	}
-	d.say("%s: %s", done, text.Escape(f.path))
+	d.say("%s: %s", message, text.Escape(f.path))
 	if f.exists {
 		d.say("A backup is in %s", text.Escape(f.backup()))
 	}
@@ -315,18 +315,18 @@ func (d *Driver) disconnect(f *file, n *record, after []byte, exists bool) error
 // undo writes or removes the file and deletes its record, if any. asBefore reports whether the file
 // is now in the same state as before the first step. undo prints the message done, the file's path,
 // and the outcome. If asBefore is false, edited is a description of the outcome.
-func (d *Driver) undo(f *file, n *record, after []byte, exists bool, done, edited string) (asBefore bool, err error) {
+func (d *Driver) undo(f *file, n *record, after []byte, exists bool, message, outcome string) (asBefore bool, err error) {
 	asBefore = n != nil && exists == n.Steps[0].Existed && bytes.Equal(after, n.Steps[0].Before)
 	if err := d.records().undo(f, after, exists, asBefore); err != nil {
 		return false, err
 	}
 	switch {
 	case asBefore && !exists:
-		edited = " was removed: connect had created it"
+		outcome = " was removed: connect had created it"
 	case asBefore:
-		edited = " is restored, byte for byte"
+		outcome = " is restored, byte for byte"
 	}
-	d.say("%s: %s%s", done, text.Escape(f.path), edited)
+	d.say("%s: %s%s", message, text.Escape(f.path), outcome)
 	return asBefore, nil
 }
 

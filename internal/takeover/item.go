@@ -93,18 +93,18 @@ func (d *Driver) besideFiles(f *file) (all []*file) {
 
 // load converts a translated server to a config.Server by parsing it as part of a configuration. If
 // this fails, why explains the problem.
-func (d *Driver) load(file string, s clientcfg.Server) (loaded config.Server, why string) {
+func (d *Driver) load(file string, s clientcfg.Server) (loaded config.Server, problem string) {
 	if s.Refused != "" {
 		return loaded, s.Refused
 	}
 	text := splice.Object{{Key: "version", Value: 1}, {Key: "mcpServers", Value: splice.Object{{Key: s.Name, Value: s.Fields}}}}
 	c, err := config.Parse(file, []byte(text.YAML("\n")), config.Options{Env: d.System.Env})
 	if list, ok := diag.Find(err); ok && len(list) > 0 {
-		why = list[0].Msg
+		problem = list[0].Msg
 		if list[0].Hint != "" {
-			why += " (" + list[0].Hint + ")"
+			problem += " (" + list[0].Hint + ")"
 		}
-		return loaded, why
+		return loaded, problem
 	}
 	if err != nil {
 		return loaded, err.Error()

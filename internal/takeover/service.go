@@ -41,12 +41,12 @@ func (s *HookService) serve(ctx context.Context, d *Driver) (answers bool, err e
 	case s.Skip || !s.Make && (d.Yes || d.Ask == nil):
 		return len(s.listening(d)) > 0, nil
 	}
-	unit, runs, why := s.plan(ctx, d)
+	unit, runs, reason := s.plan(ctx, d)
 	switch {
-	case why != nil && s.Make && !errors.Is(why, service.ErrNoManager):
-		return false, fmt.Errorf("no service was created, and nothing was written: %w", why)
-	case why != nil:
-		d.say("note: no service was created: %s", text.Escape(why.Error()))
+	case reason != nil && s.Make && !errors.Is(reason, service.ErrNoManager):
+		return false, fmt.Errorf("no service was created, and nothing was written: %w", reason)
+	case reason != nil:
+		d.say("note: no service was created: %s", text.Escape(reason.Error()))
 		s.barred = true
 		return len(s.listening(d)) > 0, nil
 	case runs:
@@ -69,7 +69,7 @@ func (s *HookService) serve(ctx context.Context, d *Driver) (answers bool, err e
 // plan returns the content of the service file. runs reports whether a service with this content is
 // already running. If no service can be installed, why is an error that explains the reason;
 // otherwise, it is nil.
-func (s *HookService) plan(ctx context.Context, d *Driver) (unit string, runs bool, why error) {
+func (s *HookService) plan(ctx context.Context, d *Driver) (unit string, runs bool, reason error) {
 	m := s.Manager
 	if m == nil {
 		return "", false, service.ErrNoManager

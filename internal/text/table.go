@@ -10,9 +10,9 @@ import (
 
 // Table writes rows in aligned columns below a header, which contains the titles of the columns
 // separated by "|". It escapes all cells. If rows is empty, Table writes the string none instead.
-func Table(w io.Writer, none, head string, rows [][]string) error {
+func Table(w io.Writer, fallback, head string, rows [][]string) error {
 	if len(rows) == 0 {
-		_, err := fmt.Fprintln(w, none)
+		_, err := fmt.Fprintln(w, fallback)
 		return err
 	}
 	out := bufio.NewWriter(w) // buffered, because a tabwriter writes each cell separately
@@ -53,9 +53,9 @@ func (k Ink) In(style, text string) string {
 }
 
 // TableBelow writes an empty line and then a table; see [Table].
-func TableBelow(w io.Writer, none, head string, rows [][]string) error {
+func TableBelow(w io.Writer, fallback, head string, rows [][]string) error {
 	if _, err := io.WriteString(w, "\n"); err != nil {
 		return err
 	}
-	return Table(w, none, head, rows)
+	return Table(w, fallback, head, rows)
 }

@@ -292,7 +292,7 @@ func (k *keys) keysURL(body []byte) (string, error) {
 }
 
 // get fetches a document. most is its maximum size in bytes.
-func (k *keys) get(ctx context.Context, address, accept string, most int64) ([]byte, error) {
+func (k *keys) get(ctx context.Context, address, accept string, limit int64) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
 		return nil, err
@@ -306,11 +306,11 @@ func (k *keys) get(ctx context.Context, address, accept string, most int64) ([]b
 	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("the response is %s", response.Status)
 	}
-	body, err := io.ReadAll(io.LimitReader(response.Body, most+1))
+	body, err := io.ReadAll(io.LimitReader(response.Body, limit+1))
 	if err != nil {
 		return nil, err
 	}
-	if int64(len(body)) > most {
+	if int64(len(body)) > limit {
 		return nil, errors.New("the response is too large")
 	}
 	return body, nil

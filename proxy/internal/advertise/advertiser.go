@@ -157,7 +157,7 @@ func (a *Advertiser) Run() {
 	defer timer.Stop()
 	for {
 		timer.Stop()
-		if due, any := a.untilNextMove(); any {
+		if due, ok := a.untilNextMove(); ok {
 			timer.Reset(due)
 		}
 		select {
@@ -177,7 +177,7 @@ const minRecheck = 10 * time.Millisecond
 
 // untilNextMove returns how soon the passage of time will change the marking of a net in a session
 // whose clients have requested their tool lists. any is false if no such change is expected.
-func (a *Advertiser) untilNextMove() (in time.Duration, any bool) {
+func (a *Advertiser) untilNextMove() (in time.Duration, ok bool) {
 	if !a.deps.Admission.Generation().Timed {
 		return 0, false
 	}
@@ -188,12 +188,12 @@ func (a *Advertiser) untilNextMove() (in time.Duration, any bool) {
 			continue
 		}
 		for _, n := range state.Policy().NetsOf(state) {
-			if d := max(n.Next.Sub(now), minRecheck); !n.Next.IsZero() && !n.Shadow && (!any || d < in) {
-				in, any = d, true
+			if d := max(n.Next.Sub(now), minRecheck); !n.Next.IsZero() && !n.Shadow && (!ok || d < in) {
+				in, ok = d, true
 			}
 		}
 	}
-	return in, any
+	return in, ok
 }
 
 // listedSessions returns the sessions with clients that have requested their tool lists. If all is

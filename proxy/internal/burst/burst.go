@@ -4,14 +4,14 @@ package burst
 
 import "sync"
 
-// Most is the maximum number of messages in a burst. If a burst contained all of a client's
+// MaxMessages is the maximum number of messages in a burst. If a burst contained all of a client's
 // in-flight messages, the client, the proxy and the server would take turns instead of working
 // concurrently.
-const Most = 32
+const MaxMessages = 32
 
-// Several is the minimum number of in-flight calls that makes a brief wait for more calls
+// MinInFlight is the minimum number of in-flight calls that makes a brief wait for more calls
 // worthwhile.
-const Several = 5
+const MinInFlight = 5
 
 // A Reading detects where bursts begin and end among the messages from one source. It is not safe
 // for concurrent use.
@@ -25,7 +25,7 @@ type Reading struct {
 // read without blocking.
 func (r *Reading) Before(more bool) {
 	if r.left == 0 && more {
-		r.left = Most
+		r.left = MaxMessages
 		r.Begin()
 	}
 }

@@ -46,7 +46,7 @@ func TestBurst(t *testing.T) {
 	}
 }
 
-// TestReading checks that a burst has at most [burst.Most] messages, regardless of how many single
+// TestReading checks that a burst has at most [burst.MaxMessages] messages, regardless of how many single
 // messages precede it, and that it ends with the last message that can be read.
 func TestReading(t *testing.T) {
 	var bursts []int
@@ -62,12 +62,12 @@ func TestReading(t *testing.T) {
 			r.After(more)
 		}
 	}
-	for range 3 * burst.Most {
+	for range 3 * burst.MaxMessages {
 		read(1)
 	}
 	read(2)
-	read(2*burst.Most + 1)
-	if want := []int{2, burst.Most, burst.Most}; under || !slices.Equal(bursts, want) {
+	read(2*burst.MaxMessages + 1)
+	if want := []int{2, burst.MaxMessages, burst.MaxMessages}; under || !slices.Equal(bursts, want) {
 		t.Errorf("bursts of %v, want %v; one is under way: %t", bursts, want, under)
 	}
 	r.Before(true)

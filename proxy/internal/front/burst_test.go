@@ -86,7 +86,7 @@ func TestBurst(t *testing.T) {
 // TestLongBurst: of many calls that a client writes together, the first ones are sent before all
 // are decided.
 func TestLongBurst(t *testing.T) {
-	const calls = 3 * burst.Most
+	const calls = 3 * burst.MaxMessages
 	records := &batches{Memory: &proxytest.Memory{}}
 	s := proxytest.Start(t, proxytest.Setup{Rules: "block danger\n", Change: func(o *proxy.Options) { o.Recorder = records }})
 	defer s.Upstream.Release()
@@ -102,7 +102,7 @@ func TestLongBurst(t *testing.T) {
 	}
 	records.mu.Lock()
 	defer records.mu.Unlock()
-	if most := slices.Max(records.writes[:3]); most > burst.Most {
+	if most := slices.Max(records.writes[:3]); most > burst.MaxMessages {
 		t.Errorf("writes of records: %v", records.writes)
 	}
 }

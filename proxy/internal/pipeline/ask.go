@@ -53,7 +53,7 @@ func (q *askedCall) askUntilHeld(w *personWait) (a answer, held *personWait) {
 				return nil, w
 			}
 		}
-		if a, over := q.decideAgain(w); over {
+		if a, done := q.decideAgain(w); done {
 			return a, nil
 		}
 		w = nil // another call has used up this approval, so a person must be asked again
@@ -63,7 +63,7 @@ func (q *askedCall) askUntilHeld(w *personWait) (a answer, held *personWait) {
 // decideAgain decides a call again after its wait for a person's answer. It returns the response
 // for the client, or nil if the call has been forwarded or has already been ended. If over is
 // false, a person must be asked again.
-func (q *askedCall) decideAgain(w *personWait) (a answer, over bool) {
+func (q *askedCall) decideAgain(w *personWait) (a answer, done bool) {
 	r := w.request
 	q.Approvals.Release(r, w.parked != nil)
 	switch {

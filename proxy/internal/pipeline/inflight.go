@@ -173,7 +173,7 @@ const callOver = "the call has ended"
 // addRequest stores a server's request for the client, and returns the call whose client must be
 // asked. It returns no call if the in-flight request is parked; its client is then asked in the
 // next round. If the server's request must be refused, addRequest returns the reason in why.
-func (s *inflightState) addRequest(q *upstream.ServerRequest) (receiver *Call, why string) {
+func (s *inflightState) addRequest(q *upstream.ServerRequest) (receiver *Call, reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {

@@ -98,7 +98,7 @@ type suspendedCalls struct {
 // add stores the suspended call x, and calls over if x is still stored after the duration life. It
 // returns false if too many calls are suspended, in total or, with several principals, for x's
 // principal.
-func (s *suspendedCalls) add(x *suspendedCall, several bool, life time.Duration, over func(*suspendedCall)) bool {
+func (s *suspendedCalls) add(x *suspendedCall, several bool, life time.Duration, expired func(*suspendedCall)) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, ok := s.quota.Take(x.call.Client.Principal, maxSuspended, several); !ok {
@@ -110,7 +110,7 @@ func (s *suspendedCalls) add(x *suspendedCall, several bool, life time.Duration,
 	s.byID[x.id] = x
 	x.timer = time.AfterFunc(life, func() {
 		if s.take(x.id) != nil {
-			over(x)
+			expired(x)
 		}
 	})
 	return true

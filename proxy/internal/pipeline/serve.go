@@ -181,7 +181,7 @@ func (p *Pipeline) unrecordable(c *Call) answer {
 // these calls has its own goroutine, and those that reach the next step at the same time are
 // recorded together.
 func (c *Call) yield() {
-	if u := c.Tool.Upstream; !u.OneReader() && u.InFlight.Len() >= burst.Several {
+	if u := c.Tool.Upstream; !u.OneReader() && u.InFlight.Len() >= burst.MinInFlight {
 		runtime.Gosched()
 	}
 }

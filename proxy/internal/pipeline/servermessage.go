@@ -110,22 +110,22 @@ func (f *inflightCall) onOwnRequest(q *upstream.ServerRequest) { f.OnRequest(q, 
 
 // OnRequest handles a server's request that belongs to the call. own reports whether the request
 // arrived on the response stream of the call.
-func (f *inflightCall) OnRequest(q *upstream.ServerRequest, own bool) {
+func (f *inflightCall) OnRequest(q *upstream.ServerRequest, onStream bool) {
 	if f.Call.pipeline.Tasks.ServerRequest(f.Call.Tool.Upstream, q) {
 		return
 	}
 	if !session.CheckCapability(f.askedPeer(), q) {
 		return
 	}
-	c, why := f.addRequest(q)
+	c, reason := f.addRequest(q)
 	switch {
-	case why != "":
-		q.Refuse(wire.CodeInternal, why)
+	case reason != "":
+		q.Refuse(wire.CodeInternal, reason)
 	case c == nil: // the client is asked in the next round of the call
 	case !c.Peer.Rev.InputRequired:
 		c.pipeline.Reverse.PassOn(c.Client, c.ownStream(), c.Tool.Upstream, q)
 	default:
-		f.park(c, own)
+		f.park(c, onStream)
 	}
 }
 
@@ -148,7 +148,7 @@ func (f *inflightCall) refuseRequests() {
 // park responds to c with the server's requests, and keeps the request in flight until the client
 // answers them in a later round. own reports whether the caller reads the response stream of the
 // call.
-func (f *inflightCall) park(c *Call, own bool) {
+func (f *inflightCall) park(c *Call, onStream bool) {
 	p := c.pipeline
 	x := &suspendedCall{id: lifetime.RandomID(""), ticket: f.ticket, call: f.Call, approved: f.Call.approved, inflight: f, asked: map[string]*upstream.ServerRequest{}}
 	var inputs rawjson.Object
@@ -175,7 +175,7 @@ func (f *inflightCall) park(c *Call, own bool) {
 	if exchange != nil {
 		exchange.StopInline()
 	}
-	if inline && !own { // the waiting goroutine is reading the reply and cannot respond
+	if inline && !onStream { // the waiting goroutine is reading the reply and cannot respond
 		c.ownStream().close()
 		completion{round: result}.answer(c)
 		return

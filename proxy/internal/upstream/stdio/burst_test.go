@@ -41,9 +41,9 @@ func TestBursts(t *testing.T) {
 		{lines: 0},
 		{lines: 1, alone: 1},
 		{lines: 2, bursts: []int{2}},
-		{lines: burst.Most, bursts: []int{burst.Most}},
-		{lines: burst.Most + 1, bursts: []int{burst.Most}, alone: 1},
-		{lines: 2*burst.Most + 5, bursts: []int{burst.Most, burst.Most, 5}},
+		{lines: burst.MaxMessages, bursts: []int{burst.MaxMessages}},
+		{lines: burst.MaxMessages + 1, bursts: []int{burst.MaxMessages}, alone: 1},
+		{lines: 2*burst.MaxMessages + 5, bursts: []int{burst.MaxMessages, burst.MaxMessages, 5}},
 	} {
 		b := &told{}
 		said := func() *process.LineReader {

@@ -136,7 +136,7 @@ func (c *Conn) Send(x *conn.Exchange) {
 		return
 	}
 	r := &x.Req
-	err := c.Stdin.Write(&x.Position, waiting >= burst.Several, len(r.Params)+len(r.Method)+64, func(b []byte) []byte {
+	err := c.Stdin.Write(&x.Position, waiting >= burst.MinInFlight, len(r.Params)+len(r.Method)+64, func(b []byte) []byte {
 		return wire.AppendRequestInt(b, x.ID, r.Method, r.Params)
 	})
 	r.Params = nil
@@ -208,7 +208,7 @@ func (c *Conn) read() {
 
 // each calls take with each nonempty line of output until an error occurs. If together is not nil,
 // each also calls its methods Begin and End around the lines that can be read together, at most
-// [burst.Most] at a time.
+// [burst.MaxMessages] at a time.
 func each(lines *process.LineReader, together conn.Burst, take func(line []byte, kept bool)) error {
 	var reading burst.Reading
 	if together != nil {
