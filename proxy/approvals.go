@@ -20,8 +20,8 @@ type approvalControl struct{ *parts }
 // maxListed is the maximum size, in bytes, of arguments included in a list of approvals.
 const maxListed = 1 << 10
 
-// Approvals lists the pending approval requests and those answered recently. It omits the
-// differences from earlier calls, long arguments, and the text of the questions.
+// Approvals lists the pending approval requests and those answered recently. It omits long
+// arguments, the text of the questions, and the differences from earlier calls.
 func (p *approvalControl) Approvals() []operator.ApprovalInfo {
 	list := []operator.ApprovalInfo{}
 	p.approvals.Refresh(p.life.Ctx)
@@ -120,7 +120,7 @@ func (p *approvalControl) Answer(id string, a operator.Answer) error {
 	return p.pipeline.Resolve(a.Person, id, a.Approve, a.Channel, a.Actor, a.Reason)
 }
 
-// checkAnswerPIN returns an error if the answer a approves the request but its PIN is wrong or
+// checkAnswerPIN returns an error if an answer approves the request but its PIN is wrong or
 // missing. It records a wrong PIN. Webhooks need no PIN, because the systems behind them sign their
 // answers.
 func (p *approvalControl) checkAnswerPIN(id string, a operator.Answer) error {
@@ -160,7 +160,7 @@ func (p *approvalControl) granted(r approval.Record) {
 	}
 }
 
-// answerAndGrant approves a request and then creates the grant requested in the answer a, which
+// answerAndGrant approves a request and then creates the grant that the answer asks for, which
 // approves similar calls for a limited time. If recording the grant fails, the request is still
 // approved.
 func (p *approvalControl) answerAndGrant(id string, a operator.Answer) error {

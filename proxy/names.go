@@ -110,8 +110,8 @@ type Approval struct {
 	Asked, Answered func(operator.ApprovalInfo)
 }
 
-// ask returns the settings in the form used by package pipeline. info converts the records that
-// Asked and Answered receive.
+// ask returns the settings in the form used by package pipeline. It uses info to convert the
+// records passed to Asked and Answered.
 func (a Approval) ask(info func(approval.Record) operator.ApprovalInfo) pipeline.Approval {
 	tell := func(f func(operator.ApprovalInfo)) func(approval.Record) {
 		if f == nil {
@@ -140,7 +140,7 @@ type JWT = front.JWT
 // Local reports whether a request to localhost comes from a program on this machine.
 func Local(r *http.Request) bool { return httpguard.Local(r) }
 
-// A Database stores the states of sessions, and stops of calls, outside the process.
+// A Database stores session states outside the process, and records which calls are stopped.
 type Database = backend.Backend
 
 // Parameter and result types of the methods for operators. They are declared in internal/operator,

@@ -81,8 +81,8 @@ func (p *Proxy) SettleCall(id string, number uint64, success bool, a operator.Ac
 	return p.changeSession(id, a, "settle a call", func(k admission.Key) error { return p.admission.SettleOpen(p.life.Ctx, k, number, success, a.Name) })
 }
 
-// changeSession carries out an order from the operator a. It checks the PIN, and then calls f to
-// change the state of the session.
+// changeSession carries out an operator's order. It checks the PIN, and then calls f to change the
+// state of the session.
 func (p *Proxy) changeSession(id string, a operator.Actor, order string, f func(admission.Key) error) error {
 	s, _, err := p.find(id)
 	if err != nil {
@@ -165,7 +165,7 @@ func (p *Proxy) setStopped(on bool, s admission.Stop) (operator.Stopping, error)
 }
 
 // unwrittenNote explains why an operator's order could not be written to the database. It returns
-// "" if why is nil.
+// "" if err is nil.
 func unwrittenNote(on, shared bool, err error) string {
 	switch {
 	case err == nil:
@@ -295,7 +295,7 @@ func fatesOf(before *gate.Policy, r Replacement, report admission.Report) []oper
 	return fates
 }
 
-// placeOf describes, for an operator, which sessions the key k refers to.
+// placeOf describes, for an operator, the sessions that a key refers to.
 func placeOf(k admission.Key) string {
 	switch {
 	case k.Session != "":

@@ -54,8 +54,8 @@ type Options struct {
 	// tools that no net would block now. Advertise never allows a call that a net blocks.
 	Advertise string
 
-	// Impossible returns those of the given tools that can never be called while only the nets in
-	// active are active. If active is nil, all nets are active. Impossible is called after a change
+	// Impossible returns those of the given tools that can never be called while only the named
+	// nets are active or, if active is nil, while all nets are. Impossible is called after a change
 	// to the tools or the nets. If Impossible is nil, no tool is known to be impossible.
 	Impossible func(tools []gate.Call, active []string) []string
 
@@ -85,7 +85,7 @@ type parts struct {
 	approvals *approval.Broker
 	pin       *pin.PIN // nil if approvals require no PIN
 	admission *admission.Admission
-	durable   *store.Durable // ledger in a database; if nil, the ledger is in memory
+	durable   *store.Durable // ledger of session states in a database; nil if the ledger is in memory
 	watcher   *store.Watcher // watches the database; nil without a database
 	rounds    *rounds.Keeper // stores calls between two rounds of input; nil without a database
 

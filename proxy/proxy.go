@@ -36,8 +36,8 @@ func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 }
 
 // Handler returns an HTTP handler for streamable HTTP in both revision families. It also serves
-// clients that use revision 2024-11-05, at the endpoints /sse and /messages. a configures who can
-// use the handler.
+// clients that use revision 2024-11-05, at the endpoints /sse and /messages. The [Access]
+// determines who can use the handler.
 func (p *Proxy) Handler(a Access) (http.Handler, error) { return p.front.Handler(a) }
 
 // Start connects to all upstreams concurrently, in the background.
@@ -94,8 +94,8 @@ func (p *Proxy) Begin(driver string) {
 // Finish records the end of this process. It must be called after [Proxy.Close].
 func (p *Proxy) Finish() { p.admission.Finish(context.WithoutCancel(p.life.Ctx)) }
 
-// ledger creates the ledger and the switch that stops calls. They use the database in the options
-// or, without one, memory.
+// ledger creates the ledger, which holds the session states, and the switch that stops calls. Both
+// use the database in the options or, without one, memory.
 func (p *Proxy) ledger() (admission.Ledger, admission.Switch) {
 	o := p.options
 	if o.Database == nil {

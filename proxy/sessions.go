@@ -98,7 +98,8 @@ func (p *sessionView) Session(id string) (operator.SessionInfo, error) {
 
 // State returns a copy of a session's state, with the tools that can be called. If id is empty, it
 // returns the state of a new session. If all existing sessions have the same principal, the new
-// session also has that principal and includes the state shared by its sessions.
+// session also has that principal, and its state includes the state shared by the principal's
+// sessions.
 func (p *sessionView) State(id string) (*gate.State, error) {
 	if id == "" {
 		state, err := p.admission.Fresh(p.life.Ctx)
@@ -254,7 +255,7 @@ func netsOf(state *gate.State) []operator.NetInfo {
 	return all
 }
 
-// newSessionInfo describes a session without its clients, nets and calls.
+// newSessionInfo returns a description of the session that omits its clients, nets and calls.
 func newSessionInfo(s *session.Session) operator.SessionInfo {
 	return operator.SessionInfo{ID: s.ID, Principal: s.Principal, By: s.By, Name: text.Escape(s.Label), Since: s.Since, Clients: []string{}, Nets: []operator.NetInfo{}, Calls: []operator.CallInfo{}}
 }
@@ -284,8 +285,8 @@ func (p *sessionView) lostOf(k admission.Key) map[uint64]bool {
 	return lost
 }
 
-// unwrittenOf marks those of the session's calls whose outcomes could not be recorded. If such a
-// call is missing from calls, because the database was unavailable, unwrittenOf adds it.
+// unwrittenOf marks the session's calls whose outcomes could not be recorded. If the list lacks
+// such a call, because the database was unavailable, unwrittenOf adds it.
 func (p *sessionView) unwrittenOf(session string, calls []operator.CallInfo) []operator.CallInfo {
 	for _, e := range p.unwrittenCalls() {
 		if e.Session != session {

@@ -74,9 +74,8 @@ func (d *Driver) Connect(ctx context.Context, c Connection) error {
 	return nil
 }
 
-// change adds the step s to the file's record and then writes the file. It prints a line that
-// begins with the message done and ends with the file's path. If the file existed before, it also
-// prints the path of its backup.
+// change adds the step s to the file's record and then writes the file. It prints the message and
+// the file's path and, if the file existed before, the path of its backup.
 func (d *Driver) change(f *file, s step, connected bool, message string) error {
 	if err := d.records().change(f, s, connected); err != nil {
 		return err
@@ -246,12 +245,12 @@ func (d *Driver) notRecorded(f *file) error {
 	return nil
 }
 
-// undoSteps undoes the recorded steps in reverse order and returns the content that results. exists
-// is false if the file must be removed: petrigate created it, and nothing else was added to it.
+// undoSteps undoes the recorded steps in reverse order and returns the resulting content. exists is
+// false if the file must be removed: petrigate created it, and nothing else was added to it.
 func (d *Driver) undoSteps(f *file, n *record) (after []byte, exists bool, err error) {
 	after, exists = f.src, f.exists
 	for _, s := range slices.Backward(n.Steps) {
-		if !exists || string(after) == string(s.After) { // a file that has been deleted since is restored as a whole
+		if !exists || string(after) == string(s.After) { // a file that was deleted after the step is restored in full
 			after, exists = s.Before, s.Existed
 			continue
 		}
@@ -313,8 +312,8 @@ func (d *Driver) disconnect(f *file, n *record, after []byte, exists bool) error
 }
 
 // undo writes or removes the file and deletes its record, if any. asBefore reports whether the file
-// is now in the same state as before the first step. undo prints the message done, the file's path,
-// and the outcome. If asBefore is false, edited is a description of the outcome.
+// is now in the same state as before the first step. undo prints the message, the file's path, and
+// a description of the outcome; if asBefore is false, this is the given outcome.
 func (d *Driver) undo(f *file, n *record, after []byte, exists bool, message, outcome string) (asBefore bool, err error) {
 	asBefore = n != nil && exists == n.Steps[0].Existed && bytes.Equal(after, n.Steps[0].Before)
 	if err := d.records().undo(f, after, exists, asBefore); err != nil {

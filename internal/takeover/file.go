@@ -104,8 +104,8 @@ func (f *file) backup() string {
 	return f.target + ".before-petrigate"
 }
 
-// backupHint returns the end of an error message, which names the backup that Connect made of the
-// file. It returns "" if the backup does not exist.
+// backupHint returns the text to append to an error message: it names the backup that Connect made
+// of the file. If the backup does not exist, backupHint returns "".
 func (f *file) backupHint() string {
 	if _, err := os.Lstat(f.backup()); err != nil {
 		return ""
@@ -113,9 +113,9 @@ func (f *file) backupHint() string {
 	return fmt.Sprintf("; the original file may be in %s", f.backup())
 }
 
-// keepBackup makes a backup of the file. Only this user can read the backup, because it may contain
-// secrets. first means that the file does not contain petrigate's entry yet. Otherwise, an existing
-// backup is kept, because it dates from before the entry was added.
+// keepBackup makes a backup of the file, readable only by this user because it may contain secrets.
+// It replaces an existing backup only if first is true, that is, if the file does not contain
+// petrigate's entry yet. Otherwise, the existing backup dates from before the entry was added.
 func (f *file) keepBackup(first bool) error {
 	_, err := os.Lstat(f.backup())
 	if !f.exists || err == nil && !first {

@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A HookInspection describes the file with an agent's hooks.
+// A HookInspection describes an agent's hooks and the file that contains them.
 type HookInspection struct {
 	clientcfg.Hooks
 	File     string

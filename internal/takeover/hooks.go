@@ -122,8 +122,8 @@ func (d *Driver) DisconnectHooks(name, path string) error {
 	return err
 }
 
-// dropHooks removes petrigate's hooks from an agent's file. done is false if the file contains
-// none.
+// dropHooks removes petrigate's hooks from an agent's file. done is false if the file contains no
+// such hooks.
 func (d *Driver) dropHooks(name, path string) (done bool, err error) {
 	h, err := findHooks(name)
 	if err != nil {

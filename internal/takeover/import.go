@@ -41,7 +41,7 @@ type ImportPlan struct {
 	path   string // path of Config after resolving symbolic links
 	file   *file
 	exists bool
-	text   bool // see [Import.TextOnly]
+	text   bool // whether only the text of Config may be read
 	before []byte
 	after  []byte
 	format splice.Format

@@ -22,7 +22,7 @@ type item struct {
 	own    bool // whether the entry runs petrigate
 }
 
-// open reads the file with the given name as a file of the client. An empty name stands for the
+// open reads the named file as a configuration file of the client. An empty name stands for the
 // client's default file.
 func (d *Driver) open(c clientcfg.Client, name string) (*file, error) {
 	f := &file{client: c, path: name}
@@ -92,7 +92,7 @@ func (d *Driver) besideFiles(f *file) (all []*file) {
 }
 
 // load converts a translated server to a config.Server by parsing it as part of a configuration. If
-// this fails, why explains the problem.
+// this fails, load describes the problem in a sentence.
 func (d *Driver) load(file string, s clientcfg.Server) (loaded config.Server, problem string) {
 	if s.Refused != "" {
 		return loaded, s.Refused

@@ -25,8 +25,8 @@ type record struct {
 	Steps   []step    `json:"steps"`
 }
 
-// A step is one change of a file. Before and After are the file's contents, and Existed is false if
-// the step created the file.
+// A step is a single change to a file. Before and After are the file's contents, and Existed is
+// false if the step created the file.
 type step struct {
 	Existed bool      `json:"existed"`
 	Before  []byte    `json:"before"`
@@ -93,8 +93,8 @@ func (r records) writeFile(name string, src []byte) error {
 }
 
 // change adds a step to the file's record and then writes the file, holding the lock of the state
-// directory. connected means that the file already runs petrigate, so an existing backup must not
-// be replaced.
+// directory. If connected is true, the file already runs petrigate, so an existing backup is not
+// replaced.
 func (r records) change(f *file, s step, connected bool) error {
 	return r.locked(func() error {
 		n, err := r.read(f)
@@ -130,7 +130,7 @@ func (r records) change(f *file, s step, connected bool) error {
 }
 
 // undo writes or removes a file and then deletes its record, holding the lock of the state
-// directory. asBefore means that the file has its original content again, so the backup can be
+// directory. If asBefore is true, the file has its original content again, so the backup can be
 // deleted.
 func (r records) undo(f *file, after []byte, exists, asBefore bool) error {
 	return r.locked(func() error {

@@ -24,16 +24,16 @@ type HookService struct {
 	service.Service
 	Listen string   // address that the proxy listens on
 	Reads  []string // variables that the configuration reads and that are set in the current environment
-	Memory bool     // whether a proxy stores its states only in memory, so proxies do not share them
+	Memory bool     // whether each proxy keeps its states only in memory, so that proxies cannot share them
 
 	Make bool // whether to install the service without asking
 	Skip bool // whether to skip the offer
 
-	barred bool // whether no service can be installed
+	barred bool // whether installing a service has proved impossible
 }
 
-// serve offers to install the service and, if the user accepts, installs and starts it. answers
-// reports whether a proxy responds afterwards.
+// serve offers to install the service and, if the user accepts, installs and starts it. It reports
+// whether a proxy responds afterwards.
 func (s *HookService) serve(ctx context.Context, d *Driver) (answers bool, err error) {
 	switch {
 	case s == nil:
@@ -66,9 +66,9 @@ func (s *HookService) serve(ctx context.Context, d *Driver) (answers bool, err e
 	return true, s.start(ctx, d, before, unit)
 }
 
-// plan returns the content of the service file. runs reports whether a service with this content is
-// already running. If no service can be installed, why is an error that explains the reason;
-// otherwise, it is nil.
+// plan returns the content of the service file to write. If a service with this content is already
+// running, runs is true and no content is returned. If no service can be installed, the error
+// explains the reason.
 func (s *HookService) plan(ctx context.Context, d *Driver) (unit string, runs bool, reason error) {
 	m := s.Manager
 	if m == nil {

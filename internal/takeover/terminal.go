@@ -11,7 +11,7 @@ import (
 )
 
 // AskAt returns a function that asks a question at a terminal. Only "y" and "yes" mean yes. When
-// ctx ends, the function returns its error without waiting for the answer.
+// ctx is done, the function returns the error of ctx without waiting for the answer.
 func AskAt(ctx context.Context, in io.Reader, out io.Writer) func(question string) (bool, error) {
 	return func(question string) (bool, error) {
 		_, _ = fmt.Fprintf(out, "%s [y/N] ", question)

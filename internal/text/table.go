@@ -9,7 +9,7 @@ import (
 )
 
 // Table writes rows in aligned columns below a header, which contains the titles of the columns
-// separated by "|". It escapes all cells. If rows is empty, Table writes the string none instead.
+// separated by "|". It escapes all cells. Without rows, Table writes only the fallback text.
 func Table(w io.Writer, fallback, head string, rows [][]string) error {
 	if len(rows) == 0 {
 		_, err := fmt.Fprintln(w, fallback)
@@ -52,7 +52,7 @@ func (k Ink) In(style, text string) string {
 	return "\x1b[" + style + "m" + text + "\x1b[0m"
 }
 
-// TableBelow writes an empty line and then a table; see [Table].
+// TableBelow writes an empty line and then a table, like [Table].
 func TableBelow(w io.Writer, fallback, head string, rows [][]string) error {
 	if _, err := io.WriteString(w, "\n"); err != nil {
 		return err

@@ -48,8 +48,8 @@ func EscapeLines(text []byte) string {
 	return strings.Join(EscapeAll(strings.Split(string(text), "\n")), "\n")
 }
 
-// Caller describes the caller of a tool: the principal, followed by the client's own name for
-// itself, which is not verified. Each is shortened to at most limit bytes.
+// Caller describes the caller of a tool: the principal, followed by the name that the client gives
+// itself, which is not verified. Each name is shortened to at most limit bytes.
 func Caller(principal, client string, limit int) string {
 	who := Excerpt(principal, limit)
 	switch {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// An Owner is an upstream and the prefix of its tools in the names that clients see.
+// An Owner is an upstream together with the prefix of its tools in the names that clients see.
 type Owner struct{ Upstream, Prefix string }
 
 // Owners lists all configured upstreams. The configuration alone determines which upstream a name

@@ -291,7 +291,7 @@ func (k *keys) keysURL(body []byte) (string, error) {
 	return metadata.JWKS, nil
 }
 
-// get fetches a document. most is its maximum size in bytes.
+// get fetches a document of at most limit bytes.
 func (k *keys) get(ctx context.Context, address, accept string, limit int64) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {

@@ -43,7 +43,7 @@ type Advertiser struct {
 
 	listMu    sync.Mutex
 	shown     map[*session.Client]string  // digest of the list that the client last received or was notified of
-	conflicts map[*session.Session]string // latest recorded conflict per session, that is, the nets that together block all of its tools
+	conflicts map[*session.Session]string // latest recorded conflict per session, that is, the nets that together block all of the session's tools
 }
 
 // A toolListing is the tool list for all clients of a session.
@@ -176,7 +176,7 @@ func (a *Advertiser) Run() {
 const minRecheck = 10 * time.Millisecond
 
 // untilNextMove returns how soon the passage of time will change the marking of a net in a session
-// whose clients have requested their tool lists. any is false if no such change is expected.
+// whose clients have requested their tool lists. ok is false if no such change is expected.
 func (a *Advertiser) untilNextMove() (in time.Duration, ok bool) {
 	if !a.deps.Admission.Generation().Timed {
 		return 0, false

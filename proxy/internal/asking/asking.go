@@ -95,8 +95,8 @@ func Parked(id string) string {
 	return fmt.Sprintf("A person has been asked (approval %s) and has not answered yet. Call the same tool again with the same arguments later.", id)
 }
 
-// NoConsent returns the result for a call that was not approved, with the reason. gone reports
-// whether the client has stopped waiting, and ending whether the proxy is shutting down.
+// NoConsent returns the result for a call that was not approved, with the reason. This may be that
+// the client has stopped waiting (gone) or that the proxy is shutting down (ending).
 func NoConsent(tool string, r *approval.Request, said approval.Answer, gone, ending bool, now time.Time) string {
 	switch {
 	case said.State == approval.Denied:
@@ -139,14 +139,15 @@ func denied(tool string, said approval.Answer, now time.Time) string {
 const maxCaller = 200
 
 // WaitingLogLine returns a log line that tells operators about a call that is waiting for an
-// answer. how explains how to answer.
+// answer. The line ends with how, the instructions for answering.
 func WaitingLogLine(c approval.Call, id, client, how string) string {
 	return fmt.Sprintf("approval %s requested: %s on %s, by %s; answer: %s",
 		id, text.Escape(c.Tool), text.Escape(c.Upstream), text.Caller(c.Principal, client, maxCaller), how)
 }
 
-// HowToAnswer tells operators where to answer an approval request: in the external system if only
-// that system shows it, with the operator command named by verb if possible, or only at the client.
+// HowToAnswer returns the instructions for operators: to answer in the external system if only that
+// system shows the approval request, with the operator command if possible, or otherwise at the
+// client.
 func HowToAnswer(r *approval.Request, verb string) string {
 	only, _ := channel.Find(r.Via)
 	switch {

@@ -21,8 +21,8 @@ type Reading struct {
 	left int // how many more messages may join the burst; 0 outside a burst
 }
 
-// Before must be called before each message is handled. more reports whether another message can be
-// read without blocking.
+// Before begins a burst if another message can be read without blocking, as reported by more. It
+// must be called before each message is handled.
 func (r *Reading) Before(more bool) {
 	if r.left == 0 && more {
 		r.left = MaxMessages
@@ -30,7 +30,8 @@ func (r *Reading) Before(more bool) {
 	}
 }
 
-// After must be called after each message has been handled. more has the same meaning as in Before.
+// After ends the burst if it is full or if no other message can be read without blocking, as
+// reported by more. It must be called after each message has been handled.
 func (r *Reading) After(more bool) {
 	switch {
 	case r.left == 0: // the message is outside a burst

@@ -80,7 +80,7 @@ func (s *Logs) find(lastEventID string) (l *log, seen int) {
 	return nil, 0
 }
 
-// serve writes the events after the one numbered seen, and then the rest of the stream. It reports
+// serve writes the events that the client has not seen, and then the rest of the stream. It reports
 // whether the client has received the whole stream.
 func (l *log) serve(w http.ResponseWriter, r *http.Request, seen int, stop <-chan struct{}) (whole bool) {
 	startEvents(w)
@@ -198,9 +198,9 @@ func (l *log) empty() {
 	l.budget.uncount(l, l.size)
 }
 
-// since returns the events after the one numbered seen. from is the number of the first event
-// returned, done reports whether the stream is complete, and more is closed when the next event
-// arrives.
+// since returns the events after the last one that the client has seen. It also returns the number
+// of the first of these events, whether the stream is complete, and a channel that is closed when
+// the next event arrives.
 func (l *log) since(seen int) (events [][]byte, from int, done bool, more <-chan struct{}) {
 	l.budget.mu.Lock()
 	defer l.budget.mu.Unlock()

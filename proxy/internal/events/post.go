@@ -202,8 +202,8 @@ func (s *Post) status(parts [][]byte) int {
 	}
 }
 
-// Finish must be called when the handler returns; nothing is written afterwards. If the client has
-// received the end of the stream, Finish drops the log.
+// Finish ends the response; nothing is written afterwards. It must be called when the handler
+// returns. If the client has received the end of the stream, Finish drops the log.
 func (s *Post) Finish(r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

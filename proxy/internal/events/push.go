@@ -44,14 +44,14 @@ type Push struct {
 	closed chan struct{}
 }
 
-// A pushed is a message in the stream with its event number.
+// A pushed value is a message in the stream with its event number.
 type pushed struct {
 	number  int
 	message []byte
 }
 
-// NewPush returns a Push. news reports whether a message only announces a change; of identical
-// announcements, the Push queues only one.
+// NewPush returns a Push. The function news reports whether a message only announces a change; of
+// identical announcements, the Push queues only one.
 func NewPush(news func(message []byte) bool) *Push {
 	return &Push{news: news}
 }
@@ -78,8 +78,8 @@ func (s *Push) Send(parts ...[]byte) {
 	}
 }
 
-// bounded removes messages until both limits are met. It starts with the oldest messages, but
-// removes announcements of changes last.
+// bounded removes events until both limits are met, and returns the rest. It removes the oldest
+// messages first, and announcements of changes last.
 func (s *Push) bounded(events []pushed, count, size int) []pushed {
 	total := 0
 	for _, e := range events {
@@ -171,9 +171,10 @@ func writePushed(w http.ResponseWriter, events []pushed) {
 	}
 }
 
-// join registers a stream. A stream that resumes after the event numbered seen replaces the earlier
-// streams, which the client must have lost, and receives the messages written to them after that
-// event. from is the number of the last event before this stream.
+// join registers a stream. If seen is the number of an event, the client resumes its stream after
+// that event: the new stream replaces the earlier streams, which the client must have lost, and
+// receives the messages written to them after the event. join also returns the number of the last
+// event before the new stream.
 func (s *Push) join(seen int) (replaced <-chan struct{}, from int, missed []pushed) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// addresses determines which Host and Origin headers the endpoint accepts.
+// addresses holds the settings that determine which Host and Origin headers the endpoint accepts.
 type addresses struct {
 	port    string
 	hosts   map[string]bool

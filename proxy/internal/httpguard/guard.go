@@ -124,8 +124,8 @@ func (a Access) check(host string) error {
 	return nil
 }
 
-// Begin must be the first call for each request. It forbids caching the response, and sets the
-// deadline for reading the body.
+// Begin forbids caching the response, and sets the deadline for reading the body. It must be the
+// first call for each request.
 func (g *Guard) Begin(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header["X-Content-Type-Options"] = noSniff
@@ -138,17 +138,18 @@ func (g *Guard) Begin(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Limits on reading the body of a rejected request before its connection is closed: as many bytes
-// as net/http reads from other bodies, for about as long as it would leave the connection open.
+// Limits on draining the body of a rejected request before its connection is closed. They
+// approximate the number of bytes that net/http drains from an unread body, and the time for which
+// it delays closing a connection.
 const (
 	lingerBytes = 256 << 10
 	lingerTime  = 500 * time.Millisecond
 )
 
-// End must be the last call for each request, after the response has been written. It gives a
-// client that is still sending its body the chance to read the rejection. Closing a connection with
-// unread bytes resets it, and the response is lost; net/http prevents this only if the connection
-// would stay open.
+// End gives a client that is still sending its body the chance to read the rejection. It must be
+// the last call for each request, after the response has been written. Closing a connection with
+// unread bytes resets it, and the response is lost; net/http prevents this only for connections
+// that would stay open.
 func (g *Guard) End(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength == 0 || !r.Close && len(w.Header()["Connection"]) == 0 {
 		return

@@ -10,8 +10,8 @@ var (
 	closing  = []string{"close"}
 )
 
-// Reject makes the connection close after the response to a rejected request. Otherwise, it would
-// stay open for minutes, and the number of connections is limited.
+// Reject makes the server close the connection after responding to a rejected request. Otherwise,
+// the connection would stay open for minutes, and the number of connections is limited.
 func Reject(w http.ResponseWriter) { w.Header()["Connection"] = closing }
 
 func refuseToken(w http.ResponseWriter, status int, challenge, reason string) {

@@ -135,7 +135,7 @@ func (w *Writer) Send(parts ...[]byte) {
 // Broken returns a channel that is closed at the first error, or by Close.
 func (w *Writer) Broken() <-chan struct{} { return w.broken }
 
-// Err returns the error that has stopped the Writer, or nil.
+// Err returns the error that stopped the Writer, or nil.
 func (w *Writer) Err() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -218,7 +218,7 @@ func (w *Writer) take() []byte {
 	return queue
 }
 
-// write writes the given buffer, with mu released. writing must be true.
+// write writes the given buffer, releasing mu during the write. The caller must have set writing.
 func (w *Writer) write(out []byte) {
 	if len(out) == 0 || w.err != nil {
 		return

@@ -69,7 +69,7 @@ func mirrored(object []byte) *mcp.Tool {
 }
 
 // unreadable explains why clients might misinterpret the tool or reject the whole list because of
-// it. It returns "" if no such reason exists.
+// it. It returns "" if the tool is readable.
 func unreadable(object []byte) string {
 	_, _, variant := rawjson.Variants(object, "name")
 	schema, _ := rawjson.Member(object, "inputSchema")

@@ -27,8 +27,8 @@ func (c *Call) refuse(r *admission.Refused) {
 	c.answer(refusal{r})
 }
 
-// isOver reports whether another process has ended the client's session. stateGone means that the
-// call was refused because the state of its session no longer exists.
+// isOver reports whether another process has ended the client's session. stateGone reports whether
+// the call was refused because the state of its session no longer exists.
 func (c *Call) isOver(stateGone bool) bool {
 	own := c.Client.Session
 	if own.About == nil || own.By != "connection" {
@@ -68,7 +68,7 @@ func (c *Call) answerError(code int, text string) {
 	c.end(func() { c.Stream.Reply(wire.AppendError(nil, c.ID, code, text, nil)) })
 }
 
-// answer ends the call with the response a, unless the client has stopped waiting.
+// answer ends the call with the given response, unless the client has stopped waiting.
 func (c *Call) answer(a answer) {
 	c.trace.setRefusal(a)
 	c.end(func() { c.AnswerOnly(a) })

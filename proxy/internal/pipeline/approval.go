@@ -19,7 +19,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// An askedCall is a call that needs a person's approval, until it is forwarded or refused.
+// An askedCall represents a call that needs a person's approval, until the call is forwarded or
+// refused.
 type askedCall struct {
 	*Pipeline
 	call  *Call

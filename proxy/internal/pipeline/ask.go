@@ -32,7 +32,7 @@ func (q *askedCall) ask(w *personWait) {
 }
 
 // askUntilHeld continues the call until it must wait for a person's answer, and then returns the
-// wait in held. If the call is refused, askUntilHeld returns the refusal in a. If the call has been
+// wait. If the call is refused, askUntilHeld returns the refusal instead. If the call has been
 // forwarded or has already been ended, both results are nil.
 func (q *askedCall) askUntilHeld(w *personWait) (a answer, held *personWait) {
 	defer func() {
@@ -61,7 +61,7 @@ func (q *askedCall) askUntilHeld(w *personWait) (a answer, held *personWait) {
 }
 
 // decideAgain decides a call again after its wait for a person's answer. It returns the response
-// for the client, or nil if the call has been forwarded or has already been ended. If over is
+// for the client, or nil if the call has been forwarded or has already been ended. If done is
 // false, a person must be asked again.
 func (q *askedCall) decideAgain(w *personWait) (a answer, done bool) {
 	r := w.request
@@ -101,7 +101,7 @@ func (q *askedCall) toolChanged() bool {
 
 // redeem asks the gate for a new decision, using the person's consent to the approval request r. If
 // the call is admitted, the consent is used up. If the call now requires a different consent,
-// redeem returns the response for the client. used is false if another call has already used the
+// redeem returns the response for the client. used is false if another call has already used this
 // consent.
 func (q *askedCall) redeem(r *approval.Request) (a answer, used bool) {
 	shown := q.Approvals.Look(r)
@@ -153,8 +153,8 @@ const (
 	roundHold = 25 * time.Second // maximum time before the call returns an input_required result without a question
 )
 
-// beginWait asks a person if r is pending, and determines how long the call waits for the answer. A
-// nil hold in the returned wait means that the result is already known.
+// beginWait asks a person if r is pending, and determines how long the call waits for the answer.
+// If the result is already known, the returned wait has no hold.
 func (q *askedCall) beginWait(r *approval.Request) *personWait {
 	w := &personWait{request: r, rounds: q.readResponse(r)}
 	w.state = q.Approvals.Status(r).State
@@ -189,7 +189,7 @@ func (q *askedCall) beginWait(r *approval.Request) *personWait {
 	return w
 }
 
-// endWait determines the result of the wait w, which has ended.
+// endWait sets the result of a wait that has ended.
 func (q *askedCall) endWait(w *personWait) {
 	r := w.request
 	w.state = q.Approvals.Status(r).State

@@ -21,9 +21,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Call is a tools/call, prompts/get or resources/read request, from its arrival until the client
-// has received the response. The message is parsed only once, so the gate, the person who approves
-// the call, and the server all see the same arguments.
+// A Call represents a tools/call, prompts/get or resources/read request, from its arrival until the
+// client has received the response. The message is parsed only once, so the gate, the person who
+// approves the call, and the server all see the same arguments.
 type Call struct {
 	pipeline *Pipeline
 	Client   *session.Client
@@ -43,7 +43,7 @@ type Call struct {
 	input    input      // input that the client has sent in a later round of the call
 
 	Turn    *turns.Turn  // the call's turn to be decided; nil if concurrent calls are not limited
-	Burst   *burst.Burst // calls read together with this one; their decisions are recorded together; nil if this call is decided alone
+	Burst   *burst.Burst // burst of calls that were read together with this one and are recorded together; nil if this call is decided alone
 	Headers http.Header  // HTTP headers, which must mirror some of the arguments; if nil, they are not checked
 
 	admitting    admission.Call   // the call in the form used by package admission; its field Gate is set together with Tool
@@ -113,8 +113,7 @@ func (s *callState) completions() <-chan *completion {
 	return s.completed
 }
 
-// hasRoundAfter reports whether another round of the call is in flight, later than the round
-// completed by done.
+// hasRoundAfter reports whether another round of the call is in flight, after the completed one.
 func (s *callState) hasRoundAfter(done completion) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,9 +131,9 @@ func (s *callState) detach() {
 	}
 }
 
-// setInflight makes f the in-flight request. If the call was canceled, it instead returns the
-// reason in stopped. If reads is true and a goroutine is waiting for the call, inline is true: that
-// goroutine must send the request and read the reply itself.
+// setInflight makes f the in-flight request, or returns the reason if the call was canceled. If
+// reads is true and a goroutine is waiting for the call, inline is true: that goroutine must send
+// the request and read the reply itself.
 func (s *callState) setInflight(f *inflightCall, reads bool) (inline bool, stopped error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -178,9 +177,9 @@ func (s *callState) setStop(stop context.CancelCauseFunc) {
 	}
 }
 
-// markAnswered marks the call as answered. first is false if it was already answered, and wanted
-// reports whether the client is still waiting for the response. stop cancels the call's context; it
-// may be nil.
+// markAnswered marks the call as answered. first is false if it was already answered, and wanted is
+// true if the client is still waiting for the response. markAnswered also returns the cancel
+// function of the call's context, which may be nil.
 func (s *callState) markAnswered() (first, wanted bool, stop context.CancelCauseFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -159,8 +159,7 @@ func (c *Call) Cancel(reason error) {
 }
 
 // end ends the in-flight request with the reply r, unless it has already ended, and completes the
-// call whose client gets the response. fromServer reports whether r came from the server; if not,
-// the request is abandoned.
+// call whose client gets the response. If r did not come from the server, the request is abandoned.
 func (f *inflightCall) end(r upstream.Reply, fromServer bool) {
 	u, before := f.Call.Tool.Upstream, f.markEnded(r, fromServer)
 	if before.counted && fromServer {
@@ -208,12 +207,12 @@ func (f *inflightCall) end(r upstream.Reply, fromServer bool) {
 }
 
 // finish handles the end of the request on the goroutine that read the reply. It records the
-// outcome and responds to the client of c; the gate learns the outcome before the client does. If
-// the call continues as a task or with another round of input, its ticket at the gate stays open.
-// Replies in the same burst are recorded together.
+// outcome and responds to the client that made the call c; the gate learns the outcome before the
+// client does. If the call continues as a task or with another round of input, its ticket (the
+// admitted call at the gate) stays open. Replies in the same burst are recorded together.
 func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) {
 	p := c.pipeline
-	open, staged := false, false // open reports whether the call's ticket at the gate must stay open, and staged whether the ending e will close the request
+	open, staged := false, false // open: the call's ticket at the gate must stay open; staged: the ending e will close the request
 	defer func() {
 		if !staged {
 			f.close(open)
@@ -288,8 +287,8 @@ func (p *Pipeline) endOf(ticket *admission.Ticket, o gate.Outcome, result []byte
 }
 
 // close closes the request after its outcome has been recorded. If a panic has left the call
-// unsettled, close settles it as unknown, unless the ticket must stay open. If a reply has arrived
-// in the meantime, its outcome takes precedence.
+// unsettled, close settles it as unknown, unless the call is still open at the gate. If a reply has
+// arrived in the meantime, its outcome takes precedence.
 func (f *inflightCall) close(open bool) {
 	if !open {
 		f.Call.pipeline.Admission.Abandon(context.Background(), f.ticket)

@@ -52,15 +52,16 @@ func (c *Call) refuseWaiting() {
 	c.answer(r)
 }
 
-// complete sends the completion done to the goroutine that waits for the call, or handles it itself
-// if no goroutine waits.
+// complete sends the completion of a round to the goroutine that waits for the call, or handles the
+// completion itself if no goroutine waits.
 func (c *Call) complete(done completion) {
 	if !c.sendToWaiter(done) {
 		done.answer(c)
 	}
 }
 
-// answer responds to the client of c with the result or the reply of the call's latest round.
+// answer responds to the client that made the call c, with the result or the reply of the call's
+// latest round.
 func (done completion) answer(c *Call) {
 	switch {
 	case done.round != nil:

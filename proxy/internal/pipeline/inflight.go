@@ -71,7 +71,7 @@ type requestState struct {
 	receiver *Call                     // call whose client gets the response; nil while the request is parked between two rounds of input
 	requests []*upstream.ServerRequest // the server's requests that are waiting for the client
 	reason   error                     // why the request was abandoned, or nil
-	counted  bool                      // whether the request was added to the abandoned calls that the server may still be working on
+	counted  bool                      // whether the request counts among the abandoned calls that the server may still be working on
 }
 
 // Receiver returns the call whose client gets the response, or nil while the request is parked
@@ -131,8 +131,8 @@ func (s *inflightState) markSettled() (late *upstream.Reply) {
 	return late
 }
 
-// markAbandoned records why the client has stopped waiting for the reply. It returns the exchange
-// and the first reason recorded. If the request is over or has not been sent, x is nil. If first is
+// markAbandoned records why the client has stopped waiting for the reply. It returns the exchange,
+// or nil if the request is over or has not been sent, and the first reason recorded. If first is
 // true, the caller must cancel the exchange and count it as abandoned.
 func (s *inflightState) markAbandoned(why error) (x *upstream.Exchange, first bool, reason error) {
 	s.mu.Lock()
@@ -172,7 +172,7 @@ const callOver = "the call has ended"
 
 // addRequest stores a server's request for the client, and returns the call whose client must be
 // asked. It returns no call if the in-flight request is parked; its client is then asked in the
-// next round. If the server's request must be refused, addRequest returns the reason in why.
+// next round. If the server's request must be refused, addRequest returns the reason.
 func (s *inflightState) addRequest(q *upstream.ServerRequest) (receiver *Call, reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -204,9 +204,9 @@ func (s *inflightState) Holding() bool {
 	return s.stage == pending && (s.receiver == nil || len(s.requests) > 0)
 }
 
-// parkFor parks the request, detaching it from the call c, if ask accepts the server's requests for
-// the next round. It calls ask with mu held. inline reports whether the goroutine that waits for c
-// was reading the reply.
+// parkFor parks the request, detaching it from the call c, if the function ask accepts the server's
+// requests for the next round. It holds mu during the call to ask. inline is true if the goroutine
+// that waits for c was reading the reply.
 func (s *inflightState) parkFor(c *Call, ask func([]*upstream.ServerRequest) bool) (x *upstream.Exchange, inline, parked bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -95,8 +95,8 @@ type suspendedCalls struct {
 	quota quota.Quota
 }
 
-// add stores the suspended call x, and calls over if x is still stored after the duration life. It
-// returns false if too many calls are suspended, in total or, with several principals, for x's
+// add stores the suspended call x, and calls expired if x is still stored when its lifetime ends.
+// It returns false if too many calls are suspended, in total or, with several principals, for x's
 // principal.
 func (s *suspendedCalls) add(x *suspendedCall, several bool, life time.Duration, expired func(*suspendedCall)) bool {
 	s.mu.Lock()

@@ -79,7 +79,7 @@ func (f *inflightCall) askForInput(c *Call, result []byte) (why string) {
 }
 
 // askRound sends the server's requests for input to a client that uses revision 2025-11-25. It then
-// sends the call to the server again, with the responses and under the same ticket of the gate.
+// sends the call to the server again, with the responses. To the gate, it is still the same call.
 func (p *Pipeline) askRound(f *inflightCall, c *Call, requests []spec.InputRequest, result []byte) {
 	responses, err := p.askAll(c, requests)
 	if err != nil {

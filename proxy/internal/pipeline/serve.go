@@ -186,7 +186,7 @@ func (c *Call) yield() {
 	}
 }
 
-// A decided holds a call whose decision has not been recorded yet. It is a [burst.Step].
+// A decided value holds a call whose decision has not been recorded yet. It is a [burst.Step].
 type decided struct {
 	call    *Call
 	pending *admission.Pending

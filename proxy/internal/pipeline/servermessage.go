@@ -108,7 +108,7 @@ var errNoInput = errors.New("the client did not provide the requested input")
 // on the goroutine that reads the stream.
 func (f *inflightCall) onOwnRequest(q *upstream.ServerRequest) { f.OnRequest(q, true) }
 
-// OnRequest handles a server's request that belongs to the call. own reports whether the request
+// OnRequest handles a server's request that belongs to the call. onStream is true if the request
 // arrived on the response stream of the call.
 func (f *inflightCall) OnRequest(q *upstream.ServerRequest, onStream bool) {
 	if f.Call.pipeline.Tasks.ServerRequest(f.Call.Tool.Upstream, q) {
@@ -145,9 +145,9 @@ func (f *inflightCall) refuseRequests() {
 	}
 }
 
-// park responds to c with the server's requests, and keeps the request in flight until the client
-// answers them in a later round. own reports whether the caller reads the response stream of the
-// call.
+// park responds to c by passing the server's requests on to the client, and keeps c's own request
+// to the server in flight until the client answers in a later round. onStream is true if the caller
+// is the goroutine that reads the response stream of the call.
 func (f *inflightCall) park(c *Call, onStream bool) {
 	p := c.pipeline
 	x := &suspendedCall{id: lifetime.RandomID(""), ticket: f.ticket, call: f.Call, approved: f.Call.approved, inflight: f, asked: map[string]*upstream.ServerRequest{}}

@@ -42,7 +42,8 @@ func (t *callTrace) setResult(r admission.Result) {
 	}
 }
 
-// setRefusal is like setResult, for the response a. It does nothing unless a is a refusal.
+// setRefusal is like setResult, for an answer sent by the proxy. It does nothing unless the answer
+// is a refusal.
 func (t *callTrace) setRefusal(a answer) {
 	if r, ok := a.(refusal); ok && t != nil {
 		t.result.Store(&admission.Result{Decision: r.Facts.Decision, Kind: r.Facts.Kind, Err: r.Err})

@@ -131,9 +131,8 @@ func (c *Catalogue) list(u *Server) upstream.ToolList {
 	return c.lists[u]
 }
 
-// tellChanged calls Noticed for each tool whose definition is not accepted in after, the new view.
-// It omits a tool if before, the old view, contains the same definition, not accepted for the same
-// reason.
+// tellChanged calls Noticed for each tool in the new view whose definition is not accepted. It
+// omits a tool if the old view contains the same definition, not accepted for the same reason.
 func (c *Catalogue) tellChanged(before, after *ToolView) {
 	for _, t := range after.Changed {
 		same := func(o *Tool) bool {
@@ -185,7 +184,7 @@ func (c *Catalogue) renew() (changed bool) {
 	return !before.Shows(after)
 }
 
-// Shows reports whether v and other show the same tools to clients.
+// Shows reports whether both views show the same tools to clients.
 func (v *ToolView) Shows(other *ToolView) bool {
 	return string(v.List[:v.elements]) == string(other.List[:other.elements])
 }
@@ -193,7 +192,7 @@ func (v *ToolView) Shows(other *ToolView) bool {
 // Tool returns the tool with the given exposed name, or nil.
 func (v *ToolView) Tool(exposed string) *Tool { return v.tools[exposed] }
 
-// next returns a channel that is closed when a server next lists its tools.
+// next returns a channel that is closed the next time a server lists its tools.
 func (c *Catalogue) next() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -343,7 +342,7 @@ type Tool struct {
 	Upstream  *Server
 	Canonical string // name in rules, of the form upstream.tool
 	also      []gate.Name
-	others    map[string]bool // names of all tools; if an action derives such a name for a call, rules that use the name restrict the call but do not count it as evidence
+	others    map[string]bool // names of all tools; if an action gives one of them to a call, rules that use the name restrict the call but do not count it as evidence
 	foreign   bool            // whether a tool of another server could have the same exposed name
 	Why       string          // why the configuration filters out the tool; empty if it is not filtered
 
@@ -365,7 +364,7 @@ func (t *Tool) DefinitionSent() toolpin.Definition {
 	return toolpin.Read(t.Upstream.Config.Name, t.Name, t.Object)
 }
 
-// addNames sets the additional names of each tool, and the field others to the names of all tools.
+// addNames sets, for each tool, its additional names and the field others, the names of all tools.
 func addNames(tools []*Tool, owners toolname.Owners) {
 	all := make([]toolname.Names, 0, len(tools))
 	others := map[string]bool{}

@@ -87,8 +87,8 @@ const (
 	defaultHTTPSessions = 1000 // default for servers over HTTP
 )
 
-// ExposedPrefix returns the prefix of the exposed tool names. alone reports whether this is the
-// only server.
+// ExposedPrefix returns the prefix of the exposed tool names, which depends on whether this is the
+// only server (alone).
 func (c Upstream) ExposedPrefix(alone bool) string {
 	prefix := ""
 	if c.Prefix != nil {

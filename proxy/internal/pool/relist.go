@@ -20,7 +20,7 @@ const AnnounceEvery = 50 * time.Millisecond
 // A relisting tracks the tools/list requests that the proxy sends to one server. The zero value is
 // ready to use. mu guards the field requested.
 type relisting struct {
-	due       atomic.Bool // whether a listing is about to start; callers that want a listing before then share it
+	due       atomic.Bool // whether a listing is about to start; until it does, all callers that request a listing share it
 	announced atomic.Bool // whether the server has announced a change since the last listing
 	again     atomic.Bool // whether a retry after a failed listing is pending
 	Logged    atomic.Bool // whether the log has reported the server as up
@@ -34,7 +34,7 @@ type relisting struct {
 }
 
 // request records that a listing has been requested, so that await can wait for it. The caller must
-// call the returned function end after the listing.
+// call the returned function when the listing has ended.
 func (r *relisting) request() (end func()) {
 	over := make(chan struct{})
 	r.mu.Lock()
@@ -62,9 +62,9 @@ func (r *relisting) await(ctx context.Context) {
 	}
 }
 
-// Relist sends tools/list to u in the background. Calls to Relist before the listing starts share
-// it. Relist notifies clients if the tools have changed, or if announced is true because u has sent
-// a list_changed notification.
+// Relist sends tools/list to u in the background. Several calls to Relist before the listing starts
+// cause only one listing. Relist notifies clients if the tools have changed, or if announced is
+// true because u has sent a list_changed notification.
 func (p *Pool) Relist(u *Server, announced bool) {
 	if announced {
 		u.Listing.announced.Store(true)

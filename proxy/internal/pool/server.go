@@ -44,8 +44,8 @@ type Server struct {
 	started chan struct{} // closed when the tools have been listed once or the server is known to be down
 }
 
-// NewServer returns a server without a connection. several reports whether several servers are
-// configured.
+// NewServer returns a server without a connection. several must be true if the configuration
+// contains several servers.
 func NewServer(c Upstream, several bool) *Server {
 	u := &Server{Config: c, several: several, started: make(chan struct{})}
 	u.placement.of = map[*session.Session]*Server{}
@@ -124,7 +124,7 @@ func (u *Server) unavailableName() string {
 	return u.Config.Name
 }
 
-// An inflight is a request that has been sent to a server but has not been answered.
+// An inflight represents a request that has been sent to a server but has not been answered.
 type inflight interface {
 	Holding() bool        // reports whether the request is waiting for the client's input; its timeout is then suspended
 	Abandon(reason error) // stops waiting for the reply
@@ -255,9 +255,9 @@ func (b *ByServer[T]) Forget(u *Server) {
 	delete(b.of, u)
 }
 
-// WithServerInfo describes the server u instead of the proxy in the result of initialize or
-// server/discover: it replaces the name, version, icons and other members, but not the capabilities
-// and the revision. It is used if there is only one server.
+// WithServerInfo returns a result of initialize or server/discover that describes the server u
+// instead of the proxy: it replaces the name, version, icons and other members, but not the
+// capabilities and the revision. It is used if there is only one server.
 func WithServerInfo(u upstream.State, result []byte) []byte {
 	if u.Phase != upstream.Up {
 		return result
@@ -310,7 +310,7 @@ func (u *Server) WithServerNames(result []byte) []byte {
 	return wire.ReplaceMember(nil, result, "inputRequests", changed)
 }
 
-// Unanswered removes the answered requests from the slice all, and returns the modified slice.
+// Unanswered removes the answered requests from a slice, and returns the modified slice.
 func Unanswered(all []*upstream.ServerRequest) []*upstream.ServerRequest {
 	kept := all[:0]
 	for _, q := range all {

@@ -116,7 +116,7 @@ func (i *Issuer) Remove(id string) {
 	delete(i.secret, id)
 }
 
-// Publish adds any JSON value to the published set.
+// Publish adds a JSON value, which need not be a valid key, to the published set.
 func (i *Issuer) Publish(key any) {
 	defer i.lock()()
 	i.extra = append(i.extra, key)
