@@ -72,7 +72,7 @@ func (m *prover) callableBy(t gate.Tool) Name {
 		}
 		return name
 	}
-	f := m.Never(q, m.Planless(q, plan.Nets))
+	f := m.NeverMet(q, m.Planless(q, plan.Nets))
 	if why := m.Yielding(plan.Nets); f.Result == Refuted && why != "" {
 		name.Why = why
 		return name

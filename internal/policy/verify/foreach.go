@@ -64,15 +64,15 @@ func (m *prover) own(s *callclass.Class) bool {
 	return s.OfItself(list.Map(m.each.Key, func(c Compared) gate.Field { return c.Field })...)
 }
 
-// Never is like [explore.Model.Never], which asks whether the query is ever met. If the claim is
+// NeverMet is like [explore.Model.NeverMet], which asks whether the query is ever met. If the claim is
 // made for each value of a key, Never restricts the query to calls with a single value.
-func (m *prover) Never(q *explore.Query, nets []int) explore.Answer {
+func (m *prover) NeverMet(q *explore.Query, nets []int) explore.Answer {
 	if m.each == nil {
-		return m.Model.Never(q, nets)
+		return m.Model.NeverMet(q, nets)
 	}
 	tag := m.each.narrow(q.Tag)
 	q.Tag = tag
-	first := m.Model.Never(q, nets)
+	first := m.Model.NeverMet(q, nets)
 	if first.Result != explore.Refuted || ofOneValue(first.Moves, tag) {
 		return first
 	}
@@ -89,7 +89,7 @@ func (m *prover) Never(q *explore.Query, nets []int) explore.Answer {
 			}
 			return tag(s)
 		}
-		if a := m.Model.Never(q, nets); a.Result == explore.Refuted && ofOneValue(a.Moves, q.Tag) {
+		if a := m.Model.NeverMet(q, nets); a.Result == explore.Refuted && ofOneValue(a.Moves, q.Tag) {
 			return a
 		}
 	}

@@ -81,10 +81,10 @@ func (a AtMost) query(count int) *explore.Query {
 // that restart the count. If the claim is refuted, counted also returns the run that refutes it.
 func (a AtMost) counted(m *prover) (Proof, []explore.Move) {
 	q := a.query(min(a.Count, maxCount))
-	f := m.Never(q, nil)
+	f := m.NeverMet(q, nil)
 	if a.Count > maxCount && f.Result == Refuted {
 		if f.Moves = a.longer(m, f.Moves); f.Moves == nil && a.Per.Call.Name != "" && a.Count <= maxExact {
-			f = m.Never(a.query(a.Count), nil)
+			f = m.NeverMet(a.query(a.Count), nil)
 		} else if f.Moves == nil {
 			f = explore.Answer{Why: explore.WhyLong}
 		}
@@ -179,7 +179,7 @@ func (a AtMost) ofUser(m *prover, one Proof) Proof {
 	}
 	q := a.query(min(a.Count, maxCount))
 	shared := list.Indexes(m.Nets, func(n *explore.Net) bool { return n.Info.Scope != gate.ScopeSession && !n.Info.Shadow })
-	f := m.Never(q, shared)
+	f := m.NeverMet(q, shared)
 	if f.Result == Proved && !slices.ContainsFunc(f.Nets, func(n int) bool { return !slices.Contains(shared, n) }) {
 		return Proof{Result: Proved, Because: m.named(f.Nets)}
 	}

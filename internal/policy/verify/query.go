@@ -10,7 +10,7 @@ import (
 
 // safe tries to prove that the query is never met.
 func (m *prover) safe(q *explore.Query, nets ...int) Proof {
-	return m.answered(m.Never(q, nets), q)
+	return m.answered(m.NeverMet(q, nets), q)
 }
 
 // answered converts the answer of a search for q to a proof.

@@ -41,11 +41,11 @@ type Answer struct {
 // leaveOut removes nets one by one, as long as the function do returns Proved for the remaining
 // nets. sure reports whether, for each remaining net, do returned Refuted when that net was left
 // out too.
-func leaveOut(nets []int, do func(fewer []int) Result) (left []int, sure bool) {
+func leaveOut(nets []int, search func(fewer []int) Result) (left []int, sure bool) {
 	left, sure = slices.Clone(nets), true
 	for i := 0; i < len(left); {
 		fewer := slices.Delete(slices.Clone(left), i, i+1)
-		result := do(fewer)
+		result := search(fewer)
 		if result == Proved {
 			left = fewer
 			continue

@@ -1,5 +1,5 @@
 // Package explore searches what a policy can do: the runs of calls that it admits and the states
-// that they lead to. It answers whether a query is ever met ([Model.Never]), whether a goal can
+// that they lead to. It answers whether a query is ever met ([Model.NeverMet]), whether a goal can
 // always be reached ([Space.Lock]), which nets are redundant ([Model.AllRedundant]), and which run
 // leads to a call ([Model.Plan]).
 //

@@ -14,26 +14,26 @@ type Goal struct {
 // TaggedGoal returns the goal of reaching a call that the view tagged as wanted. The function match
 // must select the same calls. If the parameter one is true, the goal is only about the tracked
 // value, and match must not select calls with other values.
-func TaggedGoal(match func(*callclass.Class) bool, one bool) *Goal {
-	return &Goal{Matches: match, one: one, ok: func(s *Space, _ int32, c int) bool { return s.classes[c].tag&Wanted != 0 }}
+func TaggedGoal(match func(*callclass.Class) bool, single bool) *Goal {
+	return &Goal{Matches: match, one: single, ok: func(s *Space, _ int32, c int) bool { return s.classes[c].tag&Wanted != 0 }}
 }
 
 // Escapes reports, for each state, whether successful calls can lead from there to a state that
 // admits a call meeting the goal, or to a state where the goal allows a run to stop. It considers
 // only calls of classes accepted by the function may.
-func (s *Space) Escapes(g *Goal, may func(class int) bool) []bool {
+func (s *Space) Escapes(g *Goal, allowed func(class int) bool) []bool {
 	good := make([]bool, len(s.At))
 	var queue []int32
 	for k := range s.At {
 		good[k] = g.excused != nil && g.excused(s, int32(k))
 		for c := 0; c < len(s.classes) && !good[k]; c++ {
-			good[k] = may(c) && !s.classes[c].member.Waits && s.admits(int32(k), c) && g.ok(s, int32(k), c)
+			good[k] = allowed(c) && !s.classes[c].member.Waits && s.admits(int32(k), c) && g.ok(s, int32(k), c)
 		}
 		if good[k] {
 			queue = append(queue, int32(k))
 		}
 	}
-	back := s.successful(may)
+	back := s.successful(allowed)
 	for k := 0; k < len(queue); k++ {
 		for _, from := range back[queue[k]] {
 			if !good[from] {
@@ -48,13 +48,13 @@ func (s *Space) Escapes(g *Goal, may func(class int) bool) []bool {
 // successful returns, for each state, the states that lead to it when a call succeeds. Either a
 // call in flight succeeds, or a new call begins and succeeds immediately. The classes of new calls
 // must be accepted by the function may.
-func (s *Space) successful(may func(class int) bool) [][]int32 {
+func (s *Space) successful(allowed func(class int) bool) [][]int32 {
 	back := make([][]int32, len(s.At))
 	for _, e := range s.edges {
 		switch {
 		case e.by.kind == succeeds:
 			back[e.to] = append(back[e.to], e.from)
-		case e.by.kind == starts && may(int(e.by.arg)):
+		case e.by.kind == starts && allowed(int(e.by.arg)):
 			if to, ok := s.atOnce(e.from, e.by.arg); ok {
 				back[to] = append(back[to], e.from)
 			}

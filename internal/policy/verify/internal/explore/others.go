@@ -192,6 +192,6 @@ func (m *Model) leads(ms []Move, calls []*callclass.Class, match func(*callclass
 	case found == nil:
 		return nil, WhyValues
 	}
-	then = found.then()
+	then = found.extension()
 	return then[:len(then)-1], "" // the last call only begins
 }

@@ -22,8 +22,8 @@ func (n *structure) questions(b *begun) []question {
 }
 
 // includes reports whether any approvals that satisfy q also satisfy the question other.
-func (q question) includes(other question) bool {
-	return q.approvals >= other.approvals && (other.via == "" || q.via == other.via)
+func (q question) includes(p question) bool {
+	return q.approvals >= p.approvals && (p.via == "" || q.via == p.via)
 }
 
 // asksMore reports whether the net requires an approval that no approval required by another net

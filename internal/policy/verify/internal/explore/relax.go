@@ -33,7 +33,7 @@ func (g *scope) relax() *relaxation {
 // blocker returns the index of a net that never admits call c, or -1 if every net can admit it.
 func (r *relaxation) blocker(c int) int {
 	for _, t := range r.calls[c] {
-		if r.each[t.Net].never(t.Meaning) {
+		if r.each[t.Net].alwaysBlocks(t.Meaning) {
 			return t.Net
 		}
 	}
@@ -46,7 +46,7 @@ func (r *relaxation) blocker(c int) int {
 func (r *relaxation) blockers(goal []int) (nets []int, ok bool) {
 	in := make([]bool, len(r.each))
 	add := func(c int) {
-		if slices.ContainsFunc(r.calls[c], func(t callclass.Effect) bool { return in[t.Net] && r.each[t.Net].never(t.Meaning) }) {
+		if slices.ContainsFunc(r.calls[c], func(t callclass.Effect) bool { return in[t.Net] && r.each[t.Net].alwaysBlocks(t.Meaning) }) {
 			return
 		}
 		n := r.blocker(c)
@@ -71,7 +71,7 @@ func (r *relaxation) blockers(goal []int) (nets []int, ok bool) {
 
 // The result of never is true if the net blocks calls with the given meaning in every state that it
 // can reach.
-func (x *relaxed) never(meaning int) bool {
+func (x *relaxed) alwaysBlocks(meaning int) bool {
 	return !x.any && !slices.ContainsFunc(x.states, func(s int) bool { return x.begin(s, meaning).verdict != blocks })
 }
 

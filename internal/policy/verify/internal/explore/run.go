@@ -231,14 +231,14 @@ const maxReplay = 20_000
 
 // apply plays a move if ok accepts the nets that block it. It reports whether the whole move was
 // played, including its repetitions.
-func (r *run) apply(mv Move, ok func(blocking []int) bool) bool {
+func (r *run) apply(mv Move, accept func(blocking []int) bool) bool {
 	if mv.Class == nil {
 		r.end(r.calls[mv.Call], mv.End)
 		return true
 	}
 	played := 0
 	for left := max(1, mv.Times); left > 0; left-- {
-		if blocking, _ := r.judge(mv.Class); !ok(blocking) {
+		if blocking, _ := r.judge(mv.Class); !accept(blocking) {
 			return false
 		}
 		if played++; played > maxReplay {
@@ -342,10 +342,10 @@ func (r *run) continuations(calls []*callclass.Class, match func(*callclass.Clas
 // continued extends r by successful calls until a call selected by match can begin. It tries
 // shorter runs first. calls returns the calls to try in a run, and over reports whether the search
 // must end. found is nil if no such run was found; complete is false if the search was cut off.
-func (l *searchLimits) continued(r *run, match func(*callclass.Class) bool, over func(visited int) bool, calls func(*run) []*callclass.Class) (found *run, complete bool) {
+func (l *searchLimits) continued(r *run, match func(*callclass.Class) bool, stop func(visited int) bool, calls func(*run) []*callclass.Class) (found *run, complete bool) {
 	runs, seen := []*run{r}, map[string]bool{r.key(): true}
 	for k := 0; k < len(runs); k++ {
-		if over(k) {
+		if stop(k) {
 			return nil, false
 		}
 		l.States++
@@ -365,7 +365,7 @@ func (l *searchLimits) continued(r *run, match func(*callclass.Class) bool, over
 
 // The result of then contains the moves that extend the original run to r, including the end of the
 // last call.
-func (r *run) then() (ms []Move) {
+func (r *run) extension() (ms []Move) {
 	for ; r.from != nil; r = r.from {
 		ms = append(ms, Move{Call: r.by.Call, End: gate.Success})
 		if r.by.Class != nil {

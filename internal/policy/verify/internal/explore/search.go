@@ -12,7 +12,7 @@ import (
 // have few states and whatever they forbid is forbidden by the whole policy. If it finds a run, it
 // adds a net that forbids the run and searches again. The result is [Refuted] if all nets admit the
 // run, and [Proved] if no run is found.
-func (m *Model) Never(q *Query, nets []int) Answer {
+func (m *Model) NeverMet(q *Query, nets []int) Answer {
 	o := ViewOptions{Tag: q.Tag, about: q.Sole + 1, Limit: m.Limit}
 	f := m.neverOf(q, nets, o)
 	if unsure := UnsureOf(f.Moves); unsure != nil {
@@ -215,7 +215,7 @@ func (s *Space) extend(q *Query, ms []Move) ([]Move, bool) {
 
 // extendTo looks for a call in the run that, if repeated, makes ok accept the resulting run. The
 // number of repetitions is the number of tokens that were removed from a reduced counter.
-func (s *Space) extendTo(ms []Move, ok func([]Move) bool) ([]Move, bool) {
+func (s *Space) extendTo(ms []Move, accept func([]Move) bool) ([]Move, bool) {
 	for _, pos := range s.limits {
 		n := s.nets[pos]
 		place := n.Info.Places[n.counterAt]
@@ -227,7 +227,7 @@ func (s *Space) extendTo(ms []Move, ok func([]Move) bool) ([]Move, bool) {
 			if s.model.Stop() {
 				return nil, false
 			}
-			if longer := Repeat(ms, i, more); ok(longer) {
+			if longer := Repeat(ms, i, more); accept(longer) {
 				return longer, true
 			}
 		}
@@ -293,13 +293,13 @@ func (sys *system) Yielding(nets []int) string {
 
 // unadvised proves again that the nets forbid the query, this time without relying on what advisory
 // nets block. about holds the nets that the query started with.
-func (m *Model) unadvised(q *Query, about, nets []int, o ViewOptions) Answer {
+func (m *Model) unadvised(q *Query, initial, nets []int, o ViewOptions) Answer {
 	why := m.Yielding(nets)
 	switch {
 	case why == "":
 		return Answer{Result: Proved, Nets: nets}
-	case q.state != nil && m.Yielding(about) != "": // the query is about the states of an advisory net
-		if len(nets) == len(about) {
+	case q.state != nil && m.Yielding(initial) != "": // the query is about the states of an advisory net
+		if len(nets) == len(initial) {
 			return Answer{Result: Proved, Nets: nets} // a call that the net blocks leaves its state unchanged, so it does not matter whether the call is made
 		}
 		return Answer{Why: why}

@@ -90,7 +90,7 @@ func (m *Model) playNames(t *testing.T, r *run, words string) {
 func TestSpaceAgreesOnFreshness(t *testing.T) {
 	m := modelOf(t, fresh(true))
 	const dirty, clean = 0, 1
-	got := m.Never(&Query{
+	got := m.NeverMet(&Query{
 		Sole: -1,
 		Tag: func(s *callclass.Class) uint8 {
 			return map[string]uint8{"push": Wanted, "test": Succeeded, "edit": 4}[s.Tool]
