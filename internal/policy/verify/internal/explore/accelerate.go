@@ -30,8 +30,8 @@ func (n *structure) repeatable(a, b *local) int {
 	return times
 }
 
-// The method enough returns a number of tokens in the given place that suffices for every
-// transition and that no single call can use up. It is three times the total demand of all
+// The method enough returns how many tokens in the given place suffice for every transition and
+// cannot be used up by a single call. The number is three times the total demand of all
 // transitions, because a call may fire them when it begins, when it ends, and when the net fires
 // its structural transitions after either event.
 func (n *structure) enough(place int) int {

@@ -6,9 +6,9 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// lenient reports whether n obviously never blocks calls with effect e, because it only observes
-// them or admits them in every state that it can reach on its own. All effects that calls can have
-// on n must be known; see [Model.Attract].
+// lenient reports whether a simple check shows that n never blocks calls with effect e, because it
+// only observes them or admits them in every state that it can reach on its own. All effects that
+// calls can have on n must be known; see [Model.Attract].
 func (n *Net) lenient(e int) bool {
 	for _, a := range n.Meanings.List[e] {
 		if len(a.Barred) == 0 && !a.Refused && (a.Free || n.Observed(a.Transitions)) {
@@ -30,7 +30,7 @@ func (n *Net) passes(e int) bool {
 	return ok && !slices.ContainsFunc(locals, func(l int) bool { return n.begin(l, e).verdict == blocks })
 }
 
-// quiesces reports whether the structural transitions of n fire only at the start. If they could
+// quiesces reports whether the structural transitions of n fire only when n starts. If they could
 // fire forever, n would block every call.
 func (n *Net) quiesces() bool {
 	for _, t := range n.free {
@@ -58,9 +58,9 @@ func (n *Net) reachableAlone() (locals []int, ok bool) {
 	return n.aloneCache.locals, n.aloneCache.ok
 }
 
-// unspoiledAlone returns the states that [Net.reachableAlone] returns, except those with a call in
-// flight that invalidates evidence. The remaining states suffice, because calls in flight can
-// always succeed first.
+// unspoiledAlone returns the states that n could reach alone, like [Net.reachableAlone], but omits
+// those with a call in flight that invalidates evidence. The remaining states suffice, because
+// calls in flight can always succeed first.
 func (n *Net) unspoiledAlone() (locals []int, ok bool) {
 	locals, ok = n.reachableAlone()
 	return slices.DeleteFunc(slices.Clone(locals), func(l int) bool { return n.locals.List[l].spoiled }), ok

@@ -33,14 +33,14 @@ type Answer struct {
 	Result   Result // if Proved, the query is never met or the goal is always reachable; if Refuted, Moves is the counterexample
 	Moves    []Move
 	Nets     []int  // if Proved, nets that suffice for the proof; if a goal is Refuted, nets that forbid the goal after Moves
-	Rough    bool   // if a goal is Refuted, whether some of Nets might not be needed, because not all subsets were tried
+	Rough    bool   // if a goal is Refuted, whether Nets might include unneeded nets, because not all subsets were tried
 	Why      string // if Unknown, the reason
 	Supposed string // if Unknown, the tool whose existence decides the answer, if any
 }
 
-// leaveOut removes nets one by one, as long as the function do returns Proved for the remaining
-// nets. sure reports whether, for each remaining net, do returned Refuted when that net was left
-// out too.
+// leaveOut removes nets one by one, as long as the function search returns Proved for the remaining
+// nets. sure reports whether, for each remaining net, search returned Refuted when that net was
+// left out too.
 func leaveOut(nets []int, search func(fewer []int) Result) (left []int, sure bool) {
 	left, sure = slices.Clone(nets), true
 	for i := 0; i < len(left); {

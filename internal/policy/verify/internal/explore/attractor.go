@@ -8,8 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// Attract returns the attractor of m, which it computes layer by layer on first use. If the search
-// is stopped, the attractor consists of the layers found so far.
+// Attract returns the attractor of m: the classes of calls that are always possible. It is computed
+// layer by layer on first use. If the search is stopped, the attractor consists of the layers found
+// so far.
 func (m *Model) Attract() *attractor {
 	if m.attractor != nil {
 		return m.attractor
@@ -38,8 +39,9 @@ func (m *Model) Attract() *attractor {
 	return a
 }
 
-// layer reports whether, from every state, calls in the existing layers lead to a state that admits
-// a call of class s. prep holds the nets whose states those calls change.
+// layer reports whether class s belongs to the next layer: from every state, calls in the existing
+// layers lead to a state that admits a call of class s. prep holds the nets whose states those
+// calls change.
 func (a *attractor) layer(s *callclass.Class) (prep map[int]bool, ok bool) {
 	m := a.model
 	strict := list.Filter(s.Effects, func(t callclass.Effect) bool { return !m.Nets[t.Net].lenient(t.Meaning) }) // the nets that can refuse the class
@@ -62,10 +64,10 @@ func (a *attractor) layer(s *callclass.Class) (prep map[int]bool, ok bool) {
 	return prep, true
 }
 
-// together returns the first net in strict and all nets in strict that helpers connect to it,
-// directly or through other nets. A helper connects two nets if it changes the states of both. The
-// helpers, which are also returned, are classes of the attractor that can be prepared without
-// changing the state of any net in strict. rest holds the other nets in strict.
+// together returns the first net in strict, along with all nets in strict that helpers connect to
+// it, directly or through other nets. rest holds the other nets in strict. A helper is a class in
+// the attractor whose calls can be prepared without changing the state of any net in strict. It
+// connects two nets if it changes the states of both. The helpers are also returned.
 func (a *attractor) together(strict []callclass.Effect) (nets []callclass.Effect, helpers []int, rest []callclass.Effect) {
 	m := a.model
 	nets, rest = strict[:1:1], slices.Clone(strict[1:])

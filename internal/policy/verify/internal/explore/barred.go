@@ -13,8 +13,8 @@ func (m *Model) Barred(q *Query) Answer {
 	return Answer{Result: Proved, Nets: nets}
 }
 
-// barred reports whether the nets obviously forbid every call tagged as wanted, over all outcomes
-// and interleavings.
+// barred reports whether landmarks or the relaxation show that the nets forbid every call tagged as
+// wanted, over all outcomes and interleavings.
 func (v *view) barred() bool {
 	g, goal := v.scopeOf(), v.wanted()
 	if g.fails = true; len(goal) == 0 {

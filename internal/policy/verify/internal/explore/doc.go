@@ -15,8 +15,8 @@
 // a run or no run is left in the view. This is counterexample-guided abstraction refinement
 // (Clarke, Grumberg, Jha, Lu and Veith, CAV 2000), where the abstraction drops whole components, as
 // in Kurshan's localization reduction. A proof names the nets that it needs. If the nets have too
-// many states together, a few nets can also decide whether something is always possible, as long as
-// only calls count that no other net ever refuses.
+// many states together, a few nets can also decide whether something is always possible, provided
+// that only calls that no other net ever refuses are counted.
 //
 // Reductions. Plans ignore the order of calls that share no net (strong stubborn sets, Valmari,
 // "Stubborn sets for reduced state space generation", 1990) and are guided by sets of calls that

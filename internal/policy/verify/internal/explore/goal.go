@@ -12,15 +12,15 @@ type Goal struct {
 }
 
 // TaggedGoal returns the goal of reaching a call that the view tagged as wanted. The function match
-// must select the same calls. If the parameter one is true, the goal is only about the tracked
-// value, and match must not select calls with other values.
+// must select the same calls. If single is true, the goal is only about the tracked value, and
+// match must not select calls with other values.
 func TaggedGoal(match func(*callclass.Class) bool, single bool) *Goal {
 	return &Goal{Matches: match, one: single, ok: func(s *Space, _ int32, c int) bool { return s.classes[c].tag&Wanted != 0 }}
 }
 
 // Escapes reports, for each state, whether successful calls can lead from there to a state that
 // admits a call meeting the goal, or to a state where the goal allows a run to stop. It considers
-// only calls of classes accepted by the function may.
+// only classes for which allowed returns true.
 func (s *Space) Escapes(g *Goal, allowed func(class int) bool) []bool {
 	good := make([]bool, len(s.At))
 	var queue []int32
@@ -46,8 +46,8 @@ func (s *Space) Escapes(g *Goal, allowed func(class int) bool) []bool {
 }
 
 // successful returns, for each state, the states that lead to it when a call succeeds. Either a
-// call in flight succeeds, or a new call begins and succeeds immediately. The classes of new calls
-// must be accepted by the function may.
+// call in flight succeeds, or a new call begins and succeeds immediately. New calls must belong to
+// classes for which allowed returns true.
 func (s *Space) successful(allowed func(class int) bool) [][]int32 {
 	back := make([][]int32, len(s.At))
 	for _, e := range s.edges {

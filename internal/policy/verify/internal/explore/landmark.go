@@ -15,12 +15,12 @@ type landmark struct {
 	parent int   // index of the landmark that first needed this one; -1 if the goal needs it
 }
 
-// landmarks returns the landmarks of all runs from state to a call in goal. If a net blocks all
-// calls of a landmark, a call that changes the state of this net must come first; such calls form
-// the next landmark. ok is false if the last landmark found is empty, because then no run reaches
-// the goal.
+// landmarks returns the landmarks of all runs that lead from the given state to a call in goal. If
+// a net blocks all calls of a landmark, a call that changes the state of this net must come first;
+// such calls form the next landmark. ok is false if the last landmark found is empty, because then
+// no run reaches the goal.
 //
-// The net with position sole does not count as a barrier to the goal itself.
+// The net at position sole, if any, is not regarded as a barrier to the goal itself.
 func (g *scope) landmarks(state []int, goal []int, sole int) (found []landmark, ok bool) {
 	g.round++
 	found = append(found, landmark{calls: goal, parent: -1})
@@ -81,8 +81,8 @@ func (g *scope) barriers(state []int, calls []int, sole int) [][]int {
 	return list.Map(common, func(n int) []int { return []int{n} })
 }
 
-// open adds to the list calls every call that net n admits in the given local state and that
-// changes this state. It returns the extended list.
+// open appends to the slice calls every call that net n admits in the given local state and that
+// changes this state. It returns the extended slice.
 func (g *scope) open(calls []int, local, n int) []int {
 	for _, u := range g.users[n] {
 		b := g.nets[n].begin(local, u.Meaning)
@@ -116,7 +116,7 @@ func (g *scope) count(found []landmark) int {
 	return count
 }
 
-// wholeScope returns the scope of all classes, with all outcomes allowed.
+// wholeScope returns the scope that contains all classes and permits every outcome.
 func (m *Model) wholeScope() *scope {
 	if m.all == nil {
 		m.all = newScope(m.Nets, list.Map(m.Classes, func(s *callclass.Class) []callclass.Effect { return s.Effects }))
@@ -125,8 +125,9 @@ func (m *Model) wholeScope() *scope {
 	return m.all
 }
 
-// seed returns nets that obviously constrain the runs that lead to the query's goal. If barred is
-// true, no run reaches the goal: these nets forbid it over all outcomes and interleavings.
+// seed returns nets that, according to the landmarks, constrain the runs that lead to the query's
+// goal. If barred is true, no run reaches the goal: these nets forbid it over all outcomes and
+// interleavings.
 func (m *Model) seed(q *Query) (nets []int, barred bool) {
 	goal := q.goal(m.Classes)
 	if len(goal) == 0 {
@@ -153,7 +154,7 @@ func (v *view) wanted() []int {
 	return list.Indexes(v.classes, func(c class) bool { return c.tag&Wanted != 0 })
 }
 
-// scopeOf returns the scope of the view's classes.
+// scopeOf returns the scope that consists of the view's nets and classes.
 func (v *view) scopeOf() *scope {
 	return newScope(v.nets, list.Map(v.classes, func(c class) []callclass.Effect { return c.effects }))
 }
@@ -161,9 +162,9 @@ func (v *view) scopeOf() *scope {
 // A plan cannot be shorter than the number of disjoint landmarks. If a plan of that length exists,
 // as it does for a chain of rules, it is found without a search.
 
-// landmarkPlan returns the plan that makes one call from each landmark, after calls from the
-// landmarks that it needs. It returns nil if these calls do not form a plan or if a shorter plan
-// might exist.
+// landmarkPlan returns a plan that makes one call from each landmark, preceded by calls from the
+// landmarks that this landmark needs. It returns nil if these calls do not form a plan or if a
+// shorter plan might exist.
 func (p *planner) landmarkPlan(start []int) (path []int) {
 	if p.sole >= 0 {
 		return nil

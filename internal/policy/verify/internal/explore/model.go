@@ -17,7 +17,7 @@ type Model struct {
 	Classes   []*callclass.Class // classes that the policy's default admits
 	byNet     [][]int            // for each net, the indexes of the classes that affect it
 	attractor *attractor         // the classes of calls that are always possible; computed on first use
-	all       *scope             // the scope of all classes, computed on first use
+	all       *scope             // scope with all classes and outcomes; computed on first use
 	full      *Model             // in the result of [Model.OneValue], the model with all calls; otherwise nil
 	one       *Model             // the result of [Model.OneValue], computed on first use
 }
@@ -83,8 +83,8 @@ func (m *Model) index() {
 	}
 }
 
-// ClassesFor returns all classes, including those of deferred calls that the nets and the function
-// tag can distinguish. If classes might be missing, gap is the reason.
+// ClassesFor returns all classes, including a class for each kind of deferred call that the nets
+// and the tag function can distinguish. If classes might be missing, gap is the reason.
 func (m *Model) ClassesFor(nets []int, tag func(*callclass.Class) uint8) (classes []*callclass.Class, gap string) {
 	kinds, gap := m.Calls.Kinds(nets, tag)
 	if m.full != nil {

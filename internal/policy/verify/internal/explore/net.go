@@ -16,8 +16,8 @@ type structure struct {
 	lasting    [][]petri.Arc
 	free       []int // indexes of structural transitions, which fire on their own
 	timed      []int // indexes of transitions fired by the clock
-	watchAt    []int // for each transition, its index among the deferred observers, or -1 if it is not one
-	spoils     bool  // whether some transitions invalidate evidence, which ends all watches of the net
+	watchAt    []int // for each transition, its index among the deferred observers, or -1 for other transitions
+	spoils     bool  // whether some transitions invalidate evidence; firing one ends all watches (see [holding]) of the net
 	static     bool  // whether the marking never changes
 	incomplete bool  // whether some effects that calls can have on the net are unknown
 }
@@ -30,7 +30,7 @@ type Net struct {
 	counterAt int          // index of the place whose initial marking was reduced; see [Net.cap]
 	capped    map[int]*Net // copies with reduced counters, by the initial number of tokens; see [Net.cap]
 
-	aloneCache struct { // result of [Net.reachableAlone], and the number of effects when it was computed
+	aloneCache struct { // cached result of [Net.reachableAlone]; valid while the number of effects is the same
 		effects int
 		locals  []int
 		ok      bool
@@ -48,7 +48,7 @@ type local struct {
 	marking petri.Marking
 	flights []int
 	stuck   bool
-	spoiled bool     // whether a call that invalidates evidence is in flight; no watch can begin until it ends
+	spoiled bool     // whether a call that invalidates evidence is in flight; no watch (see [holding]) can begin until it ends
 	begins  []*begun // cached results of begin, by effect; nil if not yet computed
 }
 

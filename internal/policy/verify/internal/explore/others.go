@@ -159,7 +159,7 @@ func (o *others) admit(r *run) (more bool) {
 }
 
 // Leads returns calls that extend the run up to a call selected by match, each succeeding before
-// the next begins. Leads prefers calls with a single value. If it finds no such calls, why is the
+// the next begins. It prefers calls with a single value. If it finds no such calls, it returns the
 // reason.
 func (m *Model) Leads(ms []Move, match func(*callclass.Class) bool) (then []Move, why string) {
 	cut := ""

@@ -15,9 +15,9 @@ func (m *Model) Plan(tag func(*callclass.Class) uint8, witnessed bool) Answer {
 	return m.planFor(q, nets, ViewOptions{Tag: tag, witnessed: witnessed, Limit: m.Limit})
 }
 
-// Planless removes nets from a set that admits no plan for the query's goal, as long as no plan
-// becomes possible, and returns the remaining nets. A search over all interleavings is cheaper if
-// it starts with these.
+// Planless shrinks a set of nets that admits no plan for the query's goal: it removes nets one by
+// one, as long as no plan becomes possible, and returns the remaining nets. A search over all
+// interleavings is cheaper if it starts with these.
 func (m *Model) Planless(q *Query, nets []int) []int {
 	o := ViewOptions{Tag: q.Tag, Limit: min(m.Limit, GroupLimit)}
 	left, _ := leaveOut(nets, func(fewer []int) Result {
@@ -57,8 +57,8 @@ func (m *Model) planFor(q *Query, nets []int, o ViewOptions) Answer {
 }
 
 // search returns the classes of a shortest plan, or nil if no plan exists. ok is false if the limit
-// was reached. States that might be part of a short plan are expanded first; see [scope.landmarks]
-// for the lower bound on a plan's length.
+// on states was reached. States that might be part of a short plan are expanded first; see
+// [scope.landmarks] for the lower bound on a plan's length.
 func (p *planner) search(o ViewOptions) (path []int, ok bool) {
 	limit := p.bound(o)
 	defer func() { p.model.visited(p.view, len(p.states)) }()

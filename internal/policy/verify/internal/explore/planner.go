@@ -38,8 +38,8 @@ func (m *Model) newPlanner(v *view, sole int) *planner {
 	return p
 }
 
-// visit adds the state to the queue, unless it cannot lead to the goal or a path to it that is at
-// least as short is already known.
+// visit adds the state to the queue if it can lead to the goal and no path to it that is at least
+// as short is known yet.
 func (p *planner) visit(state []int, from int32, by int) {
 	p.key = callclass.AppendKey(p.key[:0], state)
 	length := 0

@@ -21,14 +21,14 @@ func (n *structure) questions(b *begun) []question {
 	})
 }
 
-// includes reports whether any approvals that satisfy q also satisfy the question other.
+// includes reports whether approvals that satisfy q always satisfy p as well.
 func (q question) includes(p question) bool {
 	return q.approvals >= p.approvals && (p.via == "" || q.via == p.via)
 }
 
 // asksMore reports whether the net requires an approval that no approval required by another net
-// includes. If not, covering is another net that requires an approval including this net's, or -1
-// if this net requires no approval.
+// includes. Otherwise, covering is a net whose required approval includes this net's, or -1 if this
+// net requires no approval.
 func asksMore(net int, all []question) (more bool, covering int) {
 	covering = -1
 	for _, q := range all {

@@ -13,8 +13,9 @@ type redundancy struct {
 	Because []int
 }
 
-// Minimal removes nets from a set that prevents the query from being met, as long as the remaining
-// nets still prevent this. sure reports whether each remaining net was shown to be necessary.
+// Minimal shrinks a set of nets that prevents the query from being met: it removes nets one by one,
+// as long as the remaining nets still prevent this. sure reports whether each remaining net was
+// shown to be necessary.
 func (m *Model) Minimal(q *Query, nets []int) (left []int, sure bool) {
 	return leaveOut(nets, func(fewer []int) Result {
 		if m.Stop() {
@@ -100,8 +101,8 @@ func (m *Model) unsupported(n int) string {
 	return m.Calls.Gap([]int{n}, nil)
 }
 
-// redundant reports whether net n never changes a verdict. because holds the nets that forbid the
-// same calls. If the result is unknown, why is the reason.
+// redundant reports whether net n never changes a verdict, and returns the nets that forbid the
+// same calls. If the result is unknown, it also returns the reason.
 func (m *Model) redundant(n, effort int) (because []int, ok bool, why string) {
 	solely := func(s *callclass.Class) bool {
 		return slices.Contains(s.KnownTo, n) && !slices.ContainsFunc(s.KnownTo, func(k int) bool { return k != n && !m.off[k] })

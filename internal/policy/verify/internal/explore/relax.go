@@ -69,7 +69,7 @@ func (r *relaxation) blockers(goal []int) (nets []int, ok bool) {
 	return nets, true
 }
 
-// The result of never is true if the net blocks calls with the given meaning in every state that it
+// alwaysBlocks reports whether the net blocks calls with the given meaning in every state that it
 // can reach.
 func (x *relaxed) alwaysBlocks(meaning int) bool {
 	return !x.any && !slices.ContainsFunc(x.states, func(s int) bool { return x.begin(s, meaning).verdict != blocks })

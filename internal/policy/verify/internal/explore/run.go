@@ -17,7 +17,7 @@ type run struct {
 	long  bool // whether the run repeats calls more often than can be replayed; its final state is then unknown
 
 	from *run // the run that this run continues, if any
-	by   Move // the beginning of the call that extends from by succeeding, or its end if the call was already in flight
+	by   Move // if this run continues another, the beginning of the call that succeeded since, or its end if it was already in flight
 	next int  // number of the next call to begin
 }
 
@@ -229,8 +229,8 @@ func (r *run) play(ms []Move) {
 // maxReplay is the maximum number of repeated calls in a move that are replayed one by one.
 const maxReplay = 20_000
 
-// apply plays a move if ok accepts the nets that block it. It reports whether the whole move was
-// played, including its repetitions.
+// apply plays a move if accept returns true for the nets that block it. It reports whether the
+// whole move was played, including its repetitions.
 func (r *run) apply(mv Move, accept func(blocking []int) bool) bool {
 	if mv.Class == nil {
 		r.end(r.calls[mv.Call], mv.End)
@@ -340,8 +340,9 @@ func (r *run) continuations(calls []*callclass.Class, match func(*callclass.Clas
 }
 
 // continued extends r by successful calls until a call selected by match can begin. It tries
-// shorter runs first. calls returns the calls to try in a run, and over reports whether the search
-// must end. found is nil if no such run was found; complete is false if the search was cut off.
+// shorter runs first. The function calls returns the calls to try in a run, and stop reports
+// whether the search must end. found is nil if no such run was found; complete is false if the
+// search was cut off.
 func (l *searchLimits) continued(r *run, match func(*callclass.Class) bool, stop func(visited int) bool, calls func(*run) []*callclass.Class) (found *run, complete bool) {
 	runs, seen := []*run{r}, map[string]bool{r.key(): true}
 	for k := 0; k < len(runs); k++ {
@@ -363,8 +364,8 @@ func (l *searchLimits) continued(r *run, match func(*callclass.Class) bool, stop
 	return nil, true
 }
 
-// The result of then contains the moves that extend the original run to r, including the end of the
-// last call.
+// extension returns the moves that extend the original run to r, including the end of the last
+// call.
 func (r *run) extension() (ms []Move) {
 	for ; r.from != nil; r = r.from {
 		ms = append(ms, Move{Call: r.by.Call, End: gate.Success})

@@ -7,11 +7,11 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// Never is the search for a run that meets the query, considering all outcomes and interleavings.
-// It uses counterexample-guided abstraction refinement: it starts with few nets, because few nets
-// have few states and whatever they forbid is forbidden by the whole policy. If it finds a run, it
-// adds a net that forbids the run and searches again. The result is [Refuted] if all nets admit the
-// run, and [Proved] if no run is found.
+// NeverMet tries to prove that no run meets the query, considering all outcomes and interleavings.
+// It uses counterexample-guided abstraction refinement: it starts with a few nets, because a small
+// set of nets has fewer states and whatever it forbids is forbidden by the whole policy. If it
+// finds a run, it adds a net that forbids the run and searches again. The result is [Refuted] if
+// all nets admit the run, and [Proved] if no run is found.
 func (m *Model) NeverMet(q *Query, nets []int) Answer {
 	o := ViewOptions{Tag: q.Tag, about: q.Sole + 1, Limit: m.Limit}
 	f := m.neverOf(q, nets, o)
@@ -84,7 +84,7 @@ func (m *Model) neverOf(q *Query, nets []int, o ViewOptions) Answer {
 var capSteps = [...]int{6, 14, 30, 0}
 
 // exploreCapped explores the nets with reduced counters, which it increases until the reduction no
-// longer affects the answer. If the search was cut off, why is the reason.
+// longer affects the answer. If the search was cut off, it returns the reason.
 func (m *Model) exploreCapped(q *Query, nets []int, o ViewOptions) (s *Space, why string) {
 	caps := capSteps[:]
 	if o.Exact {
@@ -213,8 +213,8 @@ func (s *Space) extend(q *Query, ms []Move) ([]Move, bool) {
 	return s.extendTo(ms, func(ms []Move) bool { return s.model.Objection(q, ms) < 0 && s.model.Meets(q, ms) })
 }
 
-// extendTo looks for a call in the run that, if repeated, makes ok accept the resulting run. The
-// number of repetitions is the number of tokens that were removed from a reduced counter.
+// extendTo looks for a call in the run that, if repeated, leads to a run for which accept returns
+// true. The number of repetitions is the number of tokens that were removed from a reduced counter.
 func (s *Space) extendTo(ms []Move, accept func([]Move) bool) ([]Move, bool) {
 	for _, pos := range s.limits {
 		n := s.nets[pos]
@@ -292,7 +292,7 @@ func (sys *system) Yielding(nets []int) string {
 }
 
 // unadvised proves again that the nets forbid the query, this time without relying on what advisory
-// nets block. about holds the nets that the query started with.
+// nets block. The query started with the initial nets.
 func (m *Model) unadvised(q *Query, initial, nets []int, o ViewOptions) Answer {
 	why := m.Yielding(nets)
 	switch {

@@ -229,7 +229,7 @@ func (s *Space) begin(k int32, c uint32) {
 	}
 }
 
-// started visits the state that follows when a call begins: its class is by.arg, and mon is the
+// started visits the state that follows when the call described by the event begins. mon is the
 // monitor's new state.
 func (s *Space) started(k int32, by event, mon uint32) {
 	c := by.arg
@@ -261,8 +261,8 @@ func (s *Space) started(k int32, by event, mon uint32) {
 	s.reach(next, open, k, by)
 }
 
-// reach visits the state in next, with the call described by open added to the calls in flight if
-// it holds anything.
+// reach visits the state in next, after it has added the call described by open to the calls in
+// flight, provided that this call holds anything.
 func (s *Space) reach(next []uint32, open openType, from int32, by event) {
 	if len(open.holds) > 0 {
 		next = append(next[:1+len(s.nets)], s.insert(next[1+len(s.nets):], s.typeOf(open))...)
@@ -409,9 +409,9 @@ func (s *Space) end(k int32, id uint32, kind eventKind) {
 	by := event{kind: kind, arg: id}
 	opens := s.opens(k)
 	i, alike := find(opens, id)
-	// If the calls of this type in opens stand for any number of calls, as many can remain after
-	// one succeeds. The call can also be the last one, but if t.many is true, this matters only if
-	// the type invalidates evidence.
+	// In opens, the calls of this type can stand for any number of calls. In this case, just as
+	// many can remain after one of them succeeds. The call can also have been the last one, but if
+	// t.many is true, this matters only if the type invalidates evidence.
 	if kind == succeeds && t.enough(alike) {
 		s.ended(k, opens, killed, rest, by)
 	}

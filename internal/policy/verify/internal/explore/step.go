@@ -177,9 +177,9 @@ func (n *structure) earn(l *local, e callclass.Meaning, chosen []int) []int {
 	return chosen
 }
 
-// candidate returns the first enabled transition in the slice lists, or -1 if none of them is
-// enabled. It considers evidence transitions only if observed is true, which means that all
-// transitions in lists are observers.
+// candidate returns the first enabled transition in lists, or -1 if no listed transition is
+// enabled. It considers evidence transitions only if observed is true, which means that all listed
+// transitions are observers.
 func (n *structure) candidate(l *local, lists []int, observed bool) int {
 	if l.stuck {
 		return -1
