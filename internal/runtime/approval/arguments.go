@@ -52,21 +52,21 @@ func readArguments(c Call) arguments {
 
 // addShape adds to the set into the paths and kinds of value and of all values inside it. The
 // argument at is the path of value itself. All elements of an array have the same path.
-func addShape(into map[string]bool, at string, value []byte) {
+func addShape(set map[string]bool, path string, value []byte) {
 	kind := rawjson.Kind(value)
 	if kind == 'f' {
 		kind = 't'
 	}
-	into[at+" "+string(kind)] = true
+	set[path+" "+string(kind)] = true
 	switch kind {
 	case '{':
 		rawjson.Members(value, func(key, value []byte, _ int) bool {
-			addShape(into, string(rawjson.AppendString([]byte(at+"."), string(key))), value)
+			addShape(set, string(rawjson.AppendString([]byte(path+"."), string(key))), value)
 			return true
 		})
 	case '[':
 		rawjson.Elements(value, func(value []byte, _ int) bool {
-			addShape(into, at+"[]", value)
+			addShape(set, path+"[]", value)
 			return true
 		})
 	}
@@ -127,25 +127,25 @@ func (a arguments) match(pins []Pin) bool {
 // members and minimally escaped strings, and with numbers unchanged. It returns false if the form
 // is ambiguous, because another value that some JSON parsers read differently could have the same
 // form.
-func canonical(to, value []byte) (_ []byte, ok bool) {
+func canonical(buf, value []byte) (_ []byte, ok bool) {
 	switch rawjson.Kind(value) {
 	case '{':
-		return canonicalObject(to, value)
+		return canonicalObject(buf, value)
 	case '[':
-		to, ok = append(to, '['), true
+		buf, ok = append(buf, '['), true
 		whole := rawjson.Elements(value, func(element []byte, _ int) bool {
-			if to[len(to)-1] != '[' {
-				to = append(to, ',')
+			if buf[len(buf)-1] != '[' {
+				buf = append(buf, ',')
 			}
-			to, ok = canonical(to, element)
+			buf, ok = canonical(buf, element)
 			return ok
 		})
-		return append(to, ']'), ok && whole
+		return append(buf, ']'), ok && whole
 	case '"':
 		s, ok := rawjson.String(value)
-		return rawjson.AppendString(to, s), ok && !strings.ContainsRune(s, '\ufffd') // some JSON parsers replace invalid characters with U+FFFD
+		return rawjson.AppendString(buf, s), ok && !strings.ContainsRune(s, '\ufffd') // some JSON parsers replace invalid characters with U+FFFD
 	}
-	return append(to, bytes.TrimSpace(value)...), len(value) > 0
+	return append(buf, bytes.TrimSpace(value)...), len(value) > 0
 }
 
 func canonicalObject(to, object []byte) (_ []byte, ok bool) {

@@ -35,13 +35,13 @@ func (m *Model) OneValue() *Model {
 // states, all states are assured. Otherwise, the result depends on the value. Since maps, which
 // name calls by their arguments, might distinguish values that the classes do not mention, a state
 // is then assured only if it is assured for each of the values.
-func (s *Space) Assured(g *Goal, may func(class int) bool) []bool {
+func (s *Space) Assured(g *Goal, allowed func(class int) bool) []bool {
 	var all []bool
-	for _, v := range s.valuesOf(may) {
+	for _, v := range s.valuesOf(allowed) {
 		taken := make([]bool, len(s.classes))
 		for i := range taken {
 			c := s.classes[i].member
-			taken[i] = may(i) && (c.HasValues(v) || !g.one && c.Takes(v))
+			taken[i] = allowed(i) && (c.HasValues(v) || !g.one && c.Takes(v))
 		}
 		good := s.assured(g, func(class int) bool { return taken[class] })
 		if all == nil || !g.one && !slices.Contains(good, false) {
@@ -60,11 +60,11 @@ func (s *Space) Assured(g *Goal, may func(class int) bool) []bool {
 
 // valuesOf returns the values mentioned by the classes accepted by the function may. The first
 // element is for classes that mention no value.
-func (s *Space) valuesOf(may func(class int) bool) []callclass.Values {
+func (s *Space) valuesOf(allowed func(class int) bool) []callclass.Values {
 	all := []callclass.Values{{}}
 	for i := range s.classes {
 		c := s.classes[i].member
-		if may(i) && !slices.ContainsFunc(all, c.HasValues) {
+		if allowed(i) && !slices.ContainsFunc(all, c.HasValues) {
 			all = append(all, c.Values())
 		}
 	}
@@ -72,15 +72,15 @@ func (s *Space) valuesOf(may func(class int) bool) []callclass.Values {
 }
 
 // assured computes [Space.Assured] for the calls with one set of values.
-func (s *Space) assured(g *Goal, may func(class int) bool) []bool {
-	good := s.Escapes(g, may)
+func (s *Space) assured(g *Goal, allowed func(class int) bool) []bool {
+	good := s.Escapes(g, allowed)
 	if g.one || !slices.Contains(good, false) || !slices.ContainsFunc(s.nets, (*Net).Keyed) {
 		return good
 	}
-	fresh := s.fresh(s.Escapes(g, func(class int) bool { return may(class) && s.classes[class].member.Free() }))
+	fresh := s.fresh(s.Escapes(g, func(class int) bool { return allowed(class) && s.classes[class].member.Free() }))
 	either := *g
 	either.excused = func(_ *Space, k int32) bool { return good[k] || fresh[k] }
-	return s.Escapes(&either, may)
+	return s.Escapes(&either, allowed)
 }
 
 // fresh reports, for each state, whether calls with a new value lead to the goal. It considers all
