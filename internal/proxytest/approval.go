@@ -102,7 +102,8 @@ func OperatorSetup(hold time.Duration) Setup {
 // ParkAtOnce is a hold time so short that the proxy parks every call at once.
 const ParkAtOnce = time.Nanosecond
 
-// Parked makes a call that must be parked, and returns the ID of the call's approval.
+// Parked makes a call and returns the ID of the call's approval. It fails the test unless the proxy
+// parks the call.
 func (c *Client) Parked(tool, args string) string {
 	c.T.Helper()
 	r := c.Do(tool, args)

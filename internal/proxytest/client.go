@@ -124,7 +124,7 @@ func (c *Client) Close() {
 	})
 }
 
-// CountFrom sets the last request ID to n. The next request ID is then n+1.
+// CountFrom makes the client number its next request n+1, as if n were its last request ID.
 func (c *Client) CountFrom(n int) { c.lastID.Store(int64(n)) }
 
 // nextID returns an unused request ID as JSON.

@@ -2,7 +2,7 @@ package proxytest
 
 import "testing"
 
-// CompareText fails the test and reports the first difference if two texts differ.
+// CompareText fails the test if two texts differ, and reports the first difference.
 func CompareText(t *testing.T, what, got, want string) {
 	t.Helper()
 	if got == want {

@@ -111,7 +111,7 @@ func (s *Site) ServeWith(a proxy.Access) {
 	s.serve(a, nil)
 }
 
-// StreamSince opens the session's stream, resuming it after the event with the ID last.
+// StreamSince opens the session's stream and resumes it after the event with the given ID.
 func (c *Client) StreamSince(last string) io.ReadCloser {
 	c.T.Helper()
 	response, err := c.HTTP.Do(c.newRequest(c.T.Context(), http.MethodGet, last))

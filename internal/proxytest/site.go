@@ -138,7 +138,8 @@ func (s *Site) serve(a proxy.Access, errors *log.Logger) {
 	s.HTTP = server
 }
 
-// complaints receives the errors that net/http logs, and fails the test.
+// complaints is a writer for the error log of net/http. It fails the test when the server logs an
+// error.
 type complaints struct{ t *testing.T }
 
 func (c complaints) Write(p []byte) (int, error) {

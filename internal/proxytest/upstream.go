@@ -143,7 +143,7 @@ func PoisonedTool() testserver.Tool {
 	return other
 }
 
-// Returns returns a method that always returns the given result.
+// Returns creates a method that always returns the given result.
 func Returns(result string) testserver.Method {
 	return func(context.Context, *testserver.Call) (json.RawMessage, error) { return json.RawMessage(result), nil }
 }

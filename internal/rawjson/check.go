@@ -80,7 +80,7 @@ func (c *checker) value(i, depth int) int {
 	return c.unexpected(i, "a value")
 }
 
-// container checks the object or array at offset i with the closing bracket end.
+// container checks the object or array at offset i. Its closing bracket is end.
 func (c *checker) container(i, depth int, end byte) int {
 	if depth > c.max {
 		return c.fail(i, "nested too deeply")
@@ -201,7 +201,7 @@ func (o *keySet) insert(keys [][]byte, n int) bool {
 type keyStack struct {
 	n    int
 	few  [24][]byte
-	many [][]byte // all keys, once they no longer fit in the array few; nil before that
+	many [][]byte // all keys, once there are too many for the array; nil before that
 }
 
 func (s *keyStack) push(key []byte) {
@@ -216,7 +216,7 @@ func (s *keyStack) push(key []byte) {
 	s.n++
 }
 
-// from returns the stack's keys with index base or higher.
+// from returns the keys on the stack whose index is at least base.
 func (s *keyStack) from(base int) [][]byte {
 	if s.many == nil {
 		return s.few[base:s.n]

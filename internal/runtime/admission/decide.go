@@ -76,7 +76,8 @@ func (a *Admission) Redeem(ctx context.Context, c *Call, q *Asked, consent Conse
 	return d, nil
 }
 
-// Withdraw ends the wait for an answer to q. It does nothing if the call has been admitted.
+// Withdraw makes the call stop waiting for an answer to q. It does nothing if the call has been
+// admitted.
 func (a *Admission) Withdraw(ctx context.Context, k Key, q *Asked) {
 	err := Update(ctx, a.ledger, k, func(*gate.State) (Change, error) { return Change{Delta: q.Withdraw()}, nil })
 	if err != nil && !errors.Is(err, ErrNoSession) {

@@ -63,7 +63,7 @@ type Meter interface {
 	Settled(upstream string, o gate.Outcome, took time.Duration)
 }
 
-// Watch reports calls to an observer and a meter, each of them optional.
+// A Watch reports calls to an observer and a meter, both of them optional.
 type Watch struct {
 	observer Observer // may be nil
 	meter    Meter    // may be nil

@@ -37,7 +37,7 @@ func (a *Admission) Finish(ctx context.Context) {
 }
 
 // note records an event. If that fails, it only logs the error, because calls are refused anyway
-// while the ledger cannot record.
+// while the ledger cannot record events.
 func (a *Admission) note(ctx context.Context, e audit.Event) {
 	if err := a.Append(ctx, e); err != nil {
 		a.log.Error("recording an event", "event", fmt.Sprintf("%T", e), "error", err)

@@ -205,7 +205,7 @@ func bounded(reason string) string {
 	return reason
 }
 
-// withoutQuotes removes the quotations listed in blocks from the sentence: words of the call, code
+// withoutQuotes removes everything that the blocks quote from the sentence: words of the call, code
 // that could not be analyzed, and code in the reasons why earlier calls did not count.
 func withoutQuotes(sentence string, blocks []gate.Block) string {
 	for i := range blocks {

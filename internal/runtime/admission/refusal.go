@@ -47,7 +47,7 @@ type Block struct {
 type Remedy struct {
 	Text  string   // the remedy as a sentence for the model
 	Steps []string // names of the calls that must succeed, in order
-	None  bool     // whether no calls in this session would make the refused call possible
+	None  bool     // whether the refused call stays impossible, whatever other calls the session makes
 }
 
 // raw returns the remedy as JSON for [Facts].Remedy.

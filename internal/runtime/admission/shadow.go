@@ -123,8 +123,8 @@ func (t *Tally) Counts() Counts {
 	return r
 }
 
-// countShadow logs and counts an objection by nets in shadow mode to an admitted call. The client
-// is not told.
+// countShadow logs and counts an objection that nets in shadow mode raised against an admitted
+// call. The client is not told.
 func (a *Admission) countShadow(c *Call, number uint64, r *gate.Refusal) {
 	w := Would{
 		Tool: c.Canonical, Decision: shadowDecision(r), Kind: string(r.Kind), Nets: []string{}, Rules: []string{},

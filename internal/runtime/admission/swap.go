@@ -35,9 +35,9 @@ type SwapOptions struct {
 }
 
 // Swap puts g in force; [gate.Policy.Adopt] describes what happens to the states. Calls that are in
-// flight or waiting for approval keep their numbers, but a consent given under another policy
-// admits nothing. Nets switched by operators keep their settings. If Swap returns an error, the old
-// generation stays in force; if the error is [ErrHeld], the report lists the held nets.
+// flight or waiting for approval keep their numbers, but an approval given under another policy no
+// longer admits a call. Nets switched by operators keep their settings. If Swap returns an error,
+// the old generation stays in force; if the error is [ErrHeld], the report lists the held nets.
 func (a *Admission) Swap(ctx context.Context, g *Generation, o SwapOptions) (Report, error) {
 	a.generation.swapMu.Lock()
 	defer a.generation.swapMu.Unlock()

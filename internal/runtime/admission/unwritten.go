@@ -60,7 +60,7 @@ func (u *Unwritten) all() []*Settling {
 	return slices.Clone(u.ends)
 }
 
-// drop removes the settlements in written, which the ledger has now stored.
+// drop removes the given settlements, which the ledger has now stored.
 func (u *Unwritten) drop(written map[*Settling]bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

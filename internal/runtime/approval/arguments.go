@@ -50,8 +50,8 @@ func readArguments(c Call) arguments {
 	return arguments{doc, audit.HashOf(strings.Join(slices.Sorted(maps.Keys(members)), "\n"))}
 }
 
-// addShape adds to the set into the paths and kinds of value and of all values inside it. The
-// argument at is the path of value itself. All elements of an array have the same path.
+// addShape adds the paths and kinds of value, and of all values inside it, to set. path is the path
+// of value itself. All elements of an array have the same path.
 func addShape(set map[string]bool, path string, value []byte) {
 	kind := rawjson.Kind(value)
 	if kind == 'f' {
@@ -123,10 +123,9 @@ func (a arguments) match(pins []Pin) bool {
 	})
 }
 
-// canonical appends value to the buffer to in canonical form: without white space, with sorted
-// members and minimally escaped strings, and with numbers unchanged. It returns false if the form
-// is ambiguous, because another value that some JSON parsers read differently could have the same
-// form.
+// canonical appends value to buf in canonical form: without white space, with sorted members and
+// minimally escaped strings, and with numbers unchanged. It returns false if the form is ambiguous,
+// because another value that some JSON parsers read differently could have the same form.
 func canonical(buf, value []byte) (_ []byte, ok bool) {
 	switch rawjson.Kind(value) {
 	case '{':

@@ -351,8 +351,8 @@ func (b *Broker) removeChannel(q *Request, channel string) bool {
 }
 
 // Show reports whether the caller should show q to the client. If several calls share a request,
-// only the first caller should show it. The channel gone is closed when another caller can take
-// over.
+// only the first caller should show it. The returned Go channel is closed when another caller can
+// take over.
 func (b *Broker) Show(q *Request) (first bool, gone <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -40,7 +40,7 @@ type Grant struct {
 	version int64
 }
 
-// Terms are the terms of a [Grant], as chosen by a person.
+// Terms are the conditions of a [Grant], as chosen by a person.
 type Terms struct {
 	For  time.Duration
 	Like []string // names of the arguments to pin; empty means all arguments

@@ -38,7 +38,7 @@ type Key struct {
 	Session, Tool, Definition, Arguments, Beside, Policy, Steps string
 }
 
-// Bytes returns an encoding of k that is the same only for equal keys.
+// Bytes returns an encoding of k that is different for every key.
 func (k Key) Bytes() []byte {
 	return []byte(strings.Join([]string{k.Session, k.Tool, k.Definition, k.Arguments, k.Beside, k.Policy, k.Steps}, "\x00"))
 }

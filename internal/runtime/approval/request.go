@@ -23,7 +23,7 @@ type Request struct {
 	unasked  chan struct{} // closed when the client reports that it did not ask anyone
 
 	accounts [3]*account // the accounts of the session, of the principal, and of all callers together
-	opened   atomic.Bool // whether the client reported that a person opened the page
+	opened   atomic.Bool // whether the client reported that a person opened the page that it was told to show
 
 	// The following fields are guarded by Broker.mu.
 	question  Question

@@ -29,12 +29,12 @@ func (m *Model) OneValue() *Model {
 }
 
 // Assured reports, for each state, whether successful calls can certainly reach the goal. It
-// considers only calls of classes accepted by the function may, and only continuations whose calls
-// all have the same value: the tracked value or, unless the goal is only about that value, a new
-// value. Calls with a particular value can follow any state, so if they reach the goal from all
-// states, all states are assured. Otherwise, the result depends on the value. Since maps, which
-// name calls by their arguments, might distinguish values that the classes do not mention, a state
-// is then assured only if it is assured for each of the values.
+// considers only classes for which allowed returns true, and only continuations whose calls all
+// have the same value: the tracked value or, unless the goal is only about that value, a new value.
+// Calls with a particular value can follow any state, so if they reach the goal from all states,
+// all states are assured. Otherwise, the result depends on the value. A state is then assured only
+// if it is assured for each of the values, because the policy's maps, which name calls by their
+// arguments, might distinguish values that the classes do not mention.
 func (s *Space) Assured(g *Goal, allowed func(class int) bool) []bool {
 	var all []bool
 	for _, v := range s.valuesOf(allowed) {
@@ -58,7 +58,7 @@ func (s *Space) Assured(g *Goal, allowed func(class int) bool) []bool {
 	return all
 }
 
-// valuesOf returns the values mentioned by the classes accepted by the function may. The first
+// valuesOf returns the values mentioned by the classes for which allowed returns true. The first
 // element is for classes that mention no value.
 func (s *Space) valuesOf(allowed func(class int) bool) []callclass.Values {
 	all := []callclass.Values{{}}
@@ -71,7 +71,8 @@ func (s *Space) valuesOf(allowed func(class int) bool) []callclass.Values {
 	return all
 }
 
-// assured computes [Space.Assured] for the calls with one set of values.
+// assured implements [Space.Assured] for a single set of values: allowed returns true only for
+// classes with these values.
 func (s *Space) assured(g *Goal, allowed func(class int) bool) []bool {
 	good := s.Escapes(g, allowed)
 	if g.one || !slices.Contains(good, false) || !slices.ContainsFunc(s.nets, (*Net).Keyed) {
@@ -153,8 +154,8 @@ func (n *Net) unused() map[int]bool {
 	return states
 }
 
-// anyValue reports whether this part of a meaning belongs to the clock or to calls without a value.
-// A call counts as having no value even if its result may have one.
+// anyValue reports whether a, a part of a meaning, belongs to the clock or to calls without a
+// value. A call counts as having no value even if its result may have one.
 func (n *structure) anyValue(a callclass.Ask) bool {
 	return !slices.ContainsFunc(a.Transitions, func(t int) bool { return !slices.Contains(n.timed, t) && !slices.Contains(a.Idle, t) })
 }

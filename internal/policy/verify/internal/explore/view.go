@@ -36,12 +36,12 @@ type ViewOptions struct {
 	witnessed bool                         // whether to consider only calls with known tools and arguments
 	cap       int                          // initial number of tokens in reduced counters; 0 means not reduced
 	Limit     int                          // maximum number of states that the search may visit
-	until     int                          // maximum total effort of the model; 0 means unlimited
+	until     int                          // total effort of the model at which a search must end; 0 means unlimited
 	required  bool                         // whether proofs must not rely on what advisory nets block
 	Exact     bool                         // whether to leave counters unreduced
 	Serial    bool                         // whether to explore only runs where each call succeeds before the next begins
 	Beyond    bool                         // whether to record the nets outside the view that can refuse calls of each class
-	about     int                          // 1 + index of the net whose verdicts the query is about, or 0; the view then retains the calls that this net always blocks
+	about     int                          // if not 0, 1 + index of the net whose verdicts the query is about; the view then retains the calls that this net always blocks
 }
 
 func (m *Model) view(nets []int, o ViewOptions) *view {
@@ -95,9 +95,9 @@ func (m *Model) view(nets []int, o ViewOptions) *view {
 	return v
 }
 
-// noteBeyond sets c.beyond to the nets outside the view that can refuse calls of class s, one of
-// the classes that c represents, if these are fewer than the nets recorded so far. It ignores
-// uncertain classes.
+// noteBeyond notes which nets outside the view can refuse calls of class s, one of the classes that
+// c represents. The smallest such set of nets is stored in c.beyond. noteBeyond ignores uncertain
+// classes.
 func (c *class) noteBeyond(v *view, s *callclass.Class, o ViewOptions) {
 	if !o.Beyond || uncertain(s) {
 		return
