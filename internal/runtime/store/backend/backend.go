@@ -209,26 +209,26 @@ type Backend interface {
 	// Records reads the selected records.
 	Records(ctx context.Context, q Query) iter.Seq2[Record, error]
 
-	// RemoveRecords removes a chain's oldest records. The argument through is the number of the
-	// last record to remove, and most is the maximum number of records to remove in this call. It
-	// returns the number of records that it removed. The caller must first record the removal, and
-	// must keep the last record of each running process.
-	RemoveRecords(ctx context.Context, writer string, through uint64, most int) (removed int, err error)
+	// RemoveRecords removes the oldest records of a chain, up to the record with the given number,
+	// but at most limit records per call. It returns the number of records that it removed. The
+	// caller must first record the removal, and must keep the last record of each running process.
+	RemoveRecords(ctx context.Context, writer string, through uint64, limit int) (removed int, err error)
 
 	// PutApproval writes an approval if its version in the database is a.Version, which is 0 for a
 	// new approval. It returns the new version. The error is [ErrStale] if the version differs or
 	// if another live approval has the same key.
 	PutApproval(ctx context.Context, a Approval) (version int64, err error)
 
-	// Approvals reads the approval with the given ID, or those with the given key. If both are
-	// empty, it reads all approvals that are live or ended after since. The oldest come first.
+	// Approvals reads the approval with the given ID, or the approvals with the given key. If both
+	// arguments are empty, it reads all approvals that are live or that ended after the given time.
+	// The oldest come first.
 	Approvals(ctx context.Context, id, key string, since time.Time) ([]Approval, error)
 
 	// DropApprovals removes the approvals that ended before the given time.
 	DropApprovals(ctx context.Context, before time.Time) error
 
-	// SetStop adds a stop if on is true. Otherwise it ends the stop of s.Session, or that of all
-	// sessions if s.Session is empty. The events are recorded together with this change.
+	// SetStop adds a stop if on is true. Otherwise it ends the stop of s.Session, or the stop of
+	// all sessions if s.Session is empty. The events are recorded together with this change.
 	SetStop(ctx context.Context, s Stop, on bool, e ...Event) error
 
 	// Stops reads the stops in force.
