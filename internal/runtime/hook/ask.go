@@ -23,12 +23,12 @@ func (g *Gate) ask(ctx context.Context, c *admission.Call, where []byte, q *admi
 		if over {
 			return d
 		}
-		// Another call has used up the consent, so ask again.
+		// Another call has used up the approval, so ask again.
 	}
 }
 
-// askOnce opens one approval request and waits for the answer. The result over is false if approval
-// must be requested again.
+// askOnce opens one approval request and waits for the answer. Its second result is false if
+// approval must be requested again.
 func (g *Gate) askOnce(ctx context.Context, c *admission.Call, where []byte, q *admission.Asked) (d admission.Decision, over bool) {
 	r, err := g.Approvals.Open(approvalKey(c, where, q), asked(c, where, q), q.Ask)
 	if err != nil {
@@ -75,9 +75,9 @@ func (g *Gate) await(ctx context.Context, c *admission.Call, r *approval.Request
 	return g.Approvals.Status(r).State
 }
 
-// redeem decides on the call again, given the consent of a person. The consent is used up if the
-// call passes. The result over is false if the consent has become invalid, so that approval must be
-// requested again.
+// redeem decides on the call again, given a person's consent, which is used up if the call passes.
+// Its second result is false if the consent has become invalid, so that approval must be requested
+// again.
 func (g *Gate) redeem(c *admission.Call, q *admission.Asked, r *approval.Request) (d admission.Decision, over bool) {
 	if refused := g.Admission.Ready(c.Canonical); refused != nil { // do not use up the consent while the decision cannot be recorded
 		return refused, true

@@ -44,9 +44,9 @@ type calls struct {
 	own  bool      // whether the proxy session serves only this agent session
 }
 
-// add adds a call before the decision on it. If unique is true and there already is a call with the
-// same key, add returns that call as known instead, and the result over reports whether that call
-// has ended. The result late lists the admitted calls that can no longer be in flight.
+// add adds a call before the decision on it, and returns the admitted calls that can therefore no
+// longer be in flight. If unique is true and there already is a call with the same key, add instead
+// returns that call, and reports whether it has ended.
 func (s *calls) add(c *call, unique bool) (known *call, over bool, late []*call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,8 +106,8 @@ func (s *calls) end() []*call {
 	return s.markLate(func(*call) bool { return true })
 }
 
-// markLate marks the admitted calls selected by the function which as settled with an unknown
-// outcome, and returns the calls that it has marked. The caller must hold mu.
+// markLate marks the selected admitted calls as settled with an unknown outcome, and returns the
+// calls that it has marked. The caller must hold mu.
 func (s *calls) markLate(which func(*call) bool) (late []*call) {
 	for _, c := range s.open {
 		if c.ticket != nil && !c.settledUnknown && which(c) {

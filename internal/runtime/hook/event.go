@@ -223,9 +223,9 @@ func (e *Event) parts() [][2]string {
 
 // throughProxy reports whether the call goes through the proxy, which itself decides on such calls,
 // and returns the proxy's tool. The call must be made at an MCP server with one of the given names,
-// to a tool that the function offered accepts. A matching server name alone proves little, because
-// other servers can have the same name. An empty name, which might come from an unset variable,
-// matches no server.
+// to a tool that the callback accepts as one of the proxy's. A matching server name alone proves
+// little, because other servers can have the same name. An empty name, which might come from an
+// unset variable, matches no server.
 func (e *Event) throughProxy(servers []string, offered func(string) bool) (tool string, ok bool) {
 	for _, s := range servers {
 		if s == "" {
@@ -267,7 +267,7 @@ func (e *Event) members() [][2]string {
 	return agenttool.Members(e.agent.Name, e.Tool)
 }
 
-// call returns the call in the form that the nets evaluate. The function taken reports whether an
+// call returns the call in the form that the nets evaluate. The callback reports whether an
 // upstream server has a tool with the given name.
 func (e *Event) call(taken func(string) bool) gate.Call {
 	c := gate.Call{Tool: e.Tool, Foreign: taken(e.Tool), Upstream: e.agent.Name, Args: e.Args}

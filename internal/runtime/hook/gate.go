@@ -21,9 +21,9 @@ type Options struct {
 	Admission *admission.Admission
 	Approvals *approval.Broker
 
-	// Session returns the proxy session to use for an agent session, opening it if necessary. The
-	// result own reports whether the proxy session serves no other agent session; if so, End closes
-	// the proxy session when the agent session has ended.
+	// Session returns the proxy session to use for an agent session, opening it if necessary. It
+	// also reports whether the proxy session serves no other agent session; if so, End closes the
+	// proxy session when the agent session has ended.
 	Session func(Origin) (key admission.Key, own bool, err error)
 	End     func(admission.Key)
 	Moved   func(admission.Key)                // called with a session's key when the markings of its nets have changed
@@ -105,8 +105,9 @@ func New(o Options) *Gate {
 }
 
 // callsOf returns the calls of an agent session, or nil if the session is unknown. If open is true,
-// it adds an unknown session, unless there are too many; alone reports whether that session has a
-// proxy session of its own. It may also remove idle sessions, which the caller must then end.
+// it adds an unknown session, unless there are too many. If alone is true, that session has a proxy
+// session of its own. callsOf may also remove idle sessions, which it returns and the caller must
+// end.
 func (g *Gate) callsOf(at sessionKey, alone, open bool) (s *calls, idle map[sessionKey]*calls) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

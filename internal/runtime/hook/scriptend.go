@@ -46,6 +46,6 @@ func endedWell(report string) bool {
 	return true
 }
 
-// endings maps the names of the lines that can follow a script's output to the values of these
-// lines after a success.
+// endings maps the names of the lines that can follow a script's output to the values that these
+// lines have if the script was successful.
 var endings = map[string]string{"Error": "(none)", "Exit Code": "0", "Signal": "(none)", "Background PIDs": "(none)"}

@@ -8,7 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 )
 
-// adoptionReport lists the effects of adopting a policy on the nets of sessions and shared parts.
+// adoptionReport lists, for each session and each shared [part], how the adoption of a policy
+// affects its nets.
 type adoptionReport []admission.Adopted
 
 func (r *adoptionReport) add(k admission.Key, kept []gate.Kept) {
@@ -27,9 +28,9 @@ func adoptOptions(a admission.Adoption) gate.AdoptOptions {
 	return gate.AdoptOptions{Active: a.Active, Reset: a.Reset, Time: a.Time}
 }
 
-// filterScope removes from kept the nets that do not have the given scope, and returns the rest. A
-// net's scope is its scope in the new policy, or its scope in the old policy if the new one has no
-// net with that name.
+// filterScope removes the nets that do not have the given scope from the list, and returns the
+// rest. A net's scope is its scope in the new policy, or its scope in the old policy if the new one
+// has no net with that name.
 func filterScope(kept []gate.Kept, from, to *gate.State, scope gate.Scope) []gate.Kept {
 	scopes := map[string]gate.Scope{}
 	for _, s := range []*gate.State{from, to} {

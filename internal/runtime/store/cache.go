@@ -12,7 +12,8 @@ import (
 // maxCached bounds the number of cached sessions.
 const maxCached = 10_000
 
-// cache holds this process's sessions and shared parts, which have their own locks.
+// cache holds this process's sessions, and the parts of the state that sessions share. Each session
+// and each part has a lock of its own.
 type cache struct {
 	mu             sync.RWMutex
 	policy         *gate.Policy
@@ -46,7 +47,8 @@ func (c *cache) getOrCreate(s admission.SessionInfo) (e *entry, created bool) {
 	return e, true
 }
 
-// attachParts sets e.parts to the session's shared parts. The caller must hold the cache lock.
+// attachParts sets e.parts to the parts of the state that the session shares with others. The
+// caller must hold the cache lock.
 func (c *cache) attachParts(e *entry) {
 	e.parts = nil
 	p := c.principals[e.info.Principal]
@@ -85,8 +87,8 @@ func (c *cache) evict(n int) {
 	}
 }
 
-// sweepPrincipals evicts the parts of principals that have no cached session. It evicts only parts
-// whose stored state is up to date.
+// sweepPrincipals evicts the parts of the state that belong to principals without a cached session.
+// It evicts only parts whose stored state is up to date.
 func (c *cache) sweepPrincipals() {
 	here := make(map[string]bool, len(c.sessions))
 	for _, e := range c.sessions {

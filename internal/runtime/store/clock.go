@@ -11,7 +11,7 @@ import (
 // Clock tracks whether the database rejects steps because this process's clock is behind. It is
 // safe for concurrent use.
 type Clock struct {
-	late atomic.Pointer[backend.ClockError] // error of the last op with Reserve set, or nil if the clock was right
+	late atomic.Pointer[backend.ClockError] // clock error of the last op that was to admit a call, or nil if the clock was right
 }
 
 // observe updates the clock from an op's result.

@@ -20,7 +20,7 @@ import (
 const commitTimeout = 20 * time.Second
 
 // committer commits the steps of [Durable], [Retention] and presence to the database. It owns the
-// queue, whose commit lock guards the fields uncertain and context.
+// queue, whose commit lock also guards the uncertain calls and the cached context.
 type committer struct {
 	database backend.Backend
 	recorder *audit.Recorder // receives a copy of the committed records

@@ -6,21 +6,22 @@
 // an audit.Recorder. [Durable] stores them in a database, a backend.Backend, which other processes
 // can use at the same time; it caches the most recently used states.
 //
-// A state is divided into parts: the nets of a session (entry), the nets that a principal's
-// sessions share (part), and the nets that all sessions share (part). Each part is a row of the
-// database with a version.
+// The state that a decision depends on consists of up to three parts: the nets of the session, the
+// nets shared by all sessions of the same principal, and the nets shared by all sessions. An entry
+// holds the first part in memory; the type part holds each of the others. In the database, each
+// part is a row with a version.
 //
-// [Durable] decides the steps on the cached states. Its committer commits them to the database, and
-// its presence writes and reads the processes' heartbeats.
+// [Durable] makes decisions on the cached states. Its committer writes the resulting steps to the
+// database, and its presence writes and reads the processes' heartbeats.
 //
 // # Writing states
 //
 // [Durable] writes states with optimistic concurrency and group commit:
 //
 //  1. Lock the session and its shared parts. Read every dropped row again.
-//  2. Run the decision on the state in memory and apply its delta there.
-//  3. Encode the changed parts as a backend.Op. The op contains the version of each part that
-//     the decision read or changed, and raises the changed parts' versions in memory.
+//  2. Make the decision, and apply its changes to the state in memory.
+//  3. Encode the changed parts as a backend.Op, which contains the version of each part that
+//     the decision read or changed. Raise the versions of the changed parts in memory.
 //  4. Append the op to the queue and unlock. The queue keeps the order of the decisions.
 //  5. The first goroutine that waits for its step acquires the commit lock and commits a batch
 //     of the queue in one transaction. The database checks all versions (compare-and-swap).

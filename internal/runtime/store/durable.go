@@ -17,8 +17,8 @@ import (
 
 // Durable is a ledger in a database that other processes can use at the same time. It caches the
 // most recently used states, decides each step in memory, and commits it together with all waiting
-// steps. If a part's version shows that another process has changed the part, the step is stale,
-// and Durable reads the part again.
+// steps. If the version of a part of the state shows that another process has changed the part, the
+// step is stale, and Durable reads the part again.
 //
 // Durable acquires locks in the same order as [Memory] and holds them until the step is in the
 // queue, so the queue keeps the order of the decisions. The package comment describes the protocol.

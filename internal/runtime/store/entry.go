@@ -17,7 +17,7 @@ type entry struct {
 
 	mu    sync.Mutex
 	state *gate.State
-	parts []*part // shared parts, in lock order
+	parts []*part // parts of the state that other sessions share, in lock order
 	ended bool    // whether the session has ended; it is forgotten once it has no open call
 
 	// The following fields are used only by Durable.
@@ -39,8 +39,8 @@ func (e *entry) markEnded() (over *entry) {
 	return e.ifFinished()
 }
 
-// lockWithParts locks the session and then its shared parts in lock order, and copies the parts'
-// nets into the state.
+// lockWithParts locks the session and then, in lock order, the parts of the state that it shares
+// with others. It copies the parts' nets into the session's state.
 func (e *entry) lockWithParts() {
 	e.mu.Lock()
 	for _, p := range e.parts {
@@ -81,7 +81,7 @@ func (e *entry) likelyStale() bool {
 	return e.roams && !e.row.pending() && len(e.state.Calls) == 0 && len(e.state.Asks) == 0
 }
 
-// lockSession locks the session without its shared parts.
+// lockSession locks the session, but not the parts of the state that it shares with others.
 func (e *entry) lockSession() { e.mu.Lock() }
 
 func (e *entry) tryLockSession() bool { return e.mu.TryLock() }
@@ -115,7 +115,8 @@ func (e *entry) appendRows(rows []*row) []*row {
 	return rows
 }
 
-// randomOwner returns a random number that identifies a session's calls in shared parts.
+// randomOwner returns a random number that identifies a session's calls in the parts of the state
+// that sessions share.
 func randomOwner() uint64 { return rand.Uint64N(1<<63-1) + 1 }
 
 // savedState holds the values that a delta replaces in a state, so that the step can be undone

@@ -88,7 +88,7 @@ func (l *Late) opened(ctx context.Context) (backend.Backend, error) {
 	return l.result(ctx)
 }
 
-// attempt tries once to open the database, and closes ended when the attempt is over.
+// attempt tries once to open the database, and closes the channel when the attempt is over.
 func (l *Late) attempt(ctx context.Context, ended chan struct{}) {
 	inner, err := l.open(ctx)
 	l.mu.Lock()

@@ -79,8 +79,9 @@ func (m *Memory) Find(_ context.Context, session string) (admission.SessionInfo,
 // Touch implements [admission.Ledger]. It does nothing, because no other process uses the ledger.
 func (m *Memory) Touch(context.Context, admission.Key, time.Time) error { return nil }
 
-// attachParts sets e.parts to the session's shared parts. The first session that uses a part starts
-// its clocks at the given time. The caller must hold the ledger lock.
+// attachParts sets e.parts to the parts of the state that the session shares with others. The first
+// session that uses a part starts the part's clocks at the given time. The caller must hold the
+// ledger lock.
 func (m *Memory) attachParts(e *entry, since time.Time) {
 	e.parts = nil
 	own := m.principals[e.info.Principal]

@@ -52,7 +52,6 @@ func (p *part) addSession(policy *gate.Policy, since time.Time) uint64 {
 	return p.owner
 }
 
-// lockNets locks the part's nets.
 func (p *part) lockNets() { p.mu.Lock() }
 
 func (p *part) unlockNets() { p.mu.Unlock() }

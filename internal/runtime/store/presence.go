@@ -120,8 +120,8 @@ func (p *presence) dueRow(ctx context.Context) (*row, error) {
 	return p.own, nil
 }
 
-// endedProcesses reads the parts with the heartbeats of all processes. It returns those that have
-// not changed for beatTimeout.
+// endedProcesses reads the parts that store the heartbeats of all processes. It returns the parts
+// of the other processes that have not changed for beatTimeout.
 func (p *presence) endedProcesses(ctx context.Context) (ended []backend.Part, err error) {
 	now := time.Now()
 	p.mu.Lock()

@@ -40,7 +40,7 @@ type queued struct {
 }
 
 // Wait implements [admission.Commit]. The first goroutine to wait commits the steps of all
-// goroutines and flushes those that need it.
+// goroutines, and flushes the steps that must be on disk.
 func (s *queued) Wait(context.Context) error {
 	// Ignore the context, because a caller must not cancel a commit that others wait for or that
 	// may already be written.
@@ -120,8 +120,8 @@ func (s *queued) dropReason() error {
 	return nil
 }
 
-// fail ends an uncommitted step and drops the rows that the step changed or checked. The argument
-// result is the error of the step, and why is the reason for dropping the rows.
+// fail ends an uncommitted step with an error, and drops the rows that the step changed or checked.
+// The reason for dropping the rows can differ from the error of the step.
 func (s *queued) fail(why, result error) {
 	for _, r := range s.rows[:len(s.op.Writes)] {
 		r.drop(why)
@@ -183,10 +183,10 @@ func (q *queue) unlockCommit() { <-q.commitLock }
 
 // gathering decides how long a commit waits for more steps (group commit). Waiting saves work,
 // because a commit costs the database about the same for one step as for many. It matters most if
-// clients are distributed over many replicas, because only few steps then wait in each replica.
+// clients are distributed over many replicas, because only a few steps then wait in each replica.
 type gathering struct {
 	target  int           // number of steps that the next commit waits for, or 0 if it does not wait
-	reached chan struct{} // closed when the queue contains target steps
+	reached chan struct{} // closed when the queue has reached the target number of steps
 
 	lastCommit time.Duration // duration of the last commit
 	expected   int           // expected number of steps: the steps of the last commit and the steps staged during it
@@ -217,8 +217,8 @@ func (q *queue) gather(s *queued) {
 	}
 }
 
-// setTarget makes the queue close the channel reached when it contains n steps. It returns false if
-// the queue already contains n steps.
+// setTarget makes the queue close a new channel, q.reached, once it contains n steps. It returns
+// false if the queue already contains n steps.
 func (q *queue) setTarget(n int) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

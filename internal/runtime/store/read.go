@@ -188,8 +188,8 @@ func (e *entry) carryAsks(now *gate.State) {
 	}
 }
 
-// refreshPart is like [Durable.refresh], but for a shared part. The first session that uses the
-// part starts its clocks.
+// refreshPart is like [Durable.refresh], but for a shared part of the state. The first session that
+// uses the part starts the part's clocks.
 func (d *Durable) refreshPart(ctx context.Context, p *part, e *entry) error {
 	if p.row != nil && p.row.dropReason() == nil {
 		return nil
@@ -226,8 +226,9 @@ func (d *Durable) refreshPart(ctx context.Context, p *part, e *entry) error {
 	return nil
 }
 
-// noteAdopted marks the rows of key values that must be rewritten if the part was stored under
-// another policy. It returns [admission.ErrHeld] if a net cannot be replaced.
+// noteAdopted marks the values (states of a net for one value of its key) that must be removed or
+// written again if the part was stored under another policy. It returns [admission.ErrHeld] if a
+// net cannot be replaced.
 func (d *Durable) noteAdopted(r *row, l *statecode.Loaded, scope gate.Scope) error {
 	if r.removed = l.StaleRows; l.RewriteValues {
 		for i, n := range d.codec.Policy().Nets() {

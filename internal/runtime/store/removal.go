@@ -114,7 +114,7 @@ func (r *Retention) checkOnRecord(ctx context.Context, e *audit.Removed, object 
 
 var errNoEvent = errors.New("the record of the last removal of old records is missing or was changed; see petrigate audit verify")
 
-// remove removes the oldest records of each chain, up to the record that chains lists for it.
+// remove removes the oldest records of the given chains, up to the record named for each chain.
 func (r *Retention) remove(ctx context.Context, chains []audit.Head) error {
 	for _, h := range chains {
 		for n := removalBatch; n == removalBatch; {

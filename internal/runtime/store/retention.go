@@ -29,7 +29,7 @@ type Retention struct {
 	pause func(ctx context.Context, t time.Duration) error // waits between transactions, to give calls priority
 }
 
-// NewRetention returns a Retention that removes records older than keep.
+// NewRetention returns a Retention that removes records once they are older than the given period.
 func NewRetention(d *Durable, keep time.Duration) *Retention {
 	return &Retention{committer: d.committer, keep: keep, pause: sleep}
 }

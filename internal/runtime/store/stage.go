@@ -106,7 +106,8 @@ const (
 	accessWrite        // the step writes the part
 )
 
-// accesses returns how a step with the given delta uses each part. Every step writes the session.
+// accesses determines how a step with the given delta uses each part. Every step writes the
+// session's part.
 func (e *entry) accesses(delta *gate.Delta) (parts [3]access) {
 	parts[gate.ScopeSession] = accessWrite
 	if delta == nil {

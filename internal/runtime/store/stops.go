@@ -201,7 +201,7 @@ func (s *Stops) endStop(ctx context.Context, h localStop) (done admission.Switch
 	return admission.Switched{Alone: failed}, nil
 }
 
-// addLocal adds h, unless the session already has a local stop, and reports whether it had one.
+// addLocal adds a local stop, unless the session already has one, and reports whether it had one.
 func (s *Stops) addLocal(h localStop) (was bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -261,7 +261,8 @@ func (s *Stops) noteStored(stop backend.Stop, on bool) {
 	s.replaceKnown(fromDatabase(stop), on)
 }
 
-// replaceKnown adds a known stop, or removes it if on is false. The caller must hold the lock.
+// replaceKnown replaces the known stop of a session, or removes it if on is false. The caller must
+// hold the lock.
 func (s *Stops) replaceKnown(stop admission.Stop, on bool) {
 	s.known = slices.DeleteFunc(slices.Clone(s.known), isOf(stop.Session))
 	if on {
@@ -269,7 +270,7 @@ func (s *Stops) replaceKnown(stop admission.Stop, on bool) {
 	}
 }
 
-// writeAllLocal retries to write the local stops whose first write to the database failed.
+// writeAllLocal tries again to write the local stops whose first write to the database failed.
 func (s *Stops) writeAllLocal(ctx context.Context, log *slog.Logger) {
 	s.mu.RLock()
 	waits := slices.ContainsFunc(s.local, func(h localStop) bool { return h.attempted })

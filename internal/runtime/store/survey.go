@@ -19,8 +19,8 @@ const (
 	maxPartial = 500    // maximum number of chains that are removed partially
 )
 
-// startSlack is how much longer a removal event is kept than earlier start records, because clocks
-// differ between processes.
+// startSlack is the extra time that a removal event is kept compared with earlier start records,
+// because clocks differ between processes.
 const startSlack = 5 * backend.Skew
 
 // oldChain is a chain that begins with old records, which may be removable.
@@ -147,8 +147,8 @@ func (s *survey) scan(ctx context.Context, of *Retention) error {
 	return nil
 }
 
-// noteKeptStart records that a start record from the time at is kept. keepRemovals then also keeps
-// the removal events that this record may need.
+// noteKeptStart records that a start record with the given time is kept. keepRemovals then also
+// keeps the removal events that this record may need.
 func (s *survey) noteKeptStart(at time.Time) {
 	if s.oldestStart.IsZero() || at.Before(s.oldestStart) {
 		s.oldestStart = at

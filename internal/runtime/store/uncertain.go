@@ -43,10 +43,10 @@ func (u *unsent) takeAll() []admitted {
 }
 
 // finish ends the steps of a commit whose outcome is unknown, except the committed ones, which it
-// returns. This process's records in the database show which steps were committed. The others fail
-// as stale, and their callers stage them again. A step without records also fails as stale; its
-// rows are read again, so they contain whatever was committed. If the database cannot be read, all
-// steps fail with why, and their calls stay uncertain.
+// returns. This process's records in the database show which steps were committed. The other steps
+// fail as stale, and their callers stage them again. A step without records also fails as stale;
+// its rows are read again, so they contain whatever was committed. If the database cannot be read,
+// all steps fail with the given error, and their calls stay uncertain.
 func (u *uncertainCalls) finish(ctx context.Context, steps []*queued, why error) (committed []*queued) {
 	n := 0
 	for _, s := range steps {

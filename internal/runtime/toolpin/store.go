@@ -22,16 +22,15 @@ type Pin struct {
 // memory: a pin accepted by another process becomes known at the next Register, Accept or Refresh.
 type Store interface {
 	// Register registers the tools that a server currently lists, and accepts those without a pin.
-	// The error left describes the tools that were not accepted because they are too large or too
-	// many. The error err is not nil if the store could not be read or written; tools that could
-	// not be stored are then not accepted.
+	// The first of its two errors describes the tools that were not accepted because they are too
+	// large or too many. The second error is not nil if the store could not be read or written;
+	// tools that could not be stored are then not accepted.
 	Register(ctx context.Context, server string, definitions []Definition) (left, err error)
 
 	// Find returns the pin of a tool if this process knows it.
 	Find(server, tool string) (Pin, bool)
 
-	// Accept makes d the accepted definition of its tool. The argument by identifies who accepted
-	// it.
+	// Accept makes d the accepted definition of its tool, and records who accepted it.
 	Accept(ctx context.Context, d Definition, by string) error
 
 	// Refresh reads pins accepted by other processes. It reports whether any pin has changed.
@@ -40,8 +39,8 @@ type Store interface {
 
 type key struct{ server, tool string }
 
-// newPins returns the definitions that have no pin and are within the limits. The error left
-// describes the definitions that exceed the limits.
+// newPins returns the definitions that have no pin and are within the limits. Its error describes
+// the definitions that exceed the limits.
 func newPins(server string, definitions []Definition, pins map[key]Pin) (fresh []Definition, left error) {
 	count, size := 0, 0
 	for at, p := range pins {

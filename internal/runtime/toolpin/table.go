@@ -27,9 +27,9 @@ type Table struct {
 
 var _ Store = (*Table)(nil)
 
-// NewTable returns a store in a database, which might be unreachable at first. The argument before
-// lists pins from an earlier store. As soon as the database responds, they are imported for the
-// tools that have no pin in the database.
+// NewTable returns a store in a database, which might be unreachable at first. As soon as the
+// database responds, the given pins from an earlier store are imported for the tools that have no
+// pin in the database.
 func NewTable(database backend.Pins, before []Pin, now func() time.Time, log *slog.Logger) *Table {
 	t := &Table{database: database, now: now, log: log, sem: make(chan struct{}, 1), pending: before}
 	t.pins.Store(&map[key]Pin{})
@@ -129,8 +129,8 @@ func (t *Table) read(ctx context.Context) (changed bool, err error) {
 	return true, nil
 }
 
-// apply adds the rows, which are sorted by number, to pins. It returns the number of the last row,
-// or last if there are no rows.
+// apply adds the rows, which are sorted by number, to the pins. It returns the number of the last
+// row, or the given number if there are no rows.
 func apply(pins map[key]Pin, rows []backend.Pin, last int64) int64 {
 	for _, r := range rows {
 		pins[key{r.Server, r.Tool}] = Pin{Definition: Definition{Server: r.Server, Tool: r.Tool, Text: r.Definition}, Since: r.Since, By: r.By}

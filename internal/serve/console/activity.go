@@ -94,8 +94,8 @@ func (b *activityBody) setLinks(before string) {
 	b.Pause = addressOf("/activity", v, "before", before)
 }
 
-// addressOf returns the URL with the given path and query. more holds further query parameters as
-// alternating names and values; those with an empty value are left out.
+// addressOf returns the URL with the given path and query. Further query parameters are given as
+// alternating names and values; parameters with an empty value are left out.
 func addressOf(path string, query url.Values, more ...string) string {
 	v := url.Values{}
 	maps.Copy(v, query)
@@ -110,7 +110,7 @@ func addressOf(path string, query url.Values, more ...string) string {
 	return path + "?" + v.Encode()
 }
 
-// With returns the URL of this view with the filter field called name set to value.
+// With returns the URL of this view with one field of the filter set to the given value.
 func (b *activityBody) With(name, value string) string {
 	return addressOf("/activity", b.Filter.values(), name, value)
 }

@@ -88,8 +88,7 @@ func (c *Console) start(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/health", http.StatusSeeOther)
 }
 
-// stopNotice returns the note that tells the person whether calls were stopped or, if on is false,
-// allowed again.
+// stopNotice returns the note that tells the person whether calls were stopped or allowed again.
 func stopNotice(on bool, session string, done operator.Stopping, err error) string {
 	what, where := "All calls", ", until this proxy exits"
 	if session != "" {

@@ -71,7 +71,7 @@ func (h *history) setReading(on bool) {
 	h.reading = on
 }
 
-// forget drops all steps. The parameter why is the reason that pages show for the missing steps.
+// forget drops all steps. Pages show the given reason for the missing steps.
 func (h *history) forget(why string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -100,8 +100,7 @@ func (h *history) missed(session string, at time.Time) {
 	}
 }
 
-// skip marks the session's state after the last recorded step as unknown. The parameter why is the
-// reason to show.
+// skip marks the session's state after the last recorded step as unknown, for the given reason.
 func (h *history) skip(session, why string, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -109,9 +108,9 @@ func (h *history) skip(session, why string, at time.Time) {
 	t.gap, t.used = why, at
 }
 
-// add adds a step to the track of each session that the records mention. The step contains the
-// current state of the session, as returned by the function state. lost is the number of records
-// missing before these.
+// add adds a step to the track of each session that the records mention, given the number of
+// records missing before these. The step contains the current state of the session, as returned by
+// the callback.
 func (h *history) add(records [][]byte, lost int, state func(session string) (*gate.State, error)) {
 	fresh := map[string]*step{}
 	var order []string
@@ -217,8 +216,8 @@ func (h *history) dropOldest() {
 	}
 }
 
-// stepsOf returns the recorded steps of a session, oldest first. If later steps are missing, gap
-// explains why.
+// stepsOf returns the recorded steps of a session, oldest first. If later steps are missing, it
+// also returns the reason.
 func (h *history) stepsOf(session string) (steps []step, gap string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

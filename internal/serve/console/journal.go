@@ -60,9 +60,9 @@ func newJournal(now func() time.Time) *journal {
 	return &journal{now: now, began: now(), done: make(chan struct{}), first: 1, admitted: map[callKey]uint64{}, known: map[string]bool{}, changed: make(chan struct{})}
 }
 
-// run adds the stored records from past and then the new records from live to the journal, until
-// ctx is done. It also sends the stored records to the channel read, which must be buffered. It
-// closes live before it returns. past and live may be nil.
+// run adds the stored records and then the new ones to the journal, until ctx is done. It also
+// sends the stored records to the channel, which must be buffered. It closes live before it
+// returns. Both live and past may be nil.
 func (j *journal) run(ctx context.Context, live *audit.Follower, past trail.Source, read chan<- []trail.Record) {
 	defer close(j.done)
 	if live == nil {
@@ -128,7 +128,7 @@ func (j *journal) setReading(on bool, err error) {
 	j.signal()
 }
 
-// add adds records, oldest first. lost is the number of records missing before them.
+// add adds records, oldest first, and counts the records that were lost before them.
 func (j *journal) add(records [][]byte, lost int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -150,8 +150,8 @@ func (j *journal) signal() {
 	j.changed = make(chan struct{})
 }
 
-// addRecord adds a record, either as a new row or as an update to an existing row. In the latter
-// case, joined is true. The caller must hold the lock.
+// addRecord adds a record, either as a new row or as an update to an existing row. It reports
+// whether it has updated an existing row. The caller must hold the lock.
 func (j *journal) addRecord(record []byte) (joined bool) {
 	id := recordID(record)
 	if j.known[id] {
@@ -217,8 +217,8 @@ func (j *journal) addOutcome(id string, e *trail.Entry) (joined bool) {
 }
 
 // updateRow finds the row of the call that e concerns and replaces it with a copy modified by the
-// function do. If the journal does not contain the row, or if is returns false for the row,
-// updateRow does nothing and returns false.
+// second callback. If the journal does not contain the row, or if the first callback rejects the
+// row, updateRow does nothing and returns false.
 func (j *journal) updateRow(e *trail.Entry, is func(*row) bool, do func(*row)) bool {
 	n, ok := j.admitted[callKey{e.Session, e.Call}]
 	if !ok || n < j.first || !is(j.rows[n-j.first]) {

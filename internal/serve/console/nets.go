@@ -217,7 +217,7 @@ func mentions(n *gate.NetInfo, name string) bool {
 	})
 }
 
-// A netPage is the page about a single net and its marking.
+// A netPage holds the data for the page about a single net and its marking.
 type netPage struct {
 	netRow
 
@@ -293,16 +293,15 @@ func (c *Console) policyNets() map[string]operator.PolicyNet {
 	return nets
 }
 
-// rowOf returns the table row for a net with the state n. The parameter known describes the same
-// net in the policy in force.
+// rowOf returns the table row for a net, given its state and its description in the policy in
+// force.
 func rowOf(n gate.NetState, known operator.PolicyNet) netRow {
 	row := netRow{PolicyNet: known, Marking: n.String(), Key: n.Key}
 	row.Name, row.Active, row.Shadow = n.Name, n.Active, n.Shadow
 	return row
 }
 
-// arcs lists the input places of the transition if in is true, and its output places otherwise,
-// each with the number of tokens.
+// arcs lists the input or output places of the transition, each with the number of tokens.
 func arcs(n *draw.Net, t draw.Transition, in bool) string {
 	list := t.Out
 	if in {

@@ -13,7 +13,7 @@ type netsAddress struct {
 	Net, Session, At, Value, Why string
 }
 
-// link returns the link as a path with a query.
+// link returns the address of the net page as a path with a query.
 func (p netsAddress) link() string {
 	return addressOf("/nets", nil, "net", p.Net, "session", p.Session, "at", p.At, "value", p.Value, "why", p.Why)
 }

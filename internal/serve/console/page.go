@@ -20,10 +20,11 @@ import (
 //go:embed pages
 var pageFiles embed.FS
 
-// pages returns the templates. All text from outside the console must pass through plain, lines or
-// json, so that it cannot imitate the console's own text; html/template keeps it from becoming
-// markup. The templates are parsed only when the first page is shown, because most processes of
-// this program, such as those that agents start for hooks, never show a page.
+// pages returns the templates. All text from outside the console must pass through one of the
+// template functions plain, lines and json, so that it cannot imitate the console's own text;
+// html/template keeps it from becoming markup. The templates are parsed only when the first page is
+// shown, because most processes of this program, such as those that agents start for hooks, never
+// show a page.
 var pages = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(functions).ParseFS(pageFiles, "pages/*.html"))
 })
@@ -48,7 +49,8 @@ var functions = template.FuncMap{
 	"less":   func(n int) int { return n - 1 },
 }
 
-// ago formats the time that has passed since at, which must be a [time.Time] or a pointer to one.
+// ago formats the time that has passed since the given point in time, a [time.Time] or a pointer to
+// one.
 func ago(now time.Time, at any) string {
 	t, ok := at.(time.Time)
 	if p, is := at.(*time.Time); is && p != nil {
@@ -103,7 +105,7 @@ func actorOf(r *http.Request) operator.Actor {
 	return operator.Actor{Name: visitorOf(r).Name, PIN: r.PostForm.Get("pin")}
 }
 
-// show writes a page, using the template named view.
+// show writes a page, using the named template.
 func (c *Console) show(w http.ResponseWriter, r *http.Request, view, title string, body any) {
 	s := c.options.Proxy.Status()
 	p := page{
@@ -137,8 +139,8 @@ func send(w http.ResponseWriter, code int, page []byte) {
 	_, _ = w.Write(page) // an error means that the browser has disconnected
 }
 
-// finish redirects the browser to the page next after an action. That page shows the text done if
-// err is nil; otherwise, it shows the text failed, followed by the error.
+// finish redirects the browser to the next page after an action. If err is nil, that page shows the
+// message about success; otherwise, it shows the message about failure, followed by the error.
 func (c *Console) finish(w http.ResponseWriter, r *http.Request, next string, err error, done, failed string) {
 	if err != nil {
 		done = failed + ": " + err.Error() + "."

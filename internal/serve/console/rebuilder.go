@@ -36,8 +36,8 @@ func newRebuilder(fresh *gate.State, durable bool) (*rebuilder, error) {
 	return p, err
 }
 
-// restart drops all states that have been rebuilt so far, and starts a new replay. The parameter
-// because is the reason that pages show.
+// restart drops all states that have been rebuilt so far, and starts a new replay. Pages show the
+// given reason.
 func (p *rebuilder) restart(because string) (err error) {
 	p.startReason, p.loaded = because, false
 	p.run, err = replay.New(replay.Options{Policy: p.policy, Active: p.active, Durable: p.durable, Partial: true})
@@ -65,7 +65,7 @@ func (p *rebuilder) boundary(r *trail.Record, e *trail.Entry) string {
 	return ""
 }
 
-// add replays a record. The result forget is true if the caller must drop all steps rebuilt so far.
+// add replays a record. It reports whether the caller must drop all steps rebuilt so far.
 func (p *rebuilder) add(r *trail.Record, e *trail.Entry) (forget bool, err error) {
 	if why := p.boundary(r, e); why != "" {
 		forget = true
@@ -82,7 +82,7 @@ func (p *rebuilder) add(r *trail.Record, e *trail.Entry) (forget bool, err error
 }
 
 // state returns the state of the session's nets after the last replayed record. If the state is
-// unknown, reason explains why.
+// unknown, it also returns the reason.
 func (p *rebuilder) state(e *trail.Entry) (state *replay.State, reason string) {
 	if state, reason = p.run.State(e.Session, e.Time); reason == replay.Unbegun {
 		reason += ": " + p.startReason

@@ -41,7 +41,7 @@ type stepRow struct {
 // Rebuilt reports whether the state was rebuilt from records.
 func (m *snapshot) Rebuilt() bool { return m.Here != nil && m.Here.state == nil }
 
-// snapshotAt returns the snapshot of the step selected by at. If ok is false, snapshotAt has
+// snapshotAt returns the snapshot of the step that the address selects. If it returns false, it has
 // already written an error page.
 func (c *Console) snapshotAt(w http.ResponseWriter, r *http.Request, at netsAddress) (m *snapshot, ok bool) {
 	state, err := c.options.Proxy.State(at.Session)
@@ -93,7 +93,7 @@ func (m *snapshot) showStep(s *step) {
 }
 
 // addSteps adds links to the given steps and, unless the session has ended, a link to its current
-// state. gap explains why steps before the current state are missing.
+// state, with the reason if steps before this state are missing.
 func (m *snapshot) addSteps(steps []step, gap string, at netsAddress) {
 	now := at
 	now.At, now.Why = "", ""

@@ -43,7 +43,7 @@ func blocks(r io.Reader, size int) iter.Seq2[[]byte, error] {
 	}
 }
 
-// ending returns the last block to yield, and the error to yield with it.
+// ending returns the complete lines in buf, and [errPartial] if an incomplete line follows them.
 func ending(buf []byte) ([]byte, error) {
 	end := bytes.LastIndexByte(buf, '\n') + 1
 	if end < len(buf) {
@@ -63,5 +63,5 @@ var (
 	errLong    = errors.New("it is too long for an audit record")
 )
 
-// maxLine is the maximum size in bytes of a line that is read. Valid lines are shorter.
+// maxLine is the maximum length in bytes of the lines that can be read. Valid lines are shorter.
 const maxLine = 5 << 20

@@ -84,9 +84,9 @@ func (v *chainVerifier) fault(writer string, seq uint64, what string) {
 	v.report.Faults = append(v.report.Faults, Fault{Writer: writer, Seq: seq, What: what})
 }
 
-// chain verifies the chain of one writer, and collects the ends of other chains named in it. It
-// starts after the removed records; checkStart verifies their removal once all chains have been
-// read.
+// chain verifies the chain of one writer, and collects the ends of other chains that this chain
+// names. It starts after the removed records; checkStart verifies their removal once all chains
+// have been read.
 func (v *chainVerifier) chain(ctx context.Context, writer string) error {
 	last := v.removals.assumed[writer]
 	defer func() { v.ends[writer] = last }()
@@ -133,8 +133,8 @@ func (v *chainVerifier) checkStart(writer string) {
 	v.fault(writer, 1, fmt.Sprintf("records 1 to %d are missing: no record of their removal exists", from.Seq))
 }
 
-// checkEnd verifies that the record at h exists. The argument by is the writer whose first record
-// names h as the end of another chain.
+// checkEnd verifies that the chain end h, which the first record of another writer's chain names,
+// exists.
 func (v *chainVerifier) checkEnd(ctx context.Context, h audit.Head, by string) error {
 	may, why := v.removals.covers(h)
 	last, ok := v.ends[h.Writer]

@@ -38,7 +38,7 @@ func checkColumns(r *backend.Record) (s rowSubject, fault string) {
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
-// checkDamage adds any damage that the database itself can detect to the report.
+// checkDamage adds to the report any damage that the database detects by itself.
 func (d Database) checkDamage(ctx context.Context, r *Report) error {
 	db, ok := d.Backend.(interface {
 		Damage(ctx context.Context) (file, what string, err error)

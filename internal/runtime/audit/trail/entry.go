@@ -65,7 +65,7 @@ func (f *Filter) Select(r *Record) (e Entry, ok bool) {
 
 // A Record is a record in its encoded form, with its position in a log.
 type Record struct {
-	Writer string // writer of the chain; only in a database
+	Writer string // writer of the chain; set only for a database
 	Seq    uint64
 	Event  []byte // the JSON object, without number and hash
 	Hash   [32]byte

@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// interval is how often to check for new records.
+// interval is the time between checks for new records.
 const interval = 200 * time.Millisecond
 
 // Last returns the newest records that f selects, at most n of them, and the number of the last
@@ -41,8 +41,8 @@ func Last(ctx context.Context, s Source, n int, f *Filter) (ring []Record, end u
 	return ring, end, nil
 }
 
-// Follow calls the function do for each record after the given number, including those written
-// later, until ctx is done or do returns an error. It follows the log across rotations.
+// Follow calls a function for each record after the given number, including those written later,
+// until ctx is done or the function returns an error. It follows the log across rotations.
 func (f File) Follow(ctx context.Context, after uint64, do func(Record) error) error {
 	for {
 		file, err := os.Open(string(f))
@@ -60,7 +60,8 @@ func (f File) Follow(ctx context.Context, after uint64, do func(Record) error) e
 // errReplaced means that the file has been read to its end and has been replaced by another file.
 var errReplaced = errors.New("another file has replaced it")
 
-// follow follows the records in a single file.
+// follow is like [File.Follow], but ends with [errReplaced] when another file replaces the open
+// one.
 func (f File) follow(ctx context.Context, file *os.File, after *uint64, do func(Record) error) error {
 	var half []byte
 	buf := make([]byte, 64<<10)
@@ -95,8 +96,8 @@ func (f File) follow(ctx context.Context, file *os.File, after *uint64, do func(
 	}
 }
 
-// pass calls the function do for the record in line, unless that has already been done. If records
-// before it were missed, pass first reads those from the rotated files.
+// pass passes the record in the line to the callback, unless the callback has already received it.
+// If records before it were missed, pass first reads those from the rotated files.
 func (f File) pass(ctx context.Context, line []byte, after *uint64, do func(Record) error) error {
 	l, err := audit.ParseLine(line)
 	if err != nil || l.Seq <= *after {

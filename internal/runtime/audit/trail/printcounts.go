@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Print writes the report to w as text. The argument name is the name of the log.
+// Print writes the report on the named log to w as text.
 func (r *Report) Print(w io.Writer, name string) error {
 	var b strings.Builder
 	for _, f := range r.Faults {

@@ -102,7 +102,7 @@ func describeFault(line []byte, before audit.Place) string {
 	}
 }
 
-// Parts of a line; see [audit.Line].
+// Fixed parts of a line in a log file; [audit.Line] holds the variable parts.
 const (
 	lineHead = `{"seq":`
 	lineHash = `,"hash":"`
@@ -110,9 +110,9 @@ const (
 	lineEnd  = len(lineHash) + 2*sha256.Size + len(lineTail)
 )
 
-// link returns the position of a line, and reports whether the line correctly follows the record at
-// the position before: it must have the next number, and a hash of its event and the previous hash.
-// The buffer buf is scratch space.
+// link computes the position of a line, and reports whether the line correctly follows the previous
+// record: it must have the next number, and a hash of its event and the previous hash. The buffer
+// is scratch space, which link returns for reuse.
 func link(line []byte, before audit.Place, buf []byte) (audit.Place, []byte, bool) {
 	at := audit.Place{Seq: before.Seq + 1}
 	buf = append(buf[:0], before.Hash[:]...)

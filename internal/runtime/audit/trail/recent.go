@@ -27,7 +27,7 @@ func Recent(ctx context.Context, s Source, n, most int) ([]Record, error) {
 	return last.records, err
 }
 
-// newest keeps only the newest of the records added to it.
+// newest collects records and keeps only the newest ones, up to a maximum number and total size.
 type newest struct {
 	n, most int
 	bytes   int

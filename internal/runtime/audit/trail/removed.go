@@ -51,7 +51,8 @@ func (r *Removed) Whole() time.Time {
 	return r.Before.Add(backend.Skew) // the clocks of the processes can differ
 }
 
-// removed returns the copy of the newest removal event that is kept outside the chains, or nil.
+// removed reads the newest removal event from the copy kept outside the chains. It returns nil
+// before the first removal.
 func (d Database) removed(ctx context.Context) (*audit.Removed, error) {
 	e, removal, _, err := backend.ReadRemoval(ctx, d.Backend)
 	if err != nil || removal.Event == nil {
@@ -95,7 +96,7 @@ func (m *removals) add(s *rowSubject) {
 }
 
 // covers reports whether the record at h has been removed legitimately. If a different record was
-// removed at this position, the result why is not empty.
+// removed at this position, covers also returns a description of the mismatch.
 func (m *removals) covers(h audit.Head) (may bool, why string) {
 	switch p := m.onChain[h.Writer]; {
 	case h.Seq > p.Seq:

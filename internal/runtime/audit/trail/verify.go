@@ -209,7 +209,7 @@ func (v *verifier) collect(done *verifyQueue, path string, number *int) bool {
 
 func (v *verifier) fault(f Fault) { v.report.Faults = append(v.report.Faults, f) }
 
-// end compares the end of the chain with the head, and adds any difference to the report.
+// end compares the last record read with the head, and adds any difference to the report.
 func (v *verifier) end(path string) {
 	h := v.head
 	switch {
@@ -225,7 +225,7 @@ func (v *verifier) end(path string) {
 
 // startOf returns the position before the first record of a log, given its first line. A log can
 // lack the beginning of its chain, because old files may have been removed. If the log cannot begin
-// with this line, the result fault explains why.
+// with this line, startOf also returns an explanation.
 func startOf(line []byte) (before audit.Place, fault string) {
 	l, err := audit.ParseLine(line)
 	if err != nil || l.Seq == 1 || !l.Linked {

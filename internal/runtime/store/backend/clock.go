@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Skew is how far a clock may be behind the newest record.
+// Skew is the maximum time that a clock may lag behind the newest record.
 const Skew = time.Minute
 
 // ClockError is the error of an [Op] that admits a call at the time At, although the newest record

@@ -16,8 +16,8 @@ type Pin struct {
 
 // Pins is implemented by a [Backend] that processes on several machines can share.
 type Pins interface {
-	// Pins returns the pins whose numbers are greater than after, ordered by number, and the total
-	// number of pins.
+	// Pins returns the pins with numbers greater than the given one, ordered by number, and the
+	// total number of pins.
 	Pins(ctx context.Context, after int64) (changed []Pin, total int, err error)
 
 	// AddPins adds pins for tools that have no pin yet, and returns how many it added. If several

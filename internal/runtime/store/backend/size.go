@@ -1,6 +1,6 @@
 package backend
 
-// Largest returns the number of bytes that the largest op writes, but at least 1.
+// Largest returns the number of bytes that the largest of the ops writes, but at least 1.
 func Largest(ops []*Op) int {
 	most := 1
 	for _, op := range ops {

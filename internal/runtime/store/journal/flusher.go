@@ -47,12 +47,12 @@ func (d *flusher) failed() bool {
 	return d.err != nil
 }
 
-// flushTo waits until the step is on disk, flushing the file if necessary. The function last must
-// return the log's last step.
+// flushTo waits until the step is on disk, flushing the file if necessary. The callback must return
+// the log's last step.
 func (d *flusher) flushTo(step uint64, last func() uint64) error {
 	for {
 		runtime.Gosched()        // let other goroutines append their steps first
-		end := max(step, last()) // the function last must be called before the flush begins, and without the lock
+		end := max(step, last()) // get the last step before the flush begins, and without holding the lock
 		others, done, err := d.beginFlush(step)
 		switch {
 		case done:
@@ -65,9 +65,10 @@ func (d *flusher) flushTo(step uint64, last func() uint64) error {
 	}
 }
 
-// beginFlush begins a flush of at least the given step. If the step is already on disk or an
-// earlier flush has failed, it begins none, and done is true. If another flush is in progress, it
-// begins none, and returns a channel that is closed when that flush ends.
+// beginFlush begins a flush of at least the given step, unless the step is already on disk, an
+// earlier flush has failed, or another flush is in progress. In the first two cases, it reports
+// that the step is done. In the last case, it returns a channel that is closed when the other flush
+// ends.
 func (d *flusher) beginFlush(step uint64) (others <-chan struct{}, done bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -167,8 +167,8 @@ func appendMove(b []byte, m *move) ([]byte, error) {
 const maxDepth = rawjson.MaxDepth - 8
 
 // appendData appends a JSON value, or, if the value cannot be part of a line, a JSON string that
-// contains it. If ours is true, the value is known to be a net state, which is flat and has no line
-// breaks.
+// contains it. If ours is true, the value needs no check, because it is a net state, which is flat
+// and has no line breaks.
 func appendData(b, data []byte, ours bool) ([]byte, error) {
 	if ours || bytes.IndexByte(data, '\n') < 0 && data[0] != '"' && rawjson.Check(data, maxDepth) == nil {
 		return append(b, data...), nil
@@ -252,7 +252,7 @@ func readHeader(line []byte) (database string, at position, err error) {
 	return database, at, err
 }
 
-// members passes every member of a JSON object written by this package to the function each.
+// members passes every member of a JSON object written by this package to the callback.
 func members(object []byte, each func(key string, value []byte) error) (err error) {
 	whole := rawjson.Members(object, func(key, value []byte, _ int) bool {
 		err = each(string(key), value)

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// eachRecord passes every record in a section of a segment to the function each. If steps is true,
-// the section contains step lines, and a record counts only if the line of its step follows.
+// eachRecord passes every record in a section of a segment to the callback. If the section contains
+// step lines, a record counts only if the line of its step follows.
 func eachRecord(r io.Reader, steps bool, each func(*backend.Record) (bool, error)) error {
 	err := eachLine(r, steps, func(line []byte) error {
 		r, err := readRecord(line)

@@ -312,8 +312,9 @@ func (l *log) addPadding() {
 	}
 }
 
-// listSegments lists the numbers of the renamed segments, oldest first. The set full contains the
-// segments that have all their lines, and sealed contains those that have only their records.
+// listSegments lists the numbers of the renamed segments, oldest first. It also returns the set of
+// segments that have all their lines, and the set of sealed segments, which have only their
+// records.
 func (l *directory) listSegments() (numbers []uint64, full, sealed map[uint64]bool, err error) {
 	names, err := l.disk.list(filepath.Dir(l.path))
 	if err != nil {

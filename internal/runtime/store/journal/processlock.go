@@ -10,8 +10,8 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// lease is how long a process may keep the process lock while another process waits. The process
-// also checks for waiting processes at this interval.
+// lease is the maximum time that a process keeps the process lock while another process waits. The
+// process also checks for waiting processes at this interval.
 const lease = 10 * time.Millisecond
 
 // processLock is the lock that a process must hold to append to the log. It consists of two lock

@@ -14,9 +14,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// view lets its caller read a consistent state. With mu held, it first calls see to copy the needed
-// parts of the image. It then calls f to read the checkpoint, which is not ahead of the image. view
-// does not need the process lock.
+// view reads a consistent state. The first callback, which is called with mu held, copies the
+// needed parts of the image. The second callback then reads the checkpoint, which is not ahead of
+// the image. view does not need the process lock.
 func (b *Backend) view(see func(*image), f func(sqlite.Reading) error) error {
 	for {
 		b.lockImage()

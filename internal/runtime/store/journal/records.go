@@ -261,8 +261,8 @@ func (s *selection) last(ctx context.Context, d disk, yield func(*backend.Record
 	return nil
 }
 
-// eachLineBackwards passes every line of the segment to the function each, last line first,
-// together with the offset after the line.
+// eachLineBackwards passes every line of the segment to the callback, last line first, together
+// with the offset after the line.
 func (g *segment) eachLineBackwards(d disk, each func(line []byte, end int64) (bool, error)) error {
 	f, done, err := g.open(d)
 	if err != nil || f == nil {

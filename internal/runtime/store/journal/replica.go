@@ -242,7 +242,7 @@ func (r *replica) readSteps() (junk int64, err error) {
 	return junk, nil
 }
 
-// advance applies a step to the image and moves the image to the step's end, the position at.
+// advance applies a step to the image, and moves the image to the position at the step's end.
 func (r *replica) advance(s *step, at position) {
 	before := r.image.bytes
 	r.image.bytes += at.offset - r.image.at.offset

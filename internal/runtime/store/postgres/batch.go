@@ -206,7 +206,7 @@ type answer struct {
 	newest *time.Time // time of the newest record, if the clock of an op is behind it
 }
 
-// applyAnswer sets the Err of each op that was sent. The argument mark is the database's mark at
+// applyAnswer sets the Err of each op that was sent. The mark is the one that the database had at
 // the time of the answer; see [freshParts].
 func (b *batch) applyAnswer(a answer, mark string, f *freshParts) error {
 	if len(a.codes) != len(b.ops) {

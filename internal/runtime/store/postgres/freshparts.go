@@ -16,7 +16,7 @@ import (
 type freshParts struct {
 	mu    sync.Mutex
 	mark  string                  // identifies the period since the server's last crash
-	parts map[backend.PartID]bool // parts that are fresh; nil means all parts, because no crash was detected
+	parts map[backend.PartID]bool // parts read or written since the server's last crash; nil means all parts, because no crash was detected
 }
 
 // setMark sets the mark, which identifies the period since the server's last crash. If the mark

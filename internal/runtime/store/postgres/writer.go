@@ -84,8 +84,9 @@ type uncertainError struct{ cause error }
 func (u *uncertainError) Error() string   { return fmt.Sprintf("%v: %v", backend.ErrUncertain, u.cause) }
 func (u *uncertainError) Unwrap() []error { return []error{backend.ErrUncertain, u.cause} }
 
-// attempt makes one attempt to commit ops. It first resolves an earlier attempt, with the batch
-// *open, that received no answer. If this attempt receives none either, *open is set to its batch.
+// attempt makes one attempt to commit ops. If an earlier attempt received no answer, *open is the
+// batch of that attempt, which is resolved first. If this attempt receives no answer either, *open
+// is set to its batch.
 func (w *writer) attempt(ctx context.Context, open **batch, ops []*backend.Op, change func(*batch)) error {
 	if w.mustResume.Load() {
 		committed, codes, err := w.resume(ctx)
@@ -187,7 +188,8 @@ func (w *writer) resetPool(err error) {
 }
 
 // resume reads this writer's state from the database, and fences off commits that are still in
-// transit. It reports whether the uncertain commit took effect, and returns the answer to it.
+// transit. It reports whether the uncertain commit took effect, and returns the answer to that
+// commit.
 func (w *writer) resume(ctx context.Context) (committed bool, codes []int32, err error) {
 	var fence, commits *int64
 	var mark string

@@ -49,9 +49,9 @@ func (c *changes) watch(r *reader, wake chan<- struct{}) {
 	}
 }
 
-// counters holds the database's change counters, as read by a poll: SQLite's data version, and
-// attention, which counts changes to approvals and stops. A poll reads attention only if the data
-// version has changed.
+// counters holds the database's change counters, as read by a poll: SQLite's data version, and the
+// number of changes to approvals and stops. A poll reads this number only if the data version has
+// changed.
 type counters struct{ data, attention int64 }
 
 func (s counters) refresh(r *reader) counters {

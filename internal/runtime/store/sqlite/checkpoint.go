@@ -46,7 +46,7 @@ func (c *Checkpoint) Close() error {
 	return nil
 }
 
-// write runs f in a transaction. Errors begin with the text doing.
+// write runs f in a transaction. It prefixes errors with the given description.
 func (c *Checkpoint) write(doing string, f func(*link) error) error {
 	if err := c.writer.transact(f); err != nil {
 		return fmt.Errorf("%s: %w", doing, err)

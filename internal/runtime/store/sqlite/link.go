@@ -124,7 +124,7 @@ func (l *link) row(text string, args []any, to ...any) (found bool, err error) {
 	return err == nil, err
 }
 
-// rows runs a query, and calls the function each for each row of the result.
+// rows runs a query, and calls the function for each row of the result.
 func (l *link) rows(text string, args []any, each func(scan func(to ...any) error) error) error {
 	s, err := l.prepared(text)
 	if err != nil {

@@ -99,7 +99,7 @@ func (r Reading) Heads() (all []backend.Record, err error) {
 }
 
 // scanRecord reads a record from the columns writer, seq, hash, time, session and object, and reads
-// the columns before them into first. It reports whether the hash is damaged.
+// any columns before these into the given destinations. It reports whether the hash is damaged.
 func scanRecord(scan func(...any) error, first ...any) (r backend.Record, damaged bool, err error) {
 	var seq, at int64
 	var hash []byte

@@ -10,17 +10,18 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Change lists the parts of a state that have changed since the state was last written.
+// Change lists the changes to a state since the state was last written.
 type Change struct {
 	Nets  []int    // indexes of the nets in the policy
 	Calls []uint64 // numbers of the calls
 	Spent bool     // whether a grant was used
 }
 
-// AppendSessionChange appends the changes that were made to a session's part since the same process
-// last wrote it under the same policy. They form a JSON object that contains members of the part,
-// the changed nets by name, and the changed calls by number. Null means that a net is back in its
-// initial state or that a call has ended. [Merge] applies the changes to the part.
+// AppendSessionChange appends the changes made to the part of the state that belongs to a session,
+// since the same process last wrote this part under the same policy. The changes form a JSON object
+// that contains members of the part, the changed nets by name, and the changed calls by number. A
+// null means that a net is back in its initial state or that a call has ended. [Merge] applies the
+// changes to the part.
 func (c *Codec) AppendSessionChange(dst []byte, s *gate.State, i Info, p Processes, change *Change) ([]byte, error) {
 	e := encoder{Codec: c, dst: dst}
 	e.text(`{"v":` + formVersion(s, i.Writer, p))
@@ -49,7 +50,8 @@ func (c *Codec) AppendSessionChange(dst []byte, s *gate.State, i Info, p Process
 	return append(e.dst, '}'), e.err
 }
 
-// AppendSharedChange is like AppendSessionChange, but for a shared part.
+// AppendSharedChange is like [Codec.AppendSessionChange], but for a part of the state that sessions
+// share.
 func (c *Codec) AppendSharedChange(dst []byte, s *gate.State, change *Change) ([]byte, error) {
 	e := encoder{Codec: c, dst: dst}
 	e.text(`{"v":1`)
@@ -99,14 +101,14 @@ func Merge(part []byte, changes [][]byte) ([]byte, error) {
 // merged is a decoded part to merge changes into.
 type merged struct {
 	top   map[string][]byte
-	keys  []string // keys of top that are not listed in the variable order
+	keys  []string // names of the unknown members in top
 	nets  map[string][]byte
 	names []string // names of the nets, in order of first appearance
 	calls map[uint64][]byte
 }
 
-// read adds the members of a part, or of the changes to a part, to m. It passes the member "calls"
-// to the function calls. It returns false if the data is damaged.
+// read adds the members of a part, or of the changes to a part, to m. It passes the value of the
+// member "calls" to the callback. It returns false if the data is damaged.
 func (m *merged) read(data []byte, calls func(value []byte) bool) bool {
 	ok := true
 	whole := rawjson.Members(data, func(key, value []byte, _ int) bool {

@@ -98,7 +98,7 @@ func newNet(info gate.NetInfo, id gate.NetID, start *gate.NetData) net {
 type Info struct {
 	Principal string
 	Since     time.Time
-	Owner     uint64 // number that identifies the session in shared parts, or 0 if it has no number; see [gate.State.Owners]
+	Owner     uint64 // number that identifies the session in the parts that sessions share, or 0 if it has no number; see [gate.State.Owners]
 	Writer    string // process that owns the session, or empty if the session outlives processes
 	Ended     bool   // whether the session has ended and is kept only for its open calls
 	Open      int    // number of open calls; set when decoding, but not written

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// part decodes a part and its value rows (see [Codec.Row]). If session is true, the part is that of
-// a session.
+// part decodes a part of a state and the part's value rows (see [Codec.Row]). If session is true,
+// the part belongs to a session.
 func (d *decoder) part(data []byte, values map[string][]byte, session bool) {
 	if err := rawjson.Check(data, maxDepth); err != nil {
 		d.err = fmt.Errorf("%s: invalid JSON: %w", d.subject, err)
@@ -63,7 +63,8 @@ func cutRow(row string) (net, key string, ok bool) {
 	return net, row[end:], ok
 }
 
-// member decodes a member that only session parts have. It returns false if the key is unknown.
+// member decodes an object member that occurs only in the part of a state that belongs to a
+// session. It returns false if the key is unknown.
 func (d *decoder) member(key string, value []byte) bool {
 	switch key {
 	case "principal":
@@ -269,8 +270,8 @@ func (d *decoder) values(where string, i int, base *gate.NetData, rows map[strin
 	return d.state.Nets[i].Values
 }
 
-// complete completes the state of a net in shadow mode, and records an error if the net's shadow
-// mode has changed since the state was written.
+// complete fills in the rest of the state of a net in shadow mode, and records an error if the
+// net's shadow mode has changed since the state was written.
 func (d *decoder) complete(where string, n *net, data *gate.NetData) {
 	switch {
 	case d.err != nil:

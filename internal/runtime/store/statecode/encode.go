@@ -16,9 +16,9 @@ import (
 // because an older number belongs to an approval that is used up anyway.
 const maxSpent = 256
 
-// AppendSession appends a session's part: the session's own nets, its open calls, and the processes
-// that admitted them, but not the calls that wait for approval. It fails only if metadata cannot be
-// encoded.
+// AppendSession appends the part of the state that belongs to a session: the session's own nets,
+// its open calls, and the processes that admitted them, but not the calls that wait for approval.
+// It fails only if metadata cannot be encoded.
 func (c *Codec) AppendSession(dst []byte, s *gate.State, i Info, p Processes) ([]byte, error) {
 	e := encoder{Codec: c, dst: dst}
 	e.text(`{"v":` + formVersion(s, i.Writer, p) + `,"policy":"` + c.fingerprint + `"`)
@@ -38,7 +38,7 @@ func (c *Codec) AppendSession(dst []byte, s *gate.State, i Info, p Processes) ([
 	return append(e.dst, '}'), e.err
 }
 
-// AppendShared appends the scope's shared part.
+// AppendShared appends the part of the state that sessions share in the given scope.
 func (c *Codec) AppendShared(dst []byte, s *gate.State, scope gate.Scope) ([]byte, error) {
 	e := encoder{Codec: c, dst: dst}
 	e.text(`{"v":1,"policy":"` + c.fingerprint + `"`)
@@ -53,7 +53,7 @@ func (c *Codec) AppendValue(dst []byte, net int, d *gate.NetData) ([]byte, error
 	return append(e.dst, '}'), e.err
 }
 
-// encoder appends JSON to dst and keeps an error.
+// encoder appends JSON to dst, and records an error if metadata cannot be encoded.
 type encoder struct {
 	*Codec
 	dst []byte

@@ -33,7 +33,7 @@ func (d *decoder) fail(where, format string, args ...any) bool {
 	return false
 }
 
-// object decodes an object. It passes each member to the function each, which returns false if the
+// object decodes an object. It passes each member to the callback, which returns false if the
 // member's key is unknown.
 func (d *decoder) object(where string, value []byte, each func(key string, value []byte) bool) {
 	whole := rawjson.Members(value, func(key, value []byte, _ int) bool {

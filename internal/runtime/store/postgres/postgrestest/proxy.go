@@ -172,7 +172,7 @@ func (p *Proxy) requests(client, server net.Conn) {
 }
 
 // pass writes data to one side, unless the mode is Hold. It returns false if the connection must
-// end, because the mode is Refuse or equals cut, or because the write failed.
+// end, because the mode is Refuse or the given mode, or because the write failed.
 func (p *Proxy) pass(to net.Conn, data []byte, cut Mode) bool {
 	switch {
 	case p.use(cut, Refuse):
