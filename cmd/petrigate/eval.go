@@ -20,11 +20,9 @@ func newEval(s stdio) *cobra.Command {
 			"claims (prove) of a case but does not prove them: petrigate check does. If a line is not a case, eval\n" +
 			"continues, and exits with code 1.\n" +
 			"\n" +
-			"A case is a single line:\n" +
-			`  {"rules": "require backup before delete", "events": [` + "\n" +
-			`    {"type": "call", "id": "1", "tool": "delete", "args": {"path": "a"}},` + "\n" +
-			`    {"type": "call", "id": "2", "tool": "backup"}, {"type": "result", "id": "2", "outcome": "success"},` + "\n" +
-			`    {"type": "call", "id": "3", "tool": "delete"}]}` + "\n" +
+			"A case is a single line, such as:\n" +
+			`  {"rules": "block delete", "events": [{"type": "call", "id": "1", "tool": "delete", "args": {"path": "a"}}]}` + "\n" +
+			`The event {"type": "result", "id": "1", "outcome": "success"} reports the success of the call with that id.` + "\n" +
 			"docs/json.md lists the other fields and the fields of answers.",
 		Args: cobra.NoArgs,
 	}

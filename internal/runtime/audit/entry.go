@@ -69,6 +69,9 @@ func (e *Entry) IsRoutine() bool {
 // IsOf reports whether the record is about the tool with the given name, which can be its plain or
 // qualified name or another name of the call.
 func (e *Entry) IsOf(tool string) bool {
+	if e.Event == "outcome" { // has only the qualified name
+		return e.Tool == tool || strings.HasSuffix(e.Tool, "."+tool)
+	}
 	return e.Tool == tool || e.Upstream+"."+e.Tool == tool || slices.Contains(e.Names, tool)
 }
 

@@ -47,7 +47,7 @@ func (p *Printer) Print(r *Record) error {
 }
 
 func recordLine(when, session, call, tool, what string) string {
-	line := fmt.Sprintf("%-23s  %-14s %5s  %-24s %s", when, text.Escape(session), call, text.Escape(tool), text.Escape(what))
+	line := fmt.Sprintf("%-23s  %-16s %5s  %-24s %s", when, text.Escape(session), call, text.Escape(tool), text.Escape(what))
 	return strings.TrimRight(line, " ")
 }
 
