@@ -24,8 +24,8 @@ type Effort struct {
 	Now    func() time.Time          // clock for Time; if nil, processor time is used, which keeps the result independent of the machine's load
 	Report func(spent time.Duration) // called periodically with the time spent so far; may be nil
 
-	// Narrower proves that a policy admits no more than the policy in the file named by the claim.
-	// If Narrower is nil, such claims remain unproved.
+	// Narrower proves a claim that the policy admits no more than the policy in another file. If
+	// Narrower is nil, such claims remain unproved.
 	Narrower func(c policy.Claim, result *policy.Result, source policy.Source, stop func() bool) verify.Proof
 
 	// Widened checks that a configuration only narrows its base policies, and reports the base
@@ -260,8 +260,9 @@ func (v *Analysis) others(p *gate.Policy, tools ToolSet) []gate.Tool {
 	return append(others, gate.Tools(tools.others(seen)...)...)
 }
 
-// The function tellable completes the given reason for an unknown result. If the result depends on
-// whether the tool called supposed exists, it adds that "petrigate check --live" can find out.
+// The function tellable completes the given reason for an unknown result. If supposed is not empty,
+// the result depends on whether the tool with that name exists, and tellable adds that "petrigate
+// check --live" can find out.
 func tellable(why, supposed string) string {
 	if supposed == "" {
 		return why
@@ -269,8 +270,8 @@ func tellable(why, supposed string) string {
 	return why + "; run petrigate check --live to find out"
 }
 
-// The method tellable is like the function of the same name, but supposed may also be a name that a
-// map gives to calls to other tools. The text then refers to that map.
+// The method tellable is like the function tellable, but also handles a name that a map gives to
+// calls to other tools. For such a name, the text refers to the map.
 func (v *Analysis) tellable(why, supposed string) string {
 	for _, m := range v.policy.Maps() {
 		if supposed == m.As {

@@ -13,9 +13,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// MissingCommands finds server commands that cannot be run on this machine. They are errors if the
-// proxy is about to start. If a configuration is only being checked, they are warnings, because it
-// may be meant for another machine.
+// MissingCommands returns a problem for each server command that cannot be run on this machine. The
+// problem is an error if the proxy is about to start. If the configuration is only being checked,
+// the problem is a warning, because the configuration may be meant for another machine.
 func MissingCommands(c *config.Config, severity diag.Severity) diag.List {
 	var problems diag.List
 	code := codeNoCommand

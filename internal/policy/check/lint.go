@@ -50,7 +50,7 @@ func NoPolicy(s policy.Source) diag.List {
 		gates += counts[i].gates
 	}
 	for i, text := range s.Rules {
-		if n := counts[i]; n.gates+n.claims == 0 && (n.maps == 0 || gates == 0) { // a text can consist of maps alone if another text contains rules
+		if n := counts[i]; n.gates+n.claims == 0 && (n.maps == 0 || gates == 0) { // a rules text can consist of maps alone if another one contains rules
 			problems = append(problems, Warning(codeNoRule, text.Position(1, 1), "the file contains no rules", "begin a rule with require, block, limit or allow"))
 		}
 	}
@@ -107,7 +107,7 @@ func NoUpstream(c *config.Config) diag.List {
 }
 
 // speaksOfAgents reports whether the rules name a tool that can only be a built-in tool of an
-// agent. It ignores the many built-in tools whose names servers use, too.
+// agent. It ignores the many built-in tools that share their names with servers' tools.
 func speaksOfAgents(c *config.Config) bool {
 	own := slices.DeleteFunc(agenttool.Names(), func(name string) bool {
 		return name == strings.ToLower(name) && name != "bash" && name != "apply_patch"

@@ -38,15 +38,15 @@ func (v *Analysis) claimedPossible(t gate.Tool) bool {
 	})
 }
 
-// deadlocked reports whether these nets cause a deadlock, which is reported separately.
+// deadlocked reports whether the given nets cause a deadlock, which is reported separately.
 func (v *Analysis) deadlocked(nets []verify.Net) bool {
 	return slices.ContainsFunc(v.report.Groups, func(g verify.Group) bool {
 		return g.Deadlock.Result == verify.Refuted && len(g.Deadlock.Trace) > 0 && slices.Equal(g.Deadlock.Because, nets)
 	})
 }
 
-// endsWorkflow reports whether the run that leads to the loss ends with a marked terminal place,
-// and is thus the end of a workflow.
+// endsWorkflow reports whether a terminal place is marked after the run that leads to the loss, so
+// that the loss is merely the end of a workflow.
 func (v *Analysis) endsWorkflow(l verify.Loss) bool {
 	states := v.after(l.Trace)
 	return slices.ContainsFunc(l.Because, func(n verify.Net) bool {

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A call that two maps match has the names that both maps give, so the rules for both names apply
-// to it. That is correct if a command does two things or if the narrower pattern has the stricter
+// A call that matches two maps gets a name from each of them, so the rules for both names apply to
+// it. That is correct if a command does two things or if the narrower pattern has the stricter
 // rules. If the narrower pattern has the weaker rules, these rules have no effect.
 
 // milder warns about a map if all calls that it matches also get a second name with stricter rules,

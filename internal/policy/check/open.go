@@ -38,7 +38,8 @@ func (e Effort) raise(why string) string {
 	return ""
 }
 
-// reason returns the text why, with a hint appended if raising a limit might help.
+// reason returns the given reason for an unknown result, with a hint appended if raising a limit
+// might help.
 func (e Effort) reason(why string) string {
 	if hint := e.raise(why); hint != "" {
 		return why + "; " + hint

@@ -20,7 +20,7 @@ type Report struct {
 	Tools     []reportedTool  `json:"tools"`
 	Proofs    []reportedProof `json:"proofs"`
 	Redundant []string        `json:"redundant"`
-	Open      []openQuestion  `json:"open"`     // questions that were not answered, or only in part
+	Open      []openQuestion  `json:"open"`     // questions left unanswered or answered only in part
 	Complete  bool            `json:"complete"` // whether all questions about the policy were answered
 
 	verified *Analysis // findings of the verification; nil if the policy was not verified

@@ -31,8 +31,8 @@ func ParseTools(file string, src []byte) ([]ListedTool, error) {
 	return tools, nil
 }
 
-// KnownSet returns the tool set for a complete list of tools. If cfg is not nil and only the
-// exposed name of a tool is known, the name that clients see, KnownSet adds the tool's other names.
+// KnownSet returns the tool set for a complete list of tools. If cfg is not nil, KnownSet also adds
+// the other names of each tool that is known only by its exposed name, the name that clients see.
 func KnownSet(list []ListedTool, cfg *config.Config) ToolSet {
 	owners := policy.Owners(cfg)
 	for i := range list {
@@ -83,8 +83,9 @@ func LikelyTools(cfg *config.Config, result *policy.Result) ToolSet {
 }
 
 // likely converts a list of tools that might not exist to a [ToolSet]. It does not merge tools,
-// because only one of them can own a bare name. Rules suggest only the first tools in the list;
-// named is their number. All others are marked as supposed, because no claim may depend on them.
+// because only one tool can own a bare name. The parameter named is the number of tools at the
+// start of the list that the rules suggest. All later tools are marked as supposed, because no
+// claim may depend on them.
 func likely(list []ListedTool, named int, owners toolname.Owners) ToolSet {
 	var set ToolSet
 	seen := make(map[string]bool)

@@ -89,8 +89,8 @@ func joined(all []ListedTool, owners toolname.Owners) []verify.Tool {
 	return tools
 }
 
-// Lacks returns a function that finds an argument that a field of a tool's calls reads but that the
-// tool's schema does not list. Lacks returns nil if no schemas are known.
+// Lacks returns a function that compares a field with a tool's schemas: it returns an argument that
+// the field reads but none of the schemas lists. Lacks returns nil if no schemas are known.
 func (s ToolSet) Lacks() func(tool string, f gate.Field) string {
 	if len(s.Schemas) == 0 {
 		return nil

@@ -59,7 +59,7 @@ type Transition struct {
 	Every    time.Duration // time between two firings by the clock; 0 if the clock does not fire the transition
 	Key      []string      // fields of the key; the transition fires separately for each value
 	Unless   []string      // names that exempt a call from the transition
-	Listed   bool          // whether the box is not a transition, but lists admitted names
+	Listed   bool          // whether the box lists admitted names instead of showing a transition
 
 	Lacks []Lack // missing tokens, set by Net.Live; empty if the transition is enabled
 }
@@ -193,7 +193,7 @@ func (l Lack) String() string {
 	return fmt.Sprintf("%s has %d of %d", l.Place, l.Has, l.Needs)
 }
 
-// showsState reports whether the box of transition t shows if t is enabled.
+// showsState reports whether the box of transition t shows whether t is enabled.
 func (n *Net) showsState(t *Transition) bool {
 	return n.live && !t.Listed && (len(t.Tools) > 0 || t.Every > 0)
 }

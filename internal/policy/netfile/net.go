@@ -32,7 +32,7 @@ type Net struct {
 // maxCount is the maximum weight of an arc and the maximum number of initial tokens in a place.
 const maxCount = math.MaxInt32
 
-// The type weighted is an arc with a weight, to or from the place with the given name.
+// The type weighted represents a weighted arc to or from the place with the given name.
 type weighted struct {
 	place  string
 	weight int

@@ -109,7 +109,7 @@ func (r *Report) pump() string {
 	return text
 }
 
-// listOr formats a list. It returns "?" if the analysis is incomplete, and the string none if the
+// listOr formats a list. It returns "?" if the analysis is incomplete, and the given text if the
 // list is empty.
 func (r *Report) listOr(none string, list []string) string {
 	const most = 8

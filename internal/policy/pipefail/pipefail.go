@@ -21,8 +21,8 @@ const Prefix = "set -o pipefail; "
 const field = "command"
 
 // Add returns the arguments of the call after inserting Prefix before the call's script. ok is
-// false if Prefix would not help, because it turns none of the call's names into evidence that a
-// net of the policy waits for.
+// false if Prefix would not help, because the call's success would count as evidence for no more of
+// its names than before.
 func Add(p *gate.Policy, c gate.Call) (args []byte, ok bool) {
 	if !strings.Contains(Script(c.Args), "|") {
 		return nil, false

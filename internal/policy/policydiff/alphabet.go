@@ -9,14 +9,13 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A call can have several names, because a proxy gives names to servers' tools and agents' hooks
-// give names to agents' tools. An alphabet holds the tools that the two policies can distinguish by
-// their names.
+// A call can have several names: a proxy gives more than one name to a server's tool, and so does
+// an agent's hook to an agent's tool. An alphabet therefore lists tools with all their names.
 
 // A namedTool is a tool with all names that calls to it have.
 type namedTool struct {
 	name    string
-	foreign bool // whether the tool's name restricts but does not count as evidence
+	foreign bool // whether the tool's name only restricts calls and does not count as evidence
 	also    []gate.Name
 	command presence // whether calls have the field "command", which affects the names that hooks give
 }

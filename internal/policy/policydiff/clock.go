@@ -14,8 +14,8 @@ import (
 const tickOf = "\x00tick "
 
 // clockless returns a copy of n with calls that stand for the ticks of the clock. No pattern in any
-// net matches these calls. A net with a key retains its clock, because a single call cannot stand
-// for a tick for all values.
+// net matches these calls. A net with a key retains its clock, because a tick concerns all values
+// of the key, and a call only one of them.
 func clockless(n gate.Net) gate.Net {
 	none := gate.Tool{Name: tickOf + "*", Kind: gate.Glob}
 	keyed := hasKey(n)
@@ -110,7 +110,7 @@ func (t tick) pass(policies [2]*gate.Policy, states [2]*gate.State) {
 	}
 }
 
-// fire fires a transition of the clock if it is enabled, and reports whether it was. tool is the
+// fire fires a transition of the clock and reports whether the transition was enabled. tool is the
 // name of the call that stands for the transition.
 func fire(p *gate.Policy, s *gate.State, tool string) (enabled bool) {
 	verdict, number, _ := decide(p, s, gate.Call{Tool: tool})

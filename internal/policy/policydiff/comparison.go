@@ -23,7 +23,7 @@ type Comparison struct {
 	sums       [][2]gate.NetInfo // pairs of nets that differ only in the limit of a sum
 	states     int
 	stop       func() bool
-	none       [2]bool // whether the new policy is proved not to be stricter (index 0) and not to be looser (index 1)
+	none       [2]bool // whether a difference is ruled out: the new policy is proved not to be stricter (index 0) or not to be looser (index 1)
 	alike      int     // maximum number of identical calls in flight that a state lists if they hold no tokens; this number stands for any larger one
 
 	Stricter, Looser *Witness
@@ -143,8 +143,9 @@ func (d *Comparison) Excludes(direction string) bool {
 	return map[string]bool{"stricter": stricter, "looser": looser, "different": stricter && looser}[direction]
 }
 
-// decide makes a call in state s and grants the approvals that the policy requests. by holds the
-// names of the nets that refuse the call or require approval.
+// decide makes a call in state s and grants the approvals that the policy requests. It returns the
+// verdict, the number of an admitted call, and the names of the nets that refuse the call or
+// require approval.
 func decide(p *gate.Policy, s *gate.State, call gate.Call) (verdict permission, number uint64, by []string) {
 	decision, delta := p.Decide(s, call, nil)
 	s.Apply(delta)
@@ -163,7 +164,8 @@ func decide(p *gate.Policy, s *gate.State, call gate.Call) (verdict permission, 
 	return refusedCall, 0, by
 }
 
-// decide makes the call in the states of both policies; see the function of the same name.
+// decide makes the call in the states of both policies with the function decide, and returns the
+// results for each policy.
 func (c *possible) decide(policies [2]*gate.Policy, states [2]*gate.State, now time.Time) (verdicts [2]permission, numbers [2]uint64, by [2][]string) {
 	for i, p := range policies {
 		call := c.on(i)

@@ -26,7 +26,7 @@ func (d *Comparison) conditions() {
 	}
 }
 
-// lacked returns the first condition in some that others does not contain, or nil if others
+// lacked returns the first of the given conditions that is missing from others, or nil if others
 // contains all of them.
 func lacked(some, others []gate.Condition) *gate.Condition {
 	return list.Find(some, func(c gate.Condition) bool {

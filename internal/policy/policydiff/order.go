@@ -16,8 +16,9 @@ import (
 // therefore refuses everything that the other policy refuses. This holds after every run, even over
 // several sessions.
 
-// excluded reports whether the new policy cannot be stricter (index 0) and whether it cannot be
-// looser (index 1). alone holds the maps that only one of the policies has.
+// excluded reports for each direction whether a difference is impossible: whether the new policy
+// cannot be stricter (index 0), and whether it cannot be looser (index 1). alone holds the maps
+// that only one of the policies has.
 func (d *Comparison) excluded(alone []gate.Map) (never [2]bool) {
 	from, to := d.sides[0], d.sides[1]
 	if doubted(from, to, alone) != "" {
@@ -47,8 +48,8 @@ func (s *Side) within(other *Side, alone []gate.Map, stop func() bool) bool {
 	return other.deny && !slices.ContainsFunc(other.nets, func(n gate.NetInfo) bool { return !known(n) })
 }
 
-// replaces reports whether the net strict refuses everything that net n refuses. If more is true,
-// strict may list more calls than n.
+// replaces reports whether the net strict refuses everything that net n refuses. If the flag more
+// is set, strict may list more calls than n.
 func replaces(strict, n gate.NetInfo, alone []gate.Map, more bool) bool {
 	same := strict.Fingerprint == n.Fingerprint
 	if !same {
@@ -160,8 +161,8 @@ func fingerprint(n gate.Net) string {
 }
 
 // doubted returns the reason why the comparison is incomplete if only one of the two policies reads
-// some field as a script, and "" otherwise. Such a field makes the other fields of a call doubtful
-// under that policy only, and the representatives do not include such calls.
+// some field as a script, and "" otherwise. Such a field makes the call's other fields uncertain
+// under that policy only, and the representatives do not include calls with uncertain fields.
 func doubted(from, to *Side, alone []gate.Map) string {
 	reads := func(maps []gate.Map, wanted func(gate.Map) bool) bool {
 		return slices.ContainsFunc(maps, func(m gate.Map) bool { return m.Reader != nil && m.Field != "" && wanted(m) })

@@ -22,7 +22,7 @@ func Compare(from, to *Side, states int, stop func() bool) (*Comparison, error) 
 		return nil, err
 	}
 	over, asked := false, stop
-	stop = func() bool { // once asked has returned true, stop always returns true
+	stop = func() bool { // stop keeps returning true after the first time
 		over = over || asked()
 		return over
 	}

@@ -205,8 +205,8 @@ func (n node) copyOf(f openCall, call int) openCall {
 	return again
 }
 
-// withCopies returns flights, followed by copies of those that belong to the call with number call.
-// The copies belong to the call with number other.
+// withCopies returns flights, followed by a copy of each element that belongs to the given call.
+// The copies belong to the call with the number in other.
 func withCopies(flights []gate.Flight, call, other uint64) []gate.Flight {
 	out := slices.Clip(flights)
 	for _, one := range flights {

@@ -12,7 +12,8 @@ import (
 )
 
 // representatives returns one call of every kind that either policy distinguishes. Doubtful calls,
-// which might not exist, are recorded in d.maybe. If some calls were omitted, why is the reason.
+// which might not exist, are recorded in d.maybe instead. If some calls were omitted,
+// representatives also returns the reason.
 func (d *Comparison) representatives(single []gate.Map) (calls []representative, why string) {
 	o, labels := verify.Options{Doubtful: true, Stop: d.stop}, &gate.Labels{}
 	for _, m := range d.sides[0].maps {
@@ -79,9 +80,9 @@ func (d *Comparison) alphabet() *alphabet {
 	return a
 }
 
-// certainty returns an additional net that makes the enumeration distinguish calls by whether the
-// names given by maps are certain. This matters for the default of a policy and for exemptions that
-// use maps of only one policy.
+// certainty returns an additional net that makes the enumeration distinguish calls that certainly
+// have a name given by a map from calls that might have it. This matters for the default of a
+// policy and for exemptions that use maps of only one policy.
 func (d *Comparison) certainty(labels *gate.Labels) gate.Net {
 	t := gate.Transition{Name: otherTool, Inputs: []string{"p"}, Outputs: []string{"p"}, Tools: []gate.Tool{{Name: otherTool, Kind: gate.Literal}}}
 	for _, m := range labels.Maps {
@@ -96,8 +97,8 @@ func (d *Comparison) certainty(labels *gate.Labels) gate.Net {
 // the policies lacks.
 func markOf(i int) string { return strings.Repeat("\x00", i+2) }
 
-// bothNets returns the nets of both policies. In nets that use their policy's labels, these are
-// replaced with the given labels.
+// bothNets returns the nets of both policies. In a net that uses its policy's labels, the given
+// labels replace them.
 func (d *Comparison) bothNets(labels *gate.Labels) []gate.Net {
 	var nets []gate.Net
 	for i, s := range d.sides {
@@ -116,8 +117,8 @@ func (d *Comparison) bothNets(labels *gate.Labels) []gate.Net {
 	return nets
 }
 
-// doubt records a call that might not exist. Names given by maps that one of the policies lacks are
-// tried both as certain and as uncertain.
+// doubt records a call that might not exist. If a map that only one policy has gives the call a
+// name, doubt tries this name both as certain and as uncertain.
 func (d *Comparison) doubt(c representative, single []gate.Map) {
 	for _, certain := range []bool{false, true} {
 		p := possible{representative: c}

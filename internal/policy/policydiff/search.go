@@ -71,9 +71,9 @@ func (p *product) begin(k int, c possible) (missing []int) {
 	return nil
 }
 
-// endAll ends each open call of node k with every outcome, but only one of several identical calls.
-// If the identical calls stand for any number of calls, endAll also considers that the same number
-// of calls remains after a success.
+// endAll ends the open calls of node k with every outcome. It ends only one of several identical
+// calls. If the identical calls stand for any number of calls, endAll also considers that the same
+// number of calls remains after a success.
 func (p *product) endAll(k int) {
 	alike := make(map[string]int)
 	for _, f := range p.nodes[k].open {

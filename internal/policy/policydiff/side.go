@@ -55,7 +55,8 @@ func (s *Side) emptyIfShadow(other *Side) error {
 	return s.compile()
 }
 
-// The method only builds a policy from the nets accepted by wanted, each transformed by seen.
+// The method only builds a policy from the nets that wanted accepts, after transforming each net
+// with seen.
 func (s *Side) only(wanted func(gate.NetInfo) bool, seen func(gate.Net) gate.Net) (*gate.Policy, error) {
 	nets := list.Map(list.Filter(s.nets, wanted), func(n gate.NetInfo) gate.Net { return seen(n.Net) })
 	return gate.NewPolicy(nets, gate.PolicyOptions{Labels: s.labels, Deny: s.deny})

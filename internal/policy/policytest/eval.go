@@ -54,7 +54,7 @@ func Eval(r io.Reader, w io.Writer) (Evaluation, error) {
 // An Evaluation summarizes a call to [Eval]. It does not include the answers.
 type Evaluation struct {
 	Differences []Difference
-	Unreadable  []UnreadableCase // lines that are not cases, except those with an expected answer
+	Unreadable  []UnreadableCase // lines that are not cases and have no expected answer
 }
 
 // An UnreadableCase is a line that is not a case.

@@ -95,7 +95,7 @@ func (r *testRun) call(number int, s *Step) gate.Call {
 		case i < 0:
 			c.Also = append(c.Also, name)
 		case name.Weak:
-			c.Also[i] = name // a name that is not weak keeps its properties from the configuration
+			c.Also[i] = name // any other name keeps its properties from the configuration
 		}
 	}
 	if s.Annotations != nil {
@@ -236,8 +236,7 @@ func blocksText(blocks []gate.Block) string {
 	return cmp.Or(strings.Join(all, ", "), "no net")
 }
 
-// concerned returns those of the nets in all that gave a verdict on the call. It modifies the slice
-// all.
+// concerned returns those of the given nets that gave a verdict on the call. It modifies the slice.
 func (d *callOutcome) concerned(all []gate.NetState) []gate.NetState {
 	said := make(map[string]bool)
 	for _, v := range d.said {

@@ -15,8 +15,8 @@ const (
 	Later // the answer is given later, with [Session.Answer]
 )
 
-// Call makes a call at the simulated time. If approval is requested, says is the answer; if says is
-// [Later], Call instead returns the [gate.Ask].
+// Call makes a call at the simulated time and gives the answer in says to an approval request. If
+// says is [Later], Call instead returns the [gate.Ask].
 func (s *Session) Call(c gate.Call, says Consent) gate.Decision {
 	c.Time = s.box.now
 	d := s.Decide(c, nil)
