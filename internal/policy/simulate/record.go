@@ -17,8 +17,8 @@ import (
 )
 
 // Record writes the session to a new file as a policy test, and runs the test once to see whether
-// it passes. The policy is in the files rules and nets; if both are empty, it is in a
-// configuration.
+// it passes. The parameters rules and nets list the files of the policy; if both are empty, the
+// policy is in a configuration.
 func (m *Simulator) Record(path string, rules, nets []string) error {
 	script := m.policyText(filepath.Dir(path), rules, nets) + "tests:\n  - name: recorded\n    steps:\n"
 	steps := m.stepsText()
@@ -121,8 +121,8 @@ func (m *Simulator) stepsText() []string {
 	return steps
 }
 
-// ended reports whether move i makes or approves the given call. If the next move ends the call, a
-// single step of the test does both.
+// ended reports whether move i makes or approves the given call. If so, and if the next move ends
+// the call, one step of the test covers both moves.
 func (m *Simulator) ended(i, call int) bool {
 	return i >= 0 && m.moves[i].of == call && (m.moves[i].word == "call" || m.moves[i].word == "approve")
 }

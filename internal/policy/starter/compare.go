@@ -22,8 +22,8 @@ func (plan *Plan) compare(o Options) error {
 	return err
 }
 
-// missingStatements returns the statements of text that do not occur in have, each below its
-// comment.
+// missingStatements returns the statements of text that the existing policy lacks, each below its
+// comment. The set have contains the existing statements.
 func missingStatements(text string, have map[string]bool) string {
 	var b strings.Builder
 	comment := ""
@@ -62,9 +62,9 @@ func without(statement string, have map[string]bool) string {
 	return before + strings.Join(new, ", ") + after
 }
 
-// splitNames returns the names in the list of an approval statement, which decides alike on all of
-// them. For any other statement, and if the list contains anything but plain names, it returns no
-// names.
+// splitNames returns the names in the list of an approval statement, together with the text before
+// and after the list. An approval statement treats all its names alike. For any other statement,
+// and if the list contains anything but plain names, splitNames returns no names.
 func splitNames(statement string) (before string, names []string, after string) {
 	for _, form := range [][2]string{{"require human-approval before ", ""}, {"prove never ", " without human-approval"}} {
 		list, begins := strings.CutPrefix(statement, form[0])

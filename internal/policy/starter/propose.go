@@ -257,8 +257,8 @@ func groups(names []string) (all []string) {
 	return append(all, odd...)
 }
 
-// The function each returns a line for each list of names that groups returns. The line is form,
-// with the list in place of %s.
+// The function each returns a line for each list of names that groups returns. To create a line, it
+// replaces %s in form with the list.
 func each(form string, names []string) (lines []line) {
 	before, after, _ := strings.Cut(form, "%s")
 	for _, group := range groups(names) {

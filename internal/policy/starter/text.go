@@ -62,7 +62,7 @@ func joined(lines []line) string {
 
 // removeLines removes the lines with the given numbers from the proposal and returns them. A line
 // with several names is first split into one line per name, so that the next round removes only the
-// problematic names. again reports whether anything changed.
+// problematic names. The second result is true if anything changed.
 func (p *proposal) removeLines(numbers map[int]bool) (left []string, again bool) {
 	number := len(p.head())
 	take := func(s *statements) {

@@ -28,7 +28,7 @@ func (m *prover) callable(t gate.Tool) Name {
 }
 
 // checkName replaces the runs in the finding n with runs that the gate admits. If it fails to find
-// such a run, why is the reason.
+// such a run, it returns the reason.
 func (m *prover) checkName(n Name) (played Name, why string) {
 	var failing string
 	n.Shortest, why = m.checkRun(n.Shortest)

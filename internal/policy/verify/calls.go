@@ -24,7 +24,7 @@ type Call struct {
 }
 
 // Calls returns one call of each kind that the policy's nets and the names in Options.Prove
-// distinguish. If some kinds are missing, why is the reason.
+// distinguish. If some kinds are missing, Calls also returns the reason.
 func Calls(p *gate.Policy, o Options) (calls []Call, why string) {
 	o.passes = true // include calls that are unknown to all nets
 	m := newProver(p, &o)

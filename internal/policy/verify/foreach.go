@@ -32,9 +32,9 @@ func (a ForEach) prove(m *prover) Proof {
 	return p
 }
 
-// narrow returns a variant of the function tag that tags only calls with the tracked value. If the
-// claim is a [NeverBefore], calls to Tool without a value stay tagged, because no earlier call can
-// have the same value.
+// narrow returns a variant of the function tag that tags only calls with the tracked value, the one
+// key value that the proof considers. If the claim is a [NeverBefore], calls to Tool without a
+// value stay tagged, because no earlier call can have the same value.
 func (a *ForEach) narrow(tag func(*callclass.Class) uint8) func(*callclass.Class) uint8 {
 	if tag == nil {
 		return nil
@@ -54,9 +54,10 @@ func (a *ForEach) narrow(tag func(*callclass.Class) uint8) func(*callclass.Class
 	}
 }
 
-// own reports whether calls of class s have the tracked value in the field that counts as their
-// own: the first field that keys read or, if a claim is made for each value of a key, the fields of
-// that key.
+// own reports whether calls of class s belong to the tracked value, the one key value that the
+// proof considers: in each group of fields that keys compare, the first field that the calls have
+// must have this value. If the claim is made for each value of a key, the fields of that key do not
+// count.
 func (m *prover) own(s *callclass.Class) bool {
 	if m.each == nil {
 		return s.OfItself()

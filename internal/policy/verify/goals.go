@@ -15,9 +15,9 @@ func (m *prover) groupsOf(nets []int) []int {
 	})...)
 }
 
-// ofOne returns a function that matches calls to tool t that have the tracked value in all fields
-// read by keys. If no net with a key gates the tool, the function matches all calls to t, and one
-// is false.
+// ofOne returns a function that matches calls to tool t where all arguments that keys read have the
+// tracked value, the one key value that the proof considers. If no net with a key gates the tool,
+// the function matches all calls to t, and the second result is false.
 func (m *prover) ofOne(t gate.Tool) (match func(*callclass.Class) bool, one bool) {
 	carries := func(s *callclass.Class) bool { return s.Carries(t, false) }
 	classes, _ := m.ClassesFor(nil, carrying(t))

@@ -27,7 +27,7 @@ func (m *prover) checkRefutation(p Proof) Proof {
 }
 
 // checkRun returns the trace t with arguments that the nets accept. If it finds no such arguments,
-// it returns t unchanged, and why names the refused call.
+// it returns t unchanged and a reason that names the refused call.
 func (m *prover) checkRun(t Trace) (run Trace, why string) {
 	if !m.judging || len(t) == 0 {
 		return withoutClasses(t), ""
@@ -36,9 +36,8 @@ func (m *prover) checkRun(t Trace) (run Trace, why string) {
 }
 
 // replayed checks the trace t by replaying it in the gate. It returns the run that the gate
-// admitted, with arguments that the nets accept. If that fails, or if the run does not meet the
-// query q, which may be nil, replayed returns t, and why is the reason. The result contains no
-// classes.
+// admitted, with arguments that the nets accept and without the classes of calls. If the replay
+// fails, or if the run does not meet the query q, replayed returns t and the reason. q may be nil.
 func (m *prover) replayed(t Trace, q *explore.Query) (run Trace, why string) {
 	r := m.newReplay(t)
 	for _, s := range expandRepeats(t, func(s *Step) bool { return m.rows || s.another() }) {
@@ -66,7 +65,7 @@ func withoutClasses(t Trace) Trace {
 const maxApart = 64
 
 // expandRepeats writes out repeated steps as separate calls, so that their arguments can differ. It
-// expands only steps accepted by the function may.
+// expands only those steps for which the given function returns true.
 func expandRepeats(t Trace, may func(*Step) bool) Trace {
 	var out Trace
 	number := 0

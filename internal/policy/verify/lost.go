@@ -77,8 +77,8 @@ func isFixedLimit(n *gate.NetInfo) bool {
 }
 
 // loses looks for a run with a failure that makes tool t permanently unavailable, although t stays
-// reachable in every run without failures. It returns an empty Loss if it finds no such run, or if
-// it cannot tell, with the reason in why.
+// reachable in every run without failures. If it finds no such run, it returns an empty Loss and,
+// if the search was inconclusive, the reason.
 func (m *prover) loses(t gate.Tool) (l Loss, why string) {
 	match, one := m.ofOne(t)
 	if one && slices.ContainsFunc(m.Classes, func(s *callclass.Class) bool { return m.gatedByKey(s) && !s.Free() }) {
@@ -103,7 +103,7 @@ func (m *prover) loses(t gate.Tool) (l Loss, why string) {
 
 // keptBySuccess reports whether the goal remains reachable after every run of successful calls. It
 // considers the given nets first and then adds nets that may block calls. If the result is unknown,
-// why is the reason.
+// keptBySuccess also returns the reason.
 func (m *prover) keptBySuccess(nets []int, g *explore.Goal) (kept bool, why string) {
 	tag := explore.Tagged(func(s *callclass.Class) bool { return !s.Waits && g.Matches(s) })
 	for {

@@ -33,7 +33,7 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 		match, one = m.ofOne(a.Tool)
 	}
 	classes, gap := m.ClassesFor(nil, carrying(a.Tool))
-	var matched, known []int // nets affected by calls that match accepts; known covers only calls that are known to be possible
+	var matched, known []int // nets affected by matching calls, and by those matching calls that are known to be possible
 	for i, s := range classes {
 		if !match(s) {
 			continue
@@ -60,9 +60,9 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 	return m.always(m.groupsOf(known), nil, explore.TaggedGoal(match, one))
 }
 
-// The method always tries to prove that successful calls can reach the goal from every state. It
-// explores all nets listed in around if these have few states, and otherwise as few nets as
-// suffice, starting with those listed in few.
+// The method always tries to prove that successful calls can reach the goal from every state. If
+// the nets in around have only a small number of states, it explores all of these nets. Otherwise,
+// it starts with the nets in few and adds nets only as needed.
 func (m *prover) always(around, few []int, g *explore.Goal) Proof {
 	if why := m.Yielding(around); why != "" {
 		return Proof{Why: why}
@@ -84,7 +84,7 @@ func (m *prover) always(around, few []int, g *explore.Goal) Proof {
 
 // alwaysBy tries to decide the goal with the given nets alone. The goal is proved if calls that no
 // other net ever refuses can always lead to it. It is refuted if some run that all nets admit leads
-// to a state where the given nets forbid it. Otherwise, more holds the nets to add, if any.
+// to a state where the given nets forbid it. Otherwise, alwaysBy returns the nets to add, if any.
 func (m *prover) alwaysBy(nets []int, g *explore.Goal) (p Proof, more []int) {
 	tag := explore.Tagged(func(s *callclass.Class) bool { return !s.Waits && g.Matches(s) })
 	if why := m.Calls.Gap(nets, tag); why != "" {

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// asks returns a function that reports whether a transition requires an approval that satisfies a.
-// It returns nil if every approval satisfies a.
+// asks returns a function that reports whether a transition requires an approval as described by a.
+// It returns nil if any approval will do.
 func (a *Approval) asks() func(*gate.Transition) bool {
 	if a == nil || a.Count < 2 && a.Via == "" {
 		return nil
@@ -31,8 +31,8 @@ func (a NeverWithoutApproval) prove(m *prover) Proof {
 	return m.safe(unasked(ofItself(a.Tool), &a.Approval))
 }
 
-// unasked returns a query for a call that is admitted without requesting an approval that satisfies
-// a.
+// unasked returns a query for a call that is admitted without requesting the approval that a
+// describes.
 func unasked(tag func(*callclass.Class) uint8, a *Approval) *explore.Query {
 	return &explore.Query{
 		Sole: -1, Tag: tag, Unasked: true, Asks: a.asks(),

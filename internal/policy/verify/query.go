@@ -60,8 +60,8 @@ func carriesAny(s *callclass.Class, names []gate.Tool, evidence bool) bool {
 	return slices.ContainsFunc(names, func(t gate.Tool) bool { return s.Carries(t, evidence) })
 }
 
-// ofItself returns a function that tags calls with the given name if their own value (see
-// prover.own) is the tracked one.
+// ofItself returns a function that tags calls with the given name if they belong to the key value
+// that the proof considers; see [prover.own].
 func ofItself(t gate.Tool) func(*callclass.Class) uint8 {
 	return explore.Tagged(func(s *callclass.Class) bool { return s.Carries(t, false) && s.OfItself() })
 }

@@ -200,8 +200,8 @@ func (t *remedySearch) states() []*gate.NetData {
 // maxRounds is the maximum number of values of a call that are handled one after the other.
 const maxRounds = 8
 
-// continueFrom extends a partial remedy that was not sufficient: in state s, reached by its steps,
-// the call is still refused because of another key value. stopped is that refusal.
+// continueFrom extends a partial remedy that was not sufficient. In state s, reached by the steps
+// of the remedy, the call is refused with the refusal stopped because of another key value.
 func (t *remedySearch) continueFrom(s *gate.State, so Remedy, stopped *gate.Refusal) (Remedy, bool) {
 	keyed := slices.ContainsFunc(stopped.Blocks, func(b gate.Block) bool { return b.Key != nil })
 	if t.rounds++; !keyed || len(so.Steps) == 0 || t.rounds > maxRounds {

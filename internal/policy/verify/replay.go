@@ -233,7 +233,7 @@ func (r *replay) asks(q *explore.Query, call int) bool {
 const maxReplayed = 20_000
 
 // another reports whether the step is the beginning of a call with a value other than the tracked
-// one.
+// one, the key value that the proof considers.
 func (s *Step) another() bool { return s.class != nil && s.class.HasOther() }
 
 // The method others returns further arguments to try after a net has refused the arguments of a

@@ -63,8 +63,8 @@ func (t Trace) Calls() []string {
 
 func trace(ms []explore.Move) Trace { return traceTo(ms, nil) }
 
-// traceTo converts the run ms into a trace. If possible, it chooses argument values that also suit
-// the later calls in then.
+// traceTo converts the run ms into a trace. If possible, the argument values that it chooses also
+// suit the calls of a second run, which comes after the first.
 func traceTo(ms, then []explore.Move) Trace {
 	var t Trace
 	waits := make(map[int]bool)

@@ -57,9 +57,9 @@ func (n *Net) exempts(name string) bool {
 		})
 }
 
-// kindsOf returns values that all patterns in set match, one for each combination of properties of
-// the patterns' labels. Patterns in either may match the values too, since this makes no
-// difference, but no other patterns do. If no such text can exist, kindsOf returns no values. ok is
+// kindsOf returns values that match all patterns in set, one value for each combination of
+// properties of the patterns' labels. The values match no other patterns, except perhaps those in
+// either, which make no difference. If no such text can exist, kindsOf returns no values. ok is
 // false if there are too many combinations.
 func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (values []*value, ok bool) {
 	text, known := witness(ps, set)
@@ -279,15 +279,15 @@ func compatible(ps []pattern, readers, matter []int, strong uint64) bool {
 	return true
 }
 
-// carries reports whether p's command, extended by more words, could also be a command that other
-// looks for. This is possible, for example, if p's program is unknown and can therefore have any
-// arguments.
+// carries reports whether p's command, extended by more words, could also be a command that the
+// other pattern looks for. This is possible, for example, if p's program is unknown and can
+// therefore have any arguments.
 func carries(p, other *pattern) bool {
 	return other.matches(strings.Join(p.script, " ") + " " + strings.Join(other.script, " "))
 }
 
-// spares reports whether a script that runs the commands of p and other still counts as running
-// only p's command, because the other command has no effect.
+// spares reports whether a script that runs the commands of both patterns still counts as running
+// only p's command, because the other pattern's command has no effect.
 func spares(p, other *pattern) bool {
 	own, inert := strings.Join(p.script, " "), strings.Join(other.script, " ")
 	return slices.ContainsFunc([]string{inert + "; " + own, own + " | " + inert}, func(s string) bool { return p.read(s).Only(p.same) })

@@ -25,7 +25,8 @@ func (c *clock) over() bool {
 	return c.late
 }
 
-// tick is like over, but it calls stop only once every askEvery ticks.
+// tick reports whether time is up, like [clock.over], but calls stop only once every askEvery
+// ticks.
 func (c *clock) tick() bool {
 	c.ticks++
 	if c.ticks%askEvery == 0 {

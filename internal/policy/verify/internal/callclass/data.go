@@ -196,7 +196,7 @@ func (s *sort) has(field string) bool {
 const maxData = 4
 
 // data returns the fields that keys read from calls with the effects and names of class s. If some
-// of the fields cannot be tracked, why is the reason.
+// of the fields cannot be tracked, data also returns the reason.
 func (b *keyFields) data(s *Class) (data []Datum, why string) {
 	add := func(f gate.Field) {
 		f = normalize(f)
@@ -231,8 +231,9 @@ func (b *keyFields) data(s *Class) (data []Datum, why string) {
 	return data[:min(len(data), maxData)], why
 }
 
-// eachPresence calls the function do for every way of assigning a [Presence] to each of the fields.
-// A result field does not restrict the call, so it either has the tracked value or is ignored.
+// eachPresence calls the given function for every way of assigning a [Presence] to each of the
+// fields. A result field does not restrict the call, so it either has the tracked value or is
+// ignored.
 func eachPresence(data []Datum, do func([]Datum)) {
 	count := 1
 	options := func(d *Datum) int {
@@ -366,8 +367,8 @@ func (n *Net) awaits(t int) bool {
 	return slices.ContainsFunc(n.reading(t), func(f gate.Field) bool { return f.Result })
 }
 
-// reads examines the fields that transition t reads. void reports whether the call lacks any of
-// them, and other reports whether any of them has a value other than the tracked one.
+// reads examines the fields that transition t reads. The results tell whether the call lacks any of
+// these fields (void), and whether any of them has a value other than the tracked one (other).
 func (n *Net) reads(t int, s *Class) (void, other bool) {
 	for _, f := range n.reading(t) {
 		switch s.Has(f) {

@@ -20,7 +20,8 @@ func (d *deferred) seen(nets []int, tag func(*Class) uint8) []int {
 	return slices.Compact(atoms)
 }
 
-// kinds returns the classes of calls that the given atoms distinguish. Results are cached.
+// kinds returns the classes of calls that the given atoms (maps, actions or patterns) distinguish.
+// Results are cached.
 func (d *deferred) kinds(atoms []int) kinds {
 	key := string(AppendKey(nil, atoms))
 	k, ok := d.made[key]
@@ -31,8 +32,8 @@ func (d *deferred) kinds(atoms []int) kinds {
 	return k
 }
 
-// Kinds returns the classes of deferred calls that the nets and the function tag can distinguish.
-// If classes might be missing, gap is the reason.
+// Kinds returns the classes that the nets and the function tag can distinguish among the calls
+// whose enumeration was deferred. If classes might be missing, Kinds also returns the reason.
 func (b *Enumerator) Kinds(nets []int, tag func(*Class) uint8) (classes []*Class, gap string) {
 	for _, d := range b.deferred {
 		k := d.kinds(d.seen(nets, tag))

@@ -83,19 +83,19 @@ type sum struct {
 // question about the policy depends on only a few atoms, so classes are created for each question.
 type deferred struct {
 	nets     []int        // nets that a single call can affect together
-	byNet    [][]int      // for each net, the atoms that it can see
-	alone    [][]contrast // for each atom, pairs of classes that show the effect of the atom
+	byNet    [][]int      // for each net, the atoms (maps, actions or patterns) that it can see
+	alone    [][]contrast // for each atom, pairs of classes that differ only in whether calls match it
 	of       func(atoms []int) kinds
 	made     map[string]kinds // classes created so far, keyed by the atoms that they distinguish
-	overflow string           // why some calls are omitted if all atoms are visible
+	overflow string           // why some calls are omitted if a question depends on all atoms
 }
 
-// A contrast consists of the class of a call that has a single atom and the class of the same call
-// without that atom.
+// A contrast consists of the class of a call that matches a single map, action or pattern, and the
+// class of the same call without this match.
 type contrast struct{ with, without *Class }
 
-// A kinds value holds the classes of deferred calls that some atoms distinguish. If classes might
-// be missing, gap is the reason.
+// A kinds value holds those classes of deferred calls that a set of maps, actions or patterns
+// distinguishes. If classes might be missing, gap is the reason.
 type kinds struct {
 	classes []*Class
 	gap     string

@@ -45,8 +45,8 @@ func (b *Enumerator) AllGaps() []string {
 }
 
 // Doubt returns the reason why an answer that depends on a call of class s is unknown. If the
-// reason is that the class's tool might not exist, supposed is the name of the tool, and why is the
-// text in the parameter tool followed by this name.
+// class's tool might not exist, the reason is the text in the parameter tool followed by the name
+// of this tool, which is also returned.
 func (b *Enumerator) Doubt(s *Class, tool string) (why, supposed string) {
 	switch {
 	case !s.Doubtful && s.supposed:

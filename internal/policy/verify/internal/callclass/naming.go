@@ -208,7 +208,7 @@ func Also(tools []Tool) map[string][]gate.Name {
 	return also
 }
 
-// eachForm calls the function do with every combination of one value per field.
+// eachForm calls the given function with every combination of one value per field.
 func eachForm(base []naming.Label, options [][]*value, count int, do func(*form)) {
 	for k := range count {
 		f := &form{tools: base}

@@ -16,14 +16,14 @@ type openTool struct {
 	name   string
 	base   []naming.Label
 	fields []openField
-	known  []int // atoms that can make the call known to a net
+	known  []int // atoms (maps or actions) that can make the call known to a net
 }
 
 // An openField is a field of an open tool. The maps or actions that the field can match, in any
 // combination, are its atoms. Its fixed values are tried for each question.
 type openField struct {
 	name    string
-	first   int       // index of the field's first atom among all atoms of the tool
+	first   int       // index of the field's first map or action among those of all fields of the tool
 	ps      []pattern // the atoms, if they are maps
 	actions []string  // the atoms, if they are actions in a list
 	fixed   []*value
@@ -65,7 +65,8 @@ func (b *Enumerator) openField(name string, base []naming.Label) openField {
 
 func (f *openField) size() int { return len(f.ps) + len(f.actions) }
 
-// own returns those of the given atoms that belong to the field, numbered from 0 within the field.
+// own returns the given atoms that belong to the field, numbered from 0 within the field. An atom
+// is a map or an action that the field can match.
 func (f *openField) own(atoms []int) (own []int) {
 	for _, a := range atoms {
 		if a >= f.first && a < f.first+f.size() {
@@ -93,8 +94,8 @@ func (b *Enumerator) sampled(f *openField) []*value {
 	return out
 }
 
-// findVisible determines which atoms each net can see, and the classes of calls that match a single
-// atom.
+// findVisible determines which of the tool's maps and actions each net can see, and the classes of
+// calls that match only one of them.
 func (b *Enumerator) findVisible(o *openTool) {
 	without := b.class(o.name, &form{tools: o.base})
 	o.byNet = make([][]int, len(b.nets))
@@ -129,7 +130,8 @@ func (b *Enumerator) findVisible(o *openTool) {
 	}
 }
 
-// value returns a value that matches the given atom and no other atom of the field.
+// value returns a value that matches the map or action with the given number, and no other map or
+// action of the field.
 func (f *openField) value(atom int) *value {
 	if f.ps == nil {
 		return &value{field: f.name, weak: true, texts: f.actions[atom : atom+1]}
@@ -165,9 +167,10 @@ func (b *Enumerator) kindsOfTool(o *openTool, atoms []int) kinds {
 	return k
 }
 
-// admitted returns the classes that the policy's default admits. A class that no net knows about is
-// retained if other atoms could make a net know about the call, but it becomes doubtful, because
-// the arguments of such a call are unknown.
+// admitted returns the classes that a policy admits if its default denies calls that no net knows
+// about. If the call could match further maps or actions, not among the given atoms, that make it
+// known to a net, admitted also keeps the unknown classes and marks them as doubtful, because the
+// arguments of such calls are unknown.
 func (o *openTool) admitted(classes []*Class, atoms []int) []*Class {
 	unseen := slices.ContainsFunc(o.known, func(a int) bool { return !slices.Contains(atoms, a) })
 	return slices.DeleteFunc(classes, func(s *Class) bool {
@@ -176,9 +179,9 @@ func (o *openTool) admitted(classes []*Class, atoms []int) []*Class {
 	})
 }
 
-// subsets returns values for each subset of the atoms, with texts if these are known. If several
-// maps give the same label, subsets uses only one of them, because it does not matter which of them
-// match. ok is false if there are too many subsets.
+// subsets returns values of the field for each subset of the atoms (maps or actions), with texts if
+// these are known. If several maps give the same label, subsets uses only one of them, because it
+// does not matter which of them match. ok is false if there are too many subsets.
 func (b *Enumerator) subsets(f *openField, atoms []int) (values []*value, ok bool) {
 	if f.ps == nil {
 		return listed(list.Map(atoms, func(a int) string { return f.actions[a] }))
@@ -261,7 +264,8 @@ func (b *vocabulary) sameLabel(ps []pattern) [][]int {
 	return groups
 }
 
-// tooMany returns the reason why not all calls to the tool were enumerated for the given atoms.
+// tooMany returns the reason why not all calls to the tool were enumerated for the given atoms
+// (maps or actions).
 func (o *openTool) tooMany(atoms []int) string {
 	var names []string
 	for i := range o.fields {

@@ -35,8 +35,8 @@ func (s *Class) OfItself(chosen ...gate.Field) bool {
 	return true
 }
 
-// Owns reports whether calls of class other would belong to class s if their other value were the
-// tracked value.
+// Owns reports whether calls of the given class would belong to class s if their untracked value
+// were the tracked one.
 func (s *Class) Owns(other *Class) bool {
 	return s.Tool == other.Tool && slices.Equal(s.labels, other.labels) &&
 		slices.EqualFunc(s.Data, other.Data, func(a, b Datum) bool {
@@ -50,8 +50,8 @@ func (s *Class) Owns(other *Class) bool {
 // numbered returns the additional value with number n as a literal.
 func numbered(n int) literal { return quoted("v" + strconv.Itoa(n)) }
 
-// Renewed returns arguments for a call of class s with the additional value with number n in place
-// of its other value. ok is false if the names of the class do not permit this value.
+// Renewed returns arguments for a call of class s that contain the additional value number n in
+// place of the untracked value. ok is false if the names of the class do not permit this value.
 func (s *Class) Renewed(v Values, n int) (args string, ok bool) {
 	if s.of == nil || !s.HasOther() {
 		return "", false
@@ -65,8 +65,8 @@ func (s *Class) Renewed(v Values, n int) (args string, ok bool) {
 	return s.of.arguments(v)
 }
 
-// AsSame returns the values v with another value tracked in each sort where calls of class s have a
-// value other than the tracked one: the additional value with number n.
+// AsSame returns values like v, but with the additional value number n as the tracked value of each
+// [sort] where calls of class s have an untracked value.
 func (s *Class) AsSame(v Values, n int) Values {
 	same := maps.Clone(v.same)
 	if same == nil {
@@ -90,9 +90,9 @@ func (s *Class) same(sort int) bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.sort == sort && d.Has == Same && !d.Field.Result })
 }
 
-// On returns the class of a call of class s if the values returned by to.AsSame are tracked
-// instead. Fields with the old tracked value then have another value if their sort has a new
-// tracked value, and result fields lack the value. On returns nil if no such class is known.
+// On returns the class that calls of class s belong to if the values returned by to.AsSame become
+// the tracked ones. Fields with the old tracked value then have another value if their [sort] has a
+// new tracked value, and result fields lack the value. On returns nil if no such class is known.
 func (s *Class) On(to *Class) *Class {
 	if len(s.Data) == 0 {
 		return s

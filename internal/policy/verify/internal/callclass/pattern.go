@@ -138,8 +138,8 @@ func classTexts(ranges []rune) []string {
 // maxTries is the maximum number of texts tried for a set of patterns.
 const maxTries = 128
 
-// maxScripts replaces maxTries if all patterns look for commands but other patterns also match the
-// script that runs these commands.
+// maxScripts replaces maxTries if all patterns look for commands and the script that runs these
+// commands also matches other patterns.
 const maxScripts = 16
 
 // scriptOf returns a script that runs the commands that the patterns in set look for. ok is false
@@ -206,8 +206,8 @@ func join(a, b string) []string {
 	return []string{a + " " + b, b + " " + a, a + b, a + "; " + b}
 }
 
-// impossible reports whether it is obvious that every text matched by all patterns in set is also
-// matched by a pattern that is in neither set nor either.
+// impossible reports whether every text that matches all patterns in set obviously also matches
+// some other pattern, not counting the patterns in either.
 func impossible(ps []pattern, set, either uint64) bool {
 	for i := range members(set) {
 		for j := range ps {

@@ -45,8 +45,8 @@ func (b *keyFields) written(f gate.Field) string {
 	return ""
 }
 
-// matched reports whether l, as the value of the given field, matches a map that reads this field,
-// although the form does not set the map's field.
+// matched reports whether the value l of the given field would match a map that reads this field,
+// although the form leaves the map's field unset.
 func (w *recipe) matched(field string, l literal) bool {
 	var text string
 	if json.Unmarshal([]byte(l), &text) != nil {
@@ -75,8 +75,8 @@ func (p presences) filled(members map[string]any) bool {
 	})
 }
 
-// permits reports whether all fields that must have no value for keys can indeed lack one. A field
-// cannot if the form sets it to a string, which is always a value.
+// permits reports whether the form allows every field that must lack a key value to do so. A field
+// cannot lack a value if the form sets it to a string, because every string is a value.
 func (f *form) permits(data []Datum) bool {
 	return !slices.ContainsFunc(data, func(d Datum) bool {
 		v := f.value(d.Field.Path)
