@@ -8,19 +8,20 @@ import (
 // A Call is a tool call that a policy decides on.
 type Call struct {
 	ID   string // call ID chosen by the caller, unique among the calls that are in flight or waiting; may be empty
-	Tool string // the tool's physical name
+	Tool string // the tool's physical name, which does not depend on the arguments
 
-	// Foreign means that Tool might also be the name of another tool. Such a name restricts the
-	// call, but it neither exempts the call, nor makes it known, nor counts as evidence.
+	// Foreign means that Tool might also be the name of another tool. The name can then only
+	// restrict the call: it does not exempt the call from a transition, make it known to
+	// [PolicyOptions].Deny, or count as evidence.
 	Foreign bool
 
 	Also []Name    // other physical names of the tool
 	Args []byte    // arguments, a valid JSON object without duplicate keys; nil means {}; read-only
 	Time time.Time // time of arrival, used as the clock for transitions with [Transition.Every]
 
-	// Others is the set of names of other tools. If an action gives this call one of these names,
-	// the name restricts the call but is not evidence that the other tool was called. The map is
-	// read-only.
+	// Others is the set of names of other tools. If one of these names is derived from the call's
+	// action argument, as tool.action, it restricts the call but is not evidence that the other
+	// tool was called. The map is read-only.
 	Others map[string]bool
 
 	// The following fields are additional data for a [Reader].
@@ -31,7 +32,7 @@ type Call struct {
 // A Name is one of the names that a policy gives to a call.
 type Name struct {
 	Text    string
-	Certain bool // whether the call is certain to have the name; an uncertain name can neither exempt the call nor make it known
+	Certain bool // whether the call is certain to have the name; otherwise, the name neither exempts the call nor makes it known to [PolicyOptions].Deny
 	Weak    bool // whether the name can only restrict the call; it is not evidence, and observers ignore it
 }
 
@@ -39,14 +40,14 @@ type Name struct {
 // validators and hooks.
 type Firing struct {
 	Call       Call
-	Name       string   // the call's name that the transition was chosen for
+	Name       string   // the one of the call's names that the transition was chosen for
 	Names      []string // for a validator, all names that the call has in this net; the transition may gate several of them
 	Net        string
 	Transition string
 	Marking    Marking    // read-only
 	Meta       Meta       // the net's metadata; may be modified
 	Key        []KeyValue // for a net with a key, the value that the firing is for
-	Result     []byte     // for a success, the result, if provided by the caller; see [End]
+	Result     []byte     // result of a successful call, if the caller passed it in [End]
 }
 
 // A KeyValue is a key field together with its value in a call.
@@ -81,7 +82,7 @@ func (o Outcome) String() string {
 // people or a timeout. Calls that differ only in ignored arguments count as identical.
 type Ignored struct {
 	Tool  string // applies to calls that are certain to have this name
-	Field string // key of the argument
+	Field string // argument key
 
 	// Usual means that the tool's makers define the argument this way, so the entry is correct
 	// wherever the tool is used. Usual is not part of a policy's fingerprint.

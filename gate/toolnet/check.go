@@ -94,7 +94,8 @@ func (c *checker) transition(t *Transition) {
 	}
 }
 
-// structural reports an error for each option that requires tools, if the transition has none.
+// structural reports an error for each option that is set in a transition without tools although
+// the option requires tools.
 func (c *checker) structural(t *Transition) {
 	for _, a := range []struct {
 		set  bool

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
-// spoiler reports an error if a transition spoils evidence but is deferred, observes no tools, or
-// could be undone; see unreachable.
+// spoiler reports an error if a transition with Spoils is deferred, observes no tools, or has an
+// effect that the failure of a call could undo; see unreachable.
 func (c *checker) spoiler(t *Transition) {
 	switch {
 	case !t.Spoils:
@@ -22,8 +22,8 @@ func (c *checker) spoiler(t *Transition) {
 }
 
 // unreachable reports an error for each deferred transition that takes tokens from the same place
-// as the transition t, which spoils evidence. While such tokens are in flight, t cannot take them,
-// and a failure of the call would return them and thus undo the spoiling.
+// as the transition t, which spoils evidence. While such tokens are in flight, t cannot take them.
+// If the call then fails, the tokens return, and the evidence is valid although t has fired.
 func (c *checker) unreachable(t *Transition) {
 	taken := func(place string) bool {
 		return slices.Contains(t.Inputs, place) && !slices.Contains(t.Outputs, place)
@@ -53,8 +53,8 @@ func (c *checker) approvals(t *Transition) {
 	}
 }
 
-// sum reports an error if the net's sum does not read a single argument, or if its maximum or
-// refund period is too small.
+// sum reports an error if the field of the net's sum is not an argument with at most one value, or
+// if the sum's maximum or refund period is too small.
 func (c *checker) sum() {
 	s := c.net.Sum
 	if s == nil {

@@ -2,9 +2,9 @@ package toolnet
 
 import "slices"
 
-// A Condition on the result of a call to Tool decides whether the call succeeded. If the condition
-// does not hold, the call has failed even if its result reports no error. If several conditions
-// apply to a call, all of them must hold.
+// A Condition decides from the result of a call to Tool whether the call succeeded. If the
+// condition does not hold, the call has failed even if its result reports no error. If several
+// conditions apply to a call, all of them must hold.
 type Condition struct {
 	Tool   string // physical name of the called tool
 	Glob   bool   // whether Tool is a pattern that matches physical names, as with kind [Glob]

@@ -4,8 +4,8 @@
 //
 // A [Net] has places with an initial marking and a list of [Transition] values. A transition with a
 // list of [Tool] entries fires when a call with a matching name is admitted; a transition without
-// tools fires by itself, at once or by the clock. The token flow thus restricts the order and the
-// number of calls.
+// tools fires by itself, either at once or periodically. The token flow thus restricts the order
+// and the number of calls.
 //
 // A [Call] can have several names. A [Map] derives names from the arguments, and may use a [Reader]
 // that parses a field, for example as a shell script. A name can be certain, weak (it restricts,
@@ -14,5 +14,5 @@
 // A net with a key ([Field]) has a separate marking for each value of the key. A [Sum] limits the
 // sum of a numeric argument, and a [Phase] allows only certain tools while a place is marked.
 //
-// All types are plain data without locks; functions in them must be safe for concurrent use.
+// All types are plain data without locks; their functions must be safe for concurrent use.
 package toolnet

@@ -11,7 +11,7 @@ type Doubt struct {
 	Advice string // what to write instead; may be empty
 }
 
-// String returns the doubt as part of a sentence.
+// String describes the doubt in words that fit into a sentence.
 func (d Doubt) String() string {
 	if d.Code == "" {
 		return d.What

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// An Exploration describes the states of a net that are reachable from its initial marking by any
-// transitions, whatever their tools.
+// An Exploration describes the states of a net that are reachable from its initial marking,
+// regardless of the tools of the transitions.
 type Exploration struct {
 	States          int
 	Complete        bool // whether all states were visited; otherwise the other fields are partial
@@ -92,8 +92,8 @@ type Reached struct {
 }
 
 // States yields each reachable state of the net once, in breadth-first order from the initial
-// marking. It considers all transitions, whatever their tools. For an unbounded net, the sequence
-// is infinite.
+// marking. It considers all transitions, regardless of their tools. For an unbounded net, the
+// sequence is infinite.
 func (n *Net) States() iter.Seq[Reached] {
 	return func(yield func(Reached) bool) {
 		net, initial := n.Structure()

@@ -43,8 +43,8 @@ func (c *checker) keys() {
 	}
 }
 
-// key reports an error if the key of transition t is missing or not allowed, has a number of fields
-// other than size, or has a field that cannot be read.
+// key reports an error if the key of transition t is missing or not allowed, does not have size
+// fields, or has a field that cannot be read.
 func (c *checker) key(t *Transition, size int) {
 	key := c.net.KeyOf(t)
 	switch {
@@ -64,8 +64,8 @@ func (c *checker) key(t *Transition, size int) {
 	}
 }
 
-// results reports an error for two transitions that read key values from the results of the same
-// tool. For a value without a stored state, the gate could not tell which of the two was enabled
+// results reports an error if two transitions read key values from the results of the same tool. If
+// a value has no stored state yet, the gate could not tell which of the two transitions was enabled
 // first.
 func (c *checker) results() {
 	reads := func(f Field) bool { return f.Result }

@@ -18,8 +18,8 @@ type Net struct {
 	// The following fields determine the names that the net gives to a call. Only the first field
 	// that is set counts. If no field is set, a call has its physical names.
 	Mapper     func(Call) []Name // Go function that returns arbitrary names for a call
-	Labels     *Labels           // the policy's labels; rules supply them with every net
-	Maps       []Map             // the net's own maps, in addition to the physical names
+	Labels     *Labels           // the policy's labels; present in every net compiled from rules
+	Maps       []Map             // the net's own maps; the names they give are added to the physical names
 	MatchFirst bool              // use only the first matching entry in Maps, or the physical names if no entry matches
 
 	// Validate checks a call that a transition of the net gates, after all nets have admitted the
@@ -38,7 +38,7 @@ type Net struct {
 
 	Cause          Cause    // kind of constraint that the net imposes on tools
 	Because        string   // author's explanation, which introduces every refusal and question; may be empty
-	Reason         string   // refusal text; empty means a general text
+	Reason         string   // refusal text; empty means a generic text
 	Rule           Position // position of the rule in the user's source
 	AllowUnbounded bool     // whether the net is valid even if it is unbounded
 
@@ -71,10 +71,10 @@ type Net struct {
 	Priority int
 
 	// Advisory makes the net yield to others. It does not block while a net of higher priority is
-	// in recovery. Nor does it block if that would leave no offered tool (see [Session.Offer]) that
-	// the required nets and the advisory nets of higher priority allow. Advisory nets of equal
-	// priority are ordered by the number of tools they allow, fewest first, and then by name. All
-	// other nets are required: they always block.
+	// in recovery. Nor does it block if it would thereby, together with the required nets and the
+	// advisory nets of higher priority, forbid every offered tool (see [Session.Offer]). Advisory
+	// nets of equal priority are ordered by the number of tools they allow, fewest first, and then
+	// by name. All other nets are required: they always block.
 	Advisory bool
 	Recovery map[string]int // the net is in recovery while each place has at least this many tokens; nil means never
 }
@@ -117,25 +117,27 @@ type Transition struct {
 	Approvals int    // number of different people who must approve a manual firing; 0 means one
 	Deferred  bool   // produce the outputs only after a successful result; until then, the tokens are in flight
 	Observe   bool   // follow calls to the tools, but never forbid them
-	Release   bool   // return the tokens taken by a deferred firing as soon as the outcome is unknown
+	Release   bool   // return the tokens taken by a deferred firing if its call ends with an unknown outcome
 
-	// Evidence makes the success of a deferred observer count only for later calls. The observer
-	// does not admit the call itself under a name that another transition of the net gates. It
-	// counts the success of a gated call if it is still enabled after the gating transition has
-	// fired. Without Evidence, an enabled observer is enough for the name to pass, and a call that
-	// the net gates produces nothing, so that no call can refill its own limit.
+	// Evidence makes the success of a deferred observer's call count only for later calls. The
+	// observer then does not admit the call itself under a name that another transition of the net
+	// gates. If the call is gated, its success counts only if the observer is still enabled after
+	// the gating transition has fired. Without Evidence, an enabled observer is enough for the name
+	// to pass, and the observer produces no tokens for a call that the net gates, so that no call
+	// can refill its own limit.
 	Evidence bool
 
 	// WeakProgress allows the transition to fire for a weak [Name] even if it puts tokens into
 	// places that it took none from. Without WeakProgress, in a net without Labels, a weak name can
-	// only use up tokens: the net blocks a call that merely might be the awaited one.
+	// only use up tokens, so the net blocks a call if it merely might be the awaited call.
 	WeakProgress bool
 
-	// Spoils means that the transition, an observer that is not deferred, spoils evidence. When its
-	// call is admitted, it fires if it is enabled, and the net's deferred observers stop waiting
-	// for earlier calls; none starts to wait until the call has succeeded or failed. The success of
-	// a deferred observer thus counts only if no such call was in flight at any time since its own
-	// call was admitted.
+	// Spoils means that the transition, an observer that is not deferred, spoils evidence, that is,
+	// invalidates it. When a call to its tools is admitted, it fires if it is enabled, and the
+	// net's deferred observers stop waiting for the success of earlier calls; none of them starts
+	// to wait until the spoiling call has succeeded or failed. The success of a deferred observer's
+	// call thus counts only if no spoiling call was in flight at any time since the observer's call
+	// was admitted.
 	//
 	// All spoiling transitions that list a name of the call fire, after the chosen transitions and
 	// on the remaining tokens; they are not candidates for the name, and no validator checks them.
@@ -154,8 +156,8 @@ type Transition struct {
 	// tools of such a call.
 	Unless []Tool
 
-	// Every makes a transition without tools fire by the clock, once per period while it is
-	// enabled. The clock is [Call.Time].
+	// Every is the period of a timed transition, which has no tools and fires once per period while
+	// it is enabled. The clock is [Call.Time].
 	Every time.Duration
 }
 
@@ -205,12 +207,13 @@ type Tool struct {
 
 	// Except is a name that a Glob does not match. A call that is certain to have this name is
 	// exempt; for other calls, the pattern is compared only with their other names. If the net
-	// lists the same name elsewhere only as a Literal, an action with this name does not count.
+	// lists the same name elsewhere only as a Literal, a name of the form tool.action that a call
+	// gets from its action argument does not count as this name.
 	Except string
 
 	// Spared, in an entry of [Transition.Unless], means that the transition does not make the
 	// exempted calls known to [PolicyOptions].Deny, which then refuses them unless another
-	// transition gates them. A rule about * uses Spared to exclude the calls that it requires
+	// transition gates them. A rule about * uses Spared for the calls that it requires to come
 	// first. Spared is not part of the net's identity.
 	Spared bool `json:"-"`
 }
@@ -234,8 +237,8 @@ func Tools(names ...string) []Tool {
 	return tools
 }
 
-// Labels holds the maps that give names to calls, for all nets that share them. A policy applies
-// the labels of all its nets to each net that has Labels. All matching maps count, in addition to
+// A Labels holds maps that give names to calls and are shared by several nets. A policy applies the
+// labels of all its nets to each net that has Labels. All matching maps count, in addition to
 // physical names, tool.action and globs. Nets compiled together share a pointer, so that each map
 // counts once. Labels must not be modified after a net refers to them.
 type Labels struct {

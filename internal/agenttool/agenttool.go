@@ -142,7 +142,7 @@ func Parts(tool string) [][2]string {
 	return cuts(rest, "__")
 }
 
-// cuts returns all ways to split name into two parts at an occurrence of the separator sign. The
+// cuts returns all ways to split name into two parts at an occurrence of the given separator. The
 // second part must not be empty.
 func cuts(name, sign string) (all [][2]string) {
 	for i := range len(name) - len(sign) {

@@ -28,10 +28,10 @@ type Options struct {
 	Silent    bool              // whether to publish no protected resource metadata
 	Iss       bool              // whether to name the issuer in authorization responses, and to announce this in the metadata
 
-	// Change lets a test falsify a response before it is sent. The parameter answer holds the
-	// members of a metadata document or the query parameters of a redirect. The parameter what
-	// identifies the response: it is "resource" for the metadata of the resource, "server" for the
-	// metadata of the authorization server, and "redirect" for a redirect.
+	// Change lets a test falsify a response before it is sent. The first argument identifies the
+	// response: it is "resource" for the metadata of the resource, "server" for the metadata of the
+	// authorization server, and "redirect" for a redirect. The second argument holds the members of
+	// the metadata document or the query parameters of the redirect.
 	Change func(what string, answer map[string]any)
 }
 
