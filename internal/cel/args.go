@@ -130,14 +130,14 @@ func convertMember(doc []byte) piece { return convertFrom("arguments", doc) }
 
 // convertFrom converts a value, unless it exceeds the limits. The parameter from is a plural noun,
 // such as "arguments", that names the source of the value in error messages.
-func convertFrom(from string, doc []byte) piece {
+func convertFrom(source string, doc []byte) piece {
 	if len(doc) > maxArgs {
-		return piece{ok: true, err: &Unreadable{fmt.Sprintf("the %s are too large for an expression: %d bytes; the limit is %d", from, len(doc), maxArgs)}}
+		return piece{ok: true, err: &Unreadable{fmt.Sprintf("the %s are too large for an expression: %d bytes; the limit is %d", source, len(doc), maxArgs)}}
 	}
 	c := converter{keys: make(keys)}
 	v, err := c.value(doc)
 	if err != nil {
-		return piece{ok: true, err: &Unreadable{"an expression cannot read the " + from + ": " + err.Error()}}
+		return piece{ok: true, err: &Unreadable{"an expression cannot read the " + source + ": " + err.Error()}}
 	}
 	return piece{value: v, ok: true, keys: c.keys}
 }

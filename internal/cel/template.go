@@ -59,10 +59,10 @@ func (c *Compiler) Template(src string, names *Names) (*Template, error) {
 
 // shiftProblems makes the positions of problems in an embedded expression, which begins at offset
 // by, relative to the whole message src.
-func shiftProblems(src string, by int, err error) diag.List {
+func shiftProblems(src string, start int, err error) diag.List {
 	list, _ := err.(diag.List)
 	for i, e := range list {
-		list[i] = errorAt(src, by+e.Offset, e.Msg, e.Hint)
+		list[i] = errorAt(src, start+e.Offset, e.Msg, e.Hint)
 	}
 	return list
 }

@@ -83,5 +83,5 @@ func (d *Doctor) mend(ctx context.Context, m *mend) error {
 			return err
 		}
 	}
-	return m.do(ctx)
+	return m.apply(ctx)
 }

@@ -55,7 +55,7 @@ func (d *Doctor) postgres(ctx context.Context) []Finding {
 
 // writable checks that a file can be written or created. made means that the proxy creates the
 // file's directory if it is missing.
-func (d *Doctor) writable(what, path, fix string, made bool) Finding {
+func (d *Doctor) writable(what, path, fix string, creates bool) Finding {
 	info, err := os.Stat(path)
 	dir := filepath.Dir(path)
 	switch {
@@ -67,7 +67,7 @@ func (d *Doctor) writable(what, path, fix string, made bool) Finding {
 		err = tryFile(path)
 	case errors.Is(err, fs.ErrNotExist):
 		if _, gone := os.Stat(dir); errors.Is(gone, fs.ErrNotExist) {
-			if made {
+			if creates {
 				return ok("%s %s will be created", what, path)
 			}
 			return failed("mkdir -p -m 700 "+dir, "%s %s cannot be created: its folder does not exist", what, path).

@@ -26,7 +26,7 @@ const (
 // A mend is a safe fix, which petrigate doctor --fix can apply.
 type mend struct {
 	shows string // text to show before asking the user; empty if the function do shows the fix and asks the user
-	do    func(context.Context) error
+	apply func(context.Context) error
 }
 
 func ok(format string, args ...any) Finding {
@@ -51,7 +51,7 @@ func orOK(all []Finding, format string, args ...any) []Finding {
 }
 
 // with returns a copy of the finding that has a safe fix, which petrigate doctor --fix can apply.
-func (f Finding) with(shows string, do func(context.Context) error) Finding {
-	f.mend = &mend{shows, do}
+func (f Finding) with(shows string, apply func(context.Context) error) Finding {
+	f.mend = &mend{shows, apply}
 	return f
 }

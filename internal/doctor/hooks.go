@@ -170,7 +170,7 @@ func claudePackage(dir string) string {
 
 // atLeast reports whether the version v is the version least or a later one. Both consist of three
 // numbers.
-func atLeast(v, least string) bool {
+func atLeast(v, minimum string) bool {
 	numbers := func(s string) (all []int) {
 		for part := range strings.SplitSeq(s, ".") {
 			n, _ := strconv.Atoi(part)
@@ -178,5 +178,5 @@ func atLeast(v, least string) bool {
 		}
 		return all
 	}
-	return slices.Compare(numbers(v), numbers(least)) >= 0
+	return slices.Compare(numbers(v), numbers(minimum)) >= 0
 }

@@ -22,12 +22,12 @@ const maxSkew = 30 * time.Second
 
 // skew compares the clock of another machine with the local clock. there is a time that was read
 // from the other clock after begin and before the call of skew.
-func (d *Doctor) skew(of string, there, begin time.Time) Finding {
-	off := there.Sub(begin)
-	if end := d.Now(); there.After(begin) && there.Before(end) {
+func (d *Doctor) skew(of string, remote, begin time.Time) Finding {
+	off := remote.Sub(begin)
+	if end := d.Now(); remote.After(begin) && remote.Before(end) {
 		off = 0
-	} else if there.After(end) {
-		off = there.Sub(end)
+	} else if remote.After(end) {
+		off = remote.Sub(end)
 	}
 	if off > maxSkew || off < -maxSkew {
 		return warning("synchronize the clocks with NTP: limits per hour, tokens and approvals depend on them", "the clock of %s differs from this machine's by %s", of, off.Round(time.Second))

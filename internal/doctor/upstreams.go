@@ -39,11 +39,11 @@ func (d *Doctor) upstreams(ctx context.Context) []Finding {
 
 // leftOutFix returns the fix for a tool that the proxy leaves out. why is the reason for leaving it
 // out.
-func leftOutFix(why string) string {
+func leftOutFix(reason string) string {
 	switch {
-	case strings.Contains(why, " is quarantined: "):
+	case strings.Contains(reason, " is quarantined: "):
 		return "while a proxy runs, petrigate tools diff shows the changes and petrigate tools accept accepts them"
-	case strings.Contains(why, " is outside "):
+	case strings.Contains(reason, " is outside "):
 		return "rename the tool at the server: no client can call it by that name"
 	}
 	return "rename the tool, or give the server another prefix"

@@ -57,11 +57,11 @@ func Brief(s string) string {
 // most, and the number of changes left out. mask hides values and returns how many it has hidden;
 // if it is nil, nothing is hidden. A hidden value is reported as changed if the actual values
 // differ.
-func Compare(was, is []byte, most int, mask func([]byte) ([]byte, int)) (changes []Change, more int) {
+func Compare(was, is []byte, limit int, mask func([]byte) ([]byte, int)) (changes []Change, more int) {
 	if mask == nil {
 		mask = func(v []byte) ([]byte, int) { return v, 0 }
 	}
-	d := &comparer{mask: mask, most: most}
+	d := &comparer{mask: mask, limit: limit}
 	d.value("$", nil, was, is)
 	return d.changes, d.more
 }
@@ -69,7 +69,7 @@ func Compare(was, is []byte, most int, mask func([]byte) ([]byte, int)) (changes
 // A comparer walks two JSON values in parallel.
 type comparer struct {
 	mask    func([]byte) ([]byte, int)
-	most    int
+	limit   int
 	changes []Change
 	more    int
 }
@@ -82,7 +82,7 @@ func (d *comparer) value(path string, keys []string, was, is []byte) {
 	case kind != rawjson.Kind(was):
 		d.add(path, keys, was, is)
 	case (kind == '{' || kind == '[') && d.hides(keys):
-		inside := &comparer{most: 1, mask: func(v []byte) ([]byte, int) { return v, 0 }}
+		inside := &comparer{limit: 1, mask: func(v []byte) ([]byte, int) { return v, 0 }}
 		inside.parts(path, nil, was, is)
 		if len(inside.changes) > 0 {
 			d.add(path, keys, was, is)
@@ -158,7 +158,7 @@ func sameScalar(was, is []byte) bool {
 }
 
 func (d *comparer) add(path string, keys []string, was, is []byte) {
-	if len(d.changes) == d.most {
+	if len(d.changes) == d.limit {
 		d.more++
 		return
 	}

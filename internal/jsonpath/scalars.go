@@ -24,9 +24,9 @@ func Key(key string) Path { return Path{steps: []step{{key: key, index: noIndex}
 
 // Scalars returns the distinct scalars that the path selects in doc, in order and in the canonical
 // form of [Scalar]. An array at the end of the path stands for its elements. If there is a fault,
-// Scalars returns only the fault. It is a fault if the number of scalars exceeds most.
-func (p Path) Scalars(doc []byte, most int) ([]string, Fault) {
-	s := scalars{most: most}
+// Scalars returns only the fault. It is a fault if the number of scalars exceeds limit.
+func (p Path) Scalars(doc []byte, limit int) ([]string, Fault) {
+	s := scalars{limit: limit}
 	if s.walk(p.steps, doc); s.fault != None {
 		return nil, s.fault
 	}
@@ -34,9 +34,9 @@ func (p Path) Scalars(doc []byte, most int) ([]string, Fault) {
 }
 
 // Readable is like [Path.Scalars], but skips array elements without scalars, and ignores all
-// scalars beyond the limit most.
-func (p Path) Readable(doc []byte, most int) ([]string, Fault) {
-	s := scalars{most: most, lenient: true}
+// scalars beyond the limit limit.
+func (p Path) Readable(doc []byte, limit int) ([]string, Fault) {
+	s := scalars{limit: limit, lenient: true}
 	if s.walk(p.steps, doc); len(s.all) > 0 {
 		return s.all, None
 	}
@@ -44,11 +44,11 @@ func (p Path) Readable(doc []byte, most int) ([]string, Fault) {
 }
 
 // Scalars returns the scalars in value, as [Path.Scalars] does for a path that selects value.
-func Scalars(value []byte, most int) ([]string, Fault) { return Path{}.Scalars(value, most) }
+func Scalars(value []byte, limit int) ([]string, Fault) { return Path{}.Scalars(value, limit) }
 
 // A scalars value collects scalars until there is a fault.
 type scalars struct {
-	most    int
+	limit   int
 	lenient bool // whether to skip array elements with faults
 	all     []string
 	seen    map[string]bool // all as a set; nil while all has only a few elements
@@ -137,7 +137,7 @@ func (s *scalars) add(v []byte) {
 	case !ok:
 		s.fault = Unfit
 	case s.has(text):
-	case len(s.all) == s.most:
+	case len(s.all) == s.limit:
 		s.fault = Excess
 	default:
 		s.all = append(s.all, text)

@@ -38,10 +38,10 @@ type Line struct {
 
 // call splits a line such as Bash(git push:*) into the tool name and the text in parentheses. has
 // is false if the line does not have this form.
-func call(text string) (tool, inside string, has bool) {
-	tool, rest, has := strings.Cut(text, "(")
+func call(text string) (tool, inside string, ok bool) {
+	tool, rest, ok := strings.Cut(text, "(")
 	inside, closed := strings.CutSuffix(rest, ")")
-	return strings.TrimSpace(tool), strings.TrimSpace(inside), has && closed
+	return strings.TrimSpace(tool), strings.TrimSpace(inside), ok && closed
 }
 
 // setCommand sets the command that the line matches. If exactly is false, or if the text ends with
