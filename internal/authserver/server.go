@@ -116,8 +116,7 @@ func (s *Server) Want(scopes ...string) {
 	s.required = append(slices.Clone(s.required), scopes...)
 }
 
-// Fail makes the token endpoint respond to every request with status 503. If down is false, the
-// endpoint works normally again.
+// Fail determines whether the token endpoint responds to every request with status 503.
 func (s *Server) Fail(down bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 
 // Limits on the arguments that an expression reads from a call.
 const (
-	maxArgs   = 1 << 20 // maximum size in bytes of an argument, or of args if an expression reads it as a whole
-	maxValues = 20_000  // maximum number of JSON values in the argument, or in args if an expression reads it as a whole
+	maxArgs   = 1 << 20 // maximum size in bytes of an argument, or of all arguments if an expression reads args as a whole
+	maxValues = 20_000  // maximum number of JSON values in an argument, or in all arguments if an expression reads args as a whole
 )
 
 // A document is a JSON object that expressions read as data. Members are converted when they are
@@ -48,7 +48,8 @@ func (p *piece) check(wanted []string) error {
 	return p.err
 }
 
-// get returns the members that the lookup wants. The result may contain other members, too.
+// get returns the members that the given lookup specifies. The result may contain other members,
+// too.
 func (d *document) get(want lookup) (map[string]any, error) {
 	if want.members == nil {
 		return d.everything(want.keys)
@@ -128,8 +129,8 @@ func convert(doc []byte) piece {
 // convertMember converts the value of an argument, unless it exceeds the limits.
 func convertMember(doc []byte) piece { return convertFrom("arguments", doc) }
 
-// convertFrom converts a value, unless it exceeds the limits. The parameter from is a plural noun,
-// such as "arguments", that names the source of the value in error messages.
+// convertFrom converts a value, unless it exceeds the limits. source is a plural noun, such as
+// "arguments", that error messages use for the value.
 func convertFrom(source string, doc []byte) piece {
 	if len(doc) > maxArgs {
 		return piece{ok: true, err: &Unreadable{fmt.Sprintf("the %s are too large for an expression: %d bytes; the limit is %d", source, len(doc), maxArgs)}}

@@ -14,8 +14,8 @@ import (
 )
 
 // keys contains the keys of objects, grouped by their case-folded form. A server might ignore
-// letter case. If a call has a key that differs only in case from one that an expression reads, it
-// is therefore unknown which of the two values the server will use.
+// letter case. If an expression reads a key, and a call also has another spelling of it that
+// differs only in case, it is therefore unknown which of the two values the server will use.
 type keys map[string][]string
 
 // maxSpellings is the maximum number of spellings stored per key. Two are enough, since at least

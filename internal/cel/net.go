@@ -67,8 +67,8 @@ func (c *Compiler) Condition(src string, names *Names) (*Condition, error) {
 	return &Condition{p}, err
 }
 
-// Holds reports whether the condition is true. If it cannot be evaluated, Holds returns an error,
-// which must have the same effect as false.
+// Holds reports whether the condition is true. If the condition cannot be evaluated, Holds returns
+// false and an error.
 func (c *Condition) Holds(in *Input) (bool, error) {
 	v, err := c.eval(in.variable)
 	if err != nil {
@@ -81,7 +81,7 @@ func (c *Condition) Holds(in *Input) (bool, error) {
 	return bool(holds), nil
 }
 
-// A Value is an expression on the firing of a transition whose result is data.
+// A Value is an expression that computes data from the firing of a transition.
 type Value struct{ *program }
 
 // Value compiles the expression for a value that a net remembers. The expression can use the result

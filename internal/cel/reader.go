@@ -49,7 +49,8 @@ func (r *Reader) ValueExpr(src string) (number int, err error) {
 	return r.add(src, r.values, nil)
 }
 
-// add adds an expression, unless it is in known. If want is nil, the expression is for a key.
+// add adds an expression, unless its source text is already in the map known. If want is nil, the
+// expression is for a key.
 func (r *Reader) add(src string, known map[string]int, want *cel.Type) (number int, err error) {
 	if n, ok := known[src]; ok {
 		return n, nil
@@ -162,7 +163,7 @@ func (r *reading) find(pattern int) gate.Found {
 }
 
 // Only reports whether any of the expressions is certainly true. Such an expression accounts for
-// the whole call, not just for a part of it. If its value depended on a doubtful field, its
+// the whole call, not just for a part of it. If its value depended on an ambiguous field, its
 // evaluation would have failed.
 func (r *reading) Only(patterns []int) bool { return slices.ContainsFunc(patterns, r.Evidence) }
 
@@ -191,8 +192,8 @@ func newCallData(c *gate.Call) *callData {
 	return &callData{call: c, args: document{doc: c.Args}, annotations: document{doc: c.Annotations}}
 }
 
-// variable returns the value of a variable. If the value is a map, it need only contain the members
-// and keys in want.
+// variable returns the value of a variable. A value that is a map may lack members and keys that
+// the lookup want does not specify.
 func (d *callData) variable(name string, want lookup) (any, error) {
 	switch name {
 	case "args":

@@ -57,8 +57,8 @@ func (c *Compiler) Template(src string, names *Names) (*Template, error) {
 	return t, nil
 }
 
-// shiftProblems makes the positions of problems in an embedded expression, which begins at offset
-// by, relative to the whole message src.
+// shiftProblems makes the positions of problems in an embedded expression relative to the whole
+// message src. The expression begins at offset start.
 func shiftProblems(src string, start int, err error) diag.List {
 	list, _ := err.(diag.List)
 	for i, e := range list {

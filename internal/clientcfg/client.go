@@ -47,7 +47,7 @@ type Client struct {
 // Limits describes which tools a client can use. The zero value means that there are no limits.
 type Limits struct {
 	Tools      int    // maximum number of tools that the client can use
-	MoreTools  string // what the client does with more tools than that
+	MoreTools  string // how the client treats a larger number of tools
 	NameLength int    // maximum length of a tool name, without the client's prefix
 }
 
@@ -101,8 +101,9 @@ func (c Client) Closed(d *splice.Document, at splice.Place, name string) string 
 	return c.guards.closed(d, at, name)
 }
 
-// ClosedBeside is like [Client.Closed] for a server that is listed in the named file, but looks for
-// the key in another file: d must be one of the files returned by [Client.Beside].
+// ClosedBeside returns the key in the file d that disables a server listed in another file, whose
+// name is given. It returns "" if no key disables the server. d must be one of the files returned
+// by [Client.Beside].
 func (c Client) ClosedBeside(d *splice.Document, file, name string) string {
 	if c.guards.closedBeside == nil {
 		return ""

@@ -211,7 +211,7 @@ type Hook struct {
 	URL    string // URL of the hook; empty if the hook is a command
 	Before bool   // whether the hook runs before a call
 	Closed bool   // whether the call is refused if the hook fails
-	Narrow bool   // whether the hook does not run for some calls that it should cover, or the agent does not wait for its answer
+	Narrow bool   // whether the hook misses some calls that it should cover, or the agent proceeds without waiting for its answer
 
 	command string
 }
@@ -316,8 +316,8 @@ func (h Hooks) CanClose(s System) bool { return h.failClosed.Key != "" || h.shel
 // ClosesAll reports whether the agent itself refuses a call after any failure of its hook.
 func (h Hooks) ClosesAll() bool { return h.failClosed.Key != "" }
 
-// Missing returns the names of the events that petrigate needs but that no installed hook reports.
-// The parameter there lists the installed hooks.
+// Missing returns the names of the events that petrigate needs but that none of the given installed
+// hooks reports.
 func (h Hooks) Missing(there []Hook) []string {
 	installed := list.Map(there, func(t Hook) string { return t.Event })
 	names := list.Map(h.events, func(e hookEvent) string { return e.name })

@@ -27,8 +27,8 @@ func (s System) env(name string) string {
 	return value
 }
 
-// directory returns the directory named by an environment variable or, if the variable is not set,
-// a directory below the home directory.
+// directory returns the directory named by the given environment variable or, if the variable is
+// not set, the given directory below the home directory.
 func (s System) directory(variable, below string) string {
 	return cmp.Or(s.env(variable), s.path(s.Home, below))
 }
@@ -57,8 +57,9 @@ func inHome(path string) func(System) []string {
 	return func(s System) []string { return []string{s.path(s.Home, path)} }
 }
 
-// inDirectory returns a function that returns the path of a file in a directory of a System. The
-// parameters variable and below determine the directory; see [System.directory].
+// inDirectory returns a function that returns the path of the given file in a directory of a
+// System. An environment variable or a path below the home directory determines this directory; see
+// [System.directory].
 func inDirectory(variable, below, file string) func(System) []string {
 	return func(s System) []string { return []string{s.path(s.directory(variable, below), file)} }
 }

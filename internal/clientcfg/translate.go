@@ -137,8 +137,8 @@ func (r *reader) readMore(key string, v any) {
 	}
 }
 
-// as returns the value v of the given key as a T. If v has another type, the entry is refused; want
-// describes the required type in the reason.
+// as returns v, the value of the given key, as a T. If v has another type, as refuses the entry,
+// and want describes the required type in the reason for the refusal.
 func as[T any](r *reader, key string, v any, want string) T {
 	value, ok := v.(T)
 	if !ok {

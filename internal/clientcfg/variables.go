@@ -13,8 +13,8 @@ import (
 // syntax of petrigate's configuration.
 type variables struct {
 	find *regexp.Regexp
-	// one translates a single match of find. ok is false if the match is ordinary text rather than
-	// a reference. If a reference cannot be translated, problem explains why.
+	// one translates a single match of the regular expression. ok is false if the match is ordinary
+	// text rather than a reference. If a reference cannot be translated, problem explains why.
 	one func(s System, match string) (p piece, problem string, ok bool)
 }
 
@@ -30,7 +30,7 @@ func (v *variables) expand(s System, text string) (ours, problem string) {
 		return literal(text), ""
 	}
 	var b strings.Builder
-	plain, at := "", 0 // literal text since the last ${...}; several pieces of text are escaped together, because a $ at the end of one affects the next
+	plain, at := "", 0 // literal text since the last ${...}; several pieces of text are escaped together, because a $ at the end of one piece affects the next piece
 	for _, m := range v.find.FindAllStringIndex(text, -1) {
 		p, why, ok := v.one(s, text[m[0]:m[1]])
 		if !ok {

@@ -86,7 +86,7 @@ func (p Problem) Error() string {
 	return s
 }
 
-// Text is like [Problem.Error], but adds the excerpt on further lines.
+// Text returns the text of [Problem.Error], followed by the excerpt, if any, on further lines.
 func (p Problem) Text() string {
 	if p.Excerpt == "" {
 		return p.Error()

@@ -63,9 +63,8 @@ func (d *Doctor) withReconnect(c takeover.Inspection, f Finding) Finding {
 	})
 }
 
-// checkEntry checks an entry in a client's file that runs petrigate. running is a phrase to append
-// to the statement that the client is connected. It reports that the client is running, or is
-// empty.
+// checkEntry checks an entry in a client's file that runs petrigate. If the client is running, the
+// parameter running is a phrase that says so, for use after "is connected"; otherwise, it is empty.
 func (d *Doctor) checkEntry(c takeover.Inspection, e takeover.Entry, running string) Finding {
 	fix := "petrigate connect " + c.Name
 	if e.URL != "" {
@@ -89,8 +88,8 @@ func (d *Doctor) checkEntry(c takeover.Inspection, e takeover.Entry, running str
 	return ok("%s is connected%s", c.Title, running)
 }
 
-// older reports whether program is an earlier build than this program. It compares file times and
-// module versions without running program.
+// older reports whether the program at the given path is an earlier build than the doctor's own
+// program. It compares file times and module versions without running that program.
 func older(info os.FileInfo, program, ours string) bool {
 	mine, err := os.Stat(ours)
 	if err != nil || os.SameFile(info, mine) || !info.ModTime().Before(mine.ModTime()) {

@@ -53,8 +53,8 @@ func (d *Doctor) postgres(ctx context.Context) []Finding {
 	return []Finding{ok("the database answers"), d.skew("the database", there, begin)}
 }
 
-// writable checks that a file can be written or created. made means that the proxy creates the
-// file's directory if it is missing.
+// writable checks that a file can be written or created. If the directory of the file is missing,
+// creates tells whether the proxy will create it.
 func (d *Doctor) writable(what, path, fix string, creates bool) Finding {
 	info, err := os.Stat(path)
 	dir := filepath.Dir(path)
@@ -101,7 +101,7 @@ func tryFolder(dir string) error {
 type secured struct {
 	what, path string
 	mask       fs.FileMode // bits that must not be set
-	tolerated  fs.FileMode // bits in mask that only cause a warning
+	tolerated  fs.FileMode // bits in mask that cause only a warning
 	tokens     bool        // whether the file contains tokens; if so, serve enforces the same mask
 }
 
@@ -142,8 +142,8 @@ func (d *Doctor) permissions(context.Context) (all []Finding) {
 	return all
 }
 
-// chmod returns a function that sets the mode of the file at path. The function returns an error
-// unless the file is still the one described by was.
+// chmod returns a function that sets the mode of the file at path. The function returns an error if
+// the file has since been replaced by another one.
 func chmod(path string, was fs.FileInfo, mode fs.FileMode) func(context.Context) error {
 	return func(context.Context) error {
 		root, err := os.OpenRoot(filepath.Dir(path))

@@ -25,7 +25,7 @@ const (
 
 // A mend is a safe fix, which petrigate doctor --fix can apply.
 type mend struct {
-	shows string // text to show before asking the user; empty if the function do shows the fix and asks the user
+	shows string // text to show before asking the user; empty if calling apply shows the fix and asks the user
 	apply func(context.Context) error
 }
 
@@ -41,8 +41,8 @@ func failed(fix, format string, args ...any) Finding {
 	return Finding{Status: Failed, Says: fmt.Sprintf(format, args...), Fix: fix}
 }
 
-// orOK returns the findings in all or, if all is empty, a single finding with the status OK and the
-// formatted text.
+// orOK returns the given findings or, if there are none, a single finding with the status OK and
+// the formatted text.
 func orOK(all []Finding, format string, args ...any) []Finding {
 	if len(all) == 0 {
 		return []Finding{ok(format, args...)}

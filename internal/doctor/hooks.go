@@ -22,8 +22,8 @@ import (
 // firstFailClosed is the first version of Claude Code where a failing hook can refuse a call.
 const firstFailClosed = "2.1.295"
 
-// hooks checks the hooks of every agent whose hooks run petrigate or that is connected to petrigate
-// as a client.
+// hooks checks the hooks of every agent that runs petrigate in its hooks or is connected to
+// petrigate as a client.
 func (d *Doctor) hooks(ctx context.Context) []Finding {
 	var all []Finding
 	claude := false
@@ -168,8 +168,8 @@ func claudePackage(dir string) string {
 	return p.Version
 }
 
-// atLeast reports whether the version v is the version least or a later one. Both consist of three
-// numbers.
+// atLeast reports whether the version v is the minimum version or a later one. Both consist of
+// three numbers.
 func atLeast(v, minimum string) bool {
 	numbers := func(s string) (all []int) {
 		for part := range strings.SplitSeq(s, ".") {

@@ -30,15 +30,14 @@ func (d *Doctor) upstreams(ctx context.Context) []Finding {
 	)
 	for _, w := range listing.Warnings {
 		if w == listing.Crowded {
-			continue // the check of the clients' limits has reported this
+			continue // the check of the clients' limits has already reported this problem
 		}
 		all = append(all, warning("petrigate tools shows the names", "%s", w))
 	}
 	return all
 }
 
-// leftOutFix returns the fix for a tool that the proxy leaves out. why is the reason for leaving it
-// out.
+// leftOutFix returns the fix for a tool that the proxy leaves out for the given reason.
 func leftOutFix(reason string) string {
 	switch {
 	case strings.Contains(reason, " is quarantined: "):

@@ -53,8 +53,8 @@ func Brief(s string) string {
 	return text.Excerpt(s, maxShown) + fmt.Sprintf(" (%d bytes)", len(s))
 }
 
-// Compare compares two JSON values. It returns the first changes that it finds, up to the limit
-// most, and the number of changes left out. mask hides values and returns how many it has hidden;
+// Compare compares two JSON values. It returns the first changes that it finds, up to the given
+// limit, and the number of changes left out. mask hides values and returns how many it has hidden;
 // if it is nil, nothing is hidden. A hidden value is reported as changed if the actual values
 // differ.
 func Compare(was, is []byte, limit int, mask func([]byte) ([]byte, int)) (changes []Change, more int) {
@@ -74,8 +74,8 @@ type comparer struct {
 	more    int
 }
 
-// value compares the values that the old document (was) and the new one (is) have at the same path.
-// keys contains the object keys on that path.
+// value compares the old and the new value at the same path. keys contains the object keys on that
+// path.
 func (d *comparer) value(path string, keys []string, was, is []byte) {
 	kind := rawjson.Kind(is)
 	switch {

@@ -24,7 +24,7 @@ func Key(key string) Path { return Path{steps: []step{{key: key, index: noIndex}
 
 // Scalars returns the distinct scalars that the path selects in doc, in order and in the canonical
 // form of [Scalar]. An array at the end of the path stands for its elements. If there is a fault,
-// Scalars returns only the fault. It is a fault if the number of scalars exceeds limit.
+// Scalars returns only the fault. It is a fault if the number of scalars exceeds the limit.
 func (p Path) Scalars(doc []byte, limit int) ([]string, Fault) {
 	s := scalars{limit: limit}
 	if s.walk(p.steps, doc); s.fault != None {
@@ -33,8 +33,8 @@ func (p Path) Scalars(doc []byte, limit int) ([]string, Fault) {
 	return s.all, None
 }
 
-// Readable is like [Path.Scalars], but skips array elements without scalars, and ignores all
-// scalars beyond the limit limit.
+// Readable returns the same scalars as [Path.Scalars], but skips array elements without scalars,
+// and ignores all scalars beyond the limit.
 func (p Path) Readable(doc []byte, limit int) ([]string, Fault) {
 	s := scalars{limit: limit, lenient: true}
 	if s.walk(p.steps, doc); len(s.all) > 0 {
@@ -51,11 +51,11 @@ type scalars struct {
 	limit   int
 	lenient bool // whether to skip array elements with faults
 	all     []string
-	seen    map[string]bool // all as a set; nil while all has only a few elements
+	seen    map[string]bool // set of the same scalars; nil while there are only a few
 	fault   Fault
 }
 
-// walk collects the scalars that steps select in doc.
+// walk collects the scalars that the given steps select in doc.
 func (s *scalars) walk(steps []step, doc []byte) {
 	if len(steps) == 0 {
 		s.value(doc)
@@ -75,8 +75,8 @@ func (s *scalars) walk(steps []step, doc []byte) {
 	}
 }
 
-// elements calls add with the array element at the given index. If the index is the constant every,
-// it calls add with each element.
+// elements passes the array element at the given index to the function add. If the index is the
+// constant every, it passes each element.
 func (s *scalars) elements(array []byte, index int, add func([]byte)) {
 	number, some := 0, false
 	rawjson.Elements(array, func(v []byte, _ int) bool {

@@ -8,7 +8,8 @@ func (p Path) Single(doc []byte) (value []byte, ok bool) {
 	return s.value, s.ok()
 }
 
-// SingleMember is like [Path.Single], but for a top-level member.
+// SingleMember returns the value of a top-level member. ok is false if the member does not exist,
+// or if parsers might disagree about its value.
 func SingleMember(doc []byte, key string) (value []byte, ok bool) {
 	var s single
 	eachMember(doc, key, false, s.add)

@@ -58,7 +58,7 @@ func Sorted[E cmp.Ordered](all []E) []E {
 	return slices.Compact(slices.Sorted(slices.Values(all)))
 }
 
-// Add appends the given elements to the slice all, except those that it already contains.
+// Add appends the given elements to a slice, except those that the slice already contains.
 func Add[E comparable](all []E, more ...E) []E {
 	for _, e := range more {
 		if !slices.Contains(all, e) {

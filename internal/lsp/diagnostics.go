@@ -128,8 +128,8 @@ func extent(t *content, p diag.Problem) (from, to int) {
 	return from, max(from, to)
 }
 
-// after advances the offset from by the given number of characters in s, but not past bound, and
-// returns the resulting offset.
+// after advances an offset by the given number of characters in s, but not past bound, and returns
+// the resulting offset.
 func after(s string, from, bound, characters int) int {
 	for ; characters > 0 && from < bound; characters-- {
 		_, size := utf8.DecodeRuneInString(s[from:bound])

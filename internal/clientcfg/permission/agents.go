@@ -32,8 +32,8 @@ type jsonList struct {
 }
 
 // lists reads the given lists from each of the JSON files at the given paths and converts every
-// element to a [Line]. It calls understand with the text of each element to set the remaining
-// fields of the Line.
+// element to a [Line]. The function understand sets the remaining fields of the Line from the text
+// of the element.
 func (f files) lists(paths []string, lists []jsonList, understand func(*Line, string)) (all []Line) {
 	for _, path := range paths {
 		all = append(all, f.read(path, splice.JSON, func(d *splice.Document) (all []Line) {

@@ -36,16 +36,16 @@ type Line struct {
 	why string // why the line cannot be converted; empty if it can be converted
 }
 
-// call splits a line such as Bash(git push:*) into the tool name and the text in parentheses. has
-// is false if the line does not have this form.
+// call splits a line such as Bash(git push:*) into the tool name and the text in parentheses. ok is
+// false if the line does not have this form.
 func call(text string) (tool, inside string, ok bool) {
 	tool, rest, ok := strings.Cut(text, "(")
 	inside, closed := strings.CutSuffix(rest, ")")
 	return strings.TrimSpace(tool), strings.TrimSpace(inside), ok && closed
 }
 
-// setCommand sets the command that the line matches. If exactly is false, or if the text ends with
-// ":*" or " *", the command may have further arguments.
+// setCommand sets the command that the line matches. The command may have further arguments if the
+// text ends with ":*" or " *", or if exactly is false.
 func (l *Line) setCommand(text string, exactly bool) {
 	words, any := strings.CutSuffix(text, ":*")
 	if !any {

@@ -9,12 +9,12 @@ import (
 type body interface {
 	// entries returns the entries of the mapping or list at the given place, in file order.
 	entries(at Place) ([]Entry, error)
-	// replace changes the mapping or list at the given place: it removes the entries named in
-	// remove and inserts the entries in add where the first removed entry was. If no entry is
-	// removed, it inserts the new entries at the end.
+	// replace changes the mapping or list at the given place: it removes the named entries and
+	// inserts the new entries where the first removed entry was. If no entry is removed, it inserts
+	// the new entries at the end.
 	replace(at Place, remove []string, add []New) ([]byte, error)
-	// restore changes the mapping or list at the given place: it replaces the entry named ours with
-	// entries of old, an earlier version of the body. The parameter names lists these entries.
+	// restore changes the mapping or list at the given place: it replaces petrigate's own entry
+	// with the named entries of old, an earlier version of the body.
 	restore(at Place, old body, names []string, ours string) ([]byte, error)
 }
 
@@ -31,8 +31,8 @@ type New struct {
 	Value Object
 }
 
-// presentIn reports whether the entry n, with exactly the same value, is among the entries of a
-// file. The parameter now holds the values of these entries, keyed by name.
+// presentIn reports whether a file has the entry n with exactly the same value. The values of the
+// file's entries at the given place are passed to it, keyed by name.
 func (n New) presentIn(now map[string]any, at Place) bool {
 	got, ok := now[n.Name]
 	return ok && reflect.DeepEqual(got, Plain(n.Value.named(at, n.Name)))

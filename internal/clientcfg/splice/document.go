@@ -39,14 +39,13 @@ func (d *Document) Keys(path ...string) []string {
 // At returns the value at the given path, or nil if the path does not exist.
 func (d *Document) At(path ...string) any { return value(d.tree, path) }
 
-// Entries returns the entries of the mapping or list at the given place. If it does not exist,
-// Entries returns no entries.
+// Entries returns the entries of the mapping or list at the given place. If the mapping or list
+// does not exist, Entries returns no entries.
 func (d *Document) Entries(at Place) ([]Entry, error) { return d.body.entries(at) }
 
 // Replace returns the text of the file after a change to the mapping or list at the given place:
-// the entries named in remove are removed, and those in add are inserted where the first removed
-// entry was or, if none was removed, at the end. If the mapping or list does not exist, it is
-// created.
+// the named entries are removed, and the new entries are inserted where the first removed entry was
+// or, if none was removed, at the end. If the mapping or list does not exist, it is created.
 func (d *Document) Replace(at Place, remove []string, add ...New) ([]byte, error) {
 	edited, err := d.body.replace(at, remove, add)
 	if err != nil {
@@ -71,8 +70,8 @@ func (d *Document) Replace(at Place, remove []string, add ...New) ([]byte, error
 }
 
 // Restore returns the text of the file after a change to the mapping or list at the given place:
-// the entry named ours is replaced by the named entries of the old document, which are inserted
-// unchanged.
+// petrigate's own entry is replaced by the named entries of old, an earlier version of the
+// document. These entries are inserted unchanged.
 func (d *Document) Restore(at Place, old *Document, names []string, ours string) ([]byte, error) {
 	text, err := d.body.restore(at, old.body, names, ours)
 	if err != nil {
@@ -93,8 +92,8 @@ func (d *Document) Restore(at Place, old *Document, names []string, ours string)
 }
 
 // verified checks text, the content of the file after an edit of the mapping or list at the given
-// place, and returns it. It returns an error if the text is invalid, if anything but the entries
-// named in touched has changed, or if the additional check more fails.
+// place, and returns it. It returns an error if the text is invalid, if anything but the entries in
+// the list touched has changed, or if an additional check fails.
 func (d *Document) verified(text []byte, at Place, touched []string, more func(*Document) error) ([]byte, error) {
 	if bytes.HasPrefix(d.src, []byte(byteOrderMark)) {
 		text = append([]byte(byteOrderMark), text...)

@@ -142,7 +142,7 @@ func keyOf(v hujson.Value) string {
 	return name
 }
 
-// find returns the object at the given path. If it does not exist, find returns the deepest
+// find returns the object at the given path. If the object does not exist, find returns the deepest
 // existing object on the path and the rest of the path.
 func (b *jsonBody) find(root *hujson.Value, path []string) (object *hujson.Object, missing []string, err error) {
 	value := root
@@ -266,8 +266,7 @@ func (b *jsonBody) joinExtra(comment, extra hujson.Extra) hujson.Extra {
 	return slices.Concat(comment, extra)
 }
 
-// change replaces the members of an object. It calls the function to with the current members and
-// stores the result in the object.
+// change applies a function to the members of an object and stores the result in the object.
 func (b *jsonBody) change(object *hujson.Object, to func([]jsonSegment) []jsonSegment) {
 	head, all := segments(object)
 	b.setMembers(object, head, to(all))
@@ -291,7 +290,8 @@ func (b *jsonBody) replace(at Place, remove []string, add []New) ([]byte, error)
 	return b.replaceMembers(at.Path, remove, list.Map(add, func(n New) Member { return Member{n.Name, n.Value} }))
 }
 
-// replaceMembers replaces members of the object at the given path; see [body.replace].
+// replaceMembers removes the named members of the object at the given path and adds new ones, as
+// specified by [body.replace].
 func (b *jsonBody) replaceMembers(path, remove []string, add Object) ([]byte, error) {
 	s := b.style()
 	if b.root == nil {

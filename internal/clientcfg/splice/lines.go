@@ -9,8 +9,8 @@ import (
 // A lineSegment is a sequence of whole lines.
 type lineSegment = segment[[]byte]
 
-// A run is a range of lines that belong together. It begins at line from and ends before line to,
-// both counted from 0.
+// A run is a range of lines that belong together, from line from up to, but not including, line to.
+// Lines are counted from 0.
 type run struct {
 	name     string
 	entry    bool
@@ -31,9 +31,9 @@ func lineStarts(text []byte) []int {
 	return starts
 }
 
-// cut divides text into segments: one for each of the runs, which must be in order, and one for
-// each piece of text between them. The segment of an entry also includes the comment directly above
-// the entry and the empty lines above that comment.
+// cut divides text into segments: one for each run, and one for each piece of text between two
+// runs. The runs must be in order. If a run is an entry, its segment also includes the comment
+// directly above the run and the empty lines above that comment.
 func cut(text []byte, runs []run) []lineSegment {
 	starts := lineStarts(text)
 	piece := func(from, to int) []byte { return text[starts[from]:starts[to]] }
@@ -56,9 +56,9 @@ func cut(text []byte, runs []run) []lineSegment {
 	return all
 }
 
-// withComment moves the start of a run of lines up, from the line from to the comment directly
-// above it and the empty lines above the comment. It does not include a comment at the start of the
-// file, because such a comment describes the file.
+// withComment moves the start of a run up, past the comment directly above the run and the empty
+// lines above the comment. It does not include a comment at the start of the file, because such a
+// comment describes the file.
 func withComment(text []byte, starts []int, least, from int) int {
 	line := func(i int) string { return strings.TrimSpace(string(text[starts[i]:starts[i+1]])) }
 	at := from
@@ -74,8 +74,8 @@ func withComment(text []byte, starts []int, least, from int) int {
 	return at
 }
 
-// trimmed returns the end of the run from line from to line to after leaving out trailing empty
-// lines, and trailing comments that are indented less than the given column.
+// trimmed returns the end of a run after leaving out trailing empty lines, and trailing comments
+// that are indented less than the given column.
 func trimmed(text []byte, starts []int, from, to, column int) int {
 	for to > from+1 {
 		line := string(text[starts[to-1]:starts[to]])
@@ -88,8 +88,8 @@ func trimmed(text []byte, starts []int, from, to, column int) int {
 	return to
 }
 
-// join concatenates the segments, adding missing line breaks between them. before is the original
-// text of the file; if it does not end with a line break, neither does the result.
+// join concatenates the segments, adding missing line breaks between them. If the original text of
+// the file does not end with a line break, neither does the result.
 func join(all []lineSegment, before []byte) []byte {
 	newline := newlineOf(before)
 	var b bytes.Buffer

@@ -44,10 +44,10 @@ func (d *Document) Append(path []string, items []Item) ([]byte, error) {
 	return now.src, nil
 }
 
-// Drop returns the text of the file without those list items that satisfy ours. It searches all
-// lists in the mapping at the given path. If an item contains a list under the key inner, Drop
-// applies ours to the elements of that list instead. It also removes lists that become empty,
-// unless they also exist in old, an earlier version of the file.
+// Drop returns the text of the file without petrigate's list items, which the function ours
+// recognizes. It searches all lists in the mapping at the given path. If an item contains a list
+// under the key inner, Drop removes elements of that list instead. It also removes lists that
+// become empty, unless they also exist in old, an earlier version of the file.
 func (d *Document) Drop(path []string, inner string, old *Document, ours func(any) bool) ([]byte, error) {
 	b, ok := d.body.(*jsonBody)
 	if !ok || b.root == nil {
@@ -75,9 +75,9 @@ func (d *Document) Drop(path []string, inner string, old *Document, ours func(an
 	return next.src, nil
 }
 
-// withoutOurs returns a list without the items satisfying ours(item). If an item contains a list
-// under the key inner, it applies ours to the elements of that list instead, and removes the item
-// only if none of them are left.
+// withoutOurs returns a list without petrigate's items, which the function ours recognizes. If an
+// item contains a list under the key inner, withoutOurs removes elements of that list instead, and
+// removes the item only if none of the elements are left.
 func withoutOurs(list []any, inner string, ours func(any) bool) []any {
 	var left []any
 	for _, v := range list {
@@ -100,9 +100,8 @@ func withoutOurs(list []any, inner string, ours func(any) bool) []any {
 	return left
 }
 
-// edited parses text, the file after an edit. want contains the expected lists in the mapping at
-// the given path, keyed by name. edited returns an error if a list differs from the expected one or
-// if anything else in the file has changed.
+// edited parses text, the file after an edit. It returns an error if a list in the mapping at the
+// given path is not the one expected for its key, or if anything else in the file has changed.
 func (d *Document) edited(text []byte, path []string, want map[string][]any) (*Document, error) {
 	touched := slices.Collect(maps.Keys(want))
 	text, err := d.verified(text, Place{Path: path}, touched, func(next *Document) error {
@@ -167,7 +166,8 @@ func (b *jsonBody) appendItem(list *hujson.Value, o Object, s style, depth int) 
 	return nil
 }
 
-// dropFrom removes the items satisfying ours(item) from all lists whose keys occur in want.
+// dropFrom removes petrigate's items, which the function ours recognizes, from all lists that have
+// a key of the map want.
 func (b *jsonBody) dropFrom(path []string, inner string, old *Document, want map[string][]any, ours func(any) bool) ([]byte, error) {
 	root := b.clone()
 	object, _, err := b.find(&root, path)
@@ -199,8 +199,8 @@ func (b *jsonBody) dropFrom(path []string, inner string, old *Document, want map
 	return root.Pack(), nil
 }
 
-// filter removes the items satisfying ours(item), keeping a trailing comma if the list had one
-// before.
+// filter removes petrigate's items, which the function ours recognizes. It keeps a trailing comma
+// if the list had one before.
 func (b *jsonBody) filter(array *hujson.Array, inner string, ours func(any) bool) {
 	n := len(array.Elements)
 	trailing := n > 0 && array.Elements[n-1].AfterExtra != nil

@@ -10,9 +10,9 @@ type segment[T any] struct {
 	text  T
 }
 
-// replaced returns a copy of the slice all without the entries named in remove, and with the
-// segments in more. These are inserted where the first removed entry was or, if no entry is
-// removed, at the index end.
+// replaced returns a copy of the segments that lacks the named entries and contains the new
+// segments. These are inserted where the first removed entry was or, if no entry is removed, at the
+// index end.
 func replaced[T any](all []segment[T], remove []string, more []segment[T], end int) []segment[T] {
 	at := slices.IndexFunc(all, func(s segment[T]) bool { return s.entry && slices.Contains(remove, s.name) })
 	if at < 0 {
@@ -33,10 +33,10 @@ func replaced[T any](all []segment[T], remove []string, more []segment[T], end i
 	return rest
 }
 
-// restored returns a copy of the slice all. In the copy, those entries of old that are listed in
-// names replace the entry named ours. If fits returns true for the text of the first of them, that
-// entry takes the place of the removed one. Each of the others is inserted after the segment that
-// it followed in old.
+// restored returns a copy of the segments after replacing petrigate's own entry with the named
+// entries of old, an earlier version of the segments. If fits returns true for the text of the
+// first of these entries, that entry takes the place of petrigate's entry. Each of the others is
+// inserted after the segment that it followed in the earlier version.
 func restored[T any](all, old []segment[T], names []string, ours string, fits func(T) bool) []segment[T] {
 	at := slices.IndexFunc(all, func(s segment[T]) bool { return s.entry && s.name == ours })
 	all = slices.DeleteFunc(slices.Clone(all), func(s segment[T]) bool { return s.entry && s.name == ours })
@@ -57,8 +57,8 @@ func restored[T any](all, old []segment[T], names []string, ours string, fits fu
 	return all
 }
 
-// indexAfter finds the last segment of earlier that is still in the slice all, and returns the
-// index after it in all. It returns -1 if no segment of earlier is in all.
+// indexAfter finds the last of the earlier segments that is still among the current ones, and
+// returns the index after it. It returns -1 if no earlier segment is left.
 func indexAfter[T any](all, earlier []segment[T]) int {
 	for i := len(earlier) - 1; i >= 0; i-- {
 		if at := last(all, earlier[i]); at >= 0 {
@@ -68,8 +68,9 @@ func indexAfter[T any](all, earlier []segment[T]) int {
 	return -1
 }
 
-// indexBefore finds the first segment of later that is still in the slice all, and returns its
-// index in all. It returns len(all) if no segment of later is in all.
+// indexBefore finds the first of the later segments that is still among the current ones, and
+// returns its index. If no later segment is left, indexBefore returns the number of current
+// segments.
 func indexBefore[T any](all, later []segment[T]) int {
 	for _, s := range later {
 		if at := slices.IndexFunc(all, func(o segment[T]) bool { return same(o, s) }); at >= 0 {

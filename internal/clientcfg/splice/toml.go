@@ -99,8 +99,8 @@ func begin(p *unstable.Parser, e *unstable.Node) (offset int, path []string) {
 	return max(offset, 0), path
 }
 
-// below returns the rest of path after a prefix, the keys in the parameter of. ok is false if path
-// does not begin with this prefix, or if nothing is left.
+// below returns the rest of a path after the given prefix. ok is false if the path does not begin
+// with the prefix, or if nothing is left.
 func below(path, of []string) (rest []string, ok bool) {
 	if len(path) <= len(of) || !slices.Equal(path[:len(of)], of) {
 		return nil, false
@@ -205,8 +205,8 @@ func (b *tomlBody) replace(at Place, remove []string, add []New) ([]byte, error)
 	return join(next, b.text), nil
 }
 
-// captures reports whether keys of another table follow the new segments in more. If so, these keys
-// would become part of the last new table.
+// captures reports whether keys of another table follow the new segments. If so, these keys would
+// become part of the last new table.
 func (b *tomlBody) captures(all, more []lineSegment) bool {
 	if len(more) == 0 {
 		return false
