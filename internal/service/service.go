@@ -110,7 +110,7 @@ func mark(config string) string {
 
 var marked = regexp.MustCompile(`petrigate wrote this file for the configuration ("(?:[^"\\]|\\.)*")\. petrigate disconnect removes it\.`)
 
-// An Installed describes an installed service.
+// An Installed value describes the service file that is installed, if any.
 type Installed struct {
 	Exists bool
 	Config string // configuration of the service; empty if petrigate did not write the file

@@ -25,8 +25,8 @@ var aliases = map[string]string{
 	"brew uninstall": "rm remove", "brew install": "instal", "pulumi up": "update", "pulumi destroy": "down dn",
 }
 
-// isAlias reports whether text is a built-in alias of the pattern p's operand with index n. Only
-// subcommands, which have index 0, have aliases.
+// isAlias reports whether text is a built-in alias of the operand with index n in the pattern p.
+// Only subcommands, which have index 0, have aliases.
 func isAlias(p *Pattern, text string, n int) bool {
 	return n == 0 && slices.Contains(strings.Fields(aliases[p.name.text+" "+p.operands[0].text]), text)
 }
@@ -64,8 +64,8 @@ func isAbbreviation(p *Pattern, text string, next int) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, text) })
 }
 
-// isSubsequence reports whether other contains the bytes of text in the same order, not necessarily
-// next to each other.
+// isSubsequence reports whether the bytes of sub occur in s in the same order, not necessarily next
+// to each other.
 func isSubsequence(text, other string) bool {
 	for i := range len(text) {
 		at := strings.IndexByte(other, text[i])

@@ -32,7 +32,7 @@ const (
 	anything                // the argument is any number of unknown words
 )
 
-// may reports whether the argument can expand to word.
+// may reports whether the argument can expand to the given word.
 func (a arg) may(word string) bool {
 	if a.kind == literal {
 		return a.text == word
@@ -87,7 +87,7 @@ func isSystem(p string) bool {
 // size returns the number of known bytes in the argument.
 func (a arg) size() int { return len(a.text) + len(a.mid) + len(a.tail) }
 
-// sizes returns the total number of known bytes in list.
+// sizes returns the total number of known bytes in the given arguments.
 func sizes(list []arg) (n int) {
 	for _, a := range list {
 		n += a.size()

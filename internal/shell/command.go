@@ -22,7 +22,7 @@ type command struct {
 	from, to int     // the command's byte range in the outermost script
 }
 
-// A maker is the cached result of [command.makes]: whether the command may create or change files.
+// A maker caches whether a command may create or change files; see [command.makes].
 type maker uint8
 
 const (

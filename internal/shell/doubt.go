@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A Doubt is an alias for [gate.Doubt].
+// A Doubt explains why an answer about a script is uncertain. It is an alias for [gate.Doubt].
 type Doubt = gate.Doubt
 
 // A reach is the set of commands that a doubt affects.

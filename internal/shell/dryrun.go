@@ -68,9 +68,8 @@ func (c *command) changesNothing() bool {
 	return dry
 }
 
-// helping holds the programs that print a subcommand's help if --help is the last argument. The
-// subcommands in running are exceptions, because a --help that follows them may belong to another
-// program.
+// helping holds the programs that print a subcommand's help if --help is the last argument. The set
+// running holds the exceptions: subcommands after which --help may belong to another program.
 var (
 	helping = setOf("git docker podman kubectl oc terraform tofu pulumi gh glab helm")
 	running = setOf("run exec bisect submodule filter-branch compose debug attach alias extension plugin")

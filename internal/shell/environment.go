@@ -45,8 +45,8 @@ func steers(name string) bool {
 // make a program run another program.
 var inertSettings = regexp.MustCompile(`^(--max[-_]old[-_]space[-_]size=[0-9]+|--no-warnings|-mod=(mod|readonly|vendor)|-count=1|-v|-race|-C debuginfo=[0-2]|-D ?warnings|--color=(yes|no|auto)|-q+|-v+|--tb=[a-z]+|-O[0-3s]|-g|-Wall|[ ])+$`)
 
-// isInertSetting reports whether setting the variable name to value is known not to make a program
-// run another program. It returns false for variables that are not in steeringFlags.
+// isInertSetting reports whether setting the named variable to the given value is known not to make
+// a program run another program. It returns false for variables that are not in steeringFlags.
 func isInertSetting(name string, value arg) bool {
 	return steeringFlags[name] && value.kind == literal && inertSettings.MatchString(value.text)
 }

@@ -19,7 +19,7 @@ const (
 // String returns "reads" or "writes".
 func (a Access) String() string { return [...]string{"reads", "writes"}[a] }
 
-// A file is a file that a script explicitly reads or writes. If the kind of the path is anything,
+// A file is a file that a script explicitly reads or writes. If the path has the kind [anything],
 // the file's name is unknown.
 type file struct {
 	access   Access
@@ -116,8 +116,8 @@ func couldBe(glob, text, tail string) Outcome {
 	return NoMatch
 }
 
-// compatible reports whether one of the strings is a prefix or, if has is [strings.HasSuffix], a
-// suffix of the other.
+// compatible reports whether one of the strings begins or ends with the other, depending on has,
+// which is [strings.HasPrefix] or [strings.HasSuffix].
 func compatible(a, b string, has func(string, string) bool) bool { return has(a, b) || has(b, a) }
 
 // outputs lists the extensions of files that hold command output.

@@ -19,7 +19,7 @@ type fileRule struct {
 	where   string // options that name the working directory
 	script  string // options whose value is the pattern or script; if one is given, no operands are skipped
 	writing string // options that make the program write its operands
-	instead bool   // if an option in writing is given, the operands are only written, not read, as with sed -i
+	instead bool   // if one of the writing options is given, the operands are only written, not read, as with sed -i
 	valued  string // options whose value is a file to write
 	sources string // options whose value is a file to read
 	behind  string // options whose value names a file to read after @ or <
@@ -107,7 +107,7 @@ func (f *fileRule) changesSome(operands, options []arg) bool {
 // An unnamedWrites value describes arguments that make a command write files not named by any
 // argument.
 type unnamedWrites struct {
-	subs    []string // the first operands of the command
+	subs    []string // operands that the command must begin with
 	needs   int      // minimum number of operands after subs
 	alone   bool     // no operands may follow subs
 	options string   // if not empty, the command must have one of these options

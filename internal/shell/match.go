@@ -122,7 +122,7 @@ func (p *Pattern) operand(n int, a arg) Outcome {
 	return NoMatch
 }
 
-// inOrder reports whether the pattern's operands, starting with the one at index from, occur in
+// inOrder reports whether the pattern's operands, starting with the one at index first, occur in
 // this order among args and the files that the command gets as input.
 func (p *Pattern) inOrder(c *command, args []arg, from int) Outcome {
 	sure, may := from, from // number of the pattern's operands that were certainly found, and number that may have been found
@@ -163,8 +163,8 @@ func (p *Pattern) advance(a arg, n int, files bool) int {
 	return n
 }
 
-// isFile reports whether at is a longer path to the file that the word w names, such as ./x.sh or
-// dir/x.sh for x.sh.
+// isFile reports whether the given path is a longer path to the file that the word w names, such as
+// ./x.sh or dir/x.sh for x.sh.
 func (w *word) isFile(at string) bool {
 	if !strings.ContainsAny(w.text, "./") || len(at) <= len(w.text) || strings.HasPrefix(at, "-") {
 		return false

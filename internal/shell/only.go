@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Only answers the third question: does the script do nothing but what the patterns describe? If it
-// does more, the Doubt gives the reason. Every command must match a pattern, be inert, or do
-// nothing but run another command, as timeout does. The script must not write a file other than
-// /dev/null, set a variable that programs act on, define a function, or contain anything doubtful.
+// Only reports whether the script does nothing but what the patterns describe. If it does more, the
+// Doubt gives the reason. Every command must match a pattern, be inert, or do nothing but run
+// another command, as timeout does. The script must not write a file other than /dev/null, set a
+// variable that programs act on, define a function, or contain anything doubtful.
 //
 // A command certainly matches a pattern if its other options and operands are in the tables and
 // leave the command's meaning unchanged. By contrast, `git log --output=f` writes a file, and `make
@@ -63,8 +63,8 @@ func (o *only) within(d *doubt) bool {
 	return d.owner >= 0 && (o.covered[d.owner] || d.reach == mild) && d.reach != all
 }
 
-// matched reports, as carried, whether a command certainly matches any of the patterns and, as any,
-// whether such a pattern ends with *.
+// matched reports whether the command certainly matches any of the patterns, and whether such a
+// pattern ends with *.
 func (o *only) matched(c *command) (carried, any bool) {
 	if c.outside || c.possible || c.mayBeSplit() {
 		return false, false

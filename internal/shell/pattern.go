@@ -22,7 +22,7 @@ type Pattern struct {
 	files    *FilePattern  // not nil if the pattern describes files rather than a command
 }
 
-// A word is a word of a pattern. In a glob, * matches any text.
+// A word is one of the words that make up a pattern. In a glob, * matches any text.
 type word struct {
 	text string
 	glob bool

@@ -8,7 +8,7 @@ type plan []step
 type step struct {
 	do    action
 	reach reach  // the reach of the doubt, if the step adds a doubt
-	what  string // the reason for the doubt, or the name of the variable or alias
+	what  string // the reason for the doubt, or the name of the variable, git setting or git subcommand
 	args  []arg
 }
 
@@ -29,11 +29,11 @@ const (
 	runsInput             // the standard input is a program
 	inBackground          // the commands of the following steps run in the background
 	writesFile            // the argument names a file to write
-	givesVariable         // programs get an environment variable; its name is what, and its value is the argument
+	givesVariable         // programs get an environment variable whose value is the argument
 	changesPackage        // args are written to package.json
-	passesValue           // make is called with a value that is not literal
-	definesAlias          // sets the git setting named by what, which may define an alias, to the argument
-	runsAlias             // runs git with the subcommand in what, which may be an alias, and the arguments args
+	passesValue           // make is called with a non-literal value
+	definesAlias          // sets a git setting, which may define an alias, to the argument
+	runsAlias             // runs git with a subcommand, which may be an alias, and the arguments args
 )
 
 func (p *plan) add(do action, what string, args ...arg) {

@@ -189,7 +189,7 @@ func (o givenOption) isUnknown() bool {
 	return o.known == nil || o.set && !o.known.takes && !o.known.attached
 }
 
-// has reports whether found contains the option with the given name.
+// has reports whether the given options include the one with the given name.
 func has(found []givenOption, name string) bool {
 	return slices.ContainsFunc(found, func(o givenOption) bool { return o.name == name })
 }

@@ -75,8 +75,8 @@ func unescape(s string) (text string, ok bool) {
 	return string(b), true
 }
 
-// leadingDigits returns the longest prefix of s that consists of characters in digits. It considers
-// only the first most bytes of s.
+// leadingDigits returns the longest prefix of s, of at most limit bytes, that consists of
+// characters in digits.
 func leadingDigits(s string, most int, digits string) string {
 	s = s[:min(most, len(s))]
 	return s[:len(s)-len(strings.TrimLeft(s, digits))]

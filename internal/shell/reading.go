@@ -64,7 +64,7 @@ func (r *reader) settle() {
 	}
 }
 
-// exported converts a doubt to a [Doubt].
+// exported converts an internal doubt to the exported type [Doubt].
 func (r *Reading) exported(d *doubt) Doubt {
 	return Doubt{What: d.what, Code: r.code(d.from, d.to), At: r.character(d.from), Advice: advice(d.what)}
 }

@@ -2,9 +2,9 @@ package shell
 
 import "slices"
 
-// Runs answers the first question: could the script run a command that p describes? The answer is
-// [Match] if any command certainly matches p, [Opaque] if there is only a possible match, and
-// [NoMatch] otherwise. If it is Opaque, the Doubt gives the reason.
+// Runs determines whether the script could run a command that p describes. It returns [Match] if
+// any command certainly matches p, [Opaque] if there is only a possible match, and [NoMatch]
+// otherwise. If the result is Opaque, the Doubt gives the reason.
 func (r *Reading) Runs(p Pattern) (Outcome, Doubt) {
 	found, by := NoMatch, 0
 	for i := range r.commands {

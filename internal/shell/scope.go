@@ -23,7 +23,7 @@ type nestedReader interface {
 	tentativeScript(text string)
 }
 
-// assigned handles the assignment of value to the variable called name.
+// assigned handles the assignment of a value to the named variable.
 func (r *scope) assigned(name string, value arg) {
 	r.vars.unbind(name)
 	if name == "IFS" { // from here on, it is unknown how expansions are split

@@ -2,7 +2,7 @@ package shell
 
 import "strings"
 
-// A set is a set of names.
+// A set holds names.
 type set map[string]bool
 
 func (s *set) add(name string) {

@@ -128,8 +128,8 @@ func (k *knownOptions) next(args []arg) (sub *arg, rest []arg, sure bool) {
 	return nil, nil, sure
 }
 
-// beside returns args without the options that precede the subcommand if their values are not
-// literal. It does not remove options that a pattern asks for.
+// beside returns args without those options before the subcommand whose values are not literal. It
+// does not remove options that a pattern asks for.
 func (k *knownOptions) beside(args []arg, options []wanted) []arg {
 	sub, rest, _ := k.next(args)
 	end := len(args) - len(rest)

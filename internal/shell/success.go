@@ -7,11 +7,10 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// Surely answers the second question: if the script exits with status 0, is it certain that a
-// command that p describes has run and succeeded? If not, the Doubt gives the reason and a script
-// that would be accepted.
+// Surely reports whether exit status 0 of the script proves that a command that p describes has run
+// and succeeded. If not, the Doubt gives the reason and a script that would be accepted.
 //
-// The answer is yes if the command runs on every successful path through the script: as the last
+// The result is true if the command runs on every successful path through the script: as the last
 // command of the script; in the && list that ends the script; before ; under set -e; as the last
 // command of a pipeline, or anywhere in a pipeline under set -o pipefail; inside ( ), { }, wrappers
 // such as timeout, launchers such as npx, and bash -c. The command may have any arguments except
@@ -50,8 +49,8 @@ func (r *Reading) evidence(p *Pattern) (first int, surely bool) {
 }
 
 // A gap is a function that explains why a script's success does not prove that a certain command
-// succeeded. The parameter own is the command as written in the script. The results are an
-// explanation and advice.
+// succeeded. Its parameter is the command as written in the script. Its results are an explanation
+// and advice.
 type gap func(own string) (what, advice string)
 
 // gapOutside returns a gap with the explanation what. Its advice is to run the command in a
@@ -255,7 +254,7 @@ func changes(k *knownOptions, o givenOption, text string) bool {
 	return !o.inert()
 }
 
-// shortens reports whether the long option name may be an abbreviation of an option that changes
+// shortens reports whether the given long option may be an abbreviation of an option that changes
 // what the command does.
 func (k *knownOptions) shortens(name string) bool {
 	long, ok := strings.CutPrefix(name, "--")
@@ -270,9 +269,9 @@ func (k *knownOptions) shortens(name string) bool {
 	return false
 }
 
-// others returns the operands of a command that match no operand of the pattern. It skips up to
-// lead operands at the start of the pattern: these belong to the name of the table entry, so the
-// slice operands does not contain them.
+// others returns the operands of a command that match no operand of the pattern. It skips the first
+// operands of the pattern, up to the given number: these belong to the name of the table entry, so
+// the slice operands does not contain them.
 func (p *Pattern) others(operands []arg, lead int) (rest []arg) {
 	next := min(lead, len(p.operands))
 	for _, a := range operands {

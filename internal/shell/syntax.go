@@ -130,7 +130,7 @@ func setsInput(list []*syntax.Redirect) bool {
 	})
 }
 
-// givesText reports whether the redirection rd gives a command text from the script as its standard
+// givesText reports whether the redirection rd feeds text from the script to a command's standard
 // input.
 func givesText(rd *syntax.Redirect) bool {
 	return rd.Op == syntax.Hdoc || rd.Op == syntax.DashHdoc || rd.Op == syntax.WordHdoc

@@ -59,8 +59,8 @@ func setsScripts(program string, args []arg) bool {
 }
 
 // passed examines the arguments args, which are passed on to a test program, and returns the first
-// that selects a part of the tests. less reports whether such an argument exists. An argument after
-// an option does not count, because it may be the option's value.
+// that selects a part of the tests. The second result reports whether such an argument exists. An
+// argument after an option does not count, because it may be the option's value.
 func passed(name string, args []arg) (argument string, less bool) {
 	value := false
 	for _, a := range args {

@@ -42,7 +42,7 @@ func (r *Reading) namedInCode(p *FilePattern) (Outcome, Doubt) {
 }
 
 // inCode returns a doubt about code in another language that may use a file. It copies
-// r.doubts[of], appends the string which to the description, and sets its own advice.
+// r.doubts[of], appends the given text to the description, and sets its own advice.
 func (r *Reading) inCode(of int, which string) Doubt {
 	d := r.exported(&r.doubts[of])
 	d.What += " " + which

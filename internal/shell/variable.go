@@ -17,8 +17,8 @@ type variables struct {
 	facts        map[string]fact
 	wild         bool  // any variable may have any value
 	commandIndex bool  // some text has an array index that contains a command
-	tests        bool  // test or [ has an operand that is not literal
-	made         bool  // make gets a value that is not literal
+	tests        bool  // test or [ has a non-literal operand
+	made         bool  // make gets a non-literal value
 	shells       bool  // some text may call a function of make, such as $(shell ...)
 	given        bool  // the current command gets a variable that is not known to be inert
 	exported     bool  // all later programs get a variable that is not known to be inert
@@ -43,7 +43,7 @@ const (
 	free     fact = 1 << iota // the variable may have a value that is not numeric
 	computed                  // the variable is evaluated in arithmetic
 	isArray                   // the variable is an array
-	filled                    // declare assigns the variable a value that is not literal
+	filled                    // declare assigns the variable a non-literal value
 )
 
 // note adds f to the facts about a variable.
@@ -171,8 +171,8 @@ func (v *variables) commands(w *syntax.Word) (lists [][]arg) {
 	return lists
 }
 
-// assign sets the value of a variable after an assignment. If known is true, before holds the
-// elements that the array had before. held lists the values that the variable may have had.
+// assign sets the value of a variable after an assignment. If known is true, old holds the elements
+// that the array had before the assignment. held lists the values that the variable may have had.
 // straight means that the assignment is certain to run exactly once.
 func (v *variables) assign(a *syntax.Assign, value arg, elements, before []arg, known bool, held []string, straight bool) {
 	name := a.Name.Value

@@ -76,7 +76,7 @@ func (f *files) runsReplaced(commands []command) bool {
 	return slices.ContainsFunc(commands, func(c command) bool { return f.system[c.name] })
 }
 
-// writeFile records that a redirection writes the file a.
+// writeFile records that a redirection writes to the file named by a.
 func (f *findings) writeFile(a arg) {
 	w := &f.files
 	if a.kind != literal || !isInertFile(a.text) {
@@ -95,7 +95,7 @@ func (f *findings) writeFile(a arg) {
 }
 
 // element calls the function read, which reads an element of a list or pipeline. Afterwards, it
-// records the files written by the commands with index at or higher. For a pipeline, at is the
+// records the files written by the commands from the given index on. For a pipeline, this is the
 // index of its first command.
 func (f *findings) element(at int, read func()) {
 	outer := f.files.texts

@@ -38,7 +38,7 @@ func newTracker() *tracker {
 }
 
 // add starts to track the approval a and calls work.Add(1). It returns nil if the tracker is closed
-// or full, or already tracks the approval. The result first is true only if the tracker has just
+// or full, or already tracks the approval. The second result is true only if the tracker has just
 // become full, so that the caller logs this once.
 func (s *tracker) add(ctx context.Context, work *sync.WaitGroup, a operator.ApprovalInfo) (q *trackedApproval, first bool) {
 	s.mu.Lock()
@@ -70,9 +70,8 @@ func (s *tracker) remove(q *trackedApproval) {
 	s.full = s.full && len(s.open) > maxTracked/4
 }
 
-// endFinished cancels the context of each tracked approval that has ended according to the function
-// over. It returns the time when the next tracked approval expires, or the zero time if none are
-// left.
+// endFinished cancels the context of each tracked approval for which hasEnded returns true. It
+// returns the time when the next tracked approval expires, or the zero time if none are left.
 func (s *tracker) endFinished(over func(id string) bool) (next time.Time) {
 	for _, q := range s.waiting() {
 		if over(q.id) {
