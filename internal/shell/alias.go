@@ -66,13 +66,13 @@ func isAbbreviation(p *Pattern, text string, next int) bool {
 
 // isSubsequence reports whether the bytes of sub occur in s in the same order, not necessarily next
 // to each other.
-func isSubsequence(text, other string) bool {
-	for i := range len(text) {
-		at := strings.IndexByte(other, text[i])
+func isSubsequence(sub, s string) bool {
+	for i := range len(sub) {
+		at := strings.IndexByte(s, sub[i])
 		if at < 0 {
 			return false
 		}
-		other = other[at+1:]
+		s = s[at+1:]
 	}
 	return true
 }

@@ -140,11 +140,11 @@ func (r *reader) pipesNames() bool {
 
 // isRunBy reports whether the command with index i is run by the command with index runner,
 // directly or through other commands.
-func isRunBy(commands []command, i, by int) bool {
-	for i >= 0 && i != by {
+func isRunBy(commands []command, i, runner int) bool {
+	for i >= 0 && i != runner {
 		i = commands[i].by
 	}
-	return i == by
+	return i == runner
 }
 
 // producesNames reports whether a command prints only file names.

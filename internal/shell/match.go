@@ -124,8 +124,8 @@ func (p *Pattern) operand(n int, a arg) Outcome {
 
 // inOrder reports whether the pattern's operands, starting with the one at index first, occur in
 // this order among args and the files that the command gets as input.
-func (p *Pattern) inOrder(c *command, args []arg, from int) Outcome {
-	sure, may := from, from // number of the pattern's operands that were certainly found, and number that may have been found
+func (p *Pattern) inOrder(c *command, args []arg, first int) Outcome {
+	sure, may := first, first // number of the pattern's operands that were certainly found, and number that may have been found
 	files := subcommandsOf(p.name.text) == nil
 	for _, list := range [...][]arg{args, c.inputs} {
 		for _, a := range list {

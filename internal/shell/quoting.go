@@ -77,8 +77,8 @@ func unescape(s string) (text string, ok bool) {
 
 // leadingDigits returns the longest prefix of s, of at most limit bytes, that consists of
 // characters in digits.
-func leadingDigits(s string, most int, digits string) string {
-	s = s[:min(most, len(s))]
+func leadingDigits(s string, limit int, digits string) string {
+	s = s[:min(limit, len(s))]
 	return s[:len(s)-len(strings.TrimLeft(s, digits))]
 }
 

@@ -43,9 +43,9 @@ func (r *Reading) namedInCode(p *FilePattern) (Outcome, Doubt) {
 
 // inCode returns a doubt about code in another language that may use a file. It copies
 // r.doubts[of], appends the given text to the description, and sets its own advice.
-func (r *Reading) inCode(of int, which string) Doubt {
+func (r *Reading) inCode(of int, text string) Doubt {
 	d := r.exported(&r.doubts[of])
-	d.What += " " + which
+	d.What += " " + text
 	d.Advice = "use the file in a separate command, such as cat"
 	return d
 }

@@ -174,7 +174,7 @@ func (v *variables) commands(w *syntax.Word) (lists [][]arg) {
 // assign sets the value of a variable after an assignment. If known is true, old holds the elements
 // that the array had before the assignment. held lists the values that the variable may have had.
 // straight means that the assignment is certain to run exactly once.
-func (v *variables) assign(a *syntax.Assign, value arg, elements, before []arg, known bool, held []string, straight bool) {
+func (v *variables) assign(a *syntax.Assign, value arg, elements, old []arg, known bool, held []string, straight bool) {
 	name := a.Name.Value
 	indexed := a.Array != nil && slices.ContainsFunc(a.Array.Elems, func(e *syntax.ArrayElem) bool { return e.Index != nil })
 	switch {
@@ -183,13 +183,13 @@ func (v *variables) assign(a *syntax.Assign, value arg, elements, before []arg, 
 		v.bind(name, value)
 	case a.Array == nil && !a.Append && len(held) > 0 && len(held) < maxAlternatives && value.kind == literal: // the assignment might not run, so both the old and the new value are possible
 		put(&v.either, name, append(held[:len(held):len(held)], value.text))
-	case a.Array == nil || len(elements)+len(before) > maxElements:
+	case a.Array == nil || len(elements)+len(old) > maxElements:
 	case straight && !a.Append:
 		v.bindArray(name, elements)
 	case straight && known:
-		v.bindArray(name, slices.Concat(before, elements))
-	case known && a.Append && len(before) > 0: // the assignment might not run, so it is unknown whether elements were added
-		v.bindArray(name, slices.Concat(before, []arg{{kind: anything}}))
+		v.bindArray(name, slices.Concat(old, elements))
+	case known && a.Append && len(old) > 0: // the assignment might not run, so it is unknown whether elements were added
+		v.bindArray(name, slices.Concat(old, []arg{{kind: anything}}))
 	}
 }
 

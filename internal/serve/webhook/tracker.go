@@ -72,9 +72,9 @@ func (s *tracker) remove(q *trackedApproval) {
 
 // endFinished cancels the context of each tracked approval for which hasEnded returns true. It
 // returns the time when the next tracked approval expires, or the zero time if none are left.
-func (s *tracker) endFinished(over func(id string) bool) (next time.Time) {
+func (s *tracker) endFinished(hasEnded func(id string) bool) (next time.Time) {
 	for _, q := range s.waiting() {
-		if over(q.id) {
+		if hasEnded(q.id) {
 			q.end()
 			continue
 		}
