@@ -120,8 +120,8 @@ func (r *Rule) Position() gate.Position { return r.Pos }
 // tool returns the map's tool. The map must have a single tool.
 func (s *Map) tool() Name { return s.Tools[0] }
 
-// each returns equivalent maps that have a single tool each.
-func (s *Map) each() []*Map {
+// split returns equivalent maps that have a single tool each.
+func (s *Map) split() []*Map {
 	if len(s.Tools) == 1 {
 		return []*Map{s}
 	}
@@ -206,16 +206,16 @@ func (s *Success) Position() gate.Position { return s.Pos }
 func (s *Success) names() []Name { return nil }
 
 // certain reports whether the name that the map gives can be evidence of a call's effect.
-func (s *Map) certain() bool { return s.Pattern.Kind == Runs && !s.many() }
+func (s *Map) certain() bool { return s.Pattern.Kind == Runs && !s.readsSeveral() }
 
 // exempts reports whether the name that the map gives can exempt a call. An exemption must be
 // certain, so the map must look for a command in a single script, or use an expression, which must
 // evaluate to true without an error.
 func (s *Map) exempts() bool { return s.certain() || s.Pattern.Kind == When }
 
-// many reports whether the map can read several values from one call. If so, a match is not
+// readsSeveral reports whether the map can read several values from one call. If so, a match is not
 // evidence.
-func (s *Map) many() bool {
+func (s *Map) readsSeveral() bool {
 	if !isPath(s.Field) {
 		return false
 	}

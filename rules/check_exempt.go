@@ -84,7 +84,7 @@ func (m *Map) doubt() (why, hint string) {
 	switch {
 	case m.Pattern.Kind.script() && m.Pattern.Kind != Runs:
 		return "looks for files", "use runs, which looks for commands"
-	case m.many():
+	case m.readsSeveral():
 		return "reads several values", "name one of them in the path"
 	case !m.isCommand():
 		return "searches a text", "use an expression: " + m.expression()

@@ -239,10 +239,10 @@ func (s *Limit) implies(other *Limit) bool {
 		return false
 	case s.subject() == other.subject(): // checkContrary reports limits that differ only in their counts, unless other is in shadow
 		return false
-	case s.every() == 0:
+	case s.interval() == 0:
 		return true
 	}
-	return other.every() > 0 && s.every() >= other.every()
+	return other.interval() > 0 && s.interval() >= other.interval()
 }
 
 // checkShadows warns about a rule in shadow that is also enforced.

@@ -21,14 +21,14 @@ func (c *compiler) checkMaps() {
 		switch m.Pattern.Kind {
 		case Word:
 			if !m.checkKeyword(&c.report) {
-				m.checkWord(&c.report, scripts.of(m))
+				m.checkWord(&c.report, scripts.find(m))
 			}
 		case Runs:
 			m.checkProgram(&c.report)
 			m.checkExactly(&c.report)
 			m.checkStar(&c.report)
 		case Regex:
-			m.checkRegex(&c.report, scripts.of(m) != nil || m.isCommand())
+			m.checkRegex(&c.report, scripts.find(m) != nil || m.isCommand())
 		}
 	}
 }
@@ -50,10 +50,10 @@ func (c *compiler) usedLabels() map[string]bool {
 // scripts contains the fields that maps read as shell scripts, with the first map for each field.
 type scripts map[string]*Map
 
-// of returns the first map that reads m's field, in calls to any of m's tools, as a script. It
+// find returns the first map that reads m's field, in calls to any of m's tools, as a script. It
 // returns nil if there are no such maps.
-func (s scripts) of(m *Map) *Map {
-	for _, one := range m.each() {
+func (s scripts) find(m *Map) *Map {
+	for _, one := range m.split() {
 		if script := s[one.target()]; script != nil {
 			return script
 		}

@@ -48,7 +48,7 @@ func newCompiler(files []*File) *compiler {
 			c.statements = append(c.statements, s)
 		}
 	}
-	c.maps = list.FlatMap(statementsOf[*Map](c.statements), (*Map).each)
+	c.maps = list.FlatMap(statementsOf[*Map](c.statements), (*Map).split)
 	c.labels = newLabels(c.maps)
 	return c
 }

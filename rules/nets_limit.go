@@ -99,10 +99,10 @@ func (s *Limit) window() time.Duration {
 	return s.Over.Window()
 }
 
-// every returns the time between two refills of a limit, or 0 for a limit without a time span. It
+// interval returns the time between two refills of a limit, or 0 for a limit without a time span. It
 // is rounded up, so that after a burst that uses the whole budget, the next span does not refill
 // more calls than the limit allows.
-func (s *Limit) every() time.Duration {
+func (s *Limit) interval() time.Duration {
 	n := time.Duration(s.Count)
 	return (s.window() + n - 1) / n
 }
@@ -113,7 +113,7 @@ func (s *Limit) refills() bool { return s.Per != nil || s.window() > 0 }
 // refill returns the transition that adds one call to the budget. key is the key of the refilling
 // calls.
 func (s *Limit) refill(key []gate.Field) gate.Transition {
-	t := gate.Transition{Name: "refill", Inputs: []string{ready, spent}, Outputs: []string{ready, budget}, Every: s.every()}
+	t := gate.Transition{Name: "refill", Inputs: []string{ready, spent}, Outputs: []string{ready, budget}, Every: s.interval()}
 	if s.Per != nil {
 		t.Tools, t.Observe, t.Deferred, t.Key = []gate.Tool{s.Per.Call()}, true, s.Successful, key
 	}

@@ -41,7 +41,7 @@ func (p ruleParser) limit(r Rule) Statement {
 	if l.Over == InARow && l.Key != nil {
 		p.line.fail(BadKey, of, "omit the key: calls in a row are equal in all arguments", "a limit of calls in a row cannot have a key")
 	}
-	l.Rule = p.ending(r, limitClauses, l.later()...)
+	l.Rule = p.ending(r, limitClauses, l.nextKeywords()...)
 	return l
 }
 
@@ -59,8 +59,8 @@ func (p ruleParser) secondSpan() {
 	}
 }
 
-// later returns the keywords that may still follow in the statement.
-func (l *Limit) later() []string {
+// nextKeywords returns the keywords that may still follow in the statement.
+func (l *Limit) nextKeywords() []string {
 	if l.Key != nil || l.Over == InARow {
 		return nil
 	}

@@ -24,12 +24,12 @@ func (p ruleParser) require(r Rule) Statement {
 		s.Once = s.Once || p.optional("once")
 	}
 	s.Key = keyParser(p).key(side{other: true, first: true, result: true})
-	s.Rule = p.ending(r, requireClauses, s.later()...)
+	s.Rule = p.ending(r, requireClauses, s.nextKeywords()...)
 	return s
 }
 
-// later returns the keywords that may still follow in the statement.
-func (s *Require) later() []string {
+// nextKeywords returns the keywords that may still follow in the statement.
+func (s *Require) nextKeywords() []string {
 	switch {
 	case s.Key != nil:
 		return nil

@@ -132,7 +132,7 @@ func (d *statusDoc) add(c gate.Call, decision gate.Decision) {
 		d.asking = append(d.asking, c.Tool)
 	case *gate.Refusal:
 		if d.certain(c, r) {
-			d.refused = append(d.refused, fmt.Sprintf("- %s: %s", c.Tool, d.why(c, r)))
+			d.refused = append(d.refused, fmt.Sprintf("- %s: %s", c.Tool, d.refusalText(c, r)))
 		} else {
 			d.depends = append(d.depends, c.Tool)
 		}
@@ -151,8 +151,8 @@ func (d *statusDoc) certain(c gate.Call, r *gate.Refusal) bool {
 	return false
 }
 
-// why explains a refusal and, if a remedy is found, describes the remedy.
-func (d *statusDoc) why(c gate.Call, r *gate.Refusal) string {
+// refusalText explains a refusal and, if a remedy is found, describes the remedy.
+func (d *statusDoc) refusalText(c gate.Call, r *gate.Refusal) string {
 	text := d.proxy.Admission.Text(r, d.session, d.now)
 	remedy := d.proxy.Admission.Generation().Remedy
 	if remedy == nil || r.Retry > 0 || d.ways == maxWays {

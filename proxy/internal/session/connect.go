@@ -78,7 +78,7 @@ func (s *Sessions) Restore(client, principal string, info admission.SessionInfo,
 	if info.Principal != principal || a.By != "connection" || subtle.ConstantTimeCompare([]byte(a.Client), []byte(wire.Digest([]byte(client)))) != 1 {
 		return nil
 	}
-	return s.once(client, principal, func() *Client { return s.restore(client, &info, a, out) })
+	return s.addOnce(client, principal, func() *Client { return s.restore(client, &info, a, out) })
 }
 
 func (s *Sessions) restore(client string, info *admission.SessionInfo, a About, out spec.Stream) *Client {

@@ -300,9 +300,9 @@ func (s *Sessions) Use(id, principal string) *Client {
 	return c
 }
 
-// once runs add while no other caller does, so that two callers cannot add the same client. If the
-// client with the given ID already exists, once returns that client without running add.
-func (s *Sessions) once(id, principal string, add func() *Client) *Client {
+// addOnce runs add while no other caller does, so that two callers cannot add the same client. If the
+// client with the given ID already exists, addOnce returns that client without running add.
+func (s *Sessions) addOnce(id, principal string, add func() *Client) *Client {
 	s.restoring.Lock()
 	defer s.restoring.Unlock()
 	if c := s.Use(id, principal); c != nil {

@@ -132,10 +132,10 @@ func (i *subscriptions) OfTask(id string) []*Subscription {
 	return i.matching(func(s *Subscription) bool { return slices.Contains(s.Tasks, id) })
 }
 
-// matching returns the open subscriptions that satisfy does. The caller must hold mu.
-func (i *subscriptions) matching(does func(*Subscription) bool) (list []*Subscription) {
+// matching returns the open subscriptions that satisfy match. The caller must hold mu.
+func (i *subscriptions) matching(match func(*Subscription) bool) (list []*Subscription) {
 	for _, s := range i.open {
-		if does(s) {
+		if match(s) {
 			list = append(list, s)
 		}
 	}

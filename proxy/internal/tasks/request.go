@@ -124,7 +124,7 @@ func (s *Tasks) List(q session.Request) ([]byte, error) {
 	if err := s.refuse(q.Peer(), q.Message.Method); err != nil {
 		return nil, err
 	}
-	all := slices.DeleteFunc(s.of(q.Client.Session), func(x *Task) bool { return x.rev.TaskExtension })
+	all := slices.DeleteFunc(s.inSession(q.Client.Session), func(x *Task) bool { return x.rev.TaskExtension })
 	from, ok := afterCursor(q.Message.Params, all)
 	if !ok {
 		return nil, wire.NewFault(wire.CodeInvalidParams, "Unknown cursor")

@@ -230,8 +230,8 @@ func (s *taskTable) byToken(u *pool.Server, token int64) *Task {
 	return s.theirs[serverKey{upstream: u, token: token}]
 }
 
-// of lists the session's tasks, oldest first.
-func (s *taskTable) of(session *session.Session) []*Task {
+// inSession lists the session's tasks, oldest first.
+func (s *taskTable) inSession(session *session.Session) []*Task {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.bySession[session])

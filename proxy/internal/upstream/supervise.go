@@ -35,7 +35,7 @@ func (u *Upstream) supervise(ctx context.Context) {
 	defer u.host.Work.Close()
 	s := supervisor{Upstream: u}
 	for ctx.Err() == nil && !s.gaveUp {
-		s.once(ctx)
+		s.connectOnce(ctx)
 	}
 	if !s.gaveUp {
 		u.change(func(s *conn.State) { s.Phase, s.Err = conn.Failed, process.ErrClosed })
@@ -52,9 +52,9 @@ type supervisor struct {
 	gaveUp   bool
 }
 
-// once makes one attempt to connect. If the attempt succeeds, once waits for the connection to end,
+// connectOnce makes one attempt to connect. If the attempt succeeds, connectOnce waits for the connection to end,
 // and otherwise until the next attempt is due.
-func (s *supervisor) once(ctx context.Context) {
+func (s *supervisor) connectOnce(ctx context.Context) {
 	c, agreed, err := s.connect(ctx)
 	if ctx.Err() != nil && err != nil {
 		return

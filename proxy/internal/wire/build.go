@@ -144,10 +144,10 @@ func (s *splicer) copyUpTo(end int) {
 	s.done = end
 }
 
-// replace copies src up to the member f, and replaces the member's value with by.
-func (s *splicer) replace(f field, by []byte) {
+// replace copies src up to the member f, and replaces the member's value with value.
+func (s *splicer) replace(f field, value []byte) {
 	s.copyUpTo(f.at)
-	s.dst = append(s.dst, by...)
+	s.dst = append(s.dst, value...)
 	s.done = f.end
 }
 

@@ -262,17 +262,17 @@ func (p *Pending) drop(x *Exchange) {
 	}
 }
 
-// Shut calls end once no requests are open, and rejects later requests. It first waits, until ctx
+// Shut calls f once no requests are open, and rejects later requests. It first waits, until ctx
 // is done, for the replies to requests that are answered quickly. If other requests, which may be
 // doing work, are waiting for replies, Shut does nothing and returns false. It ignores
 // subscriptions.
-func (p *Pending) Shut(ctx context.Context, end func()) bool {
+func (p *Pending) Shut(ctx context.Context, f func()) bool {
 	for {
 		p.mu.Lock()
 		soon, work := p.waiting()
 		if !soon && !work {
 			p.closed = true
-			end()
+			f()
 		}
 		if soon && p.dropped == nil {
 			p.dropped = make(chan struct{})

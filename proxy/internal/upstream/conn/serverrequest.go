@@ -54,9 +54,9 @@ func (q *ServerRequest) OnOver(f func()) {
 	}
 }
 
-// ends cancels the context of q and calls the function set by OnOver. The caller must already have
+// finish cancels the context of q and calls the function set by OnOver. The caller must already have
 // removed q from the open requests.
-func (q *ServerRequest) ends(reason error) {
+func (q *ServerRequest) finish(reason error) {
 	q.cancel(reason)
 	if q.over != nil {
 		q.over()
@@ -120,7 +120,7 @@ func (t *ServerRequests) end(q *ServerRequest, reason error) bool {
 	}
 	t.mu.Unlock()
 	if waits {
-		q.ends(reason)
+		q.finish(reason)
 	}
 	return waits
 }
@@ -144,6 +144,6 @@ func (t *ServerRequests) Close() {
 	t.byID = nil
 	t.mu.Unlock()
 	for _, q := range left {
-		q.ends(nil)
+		q.finish(nil)
 	}
 }

@@ -49,14 +49,14 @@ func TestBursts(t *testing.T) {
 		said := func() *process.LineReader {
 			return process.NewLineReader(strings.NewReader(strings.Repeat("x\n", test.lines)), 100)
 		}
-		if err := each(said(), b, b.take); !errors.Is(err, io.EOF) || b.under {
+		if err := forEachLine(said(), b, b.take); !errors.Is(err, io.EOF) || b.under {
 			t.Errorf("%d lines: %v, a burst is under way: %t", test.lines, err, b.under)
 		}
 		if !slices.Equal(b.bursts, test.bursts) || b.alone != test.alone {
 			t.Errorf("%d lines: bursts of %v, and %d", test.lines, b.bursts, b.alone)
 		}
 		b = &told{}
-		if err := each(said(), nil, b.take); !errors.Is(err, io.EOF) || b.alone != test.lines {
+		if err := forEachLine(said(), nil, b.take); !errors.Is(err, io.EOF) || b.alone != test.lines {
 			t.Errorf("%d lines without a burst: %v, %d", test.lines, err, b.alone)
 		}
 	}

@@ -199,17 +199,17 @@ func (c *Conn) read() {
 	defer c.readers.Done()
 	defer c.stdout.Close()
 	lines := process.NewLineReader(process.NewTail(c.stdout), c.Host.Config.MaxMessage)
-	c.Fail(c.readError(each(lines, c.Host.Options.Burst, func(line []byte, kept bool) {
+	c.Fail(c.readError(forEachLine(lines, c.Host.Options.Burst, func(line []byte, kept bool) {
 		if err := c.Dispatch(line, kept); err != nil {
 			c.hearMalformed(line, err)
 		}
 	})))
 }
 
-// each calls take with each nonempty line of output until an error occurs. If together is not nil,
-// each also calls its methods Begin and End around the lines that can be read together, at most
+// forEachLine calls take with each nonempty line of output until an error occurs. If together is not nil,
+// forEachLine also calls its methods Begin and End around the lines that can be read together, at most
 // [burst.MaxMessages] at a time.
-func each(lines *process.LineReader, together conn.Burst, take func(line []byte, kept bool)) error {
+func forEachLine(lines *process.LineReader, together conn.Burst, take func(line []byte, kept bool)) error {
 	var reading burst.Reading
 	if together != nil {
 		reading.Begin, reading.End = together.Begin, together.End
