@@ -33,7 +33,7 @@ type Statement interface {
 type Rule struct {
 	Pos     gate.Position
 	Shadow  bool   // whether the rule only records refusals, without refusing calls
-	Unless  []Name // names that exempt calls; they exempt only a call that is certain to have one of them
+	Unless  []Name // names that exempt calls; a call is exempt only if it is certain to have one of these names
 	Because string // the author's reason, shown in refusals; may be empty
 }
 
@@ -45,7 +45,7 @@ type Require struct {
 	First  []Name
 	Or     bool
 	Before []Name
-	Once   bool       // whether one success is enough for all calls to Before, until a call to Since
+	Once   bool       // whether one successful call allows all calls to Before, until a call to Since
 	Since  []Name     // after any of these calls, the required call must succeed again
 	Key    []KeyField // if set, the rule applies separately to each value of these fields
 }
@@ -65,7 +65,7 @@ type Approve struct {
 type Block struct {
 	Rule
 	Tools        []Name
-	After, Until []Name // the rule applies from a call to After until a call to Until succeeds; if After is empty, from the start; if Until is empty, to the end of the session
+	After, Until []Name // the rule applies from a call to After until a call to Until succeeds; without After, from the start of the session; without Until, to its end
 }
 
 // Limit is "limit A, B to N" followed by a span. The limit is shared by all names. If Of is set, it
@@ -93,7 +93,7 @@ type Allow struct {
 type Map struct {
 	Pos     gate.Position
 	Tools   []Name
-	Field   string // key of the arguments, or a path; empty if Pattern is of kind [When]
+	Field   string // argument key, or a path; empty if Pattern is of kind [When]
 	Pattern Pattern
 	As      Name
 
@@ -105,9 +105,9 @@ type Map struct {
 type Example struct {
 	Pos   gate.Position
 	Tools []Name
-	Field string // key of the arguments; if empty, Value holds all arguments
+	Field string // argument key; if empty, Value holds all arguments
 	Value string // text in the field or, if Field is empty, a JSON object
-	Not   bool   // whether the call must not get the name
+	Not   bool   // set for "not as": the call must not get the name
 	As    Name
 
 	line  *scanner
@@ -166,8 +166,8 @@ func (s *Limit) names() []Name {
 	return append(names, s.Unless...)
 }
 
-// Names returns the call names in f's rules and claims, in order. It does not include the tools and
-// labels of f's maps.
+// Names returns the call names in f's rules and claims ([Prove] statements), in order. It does not
+// include the tools and labels of f's maps.
 func (f *File) Names() []Name { return list.FlatMap(f.Statements, Statement.names) }
 
 // Tools returns the tools whose arguments f's maps read, in order, followed by the tools in its
@@ -213,8 +213,8 @@ func (s *Map) certain() bool { return s.Pattern.Kind == Runs && !s.readsSeveral(
 // evaluate to true without an error.
 func (s *Map) exempts() bool { return s.certain() || s.Pattern.Kind == When }
 
-// readsSeveral reports whether the map can read several values from one call. If so, a match is not
-// evidence.
+// readsSeveral reports whether the map can read several values from one call. If so, a match does
+// not prove the call's effect.
 func (s *Map) readsSeveral() bool {
 	if !isPath(s.Field) {
 		return false

@@ -10,9 +10,9 @@ import (
 // identifier matches the keys that an expression can read as args.KEY.
 var identifier = regexp.MustCompile(`^[A-Za-z_]\w*$`)
 
-// expression returns the text of a map that could replace m and uses an expression, so that the
-// name that it gives is certain. It is shown as a hint. If m's pattern cannot be converted,
-// expression returns the general form of such a map.
+// expression returns, for a hint, the text of a map that replaces m and uses an expression, because
+// a name given by an expression can exempt calls. If m's pattern cannot be converted, expression
+// returns the general form of such a map.
 func (m *Map) expression() string {
 	pattern := m.Pattern.Text
 	if !identifier.MatchString(m.Field) || strings.Contains(pattern, "'") {
@@ -36,8 +36,8 @@ func (c *compiler) checkUnless(s Statement, r *Rule, tools []Name) {
 	c.checkCertain(s, r.Unless)
 	for _, n := range r.Unless {
 		for _, tool := range tools {
-			// Skip names given by maps, because they may be uncertain, and there may also be tools
-			// with these names.
+			// Skip names that maps give to calls: it may be uncertain which calls have these names,
+			// and tools may have the same names.
 			if c.labels.maps[n.Text] == nil && c.labels.maps[tool.Text] == nil && (n.same(tool) || c.labels.covers(n, tool)) {
 				c.warnName(n, AllExempt, "", "every call to %s is exempt, so the rule never applies", tool)
 			}
@@ -57,9 +57,9 @@ func (c *compiler) checkCertain(s Statement, names []Name) {
 	}
 }
 
-// checkEvidence warns if calls named n are not reliable evidence, because a map gives the name
-// without certainty. For example, "echo cp" contains the word cp but does not copy anything. effect
-// completes the warning: it describes the effect of such a call.
+// checkEvidence warns if calls named n do not prove that an action took place, because a map also
+// gives that name to other calls. For example, "echo cp" contains the word cp but does not copy
+// anything. effect completes the warning: it describes the effect of such a call.
 func (c *compiler) checkEvidence(n Name, effect string) {
 	m := c.labels.firstWeak(n)
 	if m == nil {
@@ -78,8 +78,8 @@ func (c *compiler) checkEvidence(n Name, effect string) {
 	}
 }
 
-// doubt explains, for an error message, why the names given by the map are uncertain. It also
-// returns a hint.
+// doubt returns, for an error message, the reason why the name that the map gives to a call is
+// uncertain, and a hint.
 func (m *Map) doubt() (why, hint string) {
 	switch {
 	case m.Pattern.Kind.script() && m.Pattern.Kind != Runs:

@@ -175,8 +175,8 @@ func (c *compiler) strongerRules() strongerRules {
 	return over
 }
 
-// block stores s as the rule that blocks the name key, unless an earlier one exists. An enforced
-// rule replaces one in shadow.
+// block stores s as the rule that blocks calls with the name key, unless an earlier rule does. An
+// enforced rule replaces one in shadow.
 func (o *strongerRules) block(key string, s *Block) {
 	if earlier := o.blocks[key]; earlier == nil || earlier.Shadow && !s.Shadow {
 		o.blocks[key] = s
@@ -216,7 +216,8 @@ func (c *compiler) checkIdle(s *Limit, over strongerRules) {
 }
 
 // enclosing returns the literal names that every call to n has: n itself and, for an action, its
-// tool. Names given by maps are not included, because other tools may have the same name.
+// tool. It does not return labels (names that maps give to calls), because other tools may have the
+// same name.
 func (n Name) enclosing() []string {
 	keys := []string{n.String()}
 	if n.Quoted || n.Glob() {
@@ -228,16 +229,16 @@ func (n Name) enclosing() []string {
 	return keys
 }
 
-// implies reports whether s refuses every call that the limit other refuses. For this, the budget
-// of s must not be larger, s must count over at least the same sessions, and s must not refill
-// faster. s must not be refilled by calls.
+// implies reports whether the limit s refuses every call that another limit refuses. For this, s
+// must not have a larger budget, must count over at least the same sessions, and must not refill
+// faster. s must not be a limit that calls refill.
 func (s *Limit) implies(other *Limit) bool {
 	switch {
 	case s.Shadow && !other.Shadow || s.Count > other.Count:
 		return false
 	case other.ofPrincipal() && !s.ofPrincipal():
 		return false
-	case s.subject() == other.subject(): // checkContrary reports limits that differ only in their counts, unless other is in shadow
+	case s.subject() == other.subject(): // checkContrary reports limits that differ only in their counts, unless the other limit is in shadow
 		return false
 	case s.interval() == 0:
 		return true

@@ -94,8 +94,8 @@ var keywordForms = map[string]string{
 	"runs": "runs COMMAND", "reads": "reads FILES", "writes": "writes FILES", "exactly": "runs exactly COMMAND", "when": `map TOOL when "EXPRESSION" as NAME`,
 }
 
-// checkKeyword warns if a pattern consists only of a pattern keyword, because the map then looks
-// for the keyword as a word. It reports whether this is so.
+// checkKeyword warns, and returns true, if a pattern consists only of a pattern keyword, because
+// the map then looks for the keyword as a word.
 func (m *Map) checkKeyword(r *report) bool {
 	p := m.Pattern
 	form, ok := keywordForms[p.Text]

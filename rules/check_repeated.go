@@ -16,8 +16,9 @@ func (c *compiler) checkParts() {
 	}
 }
 
-// A part is a statement with a single name in place of each list. It says a part of what a
-// statement with lists says. name is the listed name that a warning about the part refers to.
+// A part is a statement with a single name in place of each list. A statement with lists is
+// equivalent to its parts together. name is the listed name that a warning about the part refers
+// to.
 type part struct {
 	statement Statement
 	name      Name
@@ -51,8 +52,8 @@ func partsOf(s Statement) (parts []part) {
 	return parts
 }
 
-// parts returns the parts of s for the waiting call before: one for each required call or, with Or,
-// a single part.
+// parts returns the parts of s that restrict calls with the name before: one for each required call
+// or, with Or, a single part.
 func (s *Require) parts(before Name) (parts []part) {
 	one := *s
 	one.Before, one.Because = []Name{before}, ""

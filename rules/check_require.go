@@ -32,10 +32,10 @@ func (c *compiler) checkRequire(s *Require) {
 	}
 }
 
-// checkPairs warns if a call to before can never pass, because the required calls are calls to
-// before themselves and thus must wait, too.
+// checkPairs warns if a call that the rule restricts can never pass, because the required calls
+// have the same name (before) and thus must wait themselves.
 func (c *compiler) checkPairs(s *Require, before Name) {
-	var own []Name // required calls that are themselves calls to before
+	var own []Name // required calls that must wait themselves
 	for _, first := range s.First {
 		// If the rule exempts calls, a required call may be exempt and thus succeed without
 		// waiting.
@@ -67,7 +67,8 @@ func (c *compiler) warnLocked(s *Require, before Name, own ...Name) {
 }
 
 // checkSince warns if n is one of the calls after "since", because a call to n then cancels the
-// success that it earns or uses. format and last describe this in the warning.
+// success that it earns or uses. The warning is formatted with format, n, the name after "since"
+// and last.
 func (c *compiler) checkSince(s *Require, n Name, format, last string) {
 	for _, spoiler := range s.Since {
 		if c.labels.isOneOf(n, spoiler) {

@@ -12,8 +12,8 @@ import (
 // Options determine how maps handle scripts that are not fully understood. The zero value is ready
 // to use.
 type Options struct {
-	Strict bool // whether to assume that such a script can run any command
-	Pass   bool // whether to give no name to a script if it is uncertain that the script runs the map's command
+	Strict bool // whether to assume that a script that is not fully understood can run any command
+	Pass   bool // whether a script gets a name only if it certainly runs the map's command
 }
 
 // Compile compiles files with default options; see [Options.Compile].
@@ -84,8 +84,9 @@ func (c *compiler) add(s Statement) {
 	}
 }
 
-// afterStates returns the state count of a rule that may be limited to the period from a call in
-// after to a call in until. always is the state count of the same rule without such a period.
+// afterStates returns the state count of a rule that may be limited to a period: from a call with a
+// name in after to a call with a name in until. always is the state count of the same rule without
+// such a period.
 func afterStates(after, until []Name, always Verification) Verification {
 	switch {
 	case len(after) == 0:

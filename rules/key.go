@@ -9,8 +9,8 @@ import (
 )
 
 // A KeyField is a pair of fields in a key. The value of Field in a call that the rule restricts
-// must equal the value of Other in a call that earns a success or a refill, that is, a call in
-// First of a [Require] or Per of a [Limit].
+// must equal the value of Other in a call that earns a success or a refill, that is, in a call
+// named by [Require].First or [Limit].Per.
 type KeyField struct {
 	Field Field // field of the calls that the rule restricts
 	Other Field // field of the calls that earn a success or a refill; equal to Field unless the statement names two fields with "as"

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// labels indexes the names given by maps, so that a rule or map need not be compared with all other
-// maps.
+// labels indexes maps by label, that is, by the name that they give to calls, so that a rule or map
+// need not be compared with all other maps.
 type labels struct {
 	maps  map[string][]*Map // maps, keyed by the name that they give
-	weak  map[string]*Map   // first map that gives each name without certainty
+	weak  map[string]*Map   // first map that gives each name although a match does not prove the call's effect
 	order map[*Map]int
 	words vocabulary
 }
@@ -29,8 +29,8 @@ func newLabels(all []*Map) *labels {
 	return l
 }
 
-// firstWeak returns the first map, in file order, that gives a name without certainty, considering
-// only names that n matches. It returns nil if there are no such maps.
+// firstWeak returns the first map, in file order, that gives a name matching n although the map's
+// match does not prove the call's effect. It returns nil if there are no such maps.
 func (l *labels) firstWeak(n Name) *Map {
 	var first *Map
 	l.words.matching(n, func(label string) {

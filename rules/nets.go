@@ -18,7 +18,7 @@ const (
 	locked  = "locked"  // never holds a token
 	tainted = "tainted" // marked once the call that activates the rule has been made
 	budget  = "budget"  // one token for each remaining call
-	spent   = "spent"   // one token for each call taken from the budget that a refill can give back
+	spent   = "spent"   // one token for each used call that a refill can give back
 )
 
 // ruleNet returns a net with the parts common to all rules.
@@ -39,8 +39,9 @@ func ruleNet(name string, r Rule, cause gate.Cause, places []string, ts ...gate.
 // maxPairs is the maximum number of nets for a statement.
 const maxPairs = 256
 
-// requireNets returns a net for each pair of calls or, if one of several calls is enough, for each
-// waiting call. It returns no nets if there would be too many.
+// requireNets returns a net for each pair of a required call and a call that must wait for it or,
+// if one of several required calls is enough, for each call that must wait. It returns no nets if
+// there would be too many.
 func (c *compiler) requireNets(s *Require) (nets []gate.Net) {
 	if s.pairs() > maxPairs {
 		return nil
@@ -66,8 +67,8 @@ func (s *Require) pairs() int {
 	return len(s.First) * len(s.Before)
 }
 
-// requireNet returns the net for a single waiting call, which requires a successful call to any of
-// those in first.
+// requireNet returns the net for calls with the name before, which must wait for a successful call
+// to any of the names in first.
 func (c *compiler) requireNet(s *Require, first []Name, before Name) gate.Net {
 	tool, spared := s.waitingCall(before)
 	observer, second, after := "do-"+joinNetForms(first, "or"), transitionName(before), ready
@@ -96,9 +97,9 @@ func (c *compiler) requireNet(s *Require, first []Name, before Name) gate.Net {
 	return n
 }
 
-// waitingCall returns the waiting call as a [gate.Tool], and the calls that need not wait. A
-// required call need not wait if the waiting call is a pattern: with "require backup before *",
-// backup must not wait for itself.
+// waitingCall returns the call that must wait as a [gate.Tool], and the calls that need not wait.
+// If before is a pattern, a required call need not wait: with "require backup before *", backup
+// must not wait for itself.
 func (s *Require) waitingCall(before Name) (tool gate.Tool, spared []gate.Tool) {
 	tool, spared = before.Call(), calls(s.Unless)
 	if tool.Kind != gate.Glob {
@@ -183,8 +184,8 @@ func blockNet(s *Block, tool Name) gate.Net {
 	return n
 }
 
-// taint returns the transitions that activate a rule when a call in after is made, and deactivate
-// it when a call in until succeeds.
+// taint returns the transitions that activate a rule when a call with a name in after is made, and
+// deactivate it when a call with a name in until succeeds.
 func taint(after, until []Name) []gate.Transition {
 	ts := []gate.Transition{{Name: "taint", Inputs: []string{ready}, Outputs: []string{tainted}, Tools: calls(after), Observe: true, Spoils: true}}
 	if len(until) > 0 {
@@ -193,7 +194,7 @@ func taint(after, until []Name) []gate.Transition {
 	return ts
 }
 
-// untilExcluded returns exemptions for the calls in until if n is a pattern, because the rule must
+// untilExcluded returns exemptions for the names in until if n is a pattern, because the rule must
 // not block the calls that end it.
 func untilExcluded(n Name, until []Name) []gate.Tool {
 	if !n.Glob() {

@@ -99,9 +99,9 @@ func (s *Limit) window() time.Duration {
 	return s.Over.Window()
 }
 
-// interval returns the time between two refills of a limit, or 0 for a limit without a time span. It
-// is rounded up, so that after a burst that uses the whole budget, the next span does not refill
-// more calls than the limit allows.
+// interval returns the time between two refills of a limit, or 0 for a limit without a time span.
+// The result is rounded up, so that after a burst that uses the whole budget, the next span does
+// not refill more calls than the limit allows.
 func (s *Limit) interval() time.Duration {
 	n := time.Duration(s.Count)
 	return (s.window() + n - 1) / n

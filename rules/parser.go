@@ -14,7 +14,7 @@ import (
 // A parser parses the statement in a line.
 type parser struct {
 	line *scanner
-	seen map[string]bool // names or fields in the current list, for detecting duplicates; nil until the list has two
+	seen map[string]bool // names or fields in the current list, for detecting duplicates; nil until the list has two entries
 }
 
 // name parses a single name. missing is the message if the name is missing.

@@ -35,7 +35,7 @@ type Prove struct {
 	Places    []Name // for Exclusive, two or more places
 }
 
-// An Approval describes the approval that a claim is about.
+// An Approval describes the human approval that a claim mentions.
 type Approval struct {
 	Count int    // number of people; at least 1
 	Via   string // channel for asking these people; empty means any

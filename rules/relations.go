@@ -69,8 +69,8 @@ func (l *labels) onlyAs(n, b Name) bool {
 	return len(maps) > 0 && !slices.ContainsFunc(maps, other)
 }
 
-// excludes reports whether some calls that match the pattern need not wait, because maps make it
-// certain that they have the required name n; see [Require.waitingCall].
+// excludes reports whether some calls that match the pattern need not wait, because a map gives
+// them the required name n with certainty; see [Require.waitingCall].
 func (l *labels) excludes(n, pattern Name) bool {
 	return pattern.Glob() && slices.ContainsFunc(l.maps[n.Text], (*Map).exempts)
 }

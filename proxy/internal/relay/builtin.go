@@ -16,21 +16,21 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Names of the proxy's own resource and prompt. Both show the status of the client's session. Items
-// of upstreams with the same names are removed from lists, because only the proxy can describe the
-// gate's decisions.
+// URI, name and description of the proxy's own resource and prompt, which show the status of the
+// client's session. Upstream items with the same names are removed from lists, because only the
+// proxy can describe the gate's decisions.
 const (
 	StatusURI    = "petrigate://status"
 	StatusPrompt = "petrigate-status"
 	StatusAbout  = "Which tools the policy lets you call now, and what the others require."
 )
 
-// OffersStatus reports whether any net enforces its decisions. If none does, the proxy offers no
-// status.
+// OffersStatus reports whether the proxy offers its status resource and prompt. It does so only if
+// some net enforces its decisions.
 func (p *Relay) OffersStatus() bool { return p.Admission.Generation().Enforces }
 
-// builtin returns the proxy's own item in lists of the given kind, or nil if they contain no such
-// item.
+// builtin returns the proxy's own item for lists of the given kind, or nil if the proxy adds no
+// item to them.
 func (p *Relay) builtin(kind listKind) *pool.Item {
 	switch {
 	case !p.OffersStatus():
@@ -45,8 +45,8 @@ func (p *Relay) builtin(kind listKind) *pool.Item {
 	return nil
 }
 
-// withBuiltin removes upstreams' items with the name of the proxy's own item from a page of a list,
-// and adds the proxy's item to the last page.
+// withBuiltin removes upstream items that have the same name as the proxy's own item from a page of
+// a list. It adds the proxy's item to the last page.
 func (p *Relay) withBuiltin(kind listKind, page []byte) []byte {
 	own := p.builtin(kind)
 	array, _ := rawjson.Member(page, kind.member)
@@ -82,8 +82,8 @@ var (
 	TemplateList = listKind{"resources/templates/list", "resources", "resourceTemplates", "uriTemplate"}
 )
 
-// maxWays is the maximum number of times that the proxy looks for a remedy, which is a change that
-// would allow a refused call, while it writes one status. Each search takes time.
+// maxWays is the maximum number of searches for remedies per status. A remedy is a change that
+// would allow a refused call. Each search takes time.
 const maxWays = 20
 
 // A statusDoc describes a client's session: the tools that the client can call now, and why others
@@ -151,7 +151,8 @@ func (d *statusDoc) certain(c gate.Call, r *gate.Refusal) bool {
 	return false
 }
 
-// refusalText explains a refusal and, if a remedy is found, describes the remedy.
+// refusalText returns an explanation of a refusal, with a description of the remedy if one is
+// found.
 func (d *statusDoc) refusalText(c gate.Call, r *gate.Refusal) string {
 	text := d.proxy.Admission.Text(r, d.session, d.now)
 	remedy := d.proxy.Admission.Generation().Remedy

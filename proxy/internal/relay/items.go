@@ -20,8 +20,9 @@ func (p *Relay) anyPrompt() bool {
 	return !p.Admission.Generation().PromptsByList && p.passesThrough(PromptList)
 }
 
-// NamesPrompts reports whether a net contains the name of a prompt. If so, only listed prompts can
-// be called, because a tolerant server might accept a different spelling of that name.
+// NamesPrompts reports whether a net that enforces its decisions names a prompt. If so, clients can
+// get only listed prompts, because a tolerant server might accept a different spelling of such a
+// name.
 func NamesPrompts(policy *gate.Policy) bool {
 	for _, n := range policy.Nets() {
 		for _, t := range n.Transitions {
@@ -109,7 +110,7 @@ func (p *Relay) Complete(ctx context.Context, q session.Request) ([]byte, error)
 }
 
 // findReferenced sets r.Upstream to the server that offers the prompt or template in the parameter
-// ref. It returns "", or the reason if the policy refuses the request.
+// ref. If the policy refuses the request, it returns the reason, and otherwise "".
 func (p *Relay) findReferenced(ctx context.Context, r *pool.RelayedRequest) (why string) {
 	ref, _ := rawjson.Member(r.Message.Params, "ref")
 	switch rawjson.StringAt(ref, "type") {
@@ -129,7 +130,7 @@ func (p *Relay) findReferenced(ctx context.Context, r *pool.RelayedRequest) (why
 		if r.Upstream = p.templateOwner(ctx, uri); r.Upstream != nil {
 			why = p.wouldRefuseResource(r.Client, r.Upstream, uri)
 		}
-	default: // the gate cannot decide a ref of an unknown kind
+	default: // the gate cannot judge a ref of an unknown kind
 		return ""
 	}
 	if r.Upstream == nil && len(p.Pool.Servers) == 1 && !p.Admission.Generation().PromptsByList {

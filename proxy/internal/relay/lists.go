@@ -18,8 +18,8 @@ import (
 // broken or hostile.
 const maxListItems = 20_000
 
-// List serves prompts/list, resources/list and resources/templates/list. With a single server, its
-// list is forwarded page by page. The lists of several servers are joined in configuration order.
+// List serves prompts/list, resources/list and resources/templates/list. The list of a single
+// server is forwarded page by page. The lists of several servers are joined in configuration order.
 func (p *Relay) List(ctx context.Context, q session.Request, kind listKind) ([]byte, error) {
 	p.Pool.AwaitUpstreams(ctx)
 	p.Pool.EnsureDeclared(ctx, q.Peer())

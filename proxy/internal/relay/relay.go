@@ -78,8 +78,8 @@ func (p *Relay) wouldRefuseResource(c *session.Client, u *pool.Server, uri strin
 	return p.wouldRefuse(c, pool.ResourceTool(u, uri), uriParams(uri))
 }
 
-// A table maps items to their servers, according to the latest lists. It is used only with several
-// servers.
+// A table maps the names of items to the servers that offer them, according to the latest lists. It
+// is used only if there are several servers.
 type table struct {
 	view atomic.Pointer[map[string]pool.Item] // items, keyed by exposed name
 }

@@ -44,7 +44,7 @@ func (p *Relay) Watch(ctx context.Context, q session.Request) ([]byte, error) {
 		p.Rewatch()
 		return []byte(`{}`), nil
 	}
-	watched.note(uri, on) // forward the request, because the client gets the upstream's own response
+	watched.note(uri, on) // forward the request, because the client must get the upstream's own response
 	result, err := p.relayed(q, u).Serve(ctx)
 	if on && result == nil {
 		c.Subscriptions.Watch(uri, false)
@@ -74,8 +74,8 @@ func (p *Relay) anyWatches(u *pool.Server, uri string) bool {
 	})
 }
 
-// Updated forwards notifications/resources/updated to the clients that watch the resource, and on
-// each subscription to it.
+// Updated forwards notifications/resources/updated to each client that watches the resource, and to
+// each subscription that includes it.
 func (p *Relay) Updated(u *pool.Server, params []byte) {
 	uri := rawjson.StringAt(params, "uri")
 	for _, c := range p.Sessions.Clients() {
@@ -162,7 +162,7 @@ func (w *watchedResources) Reset() {
 	w.uris = nil
 }
 
-// Ask changes the proxy's subscriptions at the server to those for uris. It sends one
+// Ask updates the proxy's subscriptions at the server to match uris. It sends one
 // subscriptions/listen request (2026-07-28), or one resources/subscribe or resources/unsubscribe
 // request for each difference.
 func (w *watchedResources) Ask(u *pool.Server, uris []string) {

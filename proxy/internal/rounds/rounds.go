@@ -17,10 +17,10 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Store stores rounds in encoded form. Each round can be removed only once, even by several
-// processes.
+// A Store holds rounds in encoded form. Each round can be removed only once, even if several
+// processes try to remove it.
 type Store interface {
-	// KeepRound stores data, an encoded round, under the given ID.
+	// KeepRound stores an encoded round under the given ID.
 	KeepRound(ctx context.Context, id string, data []byte) error
 
 	// TakeRound removes and returns an encoded round, so that the call can continue. It returns nil
@@ -68,13 +68,13 @@ type Keeper struct {
 	room quota.Quota
 }
 
-// New returns a Keeper that uses a to settle expired calls.
+// New returns a Keeper that stores rounds in s and settles expired calls with the given Admission.
 func New(s Store, a *admission.Admission, l *lifetime.Lifetime) *Keeper {
 	return &Keeper{store: s, admission: a, life: l, limit: maxKept}
 }
 
-// Keep stores a round of the call identified by subject. It returns [ErrFull] if a limit has been
-// reached or if, with several principals, the principal has used up its fair share.
+// Keep stores a round of the call identified by subject. It returns [ErrFull] if too many rounds
+// are stored or, if several is true, if the principal has used up its fair share.
 func (k *Keeper) Keep(id string, subject []byte, several bool, r Round) error {
 	r.Subject = wire.Digest(subject)
 	data, err := json.Marshal(r)
@@ -114,7 +114,7 @@ const (
 	sweepGrace = time.Minute // accepted difference between the processes' clocks
 )
 
-// EndOld settles expired calls whose clients have not returned, at most once a minute.
+// EndOld settles expired calls whose clients have not returned. It does so at most once a minute.
 func (k *Keeper) EndOld(ctx context.Context) {
 	now, last := k.life.Now(), k.swept.Load()
 	if now.Unix()-last < int64(sweepEvery/time.Second) || !k.swept.CompareAndSwap(last, now.Unix()) {

@@ -57,7 +57,7 @@ func (r *Router) ClientNotification(c *session.Client, m wire.Message) {
 		if r.Sessions.LogLevelSet.Load() {
 			r.Life.Background(func() { r.Relay.Relevel(r.Life.Ctx) })
 		}
-		r.rootsChanged(c, nil) // this makes some servers request the client's roots
+		r.rootsChanged(c, nil) // causes some servers to request the client's roots
 	case "notifications/cancelled":
 		c.Requests.Cancelled(m.Params)
 	case "notifications/progress":

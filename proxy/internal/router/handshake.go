@@ -95,8 +95,8 @@ func (r *Router) capabilities(peer session.Peer) []byte {
 	return r.Tasks.WithCapability(all, peer).Bytes()
 }
 
-// maxInstructions is the maximum length of the instructions in bytes, because clients put them at
-// the start of every conversation.
+// maxInstructions is the maximum length of the instructions in bytes. They must be short, because
+// clients put them at the start of every conversation.
 const maxInstructions = 2 << 10
 
 const (

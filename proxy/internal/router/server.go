@@ -39,7 +39,7 @@ func (r *Router) ServerNotification(u *pool.Server, method string, params []byte
 
 // ServerRequest handles a server's request (roots/list, sampling/createMessage or
 // elicitation/create) that does not belong to a client's request. It forwards the request if only
-// one client could be meant, and otherwise refuses it.
+// one client can be its target, and otherwise refuses it.
 func (r *Router) ServerRequest(u *pool.Server, q *upstream.ServerRequest) {
 	if r.Tasks.ServerRequest(u, q) {
 		return

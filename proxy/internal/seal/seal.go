@@ -44,7 +44,7 @@ type Key func(context.Context) ([]byte, error)
 const (
 	saltSize = 16
 	keyWait  = 10 * time.Second // timeout for reading the key
-	reread   = time.Second      // minimum time between two attempts to read a new key, made when a state cannot be opened
+	reread   = time.Second      // minimum time between two attempts to read a new key after failures to open a state
 )
 
 // A Round is the content of a requestState. It belongs to an approval that the proxy asks for, or

@@ -41,7 +41,7 @@ type Client struct {
 
 	Ready    atomic.Bool          // whether the client has sent notifications/initialized
 	peer     atomic.Pointer[Peer] // the client's self-description from initialize; nil before initialize
-	logLevel atomic.Value         // level set with logging/setLevel, a string; nil if not set
+	logLevel atomic.Value         // string set with logging/setLevel; nil if not set
 }
 
 // Handshake stores the clientInfo and capabilities from the client's initialize request.
@@ -72,8 +72,8 @@ func (c *Client) explicitLogLevel() string {
 	return level
 }
 
-// DefaultLogLevel is assumed as the level of clients that have not set one, as soon as any client
-// has set a level. It is the most common default of servers.
+// DefaultLogLevel is the level assumed for clients that have not set one, once any client has set a
+// level. It is the most common default of servers.
 const DefaultLogLevel = "info"
 
 // LogLevel returns the minimum level of log messages for a client that has sent initialize. It

@@ -27,9 +27,8 @@ func (s *Sessions) Connect(transport, principal string, header http.Header, out 
 	return s.add(id, transport, principal, own, state, out), nil
 }
 
-// Begin begins the session of a connection. It does nothing if the session is not needed, because
-// the connection's calls use the nets of another session and no other replica must be able to find
-// this one.
+// Begin begins the session of a connection if it is needed, that is, if the connection's calls use
+// its nets or other replicas must be able to find it.
 func (s *Sessions) Begin(own *Session) error {
 	if own.Bare && own.About == nil {
 		return nil

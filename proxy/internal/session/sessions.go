@@ -67,8 +67,8 @@ type Session struct {
 	About     []byte      // encoded [About], stored for other replicas; nil if not stored
 	Left      atomic.Bool // whether this process has stopped serving the session, although other replicas may still serve it
 	Bare      bool        // whether the session belongs to a connection whose calls use the nets of another session
-	Ended     atomic.Bool // whether no more calls can begin in the session
-	Narrowed  atomic.Bool // whether a client has received a list of only the tools that the session's nets allow
+	Ended     atomic.Bool // whether the session is closed to new calls
+	Narrowed  atomic.Bool // whether a client has received a tool list limited to the tools that the session's nets allow
 }
 
 // Key returns the key of the session's state in package admission.
@@ -122,9 +122,9 @@ type Options struct {
 	Shared bool // whether the states are in a database shared with other replicas
 }
 
-// New returns a Sessions without clients. It calls begin before the first use of each session,
-// except that an HTTP session begins with [Sessions.Begin], after the handshake. If begin fails,
-// the session's calls are refused.
+// New returns a Sessions without clients. The function begin is called before the first use of each
+// session or, for an HTTP session, by [Sessions.Begin] after the handshake. If begin fails, the
+// session's calls are refused.
 func New(o Options, begin func(*Session) error, now func() time.Time) *Sessions {
 	return &Sessions{now: now, way: o.Way, kept: o.Shared, process: lifetime.RandomID("")[:8], begin: begin, connected: map[string]*Client{}, open: map[string]*Session{}}
 }
@@ -300,8 +300,8 @@ func (s *Sessions) Use(id, principal string) *Client {
 	return c
 }
 
-// addOnce runs add while no other caller does, so that two callers cannot add the same client. If the
-// client with the given ID already exists, addOnce returns that client without running add.
+// addOnce returns the client with the given ID or, if it does not exist yet, the result of add.
+// Only one call at a time runs add, so that no client is added twice.
 func (s *Sessions) addOnce(id, principal string, add func() *Client) *Client {
 	s.restoring.Lock()
 	defer s.restoring.Unlock()
@@ -318,7 +318,7 @@ func (s *Sessions) keep(own *Session) {
 	s.open[own.ID] = own
 }
 
-// Seen reports whether a client has been used after the given time.
+// Seen reports whether a client has been used since the given time.
 func (s *Sessions) Seen(c *Client, since time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 const (
 	maxSubscriptions = 64        // maximum number of open subscriptions/listen requests
 	MaxWatched       = 1024      // maximum number of resources watched with resources/subscribe
-	maxWatchedBytes  = 256 << 10 // maximum total length of their URIs in bytes
+	maxWatchedBytes  = 256 << 10 // maximum total length, in bytes, of the URIs of watched resources
 )
 
 // A Subscription is an open subscriptions/listen request (2026-07-28).
@@ -132,7 +132,7 @@ func (i *subscriptions) OfTask(id string) []*Subscription {
 	return i.matching(func(s *Subscription) bool { return slices.Contains(s.Tasks, id) })
 }
 
-// matching returns the open subscriptions that satisfy match. The caller must hold mu.
+// matching returns the open subscriptions s where match(s) is true. The caller must hold mu.
 func (i *subscriptions) matching(match func(*Subscription) bool) (list []*Subscription) {
 	for _, s := range i.open {
 		if match(s) {
@@ -171,9 +171,9 @@ func SubscriptionParams(id, rest string) []byte {
 // maxOutbox is the maximum number of notifications queued for a client that does not read.
 const maxOutbox = 256
 
-// An Outbox passes messages from the goroutine that reads from a server, which serves several
-// clients, to the goroutine that writes to one client. Because a client that does not read must not
-// block the other clients, a full Outbox drops notifications. It never drops requests: their number
+// An Outbox passes messages from the goroutine that reads from a server to the goroutine that
+// writes to one client. The former goroutine serves several clients and must not be blocked by one
+// that does not read, so a full Outbox drops notifications. It never drops requests: their number
 // is limited elsewhere, and their senders wait for a response.
 type Outbox struct {
 	Wake wait.Signal // sent when messages are queued

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Begin adds the task that a call has become, and starts to poll it. It must be called before the
-// proxy reads further messages from the server about the task.
+// Begin adds the task created for a call, and starts to poll it. It must be called before the proxy
+// reads further messages about the task from the server.
 func (s *Tasks) Begin(n NewTask) (*TaskHandle, error) {
 	object := n.Result
 	if !n.Rev.TaskExtension {

@@ -34,7 +34,7 @@ func (s *Tasks) Request(ctx context.Context, x *Task, method string, members ...
 	return u.Call(ctx, request)
 }
 
-// unknownTask reports whether the error failure could mean that the server does not know the task.
+// unknownTask reports whether an error object could mean that the server does not know the task.
 func unknownTask(failure []byte) bool {
 	code, _ := rawjson.Member(failure, "code")
 	return slices.Contains([]string{"-32600", "-32601", "-32602", "-32001", "-32002"}, string(code))

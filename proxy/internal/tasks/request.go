@@ -100,8 +100,9 @@ func (s *Tasks) succeeded(ctx context.Context, x *Task, method string, result []
 	return wire.RelateTask(wire.RenameTask(result, x.id), x.id)
 }
 
-// failed is called when the server has refused a request about the task. It determines the reason:
-// the server no longer knows the task, or the task has ended with this error.
+// failed is called when the server has answered a request about the task with an error. It finds
+// out whether the server no longer knows the task, or whether the task has ended and the error is
+// its result.
 func (s *Tasks) failed(ctx context.Context, x *Task, method string) {
 	if method != "tasks/result" && method != "tasks/get" {
 		return

@@ -32,7 +32,7 @@ type Task struct {
 	made     time.Time
 
 	settling sync.Mutex    // held while the outcome is reported to the gate
-	settled  atomic.Bool   // whether the gate knows the outcome, and the outcome is not "unknown"
+	settled  atomic.Bool   // whether the gate knows an outcome other than "unknown"
 	lost     atomic.Bool   // whether polling has stopped although the outcome is unknown
 	orphan   atomic.Bool   // whether the task's session has ended
 	checking atomic.Bool   // whether a status announced by the server is being checked
@@ -131,20 +131,20 @@ func (x *Task) countMissed(now time.Time) {
 	x.asked = now
 }
 
-// lockSettling locks settling and returns a function that unlocks it.
+// lockSettling acquires the mutex settling and returns a function that releases it.
 func (x *Task) lockSettling() (unlock func()) {
 	x.settling.Lock()
 	return x.settling.Unlock
 }
 
-// ends reports whether the gate must be told the outcome o, because it is the first outcome of the
-// task or its first known outcome.
+// ends reports whether the gate must be told the outcome o, that is, whether o is the first outcome
+// of the task or its first known outcome.
 func (x *Task) ends(o gate.Outcome) bool {
 	return !x.settled.Load() && (!x.lost.Load() || o != gate.Unknown)
 }
 
-// end records that the gate knows the outcome. It returns the server's open requests, and whether
-// this is the task's first outcome.
+// end records that the gate knows the outcome o. It returns the server's open requests, and whether
+// o is the task's first outcome.
 func (x *Task) end(o gate.Outcome) (open []*upstream.ServerRequest, first bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

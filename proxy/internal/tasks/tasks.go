@@ -230,7 +230,7 @@ func (s *taskTable) byToken(u *pool.Server, token int64) *Task {
 	return s.theirs[serverKey{upstream: u, token: token}]
 }
 
-// inSession lists the session's tasks, oldest first.
+// inSession returns the session's tasks, oldest first.
 func (s *taskTable) inSession(session *session.Session) []*Task {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -250,7 +250,7 @@ func (s *taskTable) Forget(of *session.Session) {
 	}
 }
 
-// ended drops the finished task x if its session has ended, too.
+// ended drops the finished task x if its session has also ended.
 func (s *taskTable) ended(x *Task) {
 	if !x.orphan.Load() {
 		return
@@ -294,8 +294,8 @@ func (s *Tasks) offered(to *rev.Rev, keys ...string) bool {
 	})
 }
 
-// WithCapability adds the tasks capability to o if any server supports it, in the form required by
-// the peer's revision.
+// WithCapability adds the tasks capability to the capabilities in o, in the form required by the
+// peer's revision, if any server supports it.
 func (s *Tasks) WithCapability(o rawjson.Object, a session.Peer) rawjson.Object {
 	switch {
 	case !s.offered(a.Rev):

@@ -98,7 +98,8 @@ func (s *Turns) release(principal string) {
 	}
 }
 
-// giveUp ends the wait of a message whose client has disconnected.
+// giveUp removes a waiting message from the line, because its client has disconnected. If the
+// message has just got its turn, giveUp releases the turn.
 func (s *Turns) giveUp(principal string, wait chan struct{}) {
 	s.mu.Lock()
 	l := s.by[principal]

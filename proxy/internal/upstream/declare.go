@@ -161,8 +161,8 @@ func (a ability) has(declared []byte, part string) bool {
 	return ok
 }
 
-// within reports whether the declared capability wider includes every part that b, another
-// declaration of the same capability, includes.
+// within reports whether every part included by the declaration b is also included by the
+// declaration wider. Both declare the same capability.
 func (a ability) within(b, wider []byte) bool {
 	for _, part := range a.parts {
 		if a.has(b, part) && !a.has(wider, part) {

@@ -41,7 +41,7 @@ type agreement struct {
 	conn.Introduction
 	session  *conn.Session
 	declared []byte // capabilities declared to a server of revision 2025-11-25
-	late2026 bool   // whether the server agreed to revision 2025-11-25 but, after the timeout of server/discover, also offered 2026-07-28
+	late2026 bool   // whether the server agreed to revision 2025-11-25 but also offered 2026-07-28, in a late response to server/discover
 }
 
 // handshake negotiates with the server over c. mcp-go implements the negotiation for both revision
@@ -77,14 +77,14 @@ func reason(err error) error {
 }
 
 // An adapter lets the mcp-go client use one of this package's connections. It stores the raw
-// results, because mcp-go's types lack some of their members.
+// results, because mcp-go's types lack some of the results' members.
 type adapter struct {
 	upstream *Upstream
 	conn     conn.Conn
 	session  *conn.Session
 	only2026 bool // whether to fail instead of falling back to revision 2025-11-25
 
-	probe       *conn.Exchange // the request server/discover and its future reply
+	probe       *conn.Exchange // server/discover request and its future reply
 	declared    []byte         // capabilities to declare in initialize
 	diedOfProbe bool
 	result      []byte // most recent successful result
@@ -170,7 +170,8 @@ func offers2026(discovered []byte) bool {
 	return offersRevision(discovered, func(version string) bool { return version == mcp.ProtocolVersion20260728 })
 }
 
-// offersRevision reports whether a server/discover result lists any revision that satisfies ok.
+// offersRevision reports whether a server/discover result lists a revision accepted by the function
+// ok.
 func offersRevision(discovered []byte, ok func(version string) bool) bool {
 	versions, _ := rawjson.Member(discovered, "supportedVersions")
 	found := false
@@ -218,7 +219,7 @@ func (a *adapter) exchange(ctx context.Context, request transport.JSONRPCRequest
 // returns the reply.
 func (a *adapter) wait(ctx context.Context, x *conn.Exchange) (conn.Reply, error) {
 	// If a child process ends, its exchanges get their replies only when the connection is retired,
-	// after the handshake. The end of the connection must therefore end the wait, too.
+	// after the handshake. The wait must therefore also end when the connection ends.
 	ended := a.conn.Over()
 	if _, ok := a.conn.(*streamable.Conn); ok { // over streamable HTTP, every request gets a reply anyway
 		ended = nil

@@ -52,8 +52,8 @@ type supervisor struct {
 	gaveUp   bool
 }
 
-// connectOnce makes one attempt to connect. If the attempt succeeds, connectOnce waits for the connection to end,
-// and otherwise until the next attempt is due.
+// connectOnce makes one attempt to connect. If the attempt succeeds, connectOnce waits until the
+// connection ends, and otherwise until the next attempt is due.
 func (s *supervisor) connectOnce(ctx context.Context) {
 	c, agreed, err := s.connect(ctx)
 	if ctx.Err() != nil && err != nil {
@@ -131,8 +131,8 @@ func (s *supervisor) pause(ctx context.Context) {
 	s.pauseUntil(ctx, func(within context.Context) { <-within.Done() })
 }
 
-// pauseUntil is like pause, but calls f and ends when f returns. The context passed to f is done
-// when the pause is over.
+// pauseUntil calls f and pauses until f returns. The context passed to f is done after a pause of
+// the usual length.
 func (s *supervisor) pauseUntil(ctx context.Context, f func(context.Context)) {
 	d := min(conn.FirstPause<<min(s.failures, 10), conn.LastPause)
 	s.failures++

@@ -45,7 +45,7 @@ func (s Signal) Send() {
 // to use. A Group is safe for concurrent use.
 type Group struct {
 	mu     sync.Mutex
-	closed bool // whether no more work may begin
+	closed bool // whether the group refuses further work
 	work   sync.WaitGroup
 }
 

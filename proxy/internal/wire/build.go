@@ -144,7 +144,7 @@ func (s *splicer) copyUpTo(end int) {
 	s.done = end
 }
 
-// replace copies src up to the member f, and replaces the member's value with value.
+// replace copies src up to the member f, and gives the member a new value.
 func (s *splicer) replace(f field, value []byte) {
 	s.copyUpTo(f.at)
 	s.dst = append(s.dst, value...)
@@ -202,7 +202,7 @@ func SetMember(obj []byte, key string, value []byte) []byte {
 	return AppendStamped(nil, obj, rawjson.Object{}.Raw(key, value).Bytes())
 }
 
-// AppendStamped appends the object result, and adds those of the given members that result lacks.
+// AppendStamped appends the object result together with those of the given members that it lacks.
 // If result is not an object, it is appended unchanged.
 func AppendStamped(dst, result, members []byte) []byte {
 	last := 0 // offset of the end of the last member

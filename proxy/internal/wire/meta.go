@@ -53,8 +53,8 @@ func ParseMeta(message Message) (Meta, *Fault) {
 	return m, nil
 }
 
-// Maximum sizes, in bytes, of the parts of a client's self-description. They are stored as long as
-// a session or a call.
+// Maximum sizes, in bytes, of the parts of a client's self-description. The parts are stored for as
+// long as a session or a call.
 const (
 	maxClientInfo   = 64 << 10 // size of clientInfo, which may contain icons
 	maxCapabilities = 16 << 10

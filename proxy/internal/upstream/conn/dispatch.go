@@ -262,10 +262,9 @@ func (p *Pending) drop(x *Exchange) {
 	}
 }
 
-// Shut calls f once no requests are open, and rejects later requests. It first waits, until ctx
-// is done, for the replies to requests that are answered quickly. If other requests, which may be
-// doing work, are waiting for replies, Shut does nothing and returns false. It ignores
-// subscriptions.
+// Shut calls f when no requests are open, and rejects later requests. It first waits, until ctx is
+// done, for the replies to requests that are answered quickly. If other requests are open, which
+// may be doing work, Shut does nothing and returns false. It ignores subscriptions.
 func (p *Pending) Shut(ctx context.Context, f func()) bool {
 	for {
 		p.mu.Lock()

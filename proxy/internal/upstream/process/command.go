@@ -15,7 +15,7 @@ import (
 )
 
 // inherited reports whether children inherit the named environment variable. Any other variable
-// might be a secret of this program or of another server.
+// might hold a secret of this program or of another server.
 func inherited(name string) bool {
 	if strings.HasPrefix(name, "LC_") {
 		return true

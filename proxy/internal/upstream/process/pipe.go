@@ -222,7 +222,7 @@ type LineReader struct {
 	spare      []byte // buffer of the usual size, saved for later while buf is larger
 	expect     int    // length of the latest line of at least bigLine bytes, up to maxExpect
 	start, end int    // range of buf with bytes that have been read but not returned
-	seen       int    // offset in buf; the bytes from start to it contain no newline
+	seen       int    // offset in buf; no newline lies between start and this offset
 	err        error
 }
 

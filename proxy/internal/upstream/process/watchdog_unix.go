@@ -67,9 +67,9 @@ func (w *Watchdog) Forget(pid int) {
 	w.sendCommand('-', pid)
 }
 
-// sendCommand sends a command to the watchdog process, if it is running. This cannot block, because
-// the watchdog always reads. Errors are ignored: they mean that the watchdog has exited, which
-// await notices.
+// sendCommand sends a command to the watchdog process, if it is running. Sending cannot block,
+// because the watchdog always reads. Errors are ignored: they mean that the watchdog has exited,
+// which await notices.
 func (w *Watchdog) sendCommand(op byte, pid int) {
 	if w.pipe != nil {
 		_, _ = fmt.Fprintf(w.pipe, "%c %d\n", op, pid)

@@ -122,8 +122,9 @@ func (c *Conn) awaitAndKill() {
 	c.readOutBy(time.Now().Add(time.Second))
 }
 
-// readOutBy limits how long the goroutines that read the child's output continue: until t. A
-// process that has escaped from the child's process tree may keep the pipes open forever.
+// readOutBy makes the goroutines that read the child's output stop at time t. Otherwise, they might
+// never stop, because a process that has escaped from the child's process tree may keep the pipes
+// open forever.
 func (c *Conn) readOutBy(t time.Time) {
 	_ = c.stdout.SetReadDeadline(t)
 	_ = c.stderr.SetReadDeadline(t)
@@ -206,8 +207,8 @@ func (c *Conn) read() {
 	})))
 }
 
-// forEachLine calls take with each nonempty line of output until an error occurs. If together is not nil,
-// forEachLine also calls its methods Begin and End around the lines that can be read together, at most
+// forEachLine calls take with each nonempty line of output until an error occurs. If together is
+// not nil, its methods Begin and End are called around lines that can be read together, at most
 // [burst.MaxMessages] at a time.
 func forEachLine(lines *process.LineReader, together conn.Burst, take func(line []byte, kept bool)) error {
 	var reading burst.Reading

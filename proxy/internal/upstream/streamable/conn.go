@@ -120,7 +120,7 @@ func NewHTTPClient(secure *tls.Config) *http.Client {
 func (c *Conn) Agree(s *conn.Session) { c.Current.Store(s) }
 
 // renew performs a new handshake because the server no longer knows the old session. If several
-// requests notice this at once, only one of them performs the handshake.
+// requests find this out concurrently, only one of them performs the handshake.
 func (c *Conn) renew(ctx context.Context, old *conn.Session) error {
 	c.renewing.Lock()
 	defer c.renewing.Unlock()

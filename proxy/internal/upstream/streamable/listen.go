@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxStreamFailures is how many consecutive failures to open the stream make the connection count
-// as lost.
+// maxStreamFailures is the number of consecutive failures to open the stream until the connection
+// counts as lost.
 const maxStreamFailures = 3
 
 // Listen keeps the GET stream open if the server uses revision 2025-11-25 and offers such a stream.
@@ -96,8 +96,8 @@ func (c *Conn) awaitSession(ctx context.Context, s *conn.Session) bool {
 	return true
 }
 
-// closeWith closes the stream of the session s when another session replaces s. After a call to
-// stop, it no longer closes the stream.
+// closeWith closes the stream of the session s when another session replaces s, unless the returned
+// function was called before.
 func (c *Conn) closeWith(ctx context.Context, s *conn.Session, body io.Closer) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})

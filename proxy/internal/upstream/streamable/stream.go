@@ -40,7 +40,7 @@ func (r responseStream) read(body io.ReadCloser) conn.Reply {
 		err := r.follow()
 		switch err {
 		case errContinuesElsewhere:
-			rest := body // with a copy of body, body itself does not escape to the heap
+			rest := body // copy body, so that body itself does not escape to the heap
 			return conn.Reply{Rest: func() conn.Reply { return r.read(rest) }}
 		case nil:
 			r.drain(body)
@@ -142,7 +142,7 @@ func (r responseStream) owner(m wire.Message) *conn.Exchange {
 	return r.x
 }
 
-// take handles a message from the stream other than the reply to r.x.
+// take handles any message from the stream except the reply to r.x.
 func (r responseStream) take(m wire.Message, err error) {
 	switch {
 	case err != nil:
