@@ -17,8 +17,8 @@ import (
 // Text returns the text that a person reads before answering: what would run, who requests it, and
 // which rules require approval. It is plain text, identical for all channels. The function where
 // formats the position of a rule.
-func (s Record) Text(where func(gate.Position) string, now time.Time) string {
-	b := s.question(where)
+func (s Record) Text(format func(gate.Position) string, now time.Time) string {
+	b := s.question(format)
 	s.writeSince(b, now)
 	fmt.Fprintf(b, "\nApproval %s, ", s.Request.ID)
 	if s.Request.Needs > 1 {

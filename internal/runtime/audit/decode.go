@@ -30,15 +30,15 @@ type decoder struct{ err error }
 // object decodes the members of an object into the fields listed in t. The argument at holds the
 // addresses of the first fields, and others holds those of the remaining fields. Unknown members
 // are ignored.
-func (d *decoder) object(object []byte, t table, at, others []any) bool {
+func (d *decoder) object(object []byte, t table, first, rest []any) bool {
 	next := 0
 	return rawjson.Members(object, func(key, v []byte, _ int) bool {
 		if i := t.find(key, next); i >= 0 {
 			next = i + 1
-			to := at
-			if i >= len(at) {
-				to = others
-				i -= len(at)
+			to := first
+			if i >= len(first) {
+				to = rest
+				i -= len(first)
 			}
 			if !d.value(to[i], v) && d.err == nil {
 				d.err = fmt.Errorf("its member %q has the wrong type", key)
@@ -49,9 +49,9 @@ func (d *decoder) object(object []byte, t table, at, others []any) bool {
 }
 
 // value decodes v into the variable that at points to. It reports whether v has the right type.
-func (d *decoder) value(at any, v []byte) (ok bool) {
+func (d *decoder) value(target any, v []byte) (ok bool) {
 	var err error
-	switch to := at.(type) {
+	switch to := target.(type) {
 	case *string:
 		*to, ok = rawjson.String(v)
 		return ok

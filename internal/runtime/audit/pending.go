@@ -63,10 +63,10 @@ func openPendingFile(path string) (*pendingFile, error) {
 
 // keep atomically appends lines to the pending lines. The argument used is the total size of the
 // pending lines so far. It returns false if the lines do not fit.
-func (r *pendingFile) keep(used int, lines []byte) bool {
-	return used+len(lines) <= pendingSize && withMapped(&r.mapped, func() {
-		copy(r.mapped[pendingLines+used:], lines)
-		r.size.Store(uint64(used + len(lines)))
+func (r *pendingFile) keep(size int, lines []byte) bool {
+	return size+len(lines) <= pendingSize && withMapped(&r.mapped, func() {
+		copy(r.mapped[pendingLines+size:], lines)
+		r.size.Store(uint64(size + len(lines)))
 	})
 }
 
@@ -79,8 +79,8 @@ func (r *pendingFile) used() (n int, ok bool) {
 
 // lines returns a copy of the pending lines. The argument used is their total size. It returns
 // false if the memory has been unmapped.
-func (r *pendingFile) lines(used int) (lines []byte, ok bool) {
-	ok = withMapped(&r.mapped, func() { lines = bytes.Clone(r.mapped[pendingLines : pendingLines+used]) })
+func (r *pendingFile) lines(size int) (lines []byte, ok bool) {
+	ok = withMapped(&r.mapped, func() { lines = bytes.Clone(r.mapped[pendingLines : pendingLines+size]) })
 	return lines, ok
 }
 
@@ -142,7 +142,7 @@ func cutShort(err error) error {
 // withMapped calls the function do, which may access the mapped memory. It returns false if the
 // memory is not mapped. If another process has truncated the file, it unmaps the memory and returns
 // false.
-func withMapped(mapped *[]byte, do func()) (done bool) {
+func withMapped(mapped *[]byte, access func()) (done bool) {
 	if *mapped == nil {
 		return false
 	}
@@ -153,6 +153,6 @@ func withMapped(mapped *[]byte, do func()) (done bool) {
 			*mapped = nil
 		}
 	}()
-	do()
+	access()
 	return true
 }

@@ -123,8 +123,8 @@ func (r *Redactor) Shown(value []byte) (shown []byte, masked int) {
 }
 
 // mask writes value, whose path is at, to b. It replaces each masked part with the result of hide.
-func (r *Redactor) mask(b *bytes.Buffer, value []byte, at []string, hide func(value []byte) string) {
-	if r.masked(at) {
+func (r *Redactor) mask(b *bytes.Buffer, value []byte, path []string, hide func(value []byte) string) {
+	if r.masked(path) {
 		b.WriteString(hide(value))
 		return
 	}
@@ -135,7 +135,7 @@ func (r *Redactor) mask(b *bytes.Buffer, value []byte, at []string, hide func(va
 			separate(b, '{')
 			b.Write(rawjson.AppendString(nil, string(key)))
 			b.WriteByte(':')
-			r.mask(b, v, append(at[:len(at):len(at)], rawjson.Fold(string(key))), hide)
+			r.mask(b, v, append(path[:len(path):len(path)], rawjson.Fold(string(key))), hide)
 			return true
 		})
 		b.WriteByte('}')
@@ -143,7 +143,7 @@ func (r *Redactor) mask(b *bytes.Buffer, value []byte, at []string, hide func(va
 		b.WriteByte('[')
 		rawjson.Elements(value, func(v []byte, _ int) bool {
 			separate(b, '[')
-			r.mask(b, v, at, hide)
+			r.mask(b, v, path, hide)
 			return true
 		})
 		b.WriteByte(']')

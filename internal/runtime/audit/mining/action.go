@@ -14,7 +14,7 @@ import (
 
 // An action is an admitted call, with all of its names.
 type action struct {
-	names     []named
+	names     []callName
 	time      time.Time
 	principal string
 	values    []fieldValue
@@ -24,7 +24,7 @@ type action struct {
 
 // A named is one of the names of a call: its tool, or a name given to it by a map of the policy
 // (see [gate.Map]).
-type named struct {
+type callName struct {
 	tool    int  // index of the name in reader.names
 	certain bool // whether the name counts as evidence of a call; other names can only restrict calls
 }

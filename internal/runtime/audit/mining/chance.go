@@ -48,8 +48,8 @@ func overlapByChance(n, a, b, both int) chance {
 
 // coveredByChance is the chance that each of n sessions has at least one of two independent calls.
 // The parameters one and other are the numbers of sessions with the first and with the second call.
-func coveredByChance(n, one, other int) chance {
-	return chance(lnChoose(one, n-other) - lnChoose(n, other))
+func coveredByChance(n, a, b int) chance {
+	return chance(lnChoose(a, n-b) - lnChoose(n, b))
 }
 
 // presentByChance is the chance that every session of a group has a certain call if the group is
@@ -63,8 +63,8 @@ func presentByChance(sessions, had, of int) chance {
 
 // clusteredByChance is the chance that the given number (many) of n observations share one value if
 // all values are equally likely.
-func clusteredByChance(many, n, values int) chance {
-	return min(0, chance(lnChoose(n, many)-float64(many)*math.Log(float64(values))))
+func clusteredByChance(k, n, values int) chance {
+	return min(0, chance(lnChoose(n, k)-float64(k)*math.Log(float64(values))))
 }
 
 func (c chance) probability() float64 { return math.Exp(max(float64(c), -690)) }

@@ -477,7 +477,7 @@ func TestMasked(t *testing.T) {
 	if a.read(e); fmt.Sprint(a.values) != "[{n 1}]" {
 		t.Error(a.values)
 	}
-	a = &action{names: []named{{3, true}}}
+	a = &action{names: []callName{{3, true}}}
 	e = &trail.Entry{Decision: audit.Decision{Arguments: audit.HashOf("{}"), Values: []audit.Value{{Field: "path", Hashes: []string{"h"}}, {Field: "to", Hashes: []string{"h", "i"}}, {Field: "x\nallow *", Hashes: []string{"h"}}}}}
 	if a.read(e); fmt.Sprint(a.values) != "[{path h}]" || a.row != "[{3 true}] {}" {
 		t.Error(a.values, a.row)

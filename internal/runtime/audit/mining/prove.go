@@ -91,18 +91,18 @@ var ignoredReasons = []string{replay.BeforeFirst, replay.MovedMeanwhile}
 
 // blame marks a proposal as wrong, for the reason why, if the function meant selects one of its
 // nets. If meant selects no net at all, blame marks every proposal.
-func blame(wrong map[int]string, at map[string]int, why string, meant func(net string) bool) {
+func blame(wrong map[int]string, at map[string]int, reason string, selected func(net string) bool) {
 	found := false
 	for net, i := range at {
-		if meant(net) {
-			wrong[i], found = why, true
+		if selected(net) {
+			wrong[i], found = reason, true
 		}
 	}
 	if found {
 		return
 	}
 	for _, i := range at {
-		wrong[i] = why
+		wrong[i] = reason
 	}
 }
 

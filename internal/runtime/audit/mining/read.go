@@ -74,7 +74,7 @@ func (r *reader) end(s *session) {
 }
 
 // each reads a log and calls the function do for every record.
-func each(ctx context.Context, log Log, progress func(records int), do func(*trail.Record, *trail.Entry)) error {
+func each(ctx context.Context, log Log, progress func(records int), visit func(*trail.Record, *trail.Entry)) error {
 	n := 0
 	for record, err := range log.Records(ctx, nil) {
 		if err != nil {
@@ -87,7 +87,7 @@ func each(ctx context.Context, log Log, progress func(records int), do func(*tra
 		if n++; progress != nil {
 			progress(n)
 		}
-		do(&record, &e)
+		visit(&record, &e)
 	}
 	return nil
 }
@@ -175,7 +175,7 @@ func (r *reader) decide(e *trail.Entry) {
 		if !ok { // there are too many names, or this one is too long
 			return
 		}
-		a.names = append(a.names, named{n, !slices.Contains(e.Uncertain, name) && !slices.Contains(e.Weak, name)})
+		a.names = append(a.names, callName{n, !slices.Contains(e.Uncertain, name) && !slices.Contains(e.Weak, name)})
 	}
 	if !e.Called.IsZero() {
 		a.time = e.Called

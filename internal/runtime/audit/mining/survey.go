@@ -99,7 +99,7 @@ func (v *survey) admit(s *session, a *action) {
 
 // check is called for each call to B. It updates the statistics of all pairs (A, B) with the
 // earlier calls of the session.
-func (v *survey) check(s *session, b int, names []named) {
+func (v *survey) check(s *session, b int, names []callName) {
 	mine := s.tool(b)
 	for n, other := range s.tools {
 		if n == b {

@@ -38,18 +38,18 @@ type matchVisitor struct {
 	byThen map[int][]*candidate    // all candidates, keyed by the tool B
 	byPair map[int][]*candidate    // candidates with two-field keys, keyed by the tool A
 	joint  map[int][]string        // two-field keys, keyed by tool
-	recent map[fieldKey]*[2]recent // the last two sessions that used each field
+	recent map[fieldKey]*[2]fieldUse // the last two sessions that used each field
 }
 
 // A recent is a session that used a field, with the values that the field had there.
-type recent struct {
+type fieldUse struct {
 	session *session
 	values  map[string]*valueState
 }
 
 func newMatchVisitor(all []*candidate) *matchVisitor {
 	joint := list.Filter(all, func(c *candidate) bool { return len(c.parts) > 0 })
-	m := &matchVisitor{joint: map[int][]string{}, recent: map[fieldKey]*[2]recent{}}
+	m := &matchVisitor{joint: map[int][]string{}, recent: map[fieldKey]*[2]fieldUse{}}
 	m.byThen = groupBy(all, func(c *candidate) int { return c.b })
 	m.byPair = groupBy(joint, func(c *candidate) int { return c.a })
 	for _, c := range joint {
@@ -124,12 +124,12 @@ func (m *matchVisitor) match(s *session, a *action, c *candidate, first bool) {
 
 // countValue counts a new value of B. The arguments one and other report whether the value occurred
 // in A and in alt.
-func (c *candidate) countValue(one, other bool) {
+func (c *candidate) countValue(inA, inAlt bool) {
 	c.drawn++
-	if one {
+	if inA {
 		c.early++
 	}
-	if other {
+	if inAlt {
 		c.altEarly++
 	}
 }
@@ -137,7 +137,7 @@ func (c *candidate) countValue(one, other bool) {
 // inOtherSession looks at the last session, other than s, that used the field. The result had
 // reports whether such a session exists, and hit reports whether a successful call there had the
 // value.
-func (m *matchVisitor) inOtherSession(s *session, key fieldKey, value string) (had, hit bool) {
+func (m *matchVisitor) inOtherSession(s *session, key fieldKey, value string) (found, hit bool) {
 	of := stateOf(m.recent, key)
 	known := of[0].values
 	if of[0].session == s {
@@ -168,7 +168,7 @@ func (m *matchVisitor) succeed(s *session, a *action) {
 // too.
 func (m *matchVisitor) markUsed(s *session, key fieldKey) {
 	if of := entry(m.recent, key, math.MaxInt); of[0].session != s {
-		of[1], of[0] = of[0], recent{s, s.values[key]}
+		of[1], of[0] = of[0], fieldUse{s, s.values[key]}
 	}
 }
 

@@ -133,14 +133,14 @@ func (r *Replay) compare(record *trail.Record, e *trail.Entry, s *session, v *ve
 
 // agrees reports whether the decision is the same as the recorded one. If same is true, the
 // decision was recorded under the replayed policy, and all verdicts must be the same too.
-func (r *Replay) agrees(e *trail.Entry, v *verdict, same bool) bool {
+func (r *Replay) agrees(e *trail.Entry, v *verdict, samePolicy bool) bool {
 	was := asRecorded(e)
 	switch {
 	case e.Kind == string(gate.KindStateChanged):
 		return v.decision != "allow"
 	case was != v.decision:
 		return false
-	case !same || was == "ask":
+	case !samePolicy || was == "ask":
 		return true
 	}
 	if was == "refuse" && e.Kind != string(v.kind) {

@@ -91,8 +91,8 @@ func (s *session) unmovedSince(since time.Time) bool {
 
 // markMissed records that some nets could not be evaluated for a call. The map gone contains the
 // reason for each of these nets.
-func (s *session) markMissed(gone map[int]string) {
-	for net, why := range gone {
+func (s *session) markMissed(reasons map[int]string) {
+	for net, why := range reasons {
 		to := &s.history
 		for _, p := range s.parts {
 			if slices.Contains(p.nets, net) {
