@@ -92,8 +92,8 @@ func (a approver) mayBe(b approver) bool {
 	return a == b || !a.Client && !b.Client && at == system && (name == "" || other == "")
 }
 
-// split returns the channel whose system knows the person, or "" for a user of this machine, and the
-// person's name, or "" for an anonymous person.
+// split returns the system that knows the person, and the person's name. The system is the name of
+// a channel, or "" for a user of this machine. The name is "" for an anonymous person.
 func (a approver) split() (system, name string) {
 	system, name, _ = strings.Cut(a.Person, ":")
 	if c, _ := channel.Find(system); c.Vouches {

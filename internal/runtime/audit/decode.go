@@ -27,9 +27,8 @@ func ReadEntry(event []byte) (e Entry, err error) {
 // A decoder decodes JSON and keeps its first error.
 type decoder struct{ err error }
 
-// object decodes the members of an object into the fields listed in t. The argument at holds the
-// addresses of the first fields, and others holds those of the remaining fields. Unknown members
-// are ignored.
+// object decodes the members of an object into the fields listed in t. The slices first and rest
+// together hold the addresses of the fields. Unknown members are ignored.
 func (d *decoder) object(object []byte, t table, first, rest []any) bool {
 	next := 0
 	return rawjson.Members(object, func(key, v []byte, _ int) bool {
@@ -48,7 +47,7 @@ func (d *decoder) object(object []byte, t table, first, rest []any) bool {
 	})
 }
 
-// value decodes v into the variable that at points to. It reports whether v has the right type.
+// value decodes v into the variable that target points to. It reports whether v has the right type.
 func (d *decoder) value(target any, v []byte) (ok bool) {
 	var err error
 	switch to := target.(type) {

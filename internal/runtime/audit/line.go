@@ -118,8 +118,8 @@ func Link(before [32]byte, seq uint64, event []byte) [32]byte {
 	return hash
 }
 
-// LinkIn is like [Link], but assembles the hash input in the buffer room, which it extends if
-// necessary. It returns this buffer so that the caller can reuse it.
+// LinkIn is like [Link], but assembles the hash input in buf, which it extends if necessary. It
+// returns the buffer so that the caller can reuse it.
 func LinkIn(buf []byte, before [32]byte, seq uint64, event []byte) (hash [32]byte, same []byte) {
 	b := append(buf[:0], before[:]...)
 	b = strconv.AppendUint(b, seq, 10)

@@ -147,7 +147,7 @@ func lastLine(lines []byte) (Line, error) {
 	return l, nil
 }
 
-// firstLine returns the number of the file's first line, or 0 if it has none.
+// firstLine returns the number of the file's first line, or 0 if the file has no lines.
 func (l *logFile) firstLine() uint64 {
 	var start [len(lineHead) + 20]byte
 	n, _ := l.file.ReadAt(start[:], 0)

@@ -61,8 +61,8 @@ func openPendingFile(path string) (*pendingFile, error) {
 	return nil, fmt.Errorf("%s: %w", path+PendingSuffix, err)
 }
 
-// keep atomically appends lines to the pending lines. The argument used is the total size of the
-// pending lines so far. It returns false if the lines do not fit.
+// keep atomically appends lines to the pending lines, which have the given total size so far. It
+// returns false if the lines do not fit.
 func (r *pendingFile) keep(size int, lines []byte) bool {
 	return size+len(lines) <= pendingSize && withMapped(&r.mapped, func() {
 		copy(r.mapped[pendingLines+size:], lines)
@@ -77,8 +77,8 @@ func (r *pendingFile) used() (n int, ok bool) {
 	return n, ok
 }
 
-// lines returns a copy of the pending lines. The argument used is their total size. It returns
-// false if the memory has been unmapped.
+// lines returns a copy of the pending lines, which have the given total size. It returns false if
+// the memory has been unmapped.
 func (r *pendingFile) lines(size int) (lines []byte, ok bool) {
 	ok = withMapped(&r.mapped, func() { lines = bytes.Clone(r.mapped[pendingLines : pendingLines+size]) })
 	return lines, ok
@@ -139,9 +139,8 @@ func cutShort(err error) error {
 	return err
 }
 
-// withMapped calls the function do, which may access the mapped memory. It returns false if the
-// memory is not mapped. If another process has truncated the file, it unmaps the memory and returns
-// false.
+// withMapped calls access, which may access the mapped memory. It returns false if the memory is
+// not mapped. If another process has truncated the file, it unmaps the memory and returns false.
 func withMapped(mapped *[]byte, access func()) (done bool) {
 	if *mapped == nil {
 		return false

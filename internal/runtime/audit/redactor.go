@@ -122,7 +122,8 @@ func (r *Redactor) Shown(value []byte) (shown []byte, masked int) {
 	return bytes.Clone(b.Bytes()), masked // a copy without spare capacity, because the caller may retain it
 }
 
-// mask writes value, whose path is at, to b. It replaces each masked part with the result of hide.
+// mask writes value, which has the given path, to b. It replaces each masked part with the result
+// of hide.
 func (r *Redactor) mask(b *bytes.Buffer, value []byte, path []string, hide func(value []byte) string) {
 	if r.masked(path) {
 		b.WriteString(hide(value))

@@ -22,7 +22,7 @@ type action struct {
 	clock     int    // time of admission on the session's clock
 }
 
-// A named is one of the names of a call: its tool, or a name given to it by a map of the policy
+// A callName is one of the names of a call: its tool, or a name given to it by a map of the policy
 // (see [gate.Map]).
 type callName struct {
 	tool    int  // index of the name in reader.names

@@ -35,9 +35,9 @@ func eachByChance(a, b int) chance { return chance(lnChoose(a, b) - lnChoose(a+b
 // A. The arguments a and b are the numbers of calls to A and to B.
 func noneAfterByChance(a, b int) chance { return chance(-lnChoose(a+b, a)) }
 
-// overlapByChance is the chance that at most the given number of sessions (both) have both A and B.
-// The arguments a and b are the numbers of sessions with A and with B, out of n sessions
-// (hypergeometric distribution).
+// overlapByChance is the chance that A and B occur together in at most the given number (both) of n
+// sessions (hypergeometric distribution). The arguments a and b are the numbers of sessions with A
+// and with B.
 func overlapByChance(n, a, b, both int) chance {
 	sum := 0.0
 	for k := max(0, a+b-n); k <= both; k++ {
@@ -47,22 +47,22 @@ func overlapByChance(n, a, b, both int) chance {
 }
 
 // coveredByChance is the chance that each of n sessions has at least one of two independent calls.
-// The parameters one and other are the numbers of sessions with the first and with the second call.
+// The arguments a and b are the numbers of sessions with the first and with the second call.
 func coveredByChance(n, a, b int) chance {
 	return chance(lnChoose(a, n-b) - lnChoose(n, b))
 }
 
 // presentByChance is the chance that every session of a group has a certain call if the group is
-// like the other sessions. The arguments are the size of the group (sessions), the number of other
-// sessions with the call (had), and the number of other sessions (of). The fewer other sessions
+// like the other sessions. The arguments are the number of sessions in the group, the number of
+// other sessions with the call, and the number of all other sessions. The fewer other sessions
 // there are, the weaker the evidence.
 func presentByChance(sessions, had, of int) chance {
 	lg := func(x int) float64 { v, _ := math.Lgamma(float64(x)); return v }
 	return chance(lg(had+1+sessions) - lg(had+1) + lg(of+2) - lg(of+2+sessions))
 }
 
-// clusteredByChance is the chance that the given number (many) of n observations share one value if
-// all values are equally likely.
+// clusteredByChance is the chance that k of n observations share one value if all values are
+// equally likely. The argument values is the number of possible values.
 func clusteredByChance(k, n, values int) chance {
 	return min(0, chance(lnChoose(n, k)-float64(k)*math.Log(float64(values))))
 }

@@ -148,7 +148,8 @@ func (m *Miner) row() (all []Proposal) {
 	return []Proposal{p}
 }
 
-// taint returns proposals to require approval of calls that never came after untrusted content.
+// taint returns proposals to require approval before a tool is called after untrusted content. It
+// makes one for each tool whose recorded calls never followed such content.
 func (m *Miner) taint() (all []Proposal) {
 	v := m.survey
 	for b, t := range v.tools {

@@ -89,8 +89,8 @@ func (m *Miner) replay(ctx context.Context, r *Report) (wrong map[int]string, er
 // pass.
 var ignoredReasons = []string{replay.BeforeFirst, replay.MovedMeanwhile}
 
-// blame marks a proposal as wrong, for the reason why, if the function meant selects one of its
-// nets. If meant selects no net at all, blame marks every proposal.
+// blame marks each proposal that has a selected net as wrong, with the given reason. If no net is
+// selected, blame marks every proposal.
 func blame(wrong map[int]string, at map[string]int, reason string, selected func(net string) bool) {
 	found := false
 	for net, i := range at {

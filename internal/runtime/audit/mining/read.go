@@ -73,7 +73,7 @@ func (r *reader) end(s *session) {
 	}
 }
 
-// each reads a log and calls the function do for every record.
+// each reads a log and calls visit for every record.
 func each(ctx context.Context, log Log, progress func(records int), visit func(*trail.Record, *trail.Entry)) error {
 	n := 0
 	for record, err := range log.Records(ctx, nil) {

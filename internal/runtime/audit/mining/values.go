@@ -35,13 +35,13 @@ func (c *candidate) acrossChance() chance {
 // A matchVisitor is the visitor that drops the candidates refuted by the log and collects evidence
 // for the others.
 type matchVisitor struct {
-	byThen map[int][]*candidate    // all candidates, keyed by the tool B
-	byPair map[int][]*candidate    // candidates with two-field keys, keyed by the tool A
-	joint  map[int][]string        // two-field keys, keyed by tool
+	byThen map[int][]*candidate      // all candidates, keyed by the tool B
+	byPair map[int][]*candidate      // candidates with two-field keys, keyed by the tool A
+	joint  map[int][]string          // two-field keys, keyed by tool
 	recent map[fieldKey]*[2]fieldUse // the last two sessions that used each field
 }
 
-// A recent is a session that used a field, with the values that the field had there.
+// A fieldUse is a session that used a field, with the values that the field had there.
 type fieldUse struct {
 	session *session
 	values  map[string]*valueState
@@ -122,8 +122,8 @@ func (m *matchVisitor) match(s *session, a *action, c *candidate, first bool) {
 	}
 }
 
-// countValue counts a new value of B. The arguments one and other report whether the value occurred
-// in A and in alt.
+// countValue counts a new value of B. The arguments report whether the value occurred in A and in
+// alt.
 func (c *candidate) countValue(inA, inAlt bool) {
 	c.drawn++
 	if inA {
@@ -134,9 +134,8 @@ func (c *candidate) countValue(inA, inAlt bool) {
 	}
 }
 
-// inOtherSession looks at the last session, other than s, that used the field. The result had
-// reports whether such a session exists, and hit reports whether a successful call there had the
-// value.
+// inOtherSession looks at the last session, other than s, that used the field. found reports
+// whether such a session exists, and hit reports whether a successful call there had the value.
 func (m *matchVisitor) inOtherSession(s *session, key fieldKey, value string) (found, hit bool) {
 	of := stateOf(m.recent, key)
 	known := of[0].values

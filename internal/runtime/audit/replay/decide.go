@@ -131,7 +131,7 @@ func (r *Replay) compare(record *trail.Record, e *trail.Entry, s *session, v *ve
 	}
 }
 
-// agrees reports whether the decision is the same as the recorded one. If same is true, the
+// agrees reports whether the decision is the same as the recorded one. If samePolicy is true, the
 // decision was recorded under the replayed policy, and all verdicts must be the same too.
 func (r *Replay) agrees(e *trail.Entry, v *verdict, samePolicy bool) bool {
 	was := asRecorded(e)

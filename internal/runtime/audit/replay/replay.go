@@ -33,7 +33,7 @@ type Options struct {
 // was refused in the log, the call fires no net either, because its outcome is unknown.
 type Replay struct {
 	original *gate.Policy
-	policy   *gate.Policy // copy of the original policy, rebuilt so that its nets read the call from current
+	policy   *gate.Policy // copy of the original policy, rebuilt so that its nets read the current call as recorded
 	active   []string
 	where    func(gate.Position) string
 	reads    *reading.Reader
@@ -112,7 +112,7 @@ func (r *Replay) switchIn(state *gate.State, net string, on bool) {
 }
 
 // begin returns a new session for the record e, which starts at the given time. The session shares
-// the parts of its principal and of all sessions.
+// the net states (see [part]) of its principal and of all sessions.
 func (r *Replay) begin(e *trail.Entry, since time.Time) *session {
 	s := &session{state: r.policy.NewState(r.active), process: e.Process, calls: map[uint64]call{}, policies: map[string]bool{}}
 	s.state.Apply(r.policy.Tick(s.state, since))
@@ -131,7 +131,8 @@ func (r *Replay) begin(e *trail.Entry, since time.Time) *session {
 	return s
 }
 
-// part returns the part that k identifies, creating it in its initial state if necessary.
+// part returns the shared state identified by k. It creates this state, with the nets in their
+// initial states, if necessary.
 func (r *Replay) part(k partKey, since time.Time) *part {
 	if p := r.parts[k]; p != nil {
 		return p

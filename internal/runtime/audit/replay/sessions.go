@@ -89,8 +89,8 @@ func (s *session) unmovedSince(since time.Time) bool {
 	return !slices.ContainsFunc(s.histories(), func(h *history) bool { return h.moved.After(since) })
 }
 
-// markMissed records that some nets could not be evaluated for a call. The map gone contains the
-// reason for each of these nets.
+// markMissed records that some nets could not be evaluated for a call, with the reason for each of
+// these nets.
 func (s *session) markMissed(reasons map[int]string) {
 	for net, why := range reasons {
 		to := &s.history
