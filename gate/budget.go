@@ -31,7 +31,7 @@ func paidOff(debt *Debt, t time.Time) bool { return !debt.Until.IsZero() && !t.B
 func (n *net) charge(d *NetData, used *big.Rat, t time.Time) *NetData {
 	c := *d
 	c.Stuck, c.Marking, c.Spent, c.Clock = false, n.start, nil, nil
-	most, held, all := n.most(), new(big.Rat), time.Duration(0)
+	most, held, all := n.maxUsage(), new(big.Rat), time.Duration(0)
 	if n.Sum == nil {
 		held.SetInt64(int64(len(d.Flights)))
 		for _, k := range n.timed {
@@ -59,8 +59,8 @@ func (n *net) charge(d *NetData, used *big.Rat, t time.Time) *NetData {
 	return &c
 }
 
-// most returns the maximum usage of the limit.
-func (n *net) most() *big.Rat {
+// maxUsage returns the maximum usage of the limit.
+func (n *net) maxUsage() *big.Rat {
 	if n.Sum != nil {
 		return new(big.Rat).SetInt64(int64(n.Sum.Most))
 	}
@@ -83,7 +83,7 @@ func (n *net) takeUsed(d *NetData, used *big.Rat, t time.Time) {
 			spend.Take(m)
 		}
 	}
-	calls, _ := minRat(used, n.most()).Float64()
+	calls, _ := minRat(used, n.maxUsage()).Float64()
 	spend.FireTimes(m, min(int(calls), spend.MaxFirings(m, maxTokens)))
 	d.Marking = m
 	if len(n.timed) == 0 || t.IsZero() || !d.Active {

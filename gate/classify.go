@@ -28,7 +28,7 @@ func (j *judgement) classify(s *State) {
 			case len(n.keys) > 0:
 				j.classifyKeyed(n, data)
 			case n.moving:
-				j.evaluate(subject{net: n, data: j.now(n, "", data, nil)})
+				j.evaluate(subject{net: n, data: j.current(n, "", data, nil)})
 			default:
 				j.evaluate(subject{net: n, data: data})
 			}
@@ -96,9 +96,9 @@ func (j *judgement) judge(f *finding) {
 	j.blocked, j.manual = j.blocked || f.kind == Blocked, j.manual || f.manual
 }
 
-// now returns data, a state of n, advanced to the time of the call. key is the key value that data
+// current returns data, a state of n, advanced to the time of the call. key is the key value that data
 // belongs to; if it is not empty, base is the net's default state; see [NetData].
-func (j *judgement) now(n *net, key string, data, base *NetData) *NetData {
+func (j *judgement) current(n *net, key string, data, base *NetData) *NetData {
 	moved := n.advanced(data, base, j.call.Time)
 	if moved != data {
 		j.ticked = append(j.ticked, NetDelta{Net: n.index, Key: key, Data: moved})
@@ -135,7 +135,7 @@ func (fs findings) verdicts(shadow findings) []Verdict {
 
 // classifyKeyed evaluates n for each key value in the call.
 func (j *judgement) classifyKeyed(n *net, base *NetData) {
-	base = j.now(n, "", base, base)
+	base = j.current(n, "", base, base)
 	if j.keyed == nil {
 		j.classifyAny(n, base)
 		return
@@ -151,7 +151,7 @@ func (j *judgement) classifyKeyed(n *net, base *NetData) {
 		v := &p.Values[i]
 		data := base
 		if stored := netstate.GetHashed(base.Values, v.Hash, v.Text); stored != nil {
-			data = j.now(n, v.Text, stored, base)
+			data = j.current(n, v.Text, stored, base)
 		}
 		j.evaluate(subject{net: n, data: data, base: base, plan: p, value: v})
 	}

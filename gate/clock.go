@@ -63,29 +63,29 @@ func watchesOf(d *NetData) []Flight {
 // watches of the default state, that is, its observers that wait for calls to end. A watch lapses
 // only for changes after its call was admitted, so tick advances d in stages. large reports whether
 // d is the default state of a net with a key.
-func (n *net) tick(d *NetData, over []Flight, large bool, t time.Time) *NetData {
+func (n *net) tick(d *NetData, baseWatches []Flight, isBase bool, t time.Time) *NetData {
 	d = n.refunded(d, t)
 	if debt := d.Debt(); debt != nil && paidOff(debt, t) {
 		c := *d
 		netstate.SetDebt(&c, nil)
 		d = &c
 	}
-	for i, w := range over {
+	for i, w := range baseWatches {
 		if !w.Since.IsZero() && w.Since.Before(t) {
-			d = n.tickTo(d, over[:i], large, w.Since)
+			d = n.tickTo(d, baseWatches[:i], isBase, w.Since)
 		}
 	}
-	return n.tickTo(d, over, large, t)
+	return n.tickTo(d, baseWatches, isBase, t)
 }
 
-func (n *net) tickTo(d *NetData, over []Flight, large bool, t time.Time) *NetData {
+func (n *net) tickTo(d *NetData, baseWatches []Flight, isBase bool, t time.Time) *NetData {
 	t = netstate.Latest(d.Clock, t)
 	if !n.isDue(d, t) {
 		return d
 	}
 	w := &clockMove{move: newMove(n, d, &NetData{})}
 	w.data.Clock = netstate.CopyClock(d.Clock, len(n.timed), t)
-	w.setBaseWatches(over, large)
+	w.setBaseWatches(baseWatches, isBase)
 	if d.Stuck {
 		w.fireStructural()
 	}
@@ -121,8 +121,8 @@ func (n *net) nextTick(d *NetData) (k int, due time.Time) {
 
 // waitFor returns how long after t the clock will enable any of the transitions in lists. It gives
 // up after a limited number of ticks.
-func (n *net) waitFor(d *NetData, t time.Time, lists []int) (time.Duration, bool) {
-	if len(n.timed) == 0 || t.IsZero() || n.candidate(lists, d, false) >= 0 {
+func (n *net) waitFor(d *NetData, t time.Time, transitions []int) (time.Duration, bool) {
+	if len(n.timed) == 0 || t.IsZero() || n.candidate(transitions, d, false) >= 0 {
 		return 0, false
 	}
 	const steps = 100
@@ -131,7 +131,7 @@ func (n *net) waitFor(d *NetData, t time.Time, lists []int) (time.Duration, bool
 		if k < 0 || !due.After(t) { // no transition will tick, or the net lags behind t
 			break
 		}
-		if d = n.tick(d, nil, false, due); n.candidate(lists, d, false) >= 0 {
+		if d = n.tick(d, nil, false, due); n.candidate(transitions, d, false) >= 0 {
 			return due.Sub(t), true
 		}
 	}

@@ -149,11 +149,11 @@ func (f *finding) keyValues() []KeyValue {
 }
 
 // withValue returns the transitions in lists that apply to the finding's key value.
-func (f *finding) withValue(lists []int) []int {
+func (f *finding) withValue(transitions []int) []int {
 	if f.value != nil && f.plan.KeysOf(f.value) == f.net.allKeys() {
-		return lists
+		return transitions
 	}
-	return listing.Delete(lists, func(t int) bool { return !f.appliesTo(t) })
+	return listing.Delete(transitions, func(t int) bool { return !f.appliesTo(t) })
 }
 
 // appliesTo reports whether transition t applies to the finding's key value. A transition whose key

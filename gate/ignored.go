@@ -16,8 +16,8 @@ func newIgnoredArguments(all []Ignored) ignoredArguments {
 	return a
 }
 
-// of returns the ignored arguments of the call c.
-func (a *ignoredArguments) of(c *Call) []string {
+// ofCall returns the ignored arguments of the call c.
+func (a *ignoredArguments) ofCall(c *Call) []string {
 	if len(a.byTool) == 0 {
 		return nil
 	}

@@ -66,10 +66,10 @@ func (m *move) fireStructural() bool {
 // was admitted, the observer was disabled or its evidence was spoiled; tokens held by later calls
 // count as present. large reports whether m changes the default state rather than the state for a
 // single key value.
-func (m *move) setBaseWatches(over []Flight, large bool) {
-	m.baseWatches, m.isBase = over, large
+func (m *move) setBaseWatches(watches []Flight, isBase bool) {
+	m.baseWatches, m.isBase = watches, isBase
 	if len(m.data.Lapsed()) > 0 {
-		netstate.SetLapsed(m.data, list.Filter(m.data.Lapsed(), func(w Flight) bool { return slices.Contains(over, w) }))
+		netstate.SetLapsed(m.data, list.Filter(m.data.Lapsed(), func(w Flight) bool { return slices.Contains(watches, w) }))
 	}
 	m.lapseUnless(m.wasEnabled)
 }

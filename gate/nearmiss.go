@@ -52,7 +52,7 @@ func (j *judgement) near(d *Delta) {
 		}
 	}
 	for i := range j.policy.parts {
-		if part := &j.policy.parts[i]; part.in(j.call.Args) && !slices.ContainsFunc(j.labels, func(l naming.Label) bool { return l.Text == part.name }) {
+		if part := &j.policy.parts[i]; part.occursIn(j.call.Args) && !slices.ContainsFunc(j.labels, func(l naming.Label) bool { return l.Text == part.name }) {
 			if why, _ := j.policy.names.Why(j.call, j.tools, part.name); why.What != "" {
 				d.Near = append(d.Near, Near{Name: part.name, Why: why})
 			}

@@ -92,11 +92,11 @@ func (n *net) advance(m petri.Marking, flights []Flight) bool {
 // Evidence are candidates only if observed is true, that is, if all transitions in lists are
 // observers: a call is never its own evidence. Spoiling transitions are never candidates, because
 // they fire last, on the remaining tokens.
-func (n *net) candidate(lists []int, data *NetData, observed bool) int {
+func (n *net) candidate(transitions []int, data *NetData, observed bool) int {
 	if data.Stuck {
 		return -1
 	}
-	for _, t := range lists {
+	for _, t := range transitions {
 		if def := &n.Transitions[t]; !def.Spoils && (observed || !def.Evidence) && n.net.Transitions[t].Enabled(data.Marking) {
 			return t
 		}

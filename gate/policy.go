@@ -133,8 +133,8 @@ type part struct {
 	first, other []byte // the first two words of the command
 }
 
-// in reports whether both words of the part occur in args.
-func (p *part) in(args []byte) bool {
+// occursIn reports whether both words of the part occur in args.
+func (p *part) occursIn(args []byte) bool {
 	return bytes.Contains(args, p.first) && bytes.Contains(args, p.other)
 }
 
@@ -156,7 +156,7 @@ func (p *Policy) ReadsResults() bool { return p.results || len(p.successes) > 0 
 // Ignored returns the arguments that do not belong to c's identity; see [PolicyOptions.Ignored]. It
 // returns nil if all arguments belong to it.
 func (p *Policy) Ignored(c *Call) []string {
-	return p.ignored.of(c)
+	return p.ignored.ofCall(c)
 }
 
 // Row returns a fingerprint of c that only identical calls share, or "" if no net counts

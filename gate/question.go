@@ -39,7 +39,7 @@ func (j *judgement) steps() []Step {
 				s := f.step(t, c.name)
 				i := slices.IndexFunc(f.labels, func(l naming.Label) bool { return l.Text == c.name })
 				s.Doubt, s.Reason = j.doubted(f, &f.labels[i], s.Reason)
-				s.Reason = f.net.because(s.Reason)
+				s.Reason = f.net.explained(s.Reason)
 				steps = append(steps, s)
 			}
 		}

@@ -31,8 +31,8 @@ func (d *definition) unrest() string {
 	return fmt.Sprintf("Net '%s' never settles: its transitions without tools keep firing.", d.Name)
 }
 
-// because returns the sentence, preceded by the author's explanation if the net has one.
-func (d *definition) because(sentence string) string {
+// explained returns the sentence, preceded by the author's explanation if the net has one.
+func (d *definition) explained(sentence string) string {
 	switch last, _ := utf8.DecodeLastRuneInString(d.Because); {
 	case d.Because == "":
 		return sentence

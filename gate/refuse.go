@@ -116,7 +116,7 @@ func (j *judgement) blocks() []Block {
 // block returns a [Block] by net d for the given name of the call. reason is a sentence, which
 // follows the author's explanation.
 func (d *definition) block(name, reason string) Block {
-	return Block{Net: d.Name, Cause: d.Cause, Rule: d.Rule, Name: name, Reason: d.because(reason)}
+	return Block{Net: d.Name, Cause: d.Cause, Rule: d.Rule, Name: name, Reason: d.explained(reason)}
 }
 
 // shownHolders is the maximum number of calls in flight listed in a block, because a client can
@@ -134,7 +134,7 @@ func (j *judgement) block(b *Block, f *finding) {
 			j.quoteCall(b, f, l)
 		}
 	}
-	b.Reason = f.net.because(b.Reason)
+	b.Reason = f.net.explained(b.Reason)
 }
 
 // doubted explains why the maps leave it uncertain whether the call has label l, and rewords the
@@ -223,8 +223,8 @@ func doubt(l *naming.Label, name string) string {
 
 // wait sets b.Retry to the time until the clock allows the call, and adds it to the reason. It does
 // nothing if waitFor finds no such time.
-func (c *namedCall) wait(f *finding, lists []int, b *Block) {
-	if in, ok := f.net.waitFor(f.data, c.call.Time, lists); ok {
+func (c *namedCall) wait(f *finding, transitions []int, b *Block) {
+	if in, ok := f.net.waitFor(f.data, c.call.Time, transitions); ok {
 		b.Retry = in
 		b.Reason = fmt.Sprintf("%s; the next call is possible in %s.", strings.TrimSuffix(b.Reason, "."), text.RoundedUp(in))
 	}
@@ -243,11 +243,11 @@ func retry(blocks []Block) (last time.Duration) {
 }
 
 // holders returns the calls in flight that hold the tokens that the given transitions lack.
-func (f *finding) holders(s *State, lists []int) []Holder {
+func (f *finding) holders(s *State, transitions []int) []Holder {
 	var held []Holder
 	for i, flight := range f.data.Flights {
-		twice := slices.ContainsFunc(f.data.Flights[:i], func(g Flight) bool { return g.SameCall(&flight) && f.holds(g, lists) })
-		if !twice && f.holds(flight, lists) {
+		twice := slices.ContainsFunc(f.data.Flights[:i], func(g Flight) bool { return g.SameCall(&flight) && f.holds(g, transitions) })
+		if !twice && f.holds(flight, transitions) {
 			held = append(held, s.holder(f.net, flight))
 		}
 	}
@@ -256,11 +256,11 @@ func (f *finding) holders(s *State, lists []int) []Holder {
 
 // awaited returns the first call in flight whose success would produce tokens that the given
 // transitions lack. The result has at most one element.
-func (f *finding) awaited(s *State, lists []int) []Holder {
+func (f *finding) awaited(s *State, transitions []int) []Holder {
 	ts := f.net.net.Transitions
 	for _, w := range f.data.Watches {
 		brings := func(t int) bool { return ts[w.Transition].AddsMissing(&ts[t], f.data.Marking) }
-		if slices.ContainsFunc(lists, brings) && !slices.Contains(f.data.Lapsed(), w) && !slices.Contains(f.net.results, w.Transition) {
+		if slices.ContainsFunc(transitions, brings) && !slices.Contains(f.data.Lapsed(), w) && !slices.Contains(f.net.results, w.Transition) {
 			h := s.holder(f.net, w)
 			h.Brings = true
 			return []Holder{h}
@@ -271,9 +271,9 @@ func (f *finding) awaited(s *State, lists []int) []Holder {
 
 // holds reports whether the flight holds tokens from a place where any of the given transitions
 // lacks tokens.
-func (f *finding) holds(flight Flight, lists []int) bool {
+func (f *finding) holds(flight Flight, transitions []int) bool {
 	ts := f.net.net.Transitions
-	return slices.ContainsFunc(lists, func(t int) bool { return ts[flight.Transition].TakesMissing(&ts[t], f.data.Marking) })
+	return slices.ContainsFunc(transitions, func(t int) bool { return ts[flight.Transition].TakesMissing(&ts[t], f.data.Marking) })
 }
 
 // Refusal returns the refusal of a call that was not approved because the answer was no, no answer

@@ -41,7 +41,7 @@ func (p *Policy) Toggle(s *State, name string, on bool) (*Delta, error) {
 	}
 	data := s.Nets[n.index]
 	if data.Active == on {
-		return nil, n.already(on, p.netNames(func(n *net) bool { return s.Nets[n.index].Active }))
+		return nil, n.alreadyError(on, p.netNames(func(n *net) bool { return s.Nets[n.index].Active }))
 	}
 	return &Delta{Nets: []NetDelta{{Net: n.index, Data: netstate.Switched(data, on)}}}, nil
 }
@@ -57,7 +57,7 @@ func (p *Policy) Switch(active []string, name string, on bool) ([]string, error)
 	}
 	was := func(n *net) bool { return active == nil || slices.Contains(active, n.Name) }
 	if was(n) == on {
-		return nil, n.already(on, p.netNames(was))
+		return nil, n.alreadyError(on, p.netNames(was))
 	}
 	return p.netNames(func(m *net) bool { return was(m) != (m == n) }), nil
 }
@@ -78,9 +78,9 @@ func (t *netTable) dynamic(name string) (*net, error) {
 	return nil, fmt.Errorf("unknown net %q; the nets are: %s", name, strings.Join(known, ", "))
 }
 
-// already returns the error for a net that is already in the requested state. The error lists the
+// alreadyError returns the error for a net that is already in the requested state. The error lists the
 // active nets, in case the caller meant another net.
-func (d *definition) already(on bool, active []string) error {
+func (d *definition) alreadyError(on bool, active []string) error {
 	if on {
 		return fmt.Errorf("net %q is already active", d.Name)
 	}

@@ -32,7 +32,7 @@ func (s *subject) move(d, had, has *Delta, r *Refusal, c baseChange) {
 	if s.value != nil {
 		key = s.value.Text
 	}
-	actual, enforced := has.of(s.net.index, key), had.of(s.net.index, key)
+	actual, enforced := has.stateOf(s.net.index, key), had.stateOf(s.net.index, key)
 	if s.value != nil && actual == nil && enforced == nil {
 		return
 	}

@@ -107,9 +107,9 @@ func (d *Delta) set(net int, key string, data *NetData) {
 	d.Nets = append(d.Nets, NetDelta{Net: net, Key: key, Data: data})
 }
 
-// of returns the new state of the net or, if key is not empty, of a single key value. It returns
+// stateOf returns the new state of the net or, if key is not empty, of a single key value. It returns
 // nil if the state is unchanged.
-func (d *Delta) of(net int, key string) *NetData {
+func (d *Delta) stateOf(net int, key string) *NetData {
 	for i := range d.Nets {
 		if n := &d.Nets[i]; n.Net == net && n.Key == key {
 			return n.Data

@@ -43,8 +43,8 @@ func (j *judgement) refuseOverfull(f *finding) *Refusal {
 
 // dropNewValues removes from d the key values that the nets of the findings in over do not store
 // yet. It is used for calls that were made although these nets are full.
-func (j *judgement) dropNewValues(d *Delta, over []*finding) {
-	for _, first := range over {
+func (j *judgement) dropNewValues(d *Delta, full []*finding) {
+	for _, first := range full {
 		for i := range j.findings {
 			if f := &j.findings[i]; f.addsValue && f.net == first.net {
 				d.Nets = slices.DeleteFunc(d.Nets, func(n NetDelta) bool { return n.Net == f.net.index && n.Key == f.value.Text })
@@ -68,13 +68,13 @@ func (j *judgement) dropIdle(d *Delta, f *finding) int {
 // idle returns changes that remove the values of base whose states at time t equal after, the new
 // default state. These are values that the clock has reset, or that were stored only for observers
 // that no longer wait for a call. Values that exclude accepts are retained.
-func (n *net) idle(base, after *NetData, t time.Time, exclude func(key string) bool) (idle []NetDelta) {
+func (n *net) idle(base, after *NetData, t time.Time, keep func(key string) bool) (idle []NetDelta) {
 	if !n.moving && len(n.results) == 0 {
 		return nil
 	}
 	for key, old := range base.Values.All() {
 		data := *n.advanced(old, base, t)
-		if netstate.Prune(&data, after); netstate.EqualsDefault(&data, after) && !exclude(key) {
+		if netstate.Prune(&data, after); netstate.EqualsDefault(&data, after) && !keep(key) {
 			idle = append(idle, NetDelta{Net: n.index, Key: key, Data: &data})
 		}
 	}

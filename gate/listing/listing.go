@@ -241,11 +241,11 @@ func (l *Listing) Spared(names []naming.Label) []int {
 }
 
 // Delete returns transitions without those that satisfy out. It does not modify transitions.
-func Delete(transitions []int, out func(t int) bool) []int {
-	if !slices.ContainsFunc(transitions, out) {
+func Delete(transitions []int, drop func(t int) bool) []int {
+	if !slices.ContainsFunc(transitions, drop) {
 		return transitions
 	}
-	return slices.DeleteFunc(slices.Clone(transitions), out)
+	return slices.DeleteFunc(slices.Clone(transitions), drop)
 }
 
 // An Index finds the nets in a policy that might apply to a call, so that the other nets need not

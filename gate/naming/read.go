@@ -22,21 +22,21 @@ type readings struct {
 
 // readOnce returns the field that holds the strings in the part of args identified by at. If that
 // field is not yet in read, readOnce reads the strings and appends the field to read.
-func readOnce(read []field, args []byte, at place) ([]field, *field) {
-	for i := range read {
-		if read[i].key == at.key {
-			return read, &read[i]
+func readOnce(fields []field, args []byte, p place) ([]field, *field) {
+	for i := range fields {
+		if fields[i].key == p.key {
+			return fields, &fields[i]
 		}
 	}
 	switch {
-	case at.deep:
-		read = append(read, field{key: at.key, Texts: at.path.Texts(args)})
-	case at.key == "":
-		read = append(read, field{Texts: jsonpath.Empty()})
+	case p.deep:
+		fields = append(fields, field{key: p.key, Texts: p.path.Texts(args)})
+	case p.key == "":
+		fields = append(fields, field{Texts: jsonpath.Empty()})
 	default:
-		read = append(read, field{key: at.key, Texts: jsonpath.Member(args, at.key)})
+		fields = append(fields, field{key: p.key, Texts: jsonpath.Member(args, p.key)})
 	}
-	return read, &read[len(read)-1]
+	return fields, &fields[len(fields)-1]
 }
 
 // match reports whether ok returns true for any of the field's strings.

@@ -128,14 +128,14 @@ func (c *Contest) ordered(s *Settled) []*allowlist {
 // conflict returns the conflict between the allowlists, or nil. some reports whether the required
 // nets allow any tool. A required net that blocks every tool is consistent with all other nets, so
 // it does not conflict with any of them.
-func (c *Contest) conflict(lists, heeded []*allowlist, yield []string, some bool) *Conflict {
+func (c *Contest) conflict(lists, heeded []*allowlist, yield []string, allowed bool) *Conflict {
 	found := &Conflict{Yields: yield}
 	switch {
 	case len(yield) > 0:
 		if len(heeded) > 0 {
 			found.Winner = c.nets[heeded[0].net].Name
 		}
-	case some:
+	case allowed:
 		return nil
 	default:
 		lists = slices.DeleteFunc(lists, func(l *allowlist) bool { return c.nets[l.net].Advisory })

@@ -51,9 +51,9 @@ func (l Limit) most() *big.Rat { return new(big.Rat).SetInt64(int64(l.Most)) }
 // until it can, or 0 if waiting does not help.
 func (l Limit) exceeded(name string, left, amount *big.Rat) (reason string, retry time.Duration) {
 	if amount.Cmp(l.most()) > 0 {
-		return fmt.Sprintf("%s can spend at most %s, but this call needs %s.", name, l.each(), decimal(amount, true)), 0
+		return fmt.Sprintf("%s can spend at most %s, but this call needs %s.", name, l.perKeyValue(), decimal(amount, true)), 0
 	}
-	reason = fmt.Sprintf("%s has %s left of %s, but this call needs %s", name, decimal(left, false), l.each(), decimal(amount, true))
+	reason = fmt.Sprintf("%s has %s left of %s, but this call needs %s", name, decimal(left, false), l.perKeyValue(), decimal(amount, true))
 	if l.Every == 0 {
 		return reason + ".", 0
 	}
@@ -63,9 +63,9 @@ func (l Limit) exceeded(name string, left, amount *big.Rat) (reason string, retr
 	return fmt.Sprintf("%s; try again in %s.", reason, text.RoundedUp(retry)), retry
 }
 
-// each returns a description of the limit, such as "1000 per user per day". If each key value has
+// perKeyValue returns a description of the limit, such as "1000 per user per day". If each key value has
 // its own limit, it ends with "for {key}".
-func (l Limit) each() string {
+func (l Limit) perKeyValue() string {
 	if l.Each {
 		return l.String() + " for {key}"
 	}
