@@ -25,8 +25,8 @@ func (c *Config) WithRules(i int, text string) (*Config, error) {
 	return nil, ErrorList{{File: c.Rules[i].File, Msg: fmt.Sprintf("the file %q is empty", c.Rules[i].File)}}
 }
 
-// WithNets returns a copy of c in which the nets parsed from text replace those of the given file.
-// It does not read any files. The error is an [ErrorList].
+// WithNets returns a copy of c that has the nets parsed from text instead of the nets of the given
+// file. It does not read any files. The error is an [ErrorList].
 func (c *Config) WithNets(file, text string) (*Config, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, ErrorList{{File: file, Msg: fmt.Sprintf("the file %q is empty", file)}}

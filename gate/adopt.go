@@ -119,8 +119,8 @@ func (a *adoption) inherit(n, old *net) {
 	a.kept = append(a.kept, k)
 }
 
-// restart starts n in its initial state. old is the previous net with the same name, or nil.
-// elsewhere reports whether another net has taken over old's state.
+// restart starts n in its initial state. old is the previous net with the same name, or nil;
+// elsewhere is true if another net has taken over its state.
 func (a *adoption) restart(n, old *net, elsewhere bool) {
 	k := Kept{Net: n.Name, Fate: Begun, Lost: !elsewhere && a.losesState(old)}
 	if k.Lost && old.Labels == nil && !old.Shadow && !slices.Contains(a.Reset, n.Name) {
@@ -191,7 +191,7 @@ func (a *adoption) reportDropped(heirs []int) {
 	}
 }
 
-// losesState reports whether a restart of n would lose state. n may be nil.
+// losesState reports whether restarting n would lose its state. n may be nil.
 func (a *adoption) losesState(n *net) bool {
 	if n == nil {
 		return false
@@ -219,9 +219,9 @@ func (n *net) convertShadow(d *NetData) *NetData {
 	return &c
 }
 
-// withUsageOf returns a state for the limit n with the usage recorded in d, the state of the
-// replaced limit old. If family is true, old and n have the same [NetID].Family, so the result also
-// retains the watches, that is, the observers that wait for calls to end.
+// withUsageOf returns a state for the limit n with the usage of the limit that it replaces, old,
+// whose state is d. If family is true, the two limits have the same [NetID].Family, so the result
+// also retains the watches, that is, the observers that wait for calls to end.
 func (n *net) withUsageOf(old *net, d *NetData, family bool, t time.Time) *NetData {
 	one := func(d *NetData) *NetData {
 		c := &NetData{Active: d.Active, Meta: d.Meta}

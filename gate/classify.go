@@ -96,8 +96,9 @@ func (j *judgement) judge(f *finding) {
 	j.blocked, j.manual = j.blocked || f.kind == Blocked, j.manual || f.manual
 }
 
-// current returns data, a state of n, advanced to the time of the call. key is the key value that data
-// belongs to; if it is not empty, base is the net's default state; see [NetData].
+// current advances data, a state of n, to the time of the call and returns the result. key is the
+// key value that the state belongs to; if it is not empty, base is the net's default state; see
+// [NetData].
 func (j *judgement) current(n *net, key string, data, base *NetData) *NetData {
 	moved := n.advanced(data, base, j.call.Time)
 	if moved != data {
@@ -247,7 +248,7 @@ func (f *finding) choose(room []int) {
 // this copy, so that two names cannot spend the same token.
 type scratch struct {
 	net     *net
-	marking []int // read-only until own is set
+	marking []int // must not be modified unless own is set
 	room    []int
 	own     bool
 }
@@ -276,8 +277,8 @@ func (s *scratch) take(t int) bool {
 }
 
 // judgeWatches removes from f's choices the observers whose key is read from the result, because
-// they wait for the result in the default state. An observer of this kind that was not chosen for
-// f's key value is recorded as missed, so that the result does not count for this value.
+// the default state records that they wait for the result. An observer of this kind that was not
+// chosen for f's key value is recorded as missed, so that the result does not count for this value.
 func (f *finding) judgeWatches() {
 	for i, w := range f.plan.watches {
 		if !f.chosen(w.transition) {

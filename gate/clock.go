@@ -59,10 +59,10 @@ func watchesOf(d *NetData) []Flight {
 	return d.Watches
 }
 
-// tick advances the state d to time t, or to its latest known time if that is later. over lists the
-// watches of the default state, that is, its observers that wait for calls to end. A watch lapses
-// only for changes after its call was admitted, so tick advances d in stages. large reports whether
-// d is the default state of a net with a key.
+// tick advances the state d to time t, or to its latest known time if that is later. baseWatches
+// lists the watches of the default state, that is, its observers that wait for calls to end. A
+// watch lapses only for changes after its call was admitted, so tick advances d in stages. isBase
+// reports whether d is the default state of a net with a key.
 func (n *net) tick(d *NetData, baseWatches []Flight, isBase bool, t time.Time) *NetData {
 	d = n.refunded(d, t)
 	if debt := d.Debt(); debt != nil && paidOff(debt, t) {
@@ -119,8 +119,8 @@ func (n *net) nextTick(d *NetData) (k int, due time.Time) {
 	return k, due
 }
 
-// waitFor returns how long after t the clock will enable any of the transitions in lists. It gives
-// up after a limited number of ticks.
+// waitFor returns how long after t the clock will enable any of the given transitions. It gives up
+// after a limited number of ticks.
 func (n *net) waitFor(d *NetData, t time.Time, transitions []int) (time.Duration, bool) {
 	if len(n.timed) == 0 || t.IsZero() || n.candidate(transitions, d, false) >= 0 {
 		return 0, false

@@ -14,8 +14,8 @@ import (
 // commit performs the moves of all nets. If the structural transitions of any net would not stop
 // firing, it performs no moves and refuses the call.
 func (j *judgement) commit(g *Grant, asked *OpenAsk, metas []Meta) (Decision, *Delta) {
-	// open is allocated separately from the delta, because the state retains it until the call ends
-	// and would otherwise keep the delta's nets alive.
+	// The open call is allocated separately from the delta, because the state retains it until the
+	// call ends and would otherwise keep the delta's nets alive.
 	open := &OpenCall{Number: j.state.Last + 1, Call: *j.call}
 	d := &Delta{Opened: open, Nets: j.ticked}
 	if asked != nil {
@@ -52,7 +52,7 @@ func (j *judgement) commit(g *Grant, asked *OpenAsk, metas []Meta) (Decision, *D
 }
 
 // recordWaiting records which nets wait for the call to end. It also drops the call's arguments
-// from the record unless a hook needs them.
+// from the record unless a hook, or a key that reads both the arguments and the result, needs them.
 func (j *judgement) recordWaiting(d *Delta, open *OpenCall) {
 	remembers := false
 	for _, delta := range d.Nets {
@@ -223,7 +223,8 @@ func (j *judgement) unrest(f *finding) *Refusal {
 }
 
 // startKeyed prepares m to move a net that has a key: it copies the state of the key value that f
-// is for, and sets up the watches of base, the default state.
+// is for, and records the watches of base, the default state. A watch is an observer waiting for a
+// call.
 func (m *move) startKeyed(f *finding, base *NetData, call Flight) {
 	*m.data = f.copyState()
 	m.setBaseWatches(watchesBefore(base.Watches, &call), f.value == nil)
@@ -231,8 +232,9 @@ func (m *move) startKeyed(f *finding, base *NetData, call Flight) {
 	m.recordMissed(f, call)
 }
 
-// watchesBefore returns watches (observers waiting for calls) without those of the given call.
-// These come last in the list, because they are added after the gating transitions have fired.
+// watchesBefore returns watches (observers waiting for calls) without those of the given call. The
+// watches of the given call come last in the list, because they are added after the gating
+// transitions have fired.
 func watchesBefore(watches []Flight, call *Flight) []Flight {
 	for len(watches) > 0 && watches[len(watches)-1].SameCall(call) {
 		watches = watches[:len(watches)-1]
@@ -240,8 +242,8 @@ func watchesBefore(watches []Flight, call *Flight) []Flight {
 	return watches
 }
 
-// recordMissed marks as lapsed the watches of those observers of the call that do not count for the
-// key value that f is for.
+// recordMissed handles the call's observers that do not count for the key value that f is for: it
+// marks their watches as lapsed.
 func (m *move) recordMissed(f *finding, call Flight) {
 	for missed := f.parts().missed; missed != 0; missed &= missed - 1 {
 		w := f.plan.watches[bits.TrailingZeros64(missed)]

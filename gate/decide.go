@@ -80,9 +80,9 @@ func (j *judgement) name(p *Policy, c *Call) {
 type namedCall struct {
 	policy      *Policy
 	call        *Call
-	tools       []naming.Label // physical names of the called tool
+	tools       []naming.Label // physical names of the called tool; see [Call]
 	labels      []naming.Label // names given by the policy, physical names first
-	withoutMaps bool           // whether names given by maps (see [Map]) are left out of labels
+	withoutMaps bool           // whether labels omits the names that maps (see [Map]) give to the call
 }
 
 // judgement collects the verdicts on a call in a given state. [judgement.name] must be called
@@ -92,8 +92,8 @@ type judgement struct {
 	state *State
 	set   listing.Set // nets that might apply to the call
 
-	keyed *keyedCall // nil if no net with a key applies to the call or its arguments are unknown
-	spare *keyedCall // cleared memory to reuse for keyed
+	keyed *keyedCall // nil if no net with a key applies to the call, or if the call's arguments are unknown
+	spare *keyedCall // cleared value whose memory the next call reuses
 
 	findings findings // findings in policy order; nets that abstain have a finding only if the call changes them
 	room     []choice // empty slice with capacity for the choices of the next net

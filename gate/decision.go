@@ -126,7 +126,7 @@ type Holder struct {
 	Other   bool   // whether the call belongs to another session
 	Unknown bool   // whether the outcome was reported as unknown; an operator can supply it
 	More    uint64 // number of further calls with an unknown outcome that this call represents; see [OpenCall.More]
-	Brings  bool   // whether the call does not hold the missing tokens, but would produce them if it succeeded
+	Brings  bool   // whether the call would produce the missing tokens on success, rather than hold them
 
 	// Voids names the calls whose success does not count as evidence while this call is in flight,
 	// as in "test or lint". It is empty if the call spoils no evidence.

@@ -140,8 +140,8 @@ func (m *move) callOnSuccess(e *ending, f Flight) {
 	m.data.Meta = meta
 }
 
-// matchingWatches returns the watches of the call (observers waiting for it) whose key is read from
-// the result and has the value that e is for. It returns nothing unless the call succeeded.
+// matchingWatches returns the call's watches (observers waiting for the call) whose key is read
+// from the result and has the value that e is for. If the call did not succeed, it returns nil.
 func (e *ending) matchingWatches(n *net) []Flight {
 	if e.keys == 0 || e.outcome != Success {
 		return nil
@@ -151,8 +151,8 @@ func (e *ending) matchingWatches(n *net) []Flight {
 	})
 }
 
-// fireFound fires the observers of the watches in found, except the watches that have lapsed for
-// the key value that e is for.
+// fireFound fires the observers of the given watches, except the watches that have lapsed for the
+// key value that e is for.
 func (m *move) fireFound(e *ending, found []Flight) {
 	for _, w := range found {
 		if !slices.Contains(m.data.Lapsed(), w) {

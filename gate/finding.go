@@ -38,7 +38,7 @@ type subject struct {
 
 	// Set only for a net with a key, if the call's values are known.
 	base  *NetData        // the net's default state
-	plan  *plan           // describes how the call concerns the net
+	plan  *plan           // how the call affects the net
 	value *keyvalue.Value // nil for the part of the call that does not depend on a value
 }
 
@@ -148,7 +148,7 @@ func (f *finding) keyValues() []KeyValue {
 	return f.value.Named
 }
 
-// withValue returns the transitions in lists that apply to the finding's key value.
+// withValue returns those of the given transitions that apply to the finding's key value.
 func (f *finding) withValue(transitions []int) []int {
 	if f.value != nil && f.plan.KeysOf(f.value) == f.net.allKeys() {
 		return transitions

@@ -56,8 +56,8 @@ func (n *net) setKey(transition, number int, k *keyvalue.Key) {
 	}
 }
 
-// plan describes how a call concerns a net with a key, independently of the state: the values in
-// the call and the transitions that do not depend on them.
+// plan describes how a call affects a net with a key, independently of the state: the key values in
+// the call, and the transitions that do not depend on these values.
 type plan struct {
 	keyvalue.Union
 	net     *net

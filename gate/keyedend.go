@@ -8,7 +8,7 @@ import (
 )
 
 // settleKeyed adds to d the changes that the end of a call causes in a net with a key. They affect
-// the values that wait for the call and the values in the result.
+// the key values whose states wait for the call, and the key values in the result.
 func (q PreparedEnd) settleKeyed(d *Delta, s *State, n *net, e ending) {
 	base := n.advanced(s.Nets[n.index], s.Nets[n.index], e.time)
 	after := netstate.Unwatched(base, &e.flight, e.over)
@@ -38,11 +38,12 @@ func (q PreparedEnd) settleKeyed(d *Delta, s *State, n *net, e ending) {
 	}
 }
 
-// endedValues returns the key values whose states the end of the call can change: first those that
-// wait for the call, then those that the result has for the observers waiting for the call. If the
-// policy does not allow storing that many values, endedValues first makes room by removing values
-// whose state equals after, the new default state; idle lists these removals. If there is still not
-// enough room, it omits the result's values, so the call does not count as evidence.
+// endedValues returns the key values whose states the end of the call can change: first those whose
+// states wait for the call, then those in the result, if observers that read their key from the
+// result wait for the call. If the policy does not allow storing that many values, endedValues
+// first makes room by removing values whose state equals after, the new default state; idle lists
+// these removals. If there is still not enough room, it omits the result's values, so the call does
+// not count as evidence.
 func (q PreparedEnd) endedValues(n *net, e *ending, after *NetData) (values []keyvalue.Value, idle []NetDelta) {
 	for k, i := range e.call.Nets {
 		if i == n.index && len(e.call.Keys) > 0 && e.call.Keys[k] != "" {
@@ -93,9 +94,9 @@ func (e *ending) watchedKeys(n *net) []int {
 	return keys
 }
 
-// addResultValues appends the key values that the call's result has for one key to values. local is
-// the index of this key in n.keys. If values already contains a key value, addResultValues only
-// adds the key to that value's Keys.
+// addResultValues appends to values the key values that the call's result has for a key. local is
+// the index of the key in n.keys. If values already contains a key value, addResultValues only adds
+// the key to that value's Keys.
 func (q PreparedEnd) addResultValues(n *net, local int, e *ending, values []keyvalue.Value) []keyvalue.Value {
 	at := make(map[string]int, len(values))
 	for i := range values {

@@ -60,12 +60,12 @@ func (m *move) fireStructural() bool {
 	return !m.data.Stuck
 }
 
-// setBaseWatches sets m.baseWatches to over, the watches of the default state, and updates the
-// lapsed watches: it drops those that are not in over, and adds those that have lapsed since. A
-// watch is an observer waiting for a call. It lapses for a key value if, at any time since the call
-// was admitted, the observer was disabled or its evidence was spoiled; tokens held by later calls
-// count as present. large reports whether m changes the default state rather than the state for a
-// single key value.
+// setBaseWatches stores the given watches of the default state in m, and updates the lapsed
+// watches: it drops those that are no longer watches of the default state, and adds those that have
+// lapsed since. A watch is an observer waiting for a call. It lapses for a key value if, at any
+// time since the call was admitted, the observer was disabled or its evidence was spoiled; tokens
+// held by later calls count as present. isBase reports whether m changes the default state rather
+// than the state for a single key value.
 func (m *move) setBaseWatches(watches []Flight, isBase bool) {
 	m.baseWatches, m.isBase = watches, isBase
 	if len(m.data.Lapsed()) > 0 {
@@ -74,12 +74,12 @@ func (m *move) setBaseWatches(watches []Flight, isBase bool) {
 	m.lapseUnless(m.wasEnabled)
 }
 
-// lapseDisabled marks as lapsed each watch of the default state whose observer is disabled or, if a
-// call in flight spoils the net's evidence, all these watches.
+// lapseDisabled marks as lapsed the watches of the default state whose observers are disabled. If a
+// call in flight spoils the net's evidence, it marks all watches of the default state.
 func (m *move) lapseDisabled() { m.lapseUnless(m.isEnabled) }
 
-// lapseUnless marks as lapsed each watch of the default state that enabled rejects or, if a call in
-// flight spoils the net's evidence, all these watches.
+// lapseUnless marks as lapsed the watches of the default state that the function enabled rejects.
+// If a call in flight spoils the net's evidence, it marks all watches of the default state.
 func (m *move) lapseUnless(enabled func(Flight) bool) {
 	for _, w := range m.baseWatches {
 		if len(m.data.Spoilers()) > 0 || !enabled(w) {

@@ -27,8 +27,8 @@ type net struct {
 	lasting         [][]petri.Arc
 	progress        []bool // for each transition, whether it makes progress, so that a weak name cannot fire it; see [Transition.WeakProgress]
 	structural      []int  // transitions that fire by themselves: without tools and without a clock
-	timed           []int  // transitions that fire by the clock
-	independent     bool   // whether the transitions that fire by the clock tick independently of each other
+	timed           []int  // timed transitions: those that the clock fires
+	independent     bool   // whether the timed transitions tick independently of each other
 	initial         petri.Marking
 	start           petri.Marking // initial marking, after structural transitions have fired
 	on, off         *NetData      // initial states of the active and of the inactive net; shared by all sessions, because most nets never change in most sessions
@@ -88,10 +88,10 @@ func (n *net) advance(m petri.Marking, flights []Flight) bool {
 	return n.net.Advance(m, n.structural, toolnet.MaxRounds, present)
 }
 
-// candidate returns the index of the first enabled transition in lists, or -1. Transitions with
-// Evidence are candidates only if observed is true, that is, if all transitions in lists are
-// observers: a call is never its own evidence. Spoiling transitions are never candidates, because
-// they fire last, on the remaining tokens.
+// candidate returns the index of the first enabled transition among the given ones, or -1.
+// Transitions with Evidence are candidates only if observed is true, that is, if all given
+// transitions are observers: a call is never its own evidence. Spoiling transitions are never
+// candidates, because they fire last, on the remaining tokens.
 func (n *net) candidate(transitions []int, data *NetData, observed bool) int {
 	if data.Stuck {
 		return -1

@@ -12,9 +12,9 @@ import (
 
 // PolicyOptions are options that apply to all nets of a policy. The zero value is ready to use.
 type PolicyOptions struct {
-	Deny   bool // refuse calls that no active net knows ("default: deny")
-	Shadow bool // put all nets and the default in shadow mode
-	Static bool // do not allow nets to be switched on or off at run time
+	Deny   bool // whether to refuse calls that no active net knows ("default: deny")
+	Shadow bool // whether to put all nets and the default in shadow mode
+	Static bool // whether to forbid switching nets on or off at run time
 
 	// AskDoubts means that a person is asked about a call that a net blocks only because the call
 	// might have a name; see [Block.Doubt]. If the person approves, the call is decided without
@@ -44,9 +44,9 @@ type Policy struct {
 	deny   bool
 	shadow bool // whether the whole policy is in shadow mode
 	static bool // whether no net may be switched at run time
-	asks   bool // whether a person is asked about doubts; see [PolicyOptions.AskDoubts]
+	asks   bool // whether to ask a person about uncertain names; see [PolicyOptions.AskDoubts]
 	print  string
-	parts  []part // for each command of at least three words that some net awaits, its first two words
+	parts  []part // first two words of each command that has three or more words and whose name some net awaits
 
 	netKeys
 	maxValues int // maximum number of key values per net
@@ -104,7 +104,7 @@ func (p *Policy) Fingerprint() string { return p.print }
 
 // A NetInfo describes a net in a policy. It must not be modified.
 type NetInfo struct {
-	Net                // the net as its author gave it, but with the name that it has in the policy
+	Net                // the net as its author wrote it, but with the name that it has in the policy
 	Fingerprint string // fingerprint of the net's structure and its maps
 }
 
@@ -129,11 +129,11 @@ type NetID struct {
 // A part holds the first two words of a command of at least three words. A call that contains both
 // words may be an attempt to run the command.
 type part struct {
-	name         string // name that the map gives to the command
+	name         string // name that a [Map] gives to the command
 	first, other []byte // the first two words of the command
 }
 
-// occursIn reports whether both words of the part occur in args.
+// occursIn reports whether args contains both words of the part.
 func (p *part) occursIn(args []byte) bool {
 	return bytes.Contains(args, p.first) && bytes.Contains(args, p.other)
 }

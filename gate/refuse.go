@@ -55,7 +55,8 @@ func sentences(blocks []Block, now time.Time) string {
 	return strings.Join(append(all, Ways(blocks)...), " ")
 }
 
-// Ways returns the distinct pieces of advice for doubtful blocks, as sentences.
+// Ways returns the distinct pieces of advice for calls that are blocked because of an uncertain
+// name, as sentences.
 func Ways(blocks []Block) (ways []string) {
 	for i := range blocks {
 		if d := blocks[i].Doubt; d != nil && d.Advice != "" && !slices.Contains(ways, d.Way()) {
@@ -113,8 +114,8 @@ func (j *judgement) blocks() []Block {
 	return blocks
 }
 
-// block returns a [Block] by net d for the given name of the call. reason is a sentence, which
-// follows the author's explanation.
+// block returns a [Block] that explains why the net d blocks the given name of the call. reason is
+// a sentence, which follows the author's explanation.
 func (d *definition) block(name, reason string) Block {
 	return Block{Net: d.Name, Cause: d.Cause, Rule: d.Rule, Name: name, Reason: d.explained(reason)}
 }
@@ -269,8 +270,8 @@ func (f *finding) awaited(s *State, transitions []int) []Holder {
 	return nil
 }
 
-// holds reports whether the flight holds tokens from a place where any of the given transitions
-// lacks tokens.
+// holds reports whether the call in flight holds tokens taken from a place that has too few tokens
+// for one of the given transitions.
 func (f *finding) holds(flight Flight, transitions []int) bool {
 	ts := f.net.net.Transitions
 	return slices.ContainsFunc(transitions, func(t int) bool { return ts[flight.Transition].TakesMissing(&ts[t], f.data.Marking) })

@@ -78,8 +78,8 @@ func (t *netTable) dynamic(name string) (*net, error) {
 	return nil, fmt.Errorf("unknown net %q; the nets are: %s", name, strings.Join(known, ", "))
 }
 
-// alreadyError returns the error for a net that is already in the requested state. The error lists the
-// active nets, in case the caller meant another net.
+// alreadyError returns the error for a net that is already in the requested state. The error lists
+// the active nets, in case the caller meant another net.
 func (d *definition) alreadyError(on bool, active []string) error {
 	if on {
 		return fmt.Errorf("net %q is already active", d.Name)

@@ -23,8 +23,8 @@ type Shared struct {
 
 // SharedOptions configure a [Shared]. The zero value is ready to use.
 type SharedOptions struct {
-	Active []string  // see [SessionOptions]; the Active list of a session does not affect these nets
-	Time   time.Time // see [SessionOptions]
+	Active []string  // initially active nets; nil means all; the Active list of a session does not affect these nets
+	Time   time.Time // when the clocks start, as for [SessionOptions]
 }
 
 // NewShared returns a Shared for p's nets with the given scope, in their initial state.

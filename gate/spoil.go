@@ -75,9 +75,9 @@ func (m *move) fireSpoilers(spoils []choice) {
 // all key values.
 type baseChange struct {
 	spoils   []choice  // transitions that spoil evidence
-	late     *Flight   // the call, if calls with higher numbers were admitted before it; else nil
+	late     *Flight   // the call, if calls with higher numbers were admitted before it; otherwise nil
 	time     time.Time // when the call was made
-	enforced bool      // whether the spoils also fire in the enforced states; see [ShadowData]
+	enforced bool      // whether the transitions in spoils also fire in the enforced states; see [ShadowData]
 }
 
 // baseChange returns how the call with the given number changes the states of all key values. The
@@ -118,9 +118,10 @@ func (n *net) valuesAfter(base, after *NetData, c baseChange) *Values {
 	})
 }
 
-// withLateWatches copies old, the state of a key value, and marks the call's watches in base as
-// lapsed if their observers are disabled in it. The order of the calls' numbers cannot show later
-// that other calls were admitted before this one; see [move.wasEnabled].
+// withLateWatches returns a copy of old, the state of a key value, with those of the call's watches
+// in base marked as lapsed whose observers old disables. It is used if calls with higher numbers
+// were admitted before the call, because the order of the numbers then cannot show this later; see
+// [move.wasEnabled].
 func (n *net) withLateWatches(old, base *NetData, call *Flight) *NetData {
 	m := newMove(n, old, &NetData{})
 	m.baseWatches = list.Filter(base.Watches, func(w Flight) bool { return w.SameCall(call) })

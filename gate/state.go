@@ -25,8 +25,8 @@ type State struct {
 
 	Would WouldCount // numbers of calls that passed only because nets are in shadow mode
 
-	// Owners holds, by net scope, the number that identifies the session's own flights among those
-	// of other sessions. 0 means that the nets are not shared.
+	// Owners holds, by net scope, the number that distinguishes the session's own calls in flight
+	// from those of other sessions. 0 means that the nets are not shared.
 	Owners [3]uint64
 
 	policy *Policy
@@ -49,12 +49,13 @@ func (s *State) Open() []Holder {
 // An OpenCall is an admitted call that has not been settled.
 type OpenCall struct {
 	Number uint64
-	Call   Call  // the call; without its arguments, unless a hook needs them
+	Call   Call  // the call; without its arguments, unless a hook or a key needs them
 	Nets   []int // indexes of the nets that wait for the call, or whose evidence the call spoils
 
-	// Keys holds, for each element of Nets, the key value as in [NetDelta]. A net with a key is
-	// listed once for each waiting value, and with an empty value for its default state. Nil means
-	// that all values are empty.
+	// Keys holds, for each element of Nets, the key value whose state waits for the call or whose
+	// evidence the call spoils. It is empty for the default state and for a net without a key. A
+	// net with a key appears in Nets once for each such state. Nil means that all key values are
+	// empty.
 	Keys []string
 
 	Unknown bool // whether the outcome was reported as unknown

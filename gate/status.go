@@ -30,8 +30,8 @@ type NetState struct {
 	Meta     Meta
 
 	// For a net with a key, Marking is that of the default state; see [NetData]. Values lists up to
-	// ten values with a different state, largest difference first; More is the number of further
-	// values.
+	// ten values of the key whose states differ from the default state, largest difference first;
+	// More is the number of such values not listed.
 	Key    string // the key's fields as written; empty if the net has no key
 	Values []ValueState
 	More   int
@@ -40,7 +40,7 @@ type NetState struct {
 // A ValueState is a copy of a net's state for a single value of its key.
 type ValueState struct {
 	Key      []KeyValue
-	Marking  Marking // see the fields of [NetState]
+	Marking  Marking // this and the following fields are like those of [NetState]
 	Enforced Marking
 	Next     time.Time
 	Spent    string

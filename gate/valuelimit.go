@@ -41,8 +41,8 @@ func (j *judgement) refuseOverfull(f *finding) *Refusal {
 	return j.refuse(KindBlocked, []Block{f.rejected(j.call.Tool, f.net.overfullReason(j.policy.maxValues))})
 }
 
-// dropNewValues removes from d the key values that the nets of the findings in over do not store
-// yet. It is used for calls that were made although these nets are full.
+// dropNewValues removes from d the key values that are new to a full net; the list full has a
+// finding for each such net. It is used for calls that were made although these nets are full.
 func (j *judgement) dropNewValues(d *Delta, full []*finding) {
 	for _, first := range full {
 		for i := range j.findings {
@@ -67,7 +67,7 @@ func (j *judgement) dropIdle(d *Delta, f *finding) int {
 
 // idle returns changes that remove the values of base whose states at time t equal after, the new
 // default state. These are values that the clock has reset, or that were stored only for observers
-// that no longer wait for a call. Values that exclude accepts are retained.
+// that no longer wait for a call. A value is not removed if keep returns true.
 func (n *net) idle(base, after *NetData, t time.Time, keep func(key string) bool) (idle []NetDelta) {
 	if !n.moving && len(n.results) == 0 {
 		return nil

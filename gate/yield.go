@@ -38,7 +38,7 @@ type adviser struct {
 	policy *Policy
 	state  *State
 	tools  []Call // tools that can be called
-	world  world  // whether to evaluate the acting nets only, or also the enforced states of the nets in shadow mode
+	world  world  // whether to evaluate only the nets that are not in shadow mode, or also the enforced states of the others
 	now    time.Time
 
 	contest *precedence.Contest
@@ -141,8 +141,8 @@ func (c *namedCall) canUnblock(f *finding) bool {
 	})
 }
 
-// couldGive reports whether arguments could give the call a name that u matches. If how is Surely,
-// the name must be certain.
+// couldGive reports whether the call could get, from its arguments, a name that u matches. If how
+// is [Surely], only names that are certain count.
 func (c *namedCall) couldGive(n *net, u Tool, how Found) bool {
 	if n.Labels != nil {
 		return c.policy.names.CanGive(c.tools, &u, how == Surely)

@@ -5,7 +5,7 @@
 //
 //	PETRIGATE_HOOK_SECRET  the secret of approval.webhook
 //	SLACK_BOT_TOKEN        token of the app, with the scope chat:write
-//	SLACK_SIGNING_SECRET   secret of the app that signs the requests to /slack
+//	SLACK_SIGNING_SECRET   the app's signing secret, for verifying requests to /slack
 //	SLACK_CHANNEL          ID of the channel
 //	SLACK_APPROVERS        comma-separated IDs of the users who may answer; the whole channel if empty
 //	LISTEN                 address of /petrigate (for petrigate) and /slack (for Slack); 127.0.0.1:7782 if empty

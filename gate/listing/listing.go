@@ -96,8 +96,8 @@ func (l *Listing) glob(tool toolnet.Tool) *globEntry {
 	return &l.globs[i]
 }
 
-// literal reports whether the net lists the name only in tools of kind Literal. If so, an action
-// with this name does not count.
+// literal reports whether the net lists the name only in tools of kind Literal. If so, the name
+// does not match an action of a tool.
 func (l *Listing) literal(name string) bool {
 	literal := false
 	for i := range l.transitions {
@@ -185,8 +185,8 @@ func (l *Listing) Knows(names []naming.Label) bool {
 	return false
 }
 
-// leftOut returns the transitions that ignore a call with the given names, and thus do not make it
-// known, because of a Spared entry in Unless; see [toolnet.Tool.Spared].
+// leftOut returns the transitions that ignore a call with the given names because of a Spared entry
+// in Unless; see [toolnet.Tool.Spared]. These transitions do not make the net know the call.
 func (l *Listing) leftOut(names []naming.Label) []int {
 	if !l.hasSpared {
 		return nil
@@ -240,7 +240,8 @@ func (l *Listing) Spared(names []naming.Label) []int {
 	return l.exempting(func(u toolnet.Tool) bool { return naming.Exempts(&u, names) })
 }
 
-// Delete returns transitions without those that satisfy out. It does not modify transitions.
+// Delete returns the given transitions without those that satisfy drop. It does not modify its
+// argument.
 func Delete(transitions []int, drop func(t int) bool) []int {
 	if !slices.ContainsFunc(transitions, drop) {
 		return transitions

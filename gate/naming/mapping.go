@@ -200,7 +200,7 @@ func (m *Mapping) matchMap(c *toolnet.Call, f *field, number int) (h match, ok b
 }
 
 // why reports whether the call matches any of the maps that give calls the given name. The doubt d
-// explains why the match is uncertain or, if no map matches, why not. m may be nil.
+// explains why the match is uncertain or, if no map matches, why none does. m may be nil.
 func (m *Mapping) why(c *toolnet.Call, tools []Label, name string) (d toolnet.Doubt, found toolnet.Found) {
 	if m == nil {
 		return d, toolnet.NotFound
@@ -238,8 +238,9 @@ func (m *Mapping) why(c *toolnet.Call, tools []Label, name string) (d toolnet.Do
 	return d, found
 }
 
-// labels returns the physical names and the names given by maps. If first is true and any map
-// matches, it returns only the name given by the first matching map.
+// labels returns the call's physical names (see [toolnet.Call]) and the names that maps give to the
+// call. If first is true and any map matches, it returns only the name given by the first matching
+// map.
 func (m *Mapping) labels(c *toolnet.Call, tools []Label, first bool) []Label {
 	hits := m.matches(c, tools)
 	if first && len(hits) > 0 {

@@ -13,7 +13,7 @@ import (
 // Naming computes the labels that a policy gives to calls.
 type Naming struct {
 	used           bool            // whether any net uses the policy's labels; see [Naming.Use]
-	mapping        *Mapping        // names given by maps; nil if the policy has no maps
+	mapping        *Mapping        // the policy's maps; nil if it has none
 	bases          map[string]bool // tools with an action that a rule names
 	dotted         map[string]bool // names of the form tool.action that rules use
 	globs          []Pattern       // patterns in order of first use
@@ -86,8 +86,8 @@ func Physical(c *toolnet.Call, ls []Label) []Label {
 	return ls
 }
 
-// Labels appends all labels of the call: physical names, actions, names given by maps, and
-// patterns.
+// Labels appends all labels of the call: physical names (see [toolnet.Call]), names of the form
+// tool.action, names given by maps, and patterns.
 func (g *Naming) Labels(c *toolnet.Call, tools, ls []Label) []Label {
 	ls = append(ls, tools...)
 	if !g.used {
@@ -116,8 +116,9 @@ func (g *Naming) HasActions(tool string) bool { return g.actionPatterns || g.bas
 // Dotted returns the names of the form tool.action that rules use. The result must not be modified.
 func (g *Naming) Dotted() map[string]bool { return g.dotted }
 
-// actions appends the names of the form tool.action. If the action is not a single string, it may
-// contain many strings; only those that a rule refers to are added.
+// actions appends the names of the form tool.action, where action is the call's argument "action".
+// If the action is not a single string, it may contain many strings; only those that a rule refers
+// to are added.
 func (g *Naming) actions(c *toolnet.Call, tool Label, ls []Label) []Label {
 	f := jsonpath.Member(c.Args, "action")
 	l := Label{From: FromAction, Certain: tool.Certain && !f.Weak()}

@@ -20,8 +20,8 @@ type readings struct {
 	all    []toolnet.Reading
 }
 
-// readOnce returns the field that holds the strings in the part of args identified by at. If that
-// field is not yet in read, readOnce reads the strings and appends the field to read.
+// readOnce returns the field that holds the strings in part p of args. If the given fields do not
+// include it yet, readOnce reads the strings and appends the field.
 func readOnce(fields []field, args []byte, p place) ([]field, *field) {
 	for i := range fields {
 		if fields[i].key == p.key {

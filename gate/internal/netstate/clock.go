@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A Clock holds the tick times of a net with transitions that fire by the clock. It is immutable.
-// In a nil Clock, no time is known.
+// A Clock holds the tick times of a net with timed transitions, which the clock fires. It is
+// immutable. In a nil Clock, no time is known.
 type Clock struct {
 	Time  time.Time   // time when the net last changed
 	Since []time.Time // for each transition with Every, when it last ticked or became enabled; zero if it is not enabled or the time is unknown
@@ -20,7 +20,7 @@ func Latest(c *Clock, t time.Time) time.Time {
 	return t
 }
 
-// Since returns when the clock-driven transition with index k last ticked or became enabled.
+// Since returns when the timed transition with index k last ticked or became enabled.
 func Since(c *Clock, k int) time.Time {
 	if c == nil {
 		return time.Time{}

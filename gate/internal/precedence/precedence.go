@@ -125,9 +125,9 @@ func (c *Contest) ordered(s *Settled) []*allowlist {
 	return lists
 }
 
-// conflict returns the conflict between the allowlists, or nil. some reports whether the required
-// nets allow any tool. A required net that blocks every tool is consistent with all other nets, so
-// it does not conflict with any of them.
+// conflict returns the conflict between the allowlists, or nil. allowed reports whether the
+// required nets allow any tool. A required net that blocks every tool is consistent with all other
+// nets, so it does not conflict with any of them.
 func (c *Contest) conflict(lists, heeded []*allowlist, yield []string, allowed bool) *Conflict {
 	found := &Conflict{Yields: yield}
 	switch {

@@ -63,8 +63,8 @@ func (l Limit) exceeded(name string, left, amount *big.Rat) (reason string, retr
 	return fmt.Sprintf("%s; try again in %s.", reason, text.RoundedUp(retry)), retry
 }
 
-// perKeyValue returns a description of the limit, such as "1000 per user per day". If each key value has
-// its own limit, it ends with "for {key}".
+// perKeyValue returns a description of the limit, such as "1000 per user per day". If each key
+// value has its own limit, the description ends with "for {key}".
 func (l Limit) perKeyValue() string {
 	if l.Each {
 		return l.String() + " for {key}"
