@@ -271,7 +271,7 @@ func checkKnownNets(p *gate.Policy, names []string) error {
 const maxShownHeld = 10
 
 // fatesOf summarizes the effect of a reload on each net: first on the nets of the new policy, then
-// on those that the new policy no longer has.
+// on those that the reload removes.
 func fatesOf(before *gate.Policy, r Replacement, report admission.Report) []operator.NetFate {
 	_, plain := r.Policy.Adopt(before.NewState(nil), gate.AdoptOptions{Reset: r.Reset})
 	fates, at := make([]operator.NetFate, len(plain)), map[string]int{}

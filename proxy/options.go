@@ -38,7 +38,7 @@ type Options struct {
 	Observer  Observer // if nil, calls are not traced
 	Meter     Meter    // if nil, calls are not counted
 
-	// Remedy finds a remedy for a refused call, and the refusal then contains it. If Remedy is nil,
+	// Remedy finds a remedy for a refused call, to be included in the refusal. If Remedy is nil,
 	// refusals contain no remedies. Remedy receives its own copy of the state. It must not block
 	// and must be safe for concurrent use.
 	Remedy func(*gate.State, gate.Call, *gate.Refusal) Remedy

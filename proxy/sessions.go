@@ -248,7 +248,7 @@ func netsOf(state *gate.State) []operator.NetInfo {
 				net.Marking[t.Place] = t.Count
 			}
 		}
-		n.Shadow = false // the status describes the net as enforced; net.Shadow describes its shadow mode
+		n.Shadow = false // the status describes the net as if it were enforced; net.Shadow describes its shadow mode
 		net.Status = n.String()
 		all = append(all, net)
 	}

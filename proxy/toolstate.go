@@ -123,7 +123,8 @@ func (p *Proxy) predict(d gate.Decision, info operator.ToolInfo, now time.Time) 
 	return decision, says
 }
 
-// askedByRule returns the rules that require approval, as a part of a message.
+// askedByRule returns the part of a message that names the rules requiring approval, or "" if their
+// positions are unknown.
 func askedByRule(a *gate.Ask, where func(gate.Position) string) string {
 	var rules []string
 	for _, step := range a.Steps {
@@ -137,7 +138,8 @@ func askedByRule(a *gate.Ask, where func(gate.Position) string) string {
 	return fmt.Sprintf(" (%s)", strings.Join(rules, ", "))
 }
 
-// remainingNets describes how many more calls the nets' limits allow, as a part of a message.
+// remainingNets returns the part of a message that tells how many more calls each net's limit
+// allows.
 func remainingNets(nets []operator.ToolVerdict) string {
 	text := ""
 	for _, n := range nets {

@@ -28,8 +28,9 @@ func Range(t testing.TB, usual int) (from uint64, count int) {
 	return from, count
 }
 
-// Count returns the usual number of inputs, or about a fifth of it with -short or under the race
-// detector. The race detector makes tests ten times slower and finds little in sequential code.
+// Count returns the usual number of inputs or, with -short or under the race detector, about a
+// fifth of that number. The race detector makes tests ten times slower and finds little in
+// sequential code.
 func Count(usual int) int {
 	if testing.Short() || Race {
 		return 1 + usual/5

@@ -287,7 +287,7 @@ func (d *Driver) noteExposed(p *ImportPlan) {
 }
 
 // variableFor returns a name for the environment variable that will hold a secret. It derives this
-// name from that of the variable, header or argument in the client's file.
+// name from the name of the variable, header or argument in the client's file.
 func variableFor(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -102,8 +102,8 @@ func (s *HookService) plan(ctx context.Context, d *Driver) (unit string, runs bo
 	return unit, false, s.checkConflicts(d, there, listening)
 }
 
-// checkVariables returns an error if the configuration reads variables that a service would lack.
-// variables lists the variables that a service would have.
+// checkVariables returns an error if the configuration reads variables that a service would lack,
+// that is, variables that are not in the list.
 func (s *HookService) checkVariables(variables []string) error {
 	lack := list.Filter(s.Reads, func(name string) bool { return !slices.Contains(variables, name) })
 	switch {
@@ -188,8 +188,7 @@ func (s *HookService) restore(ctx context.Context, d *Driver, before service.Ins
 	})
 }
 
-// await waits for a response from a proxy that is not in old, the list of proxies that were running
-// before.
+// await waits for a response from a proxy other than those in old, which were already running.
 func (s *HookService) await(ctx context.Context, d *Driver, old []Proxy) error {
 	ctx, cancel := context.WithTimeout(ctx, startWait)
 	defer cancel()

@@ -56,8 +56,8 @@ func (s *Server) listen(ctx context.Context, m message, x exchange) (json.RawMes
 	return complete(json.RawMessage(meta)), nil
 }
 
-// subscriptionMeta returns the params of a notification for the subscription with the given ID. In
-// earlier revisions, where id is nil, such a notification has no params.
+// subscriptionMeta returns the params of a notification for the subscription with the given ID. If
+// id is nil (revision 2025-11-25 and earlier), the notification has no params.
 func subscriptionMeta(id json.RawMessage) string {
 	if id == nil {
 		return ""

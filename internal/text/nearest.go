@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// maxWord is the maximum length of the words compared, in bytes.
+// maxWord is the maximum length, in bytes, of the words that are compared.
 const maxWord = 128
 
-// Nearest returns the known word most similar to a misspelt word, or "" if no word is similar
-// enough. It allows one edit for every three letters and never returns the misspelt word itself.
+// Nearest returns the known word most similar to a misspelled word, or "" if no word is similar
+// enough. It allows one edit for every three letters and never returns the misspelled word itself.
 func Nearest(word string, among []string) string {
 	best, least := "", max(1, len(word)/3)+1
 	if len(word) > maxWord {

@@ -290,7 +290,7 @@ type log struct {
 	place   *list.Element // position in the principal's list; nil if the log has no events
 	done    bool
 	lost    bool          // whether the JSON-RPC response was too large to store or has been deleted
-	dropped bool          // whether no client will resume the stream
+	dropped bool          // whether new events are discarded, because no client will resume the stream
 	more    chan struct{} // closed when the next event arrives
 }
 

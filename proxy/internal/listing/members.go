@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Members combines the results of list requests into the single result that clients see, except for
-// the list elements. With only one upstream, it retains all members, and the first page takes
+// Members combines the results of list requests, without the list elements, into the single result
+// that clients see. With only one upstream, it retains all members, and the first page takes
 // precedence if pages disagree. With several upstreams, it drops a member if two of them disagree
 // about its value. The same applies to each key in _meta.
 type Members struct {

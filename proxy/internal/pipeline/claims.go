@@ -66,7 +66,8 @@ func (c *Call) takeTaskSlot() bool {
 	return c.claims.Load()&taskSlot != 0
 }
 
-// release releases those of the given claims that the call holds. Calling it again has no effect.
+// release gives back the resources of the given claims, as far as the call holds them. Calling it
+// again has no effect.
 func (c *Call) release(of claim) {
 	if c.claims.Load()&of == 0 {
 		return

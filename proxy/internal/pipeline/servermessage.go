@@ -38,8 +38,8 @@ func (f *inflightCall) onNotification(method string, params []byte) {
 	}
 }
 
-// ownStream returns a stream to the call's client, as required by goroutines that read from a
-// server and therefore must not wait for the client.
+// ownStream returns a stream to the call's client whose notifications never block, for goroutines
+// that read from a server and therefore must not wait for the client.
 func (c *Call) ownStream() callStream { return callStream{c} }
 
 // A callStream writes to the client of a call. If the call has an outbox, notifications are queued
@@ -183,8 +183,8 @@ func (f *inflightCall) park(c *Call, onStream bool) {
 	c.complete(completion{round: result})
 }
 
-// attach attaches the in-flight request to c, the round that brings the responses. It immediately
-// sends the client any further requests made by the server.
+// attach continues the in-flight request in c, the round that brings the client's responses. It
+// immediately sends the client any further requests made by the server.
 func (f *inflightCall) attach(c *Call, x *suspendedCall) {
 	for key, q := range x.asked {
 		if response, ok := rawjson.Member(c.input.responses, key); ok {
