@@ -27,9 +27,10 @@ type Pins struct {
 	proxy *Proxy
 }
 
-// OpenPins reads pins from a file, which need not exist yet; see [Options]. If enforce is true, a
-// tool whose definition has not been accepted is not listed and cannot be called; otherwise, it
-// only causes a warning. OpenPins returns an error if the file was not written by this package.
+// OpenPins reads pins (accepted tool definitions) from a file, which need not exist yet. If enforce
+// is true, a tool whose definition has not been accepted is not listed and cannot be called;
+// otherwise, it only causes a warning. OpenPins returns an error if the file was not written by
+// this package.
 func OpenPins(file string, enforce bool) (*Pins, error) {
 	book, err := toolpin.Open(file, time.Now)
 	if err != nil {

@@ -14,7 +14,7 @@ const (
 )
 
 // Range returns the first seed and the number of inputs to try. The number is the value of
-// [Variable] or, if that is not set, the result of Count(usual).
+// [Variable] or, if that is not set, Count(usual).
 func Range(t testing.TB, usual int) (from uint64, count int) {
 	t.Helper()
 	count = Count(usual)

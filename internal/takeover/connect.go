@@ -313,7 +313,7 @@ func (d *Driver) disconnect(f *file, n *record, after []byte, exists bool) error
 
 // undo writes or removes the file and deletes its record, if any. asBefore reports whether the file
 // is now in the same state as before the first step. undo prints the message, the file's path, and
-// a description of the outcome; if asBefore is false, this is the given outcome.
+// the outcome. The argument outcome is used only if asBefore is false.
 func (d *Driver) undo(f *file, n *record, after []byte, exists bool, message, outcome string) (asBefore bool, err error) {
 	asBefore = n != nil && exists == n.Steps[0].Existed && bytes.Equal(after, n.Steps[0].Before)
 	if err := d.records().undo(f, after, exists, asBefore); err != nil {

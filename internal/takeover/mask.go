@@ -42,8 +42,8 @@ func (d *Driver) confirm(f *file, after []byte, exists bool) error {
 
 func (d *Driver) agreeToWrite(f *file) error { return d.Agree("Write " + text.Escape(f.path) + "?") }
 
-// minSecretLine is the minimum length at which a single line of a longer secret is masked. Shorter
-// lines also occur in text that is not secret.
+// minSecretLine is the minimum length of a line that is masked on its own because it is part of a
+// longer secret. Shorter lines also occur in text that is not secret.
 const minSecretLine = 4
 
 // masked replaces secrets in text with asterisks, even if they contain escape sequences or span

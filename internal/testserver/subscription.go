@@ -8,7 +8,7 @@ import (
 )
 
 // subscribe adds the subscription sub, which receives all changes until the returned function is
-// called. begin must acknowledge the subscription to the client; changes before that are not sent.
+// called. It first calls begin, which must acknowledge the subscription to the client.
 func (s *Server) subscribe(sub *subscription, begin func()) (end func()) {
 	s.mu.Lock()
 	begin()

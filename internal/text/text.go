@@ -75,7 +75,7 @@ func Excerpt(s string, limit int) string {
 }
 
 // Escape makes all characters of a string visible. It escapes characters that move the cursor,
-// change the text direction, are invisible, or look like a space but are not. It is the only
+// change the text direction, are invisible, or look like a space without being one. It is the only
 // function that sanitizes text for people.
 func Escape(s string) string {
 	if plain(s) {

@@ -66,7 +66,7 @@ func run(dir string, in io.Reader, out io.Writer) error {
 	return nil
 }
 
-// render validates the values read from in, and renders the templates of the chart in dir with
+// render reads values from in, validates them, and renders the templates of the chart in dir with
 // them.
 func render(dir string, in io.Reader) (map[string]string, error) {
 	chart, err := loader.Load(dir)

@@ -95,8 +95,8 @@ func Parked(id string) string {
 	return fmt.Sprintf("A person has been asked (approval %s) and has not answered yet. Call the same tool again with the same arguments later.", id)
 }
 
-// NoConsent returns the result for a call that was not approved, with the reason. This may be that
-// the client has stopped waiting (gone) or that the proxy is shutting down (ending).
+// NoConsent returns the result for a call that was not approved. The result contains the reason,
+// such as that the client has stopped waiting (gone) or that the proxy is shutting down (ending).
 func NoConsent(tool string, r *approval.Request, said approval.Answer, gone, ending bool, now time.Time) string {
 	switch {
 	case said.State == approval.Denied:
@@ -145,9 +145,9 @@ func WaitingLogLine(c approval.Call, id, client, how string) string {
 		id, text.Escape(c.Tool), text.Escape(c.Upstream), text.Caller(c.Principal, client, maxCaller), how)
 }
 
-// HowToAnswer returns the instructions for operators: to answer in the external system if only that
-// system shows the approval request, with the operator command if possible, or otherwise at the
-// client.
+// HowToAnswer returns a short instruction for answering an approval request: in the external system
+// if only that system shows the request, otherwise with the operator command if that is allowed, or
+// at the client.
 func HowToAnswer(r *approval.Request, verb string) string {
 	only, _ := channel.Find(r.Via)
 	switch {

@@ -15,7 +15,7 @@ import (
 // of their clients never miss a message.
 const (
 	maxPushed      = 256     // maximum number of messages for an open stream
-	maxPushedBytes = 1 << 20 // maximum total size of those messages in bytes
+	maxPushedBytes = 1 << 20 // maximum total size in bytes of the messages for an open stream
 	maxKept        = 64
 	maxKeptBytes   = 16 << 10
 )

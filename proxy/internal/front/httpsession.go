@@ -63,7 +63,7 @@ func (h *handler) belongsElsewhere(c *session.Client, m wire.Message) bool {
 	return m.Kind == wire.Notification && m.Method == "notifications/cancelled" && !c.Requests.Knows(m.Params)
 }
 
-// initialize opens a session that only its principal can use.
+// initialize opens a session that only the given principal can use.
 func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal string, m wire.Message, meta wire.Meta) {
 	f := h.front
 	if fault := wire.CheckHandshake(m); fault != nil {

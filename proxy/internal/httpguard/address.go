@@ -64,8 +64,8 @@ func (a *addresses) hostAllowed(header string) bool {
 	return err == nil && port == a.port && (loopback(host) || a.hosts[host])
 }
 
-// originAllowed reports whether the Origin header is acceptable: missing, for this machine, or
-// listed by the operator.
+// originAllowed reports whether the Origin header is acceptable: missing, an origin on this
+// machine, or one listed by the operator.
 func (a *addresses) originAllowed(values []string) bool {
 	if len(values) == 0 {
 		return true

@@ -39,10 +39,9 @@ type Access struct {
 	MaxRequests int           // maximum number of open requests per principal, including streams; 0 means 5000. The total limit is four times as high
 	BodyTimeout time.Duration // how long a client may take to send a message; 0 means 30 seconds
 
-	// Beside answers requests for paths other than the endpoint, and returns false for unknown
-	// paths. trusted reports whether the caller has a token for the endpoint or, if no token is
-	// required, runs on this machine. Beside must not block. If it is nil, all other paths are
-	// unknown.
+	// Beside serves all paths other than the endpoint's, and returns false for unknown paths.
+	// trusted reports whether the caller has a token for the endpoint or, if no token is required,
+	// runs on this machine. Beside must not block. If it is nil, all other paths are unknown.
 	Beside func(w http.ResponseWriter, r *http.Request, trusted bool) bool
 }
 
@@ -139,8 +138,8 @@ func (g *Guard) Begin(w http.ResponseWriter, r *http.Request) {
 }
 
 // Limits on draining the body of a rejected request before its connection is closed. They
-// approximate the number of bytes that net/http drains from an unread body, and the time for which
-// it delays closing a connection.
+// approximate the number of bytes that net/http drains from an unread body, and how long it delays
+// closing a connection.
 const (
 	lingerBytes = 256 << 10
 	lingerTime  = 500 * time.Millisecond

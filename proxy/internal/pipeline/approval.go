@@ -80,7 +80,7 @@ func (p *Pipeline) TellOperators(r *approval.Request, client string) {
 	}
 }
 
-// text returns the question shown to people about r.
+// text returns the question shown to people about the approval request r.
 func (p *Pipeline) text(r *approval.Request) string {
 	return p.Approvals.Look(r).Text(p.Where, p.Life.Now())
 }
@@ -90,8 +90,8 @@ func waiting(text string, r *approval.Request) refusal {
 	return refusal{&admission.Refused{Text: text, Facts: admission.Facts{Decision: "ask", Kind: "approval", Approval: r.ID}}}
 }
 
-// denied refuses a call that was not approved. said is the person's answer, or nil if no person has
-// answered.
+// denied refuses a call that was not approved. It receives the person's answer, or nil if no person
+// has answered.
 func (q *askedCall) denied(text string, said *admission.Consent) answer {
 	return refusal{q.Admission.Deny(q.Life.Ctx, q.call.admission(), q.asked.Ask, text, said)}
 }
@@ -248,8 +248,8 @@ func (e *elicitation) await() {
 	}
 }
 
-// question returns the params of an elicitation/create request about r. The approval page's URL
-// contains no credentials; the page itself authenticates its visitors.
+// question returns the params of an elicitation/create request about the approval request r. The
+// approval page's URL contains no credentials; the page itself authenticates its visitors.
 func (p *Pipeline) question(r *approval.Request, channel, id string) []byte {
 	if channel == approval.Elicit {
 		return asking.Form(p.text(r))

@@ -287,8 +287,8 @@ func (p *Pipeline) endOf(ticket *admission.Ticket, o gate.Outcome, result []byte
 }
 
 // close closes the request after its outcome has been recorded. If a panic has left the call
-// unsettled, close settles it as unknown, unless the call is still open at the gate. If a reply has
-// arrived in the meantime, its outcome takes precedence.
+// unsettled, close settles it as unknown, unless the call must stay open at the gate. If a reply
+// has arrived in the meantime, its outcome takes precedence.
 func (f *inflightCall) close(open bool) {
 	if !open {
 		f.Call.pipeline.Admission.Abandon(context.Background(), f.ticket)
@@ -328,8 +328,8 @@ func (e *ending) Continue() {
 	c.deliver(e.reply, e.facts)
 }
 
-// settleParked settles a call that was suspended between two rounds of input, because its client
-// did not send the next one.
+// settleParked settles a call whose request to the server has ended while the call was suspended
+// between two rounds of input.
 func (f *inflightCall) settleParked(r upstream.Reply) {
 	p := f.Call.pipeline
 	if f.handle != nil {

@@ -190,8 +190,8 @@ func (q *queue) restartTimeout(p *QueuePlace, now time.Time) {
 	p.SentAt = now
 }
 
-// An abandonedCalls counts, for each session, the calls that the proxy has abandoned but the server
-// has not answered. A request from the server may belong to such a call.
+// An abandonedCalls value counts, for each session, the calls that the proxy has abandoned but the
+// server has not answered. A request from the server may belong to such a call.
 type abandonedCalls struct {
 	mu sync.Mutex
 	of map[*session.Session]int // number of abandoned calls per session; contains no zeros
