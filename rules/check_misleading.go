@@ -24,7 +24,8 @@ func (c *compiler) checkMisleading(s Statement) {
 }
 
 // checkPeople rejects human-approval as the call that ends a rule, and warns about calls with
-// similar names. write is the correct form of a statement that asks a person, for use in hints.
+// similar names. For hints, the parameter write holds the correct form of a statement that asks a
+// person.
 func (c *compiler) checkPeople(s Statement, until []Name, write string) {
 	for _, n := range until {
 		help := "write: " + write + "; quote the name of a tool"

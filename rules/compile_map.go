@@ -89,8 +89,8 @@ func (s *Success) compile(c *compiler) {
 // fieldOfResult matches an expression that is merely a field of the result, without a comparison.
 var fieldOfResult = regexp.MustCompile(`^result(\.\w+|\[[\w']+\])+$`)
 
-// warnUntyped warns about a condition without a comparison, which never holds for a number or a
-// string.
+// warnUntyped warns about a condition without a comparison. Such a condition never holds if its
+// value is a number or a string.
 func (s *Success) warnUntyped(c *compiler) {
 	p, hint := s.Condition, "write a comparison, such as result.exitCode == 0"
 	if fieldOfResult.MatchString(p.Text) {

@@ -9,9 +9,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Parse parses a rules file. file is the name of the file for positions. The returned File contains
-// all valid statements, and the list contains all errors, at most one per line. The list is empty
-// if there are no errors.
+// Parse parses a rules file. file is the name used in positions. The returned File contains all
+// valid statements, and the list contains all errors, at most one per line. The list is empty if
+// there are no errors.
 func Parse(file string, src []byte) (*File, ErrorList) {
 	return ParseAt(src, func(line, column int) gate.Position {
 		return gate.Position{File: file, Line: line, Column: column}

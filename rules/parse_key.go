@@ -9,8 +9,8 @@ type keyParser struct{ *parser }
 // the calls that the rule restricts.
 type side struct {
 	other  bool // whether the rule has calls that earn a success or a refill
-	first  bool // whether the field of these calls is written first
-	result bool // whether these calls must succeed, and thus have a result
+	first  bool // whether the field of the calls that earn a success or a refill is written first
+	result bool // whether the calls that earn a success or a refill must succeed, and thus have a result
 }
 
 // key parses a key, that is, the clause that begins with "with same" or "for each". Without such a

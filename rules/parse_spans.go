@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// numberedSpan parses a number with an optional unit, such as 10m. word is the unit, or empty if it
-// is not attached to the number.
+// numberedSpan parses a number with an optional unit, such as 10m. word is the unit, or empty if no
+// unit is attached to the number.
 func numberedSpan(text string) (n int, word string, ok bool) {
 	word = strings.TrimLeft(text, "0123456789")
 	n, err := strconv.Atoi(strings.TrimSuffix(text, word))

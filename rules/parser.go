@@ -139,7 +139,8 @@ func (p *parser) atComma() bool {
 	return strings.HasPrefix(p.line.text[p.line.skip(p.line.off):], ",")
 }
 
-// keyword parses the given keyword, which must come next. form is the hint if it does not.
+// keyword parses the given keyword, which must come next. form is the hint if it does not come
+// next.
 func (p *parser) keyword(word, form string) {
 	t := p.line.next()
 	switch {

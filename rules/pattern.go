@@ -24,7 +24,7 @@ type Pattern struct {
 	Kind    PatternKind
 	Text    string   // the pattern as written, without slashes, quotes and keywords
 	Words   []string // the words of the command for Runs; the file globs for Reads and Writes
-	Exactly bool     // whether Runs allows no further arguments
+	Exactly bool     // whether Runs requires all other arguments of the command to be inert
 	Fold    bool     // whether the regex ignores case
 
 	line     *scanner

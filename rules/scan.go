@@ -13,7 +13,8 @@ import (
 )
 
 // A scanner reads a line from left to right. After the first failure, all its methods return zero
-// values. Callers therefore need not check after each word, and a line has at most one error.
+// values. Callers therefore need not check for errors after each word, and a line has at most one
+// error.
 type scanner struct {
 	place  func(line, column int) gate.Position
 	number int

@@ -9,7 +9,7 @@ import "sync"
 type Quota struct {
 	mu    sync.Mutex
 	total int
-	held  map[string]int // units held by each principal; contains no zeros
+	held  map[string]int // units held by each principal; no number is 0
 }
 
 // Add counts n more units for the principal if allow returns true. The arguments of allow are the
@@ -43,8 +43,7 @@ func (q *Quota) Take(principal string, limit int, several bool) (own int, ok boo
 // resource. own is the number of units held by the principal, and free is the number of free units.
 func Fair(own, free int) bool { return own < free }
 
-// Give gives back n of the units held by the principal. It does nothing if the principal holds no
-// units.
+// Give returns n of the units held by the principal. It does nothing if the principal holds none.
 func (q *Quota) Give(principal string, n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -72,8 +72,8 @@ func (p *Relay) withBuiltin(kind listKind, page []byte) []byte {
 type listKind struct {
 	method     string
 	capability string
-	member     string // name of the result's member that contains the items
-	key        string // name of the item's member that identifies it
+	member     string // name of the result member that contains the items
+	key        string // name of the member that identifies an item
 }
 
 var (

@@ -53,8 +53,8 @@ func (p *Relay) passesThrough(kind listKind) bool {
 	return len(p.Pool.Servers) == 1 && (kind.key != "name" || p.Pool.Servers[0].Config.ExposedPrefix(true) == "")
 }
 
-// gatherAll returns the items in the lists of the given servers, and the other members of the
-// results. If several items have the same name, it returns only the first.
+// gatherAll fetches the lists of the given servers. It returns the items, and the other members of
+// the servers' results. If several items have the same name, it returns only the first.
 func (p *Relay) gatherAll(ctx context.Context, kind listKind, upstreams []*pool.Server) ([]pool.Item, listing.Members) {
 	var all []pool.Item
 	around := listing.Members{Alone: len(p.Pool.Servers) == 1}
@@ -78,7 +78,7 @@ func (p *Relay) gatherAll(ctx context.Context, kind listKind, upstreams []*pool.
 	return all, around
 }
 
-// itemOf converts an object in a list to an Item, under the name used by clients.
+// itemOf converts an object in a list to an Item with the name used by clients.
 func itemOf(u *pool.Server, kind listKind, object []byte, alone bool) pool.Item {
 	i := pool.Item{Upstream: u, Key: rawjson.StringAt(object, kind.key), Object: object}
 	i.Exposed = i.Key
@@ -112,8 +112,8 @@ func gather(ctx context.Context, u *pool.Server, kind listKind, around *listing.
 	return objects, err
 }
 
-// table returns the table of prompts, resources or resource templates, depending on the kind of
-// list.
+// table returns the table for the given kind of list, which contains prompts, resources or resource
+// templates.
 func (p *Relay) table(kind listKind) *table {
 	switch kind {
 	case PromptList:

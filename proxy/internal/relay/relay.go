@@ -51,7 +51,7 @@ func (p *Relay) relayed(q session.Request, u *pool.Server) *pool.RelayedRequest 
 	return r
 }
 
-// announcements records whether each list has changes that clients have not been notified of.
+// announcements records, for each list, whether it has changed since clients were last notified.
 type announcements struct{ prompts, resources atomic.Bool }
 
 // wouldRefuse returns the reason if the gate would now refuse a call to the prompt or resource t,

@@ -1,5 +1,5 @@
-// Package rounds stores calls between two rounds of input for all replicas, so that the client can
-// continue each call once, on any replica.
+// Package rounds stores calls between two rounds of input, so that the client can continue each
+// call once, on any replica.
 package rounds
 
 import (

@@ -130,9 +130,9 @@ func (r *Router) instructions() string {
 	return strings.Join(fit(texts, maxInstructions), "\n\n")
 }
 
-// fit shortens the texts to a total of at most room bytes, including blank lines between them. Each
-// text gets an equal share of the bytes. What a short text leaves of its share is divided among the
-// longer texts.
+// fit shortens the texts so that, together with blank lines between them, they have at most the
+// given number of bytes. Each text gets an equal share of the bytes. What a short text leaves of
+// its share is divided among the longer texts.
 func fit(texts []string, room int) []string {
 	byLength := make([]int, len(texts))
 	for i := range texts {

@@ -188,7 +188,7 @@ type openRequests struct {
 	first openRequest          // the only open request of most clients, stored here to avoid using the map; its field request is nil if not in use
 	more  map[string]canceller // other open requests, keyed by ID exactly as sent
 	open  int                  // number of requests whose responses have not been written
-	past  []uint64             // hashes of the IDs of recently ended requests
+	past  []uint64             // hashed IDs of recently ended requests
 	idle  chan struct{}        // closed when open becomes 0; nil if no caller is waiting
 }
 
@@ -255,7 +255,7 @@ func (r *openRequests) End(id string) {
 
 var pastSeed = maphash.MakeSeed()
 
-// Limits on the stored IDs of requests that have ended: how many, and the length of each.
+// Limits on the number and the length of the stored IDs of ended requests.
 const (
 	maxPast      = 64
 	maxPastBytes = 40

@@ -184,8 +184,8 @@ func (s *Sessions) shared(by, principal, label string) (*Session, error) {
 	return made, nil
 }
 
-// isChosenByCaller reports whether by, a value of Session.By, means that callers choose the names
-// of sessions.
+// isChosenByCaller reports whether callers choose the names of sessions with the given value of
+// Session.By.
 func isChosenByCaller(by string) bool { return by == "header" || by == "meta" || by == byAgent }
 
 func (s *Sessions) known(id string) *Session {

@@ -124,7 +124,7 @@ func (x *Task) NextPoll(misses int, now time.Time) time.Duration {
 	return x.asked.Add(every).Sub(now)
 }
 
-// countMissed delays the next poll after a tasks/get request without a usable response.
+// countMissed delays the next poll, because a tasks/get request got no usable response.
 func (x *Task) countMissed(now time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -284,8 +284,8 @@ func MakesTasks(u *pool.Server) bool {
 	return spec.Declares(s.Capabilities, "tasks", "requests", "tools", "call")
 }
 
-// offered reports whether a server that is up creates tasks for clients of the given revision
-// family, and has an object at the path given by keys in its capabilities. Servers of revision
+// offered reports whether any server that is up creates tasks for clients of the given revision
+// family and has an object at the path given by keys in its capabilities. Servers of revision
 // 2025-11-25 create tasks for clients of both families.
 func (s *Tasks) offered(to *rev.Rev, keys ...string) bool {
 	return slices.ContainsFunc(s.Servers(), func(u *pool.Server) bool {

@@ -74,9 +74,9 @@ func Parse(raw []byte, size int) (Message, *Fault) {
 // needed.
 const small = 4 << 10
 
-// oneLine returns doc with each line break replaced by the given byte; see [OneLine]. Without that,
-// an upstream that reads one message per line could find, after a line break, a second message that
-// the proxy has not seen.
+// oneLine returns doc with each line break replaced by the given byte; see [OneLine]. If doc kept
+// its line breaks, an upstream that reads one message per line could find a second message that the
+// proxy has not seen.
 func oneLine(doc []byte, space byte) []byte {
 	if bytes.IndexByte(doc, '\n') < 0 && bytes.IndexByte(doc, '\r') < 0 {
 		return doc
@@ -396,7 +396,7 @@ type Fault struct {
 	Data    []byte // additional data about the fault; nil if none
 	ID      []byte // ID of the request as written; nil if it cannot be read
 
-	// Silent means that no response must be sent, because the message itself seems to be a
+	// Silent means that the proxy must not respond, because the message itself seems to be a
 	// response.
 	Silent bool
 }

@@ -41,7 +41,7 @@ type Pipe struct {
 	busy    bool   // whether a caller or the flusher is writing
 	corks   int    // number of callers holding back writes
 	queued  int64  // total number of bytes of the messages added so far
-	written int64  // number of those bytes that were written, and that the child may thus have read
+	written int64  // number of bytes written so far, which the child may thus have read
 	err     error  // why no more messages are accepted
 
 	stuck chan []byte // passes unwritten bytes to the flusher, which then is the only writer

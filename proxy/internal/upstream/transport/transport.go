@@ -134,7 +134,7 @@ type directConn struct {
 	net       net.Conn
 	in        *bufio.Reader
 	out       *bufio.Writer
-	left      int64 // maximum number of bytes that may still be read while reading the header
+	left      int64 // maximum number of bytes that may still be read as part of the header
 	since     time.Time
 }
 
