@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// withAgents returns s extended by the agents' built-in tools that the policy names. Agents report
+// withAgents returns s with the agents' built-in tools that the policy names added. Agents report
 // calls to such tools through hooks; no server lists them.
 func (s ToolSet) withAgents(result *policy.Result) ToolSet {
 	if !s.Known || !s.Agents && !s.named || result.Policy == nil {
@@ -35,8 +35,9 @@ func (s ToolSet) withAgents(result *policy.Result) ToolSet {
 	return s
 }
 
-// namesAgents reports whether the rules name a built-in tool of an agent together with the agent,
-// as in "claude-code.Bash". Such rules are meant for the agent's hook, which may be added later.
+// namesAgents reports whether the rules name a built-in tool of an agent and qualify it with the
+// agent's name, as in "claude-code.Bash". Such rules are meant for the agent's hook, which may be
+// added later.
 func namesAgents(cfg *config.Config) bool {
 	if cfg == nil {
 		return false

@@ -33,7 +33,7 @@ type Effort struct {
 	// compared.
 	Widened func(ctx context.Context, c *config.Config, result *policy.Result) diag.List
 
-	spent func() time.Duration // time spent so far, according to the clock; nil if the clock was not started
+	spent func() time.Duration // returns the time spent so far, according to the clock; nil if the clock was not started
 }
 
 // begun returns a copy of e whose clock, if it has one, has been started.
@@ -79,8 +79,8 @@ const (
 	StartStates      = 1000
 )
 
-// AtStart returns the effort for verifying a policy with the given number of claims before it is
-// enforced.
+// AtStart returns the effort for verifying a policy, with the given number of claims, before the
+// policy is enforced.
 func AtStart(claims int) Effort {
 	if claims == 0 {
 		return Effort{States: StartStates, Time: startTimeNoClaim}
@@ -232,8 +232,9 @@ func (v *Analysis) active(result *policy.Result) (*gate.Policy, error) {
 	return gate.NewPolicy(nets, result.Policy.Options())
 }
 
-// The method others returns the tools that a verification examines only if asked to: free tools,
-// tools in phases, tools that only shadow nets list, and known tools that no net lists by name.
+// The method others returns the tools that a verification examines only if asked to: tools that
+// nets declare free, tools in phases, tools that only shadow nets list, and known tools that no net
+// lists by name.
 func (v *Analysis) others(p *gate.Policy, tools ToolSet) []gate.Tool {
 	seen := make(map[string]bool)
 	var free []gate.Tool

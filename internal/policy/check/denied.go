@@ -62,8 +62,8 @@ func Listened(c *config.Config) []string {
 	return all
 }
 
-// names reports whether the rules name a tool of the agent together with the agent, as in
-// "claude-code.Bash".
+// names reports whether the rules name a tool of the agent and qualify it with the agent's name, as
+// in "claude-code.Bash".
 func names(c *config.Config, agent string) bool {
 	return slices.ContainsFunc(c.Rules, func(r config.RuleText) bool { return strings.Contains(r.Text, agent+".") })
 }

@@ -19,7 +19,7 @@ import (
 const (
 	codeConfig        = "E201" // an error in the configuration file
 	codeNoCommand     = "E202" // a server's command cannot be run
-	codeDoubt         = "W201" // a doubtful line in the configuration file
+	codeDoubt         = "W201" // a suspicious line in the configuration file
 	codeNoPolicy      = "W202" // no policy gates any calls
 	codeNoRule        = "W203" // a text that should contain rules contains none
 	codeNoCommandHere = "W204" // like E202, but the configuration is only being checked
@@ -50,7 +50,7 @@ func NoPolicy(s policy.Source) diag.List {
 		gates += counts[i].gates
 	}
 	for i, text := range s.Rules {
-		if n := counts[i]; n.gates+n.claims == 0 && (n.maps == 0 || gates == 0) { // a rules text can consist of maps alone if another one contains rules
+		if n := counts[i]; n.gates+n.claims == 0 && (n.maps == 0 || gates == 0) { // a rules text can consist of maps alone if another text contains rules
 			problems = append(problems, Warning(codeNoRule, text.Position(1, 1), "the file contains no rules", "begin a rule with require, block, limit or allow"))
 		}
 	}
@@ -153,7 +153,7 @@ func Sessions(c *config.Config) diag.List {
 // because these counts start anew with each connection.
 func ShortSessions(s policy.Source) diag.List {
 	c := s.Config
-	if c == nil || c.Session.By != "connection" || !c.Has("state") || c.State.Driver == "memory" { // no "state" section means that the user does not expect states to be kept
+	if c == nil || c.Session.By != "connection" || !c.Has("state") || c.State.Driver == "memory" { // without a "state" section, the user does not expect states to be kept
 		return nil
 	}
 	for _, text := range s.Rules {

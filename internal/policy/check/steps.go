@@ -59,7 +59,7 @@ type NetStep struct {
 const maxSteps = 200
 
 // Steps replays a claim's counterexample from the initial state. It omits nets that no call of the
-// counterexample affects. more is the number of steps that were not replayed.
+// counterexample affects. The second result is the number of steps that were not replayed.
 func (r Report) Steps(claim int) (all []Step, more int) {
 	if r.verified == nil || claim < 0 || claim >= len(r.verified.proofs) {
 		return nil, 0

@@ -92,8 +92,8 @@ func (a *alphabet) standIns() []verify.Tool {
 	return all
 }
 
-// real replaces the stand-in that c calls with the tool that it stands for. ok is false if no such
-// call exists.
+// real returns the call c with the tool that its stand-in stands for in place of the stand-in. ok
+// is false if no such call exists.
 func (a *alphabet) real(c verify.Call) (call representative, ok bool) {
 	var i int
 	if _, err := fmt.Sscanf(c.Tool, standIn+"%d", &i); err != nil {

@@ -47,9 +47,9 @@ func (d *Comparison) rechanneled(n gate.NetInfo) bool {
 }
 
 // crossSessionNet returns the reason why exploring a single session is not sufficient: the
-// comparison needed a shared net that counts across sessions and may permit more in a later session
-// of the user. It returns "" if no such net was needed. A limit without refill does not count,
-// because it can only permit less.
+// comparison needed a net of both policies that counts across sessions and may permit more in a
+// later session of the user. It returns "" if no such net was needed. A limit without refill does
+// not count, because it can only permit less.
 func (d *Comparison) crossSessionNet() string {
 	for i, t := range d.pairs {
 		if d.shared != nil && !d.kept[i] {

@@ -38,7 +38,7 @@ func agentCall(agent, tool string, command presence) namedTool {
 }
 
 // addRestricting adds variants of t that share some of t's names with servers' tools. Shared names
-// only restrict and do not count as evidence.
+// only restrict calls and do not count as evidence.
 func (a *alphabet) addRestricting(t namedTool) {
 	all := t
 	all.foreign, all.also = true, slices.Clone(t.also)

@@ -97,7 +97,7 @@ func alike(a, b gate.Net) bool {
 // withNumbers returns a copy of n that takes the following numbers from the other net where they
 // are less restrictive: the tokens in budgets, the limit of a sum, the number of approvals, and the
 // clock's interval. The same calls take the same number of tokens from budgets in both nets, and at
-// any time, at least as many tokens have been returned in the copy. Nothing else depends on these
+// any time, the copy has returned at least as many tokens as n. Nothing else depends on these
 // numbers.
 func withNumbers(n, other gate.Net) gate.Net {
 	n.Initial = maps.Clone(n.Initial)

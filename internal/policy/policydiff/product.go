@@ -54,17 +54,17 @@ type openCall struct {
 	numbers [2]uint64
 }
 
-// The search retains at most manyAlike identical calls that only watch; they represent any larger
-// number of them. If this leads to a difference that no concrete calls show, the search is repeated
-// with a larger number, up to mostAlike. This often helps, because something else limits the number
-// of such calls.
+// The search retains at most manyAlike identical calls that only watch, which means that they hold
+// no tokens; these calls represent any larger number of them. If this leads to a difference that no
+// concrete calls show, the search is repeated with a larger number, up to mostAlike. This often
+// helps, because something else limits the number of such calls.
 const (
 	manyAlike = 3
 	mostAlike = 24
 )
 
-// prune removes calls whose ends have no effect. It also removes surplus identical calls that only
-// watch, as if they had failed.
+// prune removes calls whose ends have no effect. It also removes surplus identical calls that hold
+// no tokens, as if they had failed.
 func (p *product) prune(n *node) {
 	alike := make(map[string]int)
 	n.open = slices.DeleteFunc(n.open, func(f openCall) bool {
@@ -218,8 +218,8 @@ func withCopies(flights []gate.Flight, call, other uint64) []gate.Flight {
 	return out
 }
 
-// path returns the run to node k, with the given last step at the end. A repeated call directly
-// follows the first such call.
+// path returns the run that leads to node k, followed by the given last step. A repeated call
+// directly follows the first such call.
 func (p *product) path(k int, last verify.Step) verify.Trace {
 	t := verify.Trace{last}
 	var repeats []repeat

@@ -122,7 +122,7 @@ func (d *Comparison) bothNets(labels *gate.Labels) []gate.Net {
 func (d *Comparison) doubt(c representative, single []gate.Map) {
 	for _, certain := range []bool{false, true} {
 		p := possible{representative: c}
-		p.Args = "\x00" + strconv.Itoa(len(d.maybe)) // a placeholder that no real call has
+		p.Args = "\x00" + strconv.Itoa(len(d.maybe)) // a placeholder that cannot occur in a real call
 		marked := false
 		for _, name := range c.Mapped {
 			if !strings.HasPrefix(name.Text, "\x00") {

@@ -123,8 +123,8 @@ func (a *alphabet) heads(names []string) []string {
 	return list.Sorted(all)
 }
 
-// The method before returns the owners that, followed by rest, form a name that the policies
-// mention. It also returns unnamed, which stands for all other servers.
+// The method before returns the owners (names of servers) that, followed by rest, form a name that
+// the policies mention. It also returns unnamed, which stands for all other servers.
 func (a *alphabet) before(owners []string, rest string) []string {
 	all := []string{unnamed}
 	for _, o := range owners {

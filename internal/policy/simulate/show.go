@@ -172,8 +172,8 @@ func asks(people int) string {
 	return " (asks " + text.People(people, "", "") + ")"
 }
 
-// dependsOnArguments reports whether all nets that refuse a call made without arguments would read
-// its arguments.
+// dependsOnArguments reports whether a call made without arguments was refused only by nets that
+// would read its arguments.
 func (m *Simulator) dependsOnArguments(r *gate.Refusal) bool {
 	return len(r.Blocks) > 0 && !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool {
 		n := m.of.net(b.Net)

@@ -23,7 +23,7 @@ func (plan *Plan) compare(o Options) error {
 }
 
 // missingStatements returns the statements of text that the existing policy lacks, each below its
-// comment. The set have contains the existing statements.
+// comment. Its second parameter contains the existing statements.
 func missingStatements(text string, have map[string]bool) string {
 	var b strings.Builder
 	comment := ""

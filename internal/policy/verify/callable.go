@@ -89,8 +89,8 @@ func (m *prover) callableBy(t gate.Tool) Name {
 	return name
 }
 
-// setImpossible records in name that no call with the name is admitted, and which nets forbid such
-// calls. Nets found to be unnecessary for this are omitted.
+// setImpossible records in the finding that no call with its name is admitted, and which nets
+// forbid such calls. Nets found to be unnecessary for this are omitted.
 func (m *prover) setImpossible(name *Name, q *explore.Query, nets []int) {
 	nets, sure := m.Minimal(q, nets)
 	name.Callable, name.Because, name.Rough = Impossible, m.named(nets), !sure

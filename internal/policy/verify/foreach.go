@@ -65,8 +65,8 @@ func (m *prover) own(s *callclass.Class) bool {
 	return s.OfItself(list.Map(m.each.Key, func(c Compared) gate.Field { return c.Field })...)
 }
 
-// NeverMet is like [explore.Model.NeverMet], which asks whether the query is ever met. If the claim is
-// made for each value of a key, Never restricts the query to calls with a single value.
+// NeverMet is like [explore.Model.NeverMet], which asks whether the query is ever met. If the claim
+// is made for each value of a key, NeverMet restricts the query to calls with a single value.
 func (m *prover) NeverMet(q *explore.Query, nets []int) explore.Answer {
 	if m.each == nil {
 		return m.Model.NeverMet(q, nets)
@@ -106,7 +106,7 @@ func ofOneValue(ms []explore.Move, tag func(*callclass.Class) uint8) bool {
 }
 
 // Budgeted is like [explore.Model.Budgeted], which looks for a net that bounds the number of tagged
-// calls. Like [prover.Never], it restricts the question to a single value.
+// calls. Like [prover.NeverMet], it restricts the question to a single value.
 func (m *prover) Budgeted(tag func(*callclass.Class) uint8, count int, b explore.Budget) (net int, ok bool) {
 	if m.each != nil {
 		tag = m.each.narrow(tag)

@@ -65,7 +65,7 @@ func withoutClasses(t Trace) Trace {
 const maxApart = 64
 
 // expandRepeats writes out repeated steps as separate calls, so that their arguments can differ. It
-// expands only those steps for which the given function returns true.
+// expands only the steps that the given function accepts.
 func expandRepeats(t Trace, may func(*Step) bool) Trace {
 	var out Trace
 	number := 0

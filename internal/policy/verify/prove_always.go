@@ -61,8 +61,8 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 }
 
 // The method always tries to prove that successful calls can reach the goal from every state. If
-// the nets in around have only a small number of states, it explores all of these nets. Otherwise,
-// it starts with the nets in few and adds nets only as needed.
+// all nets in the first list together have few enough states, it explores all of them. Otherwise,
+// it starts with the nets in the second list and adds nets only as needed.
 func (m *prover) always(around, few []int, g *explore.Goal) Proof {
 	if why := m.Yielding(around); why != "" {
 		return Proof{Why: why}

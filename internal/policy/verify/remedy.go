@@ -201,7 +201,8 @@ func (t *remedySearch) states() []*gate.NetData {
 const maxRounds = 8
 
 // continueFrom extends a partial remedy that was not sufficient. In state s, reached by the steps
-// of the remedy, the call is refused with the refusal stopped because of another key value.
+// of the remedy, the call is still refused, because of another key value. The parameter stopped is
+// this second refusal.
 func (t *remedySearch) continueFrom(s *gate.State, so Remedy, stopped *gate.Refusal) (Remedy, bool) {
 	keyed := slices.ContainsFunc(stopped.Blocks, func(b gate.Block) bool { return b.Key != nil })
 	if t.rounds++; !keyed || len(so.Steps) == 0 || t.rounds > maxRounds {

@@ -237,8 +237,8 @@ const maxReplayed = 20_000
 func (s *Step) another() bool { return s.class != nil && s.class.HasOther() }
 
 // The method others returns further arguments to try after a net has refused the arguments of a
-// call. They give the call the same names, but contain additional members: either members mentioned
-// in the nets' conditions, or one that no net reads.
+// call. The new arguments give the call the same names, but contain additional members: either
+// members mentioned in the nets' conditions, or one that no net reads.
 func (m *prover) others(s *Step, refused *gate.Refusal, number int) []string {
 	var tried []string
 	switch {

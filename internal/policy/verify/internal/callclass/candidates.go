@@ -79,8 +79,9 @@ func (w *recipe) valueOf(d *Datum, args string) (l literal, ok bool) {
 	return literal(value), ok && string(value) != "null"
 }
 
-// samples returns sample arguments with members that the expressions mention. The members have the
-// values in v or other values. samples omits arguments that might give the call additional names.
+// samples returns sample arguments with members that the expressions mention. The members are
+// filled with the values in v and with other values. samples omits arguments that might give the
+// call additional names.
 func (w *recipe) samples(v Values, expressions []Datum) []map[string]any {
 	var sources []string
 	var values []any

@@ -273,9 +273,9 @@ func (s *Class) Exchanged() *Class {
 	return s.exchanged
 }
 
-// exchange sets the result of [Class.Exchanged] for each class in all. The classes must differ only
-// in their values. In the result, every result field is [Lacks], because it never has the newly
-// tracked value.
+// exchange sets the result of [Class.Exchanged] for each of the given classes, which must differ
+// only in their values. In the exchanged class, every result field is [Lacks], because it never has
+// the newly tracked value.
 func exchange(all []*Class) {
 	for _, s := range all {
 		s.alike = all
@@ -299,7 +299,8 @@ func exchange(all []*Class) {
 	}
 }
 
-// withData returns the class in all with the given data, or nil if no such class exists.
+// withData returns the one of the given classes that has the given data, or nil if no such class
+// exists.
 func withData(all []*Class, data []Datum) *Class {
 	if i := slices.IndexFunc(all, func(t *Class) bool { return slices.Equal(t.Data, data) }); i >= 0 {
 		return all[i]

@@ -47,7 +47,8 @@ func (b *Enumerator) Kinds(nets []int, tag func(*Class) uint8) (classes []*Class
 }
 
 // Together returns sets of nets, each consisting of the nets that a single deferred call can
-// affect. Calls are deferred if their tool is open or if many patterns match their names.
+// affect. Calls are deferred if the fields of their tool can match in too many combinations to
+// list, or if many patterns match their names.
 func (b *Enumerator) Together() [][]int {
 	return list.Map(b.deferred, func(d *deferred) []int { return d.nets })
 }

@@ -51,8 +51,8 @@ func (n *Net) separateSpoilers(a gate.Asked) Ask {
 	return out
 }
 
-// knows reports whether the call certainly has a name in ls that n gates or declares free, or a
-// name that a phase of n lists. Names that n only observes do not count.
+// knows reports whether the call certainly has one of the given names that n gates or declares
+// free, or a name that a phase of n lists. Names that n only observes do not count.
 func (n *Net) knows(ls []naming.Label) bool {
 	return n.listing.Knows(ls) || slices.ContainsFunc(n.Info.Phases, func(p gate.Phase) bool { return allows(p, ls) })
 }

@@ -76,8 +76,8 @@ func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
 }
 
 // supposeMatched adds hypothetical tools named after the labels of maps. It adds a tool only if
-// some pattern matches the label, and no known tool and no name in fresh is matched by exactly the
-// same patterns.
+// some pattern matches the label, and no known tool and no newly synthesized name is matched by
+// exactly the same patterns.
 func (b *vocabulary) supposeMatched(v *synthesis, fresh []synthesized) {
 	met := make(map[string]bool)
 	for _, f := range fresh {
@@ -138,8 +138,8 @@ func (b *vocabulary) synthesizeBases(v synthesis, unnamed []string) (complete bo
 	return complete
 }
 
-// takenActions returns a copy of taken, extended by the actions of tool t that rules mention under
-// another name of t. Such an action has a meaning of its own.
+// takenActions returns the given taken names together with the actions of tool t that rules mention
+// under another name of t. Such an action has a meaning of its own.
 func (b *vocabulary) takenActions(t string, also []gate.Name, taken map[string]bool) map[string]bool {
 	all := maps.Clone(taken)
 	for _, a := range also {

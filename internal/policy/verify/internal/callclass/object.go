@@ -9,7 +9,7 @@ import (
 // An object holds arguments under construction.
 type object map[string]any
 
-// The method with returns a copy of o extended by the members of sample. ok is false if o already
+// The method with returns a copy of o with the members of sample added. ok is false if o already
 // has any of them.
 func (o object) with(sample map[string]any) (object, bool) {
 	out := maps.Clone(o)

@@ -220,8 +220,8 @@ func impossible(ps []pattern, set, either uint64) bool {
 	return false
 }
 
-// includes reports whether every script that runs the command of narrow is certain to run a command
-// that wide looks for.
+// includes reports whether every script that runs the narrow pattern's command is certain to run a
+// command that the wide pattern looks for.
 func includes(wide, narrow *pattern) bool {
 	return wide.script != nil && narrow.script != nil && wide.script[0] == narrow.script[0] &&
 		wide.read(strings.Join(narrow.script, " ")).Finds(wide.Pattern) == gate.Surely
