@@ -107,35 +107,35 @@ func (g *grammar) match(line []word) *match {
 // matchParts matches parts against the words of the line, starting at index at. For each possible
 // match, it calls the function then with the index of the next word. As soon as a call of then
 // returns true, matchParts also returns true.
-func (m *match) matchParts(parts []part, at int, then func(at int) bool) bool {
+func (m *match) matchParts(parts []part, start int, then func(start int) bool) bool {
 	if len(parts) == 0 {
-		return then(at)
+		return then(start)
 	}
-	p, rest := parts[0], func(at int) bool { return m.matchParts(parts[1:], at, then) }
+	p, rest := parts[0], func(start int) bool { return m.matchParts(parts[1:], start, then) }
 	switch {
 	case p.choice != nil:
-		return m.oneOf(p, at, rest)
-	case at == len(m.words):
+		return m.oneOf(p, start, rest)
+	case start == len(m.words):
 		m.next = append(m.next, p)
 		return false
 	case p.keyword != "":
-		return m.words[at].is(p.keyword) && m.assign(p, at, at+1, rest)
+		return m.words[start].is(p.keyword) && m.assign(p, start, start+1, rest)
 	}
-	return m.operand(p, at, rest)
+	return m.operand(p, start, rest)
 }
 
 // oneOf reports whether an alternative of the choice p matches the words that start at index at,
 // and rest matches the words after them. It calls rest with the index of the next word. If p is a
 // clause, oneOf then records the clause in m.
-func (m *match) oneOf(p part, at int, rest func(int) bool) bool {
+func (m *match) oneOf(p part, start int, rest func(int) bool) bool {
 	for _, parts := range p.choice {
-		fits := m.matchParts(parts, at, func(end int) bool {
+		fits := m.matchParts(parts, start, func(end int) bool {
 			if !rest(end) {
 				return false
 			}
 			if p.clause != "" {
 				m.clauses = append(m.clauses, p.clause)
-				m.operands[p.clause] = m.textOf(at+1, end) // omit the keyword of the clause
+				m.operands[p.clause] = m.textOf(start+1, end) // omit the keyword of the clause
 			}
 			return true
 		})
@@ -148,24 +148,24 @@ func (m *match) oneOf(p part, at int, rest func(int) bool) bool {
 
 // assign reports whether rest matches the words that start at index end. If so, it records that the
 // words before them, which start at index at, belong to part p.
-func (m *match) assign(p part, at, end int, rest func(int) bool) bool {
+func (m *match) assign(p part, start, end int, rest func(int) bool) bool {
 	if !rest(end) {
 		return false
 	}
 	if p.operand != "" {
-		m.operands[p.operand] = m.textOf(at, end)
+		m.operands[p.operand] = m.textOf(start, end)
 	}
-	for i := at; i < end; i++ {
+	for i := start; i < end; i++ {
 		m.roles[i] = p
 	}
 	return true
 }
 
 // textOf returns the text of the words at indexes at through end-1.
-func (m *match) textOf(at, end int) string {
+func (m *match) textOf(start, end int) string {
 	var b strings.Builder
-	for i := at; i < end; i++ {
-		if i > at && m.words[i].kind != comma {
+	for i := start; i < end; i++ {
+		if i > start && m.words[i].kind != comma {
 			b.WriteByte(' ')
 		}
 		b.WriteString(m.words[i].text)
@@ -175,21 +175,21 @@ func (m *match) textOf(at, end int) string {
 
 // operand reports whether the operand p matches the words that start at index at, and rest matches
 // the words after them.
-func (m *match) operand(p part, at int, rest func(int) bool) bool {
-	w := m.words[at]
+func (m *match) operand(p part, start int, rest func(int) bool) bool {
+	w := m.words[start]
 	if w.kind == bare && slices.Contains(reservedNames, w.text) {
 		return false
 	}
-	one := func(ok bool) bool { return ok && m.assign(p, at, at+1, rest) }
+	one := func(ok bool) bool { return ok && m.assign(p, start, start+1, rest) }
 	c := operands[p.operand]
 	if l, ok := lists[c]; ok {
-		return m.list(p, l, at, rest)
+		return m.list(p, l, start, rest)
 	}
 	switch c {
 	case count:
 		return one(w.kind == bare && strings.Trim(w.text, "0123456789") == "")
 	case target:
-		return m.target(p, at, rest)
+		return m.target(p, start, rest)
 	case quotedText:
 		return one(w.kind == quoted)
 	case object:
@@ -197,7 +197,7 @@ func (m *match) operand(p part, at int, rest func(int) bool) bool {
 	case pattern:
 		return one(w.kind == bare || w.kind == regex)
 	case command:
-		end := at + 1
+		end := start + 1
 		for end < len(m.words) && !m.words[end].is("as") {
 			end++
 		}
@@ -205,14 +205,14 @@ func (m *match) operand(p part, at int, rest func(int) bool) bool {
 			m.next = append(m.next, part{keyword: "as"})
 			return false
 		}
-		return m.assign(p, at, end, rest)
+		return m.assign(p, start, end, rest)
 	}
 	return one(w.kind == bare || w.kind == quoted)
 }
 
 // target matches tools separated by commas, the last of them followed by a dot and a field.
-func (m *match) target(p part, at int, rest func(int) bool) bool {
-	last := at
+func (m *match) target(p part, start int, rest func(int) bool) bool {
+	last := start
 	for last+1 < len(m.words) && m.words[last+1].kind == comma {
 		last += 2
 	}
@@ -220,7 +220,7 @@ func (m *match) target(p part, at int, rest func(int) bool) bool {
 		m.next = append(m.next, p)
 		return false
 	}
-	return m.words[last].kind == bare && strings.Contains(m.words[last].text, ".") && m.assign(p, at, last+1, rest)
+	return m.words[last].kind == bare && strings.Contains(m.words[last].text, ".") && m.assign(p, start, last+1, rest)
 }
 
 // A listSyntax is the syntax of an operand with several words.
@@ -241,8 +241,8 @@ var lists = map[class]listSyntax{
 
 // list reports whether the operand p, which consists of words and separators, matches the words
 // that start at index at, and rest matches the words after them.
-func (m *match) list(p part, l listSyntax, at int, rest func(int) bool) bool {
-	for end := at; ; end += 2 {
+func (m *match) list(p part, l listSyntax, start int, rest func(int) bool) bool {
+	for end := start; ; end += 2 {
 		switch last := end+1 == len(m.words); {
 		case end == len(m.words):
 			m.next = append(m.next, p)
@@ -254,7 +254,7 @@ func (m *match) list(p part, l listSyntax, at int, rest func(int) bool) bool {
 		case !last && slices.Contains(l.separators, m.words[end+1].text):
 			continue
 		}
-		return end+2 >= at+2*l.least && m.assign(p, at, end+1, rest)
+		return end+2 >= start+2*l.least && m.assign(p, start, end+1, rest)
 	}
 }
 

@@ -184,9 +184,9 @@ func texts(call *ast.CallExpr) map[token.Pos]string {
 }
 
 // isShown reports whether every line of text appears in shown.
-func isShown(text, shown string) bool {
+func isShown(text, golden string) bool {
 	for line := range strings.Lines(text) {
-		if line = strings.TrimRight(line, "\r\n"); words.MatchString(line) && !formatOf(line).MatchString(shown) {
+		if line = strings.TrimRight(line, "\r\n"); words.MatchString(line) && !formatOf(line).MatchString(golden) {
 			return false
 		}
 	}

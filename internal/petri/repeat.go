@@ -7,7 +7,7 @@ import (
 
 // MaxFirings returns how many times in succession t can fire in m without raising a token count
 // above the limit most. It returns [math.MaxInt] if that number is unlimited.
-func (t *Transition) MaxFirings(m Marking, most int) int {
+func (t *Transition) MaxFirings(m Marking, limit int) int {
 	times := math.MaxInt
 	for _, a := range t.In {
 		if m[a.Place] < a.Weight {
@@ -19,7 +19,7 @@ func (t *Transition) MaxFirings(m Marking, most int) int {
 	}
 	for _, a := range t.Out {
 		if won := a.Weight - weight(t.In, a.Place); won > 0 {
-			times = min(times, max(0, most-m[a.Place])/won)
+			times = min(times, max(0, limit-m[a.Place])/won)
 		}
 	}
 	return times

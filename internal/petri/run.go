@@ -66,12 +66,12 @@ func (s *search) countGathered() {
 
 // countState updates the statistics of the search for the next state, which enables the transitions
 // in by.
-func (s *search) countState(by []int32) {
-	for _, t := range by {
+func (s *search) countState(enabled []int32) {
+	for _, t := range enabled {
 		s.fired[t] = true
 	}
-	s.edges += len(by)
-	if len(by) == 0 {
+	s.edges += len(enabled)
+	if len(enabled) == 0 {
 		s.deadlocks++
 		if !s.inTerminal(s.states.at(s.expanded)) {
 			if s.trapped++; s.firstTrapped < 0 {

@@ -226,11 +226,11 @@ func (s *stateSet) buildNumbers() {
 
 // reserveBytes adds more to the number of bytes in use. It returns false if that would exceed the
 // memory limit.
-func (s *stateSet) reserveBytes(more int64) bool {
-	if s.maxBytes > 0 && s.bytes+more > s.maxBytes {
+func (s *stateSet) reserveBytes(n int64) bool {
+	if s.maxBytes > 0 && s.bytes+n > s.maxBytes {
 		return false
 	}
-	s.bytes += more
+	s.bytes += n
 	return true
 }
 

@@ -71,6 +71,6 @@ func at(places ...config.Position) gate.Position { return position(cmp.Or(places
 // places returns a function that maps a name to its position in the list with the given key. The
 // parameter of is the Of method of the net or transition that contains the list. If a name's
 // position is unknown, the function returns the position otherwise.
-func places(of func(key, text string) config.Position, key string, otherwise config.Position) func(text string) gate.Position {
-	return func(text string) gate.Position { return at(of(key, text), otherwise) }
+func places(locate func(key, text string) config.Position, key string, fallback config.Position) func(text string) gate.Position {
+	return func(text string) gate.Position { return at(locate(key, text), fallback) }
 }

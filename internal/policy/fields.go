@@ -115,13 +115,13 @@ func (b *builder) mapApplies(m *rules.Map, of gate.Map) (applies bool) {
 
 // mapApplies reports whether the map can apply to calls to the given tool. If not, it issues a
 // warning that ends with so, a description of the consequence.
-func (b fieldChecker) mapApplies(tool rules.Name, of gate.Map, so string) bool {
+func (b fieldChecker) mapApplies(tool rules.Name, of gate.Map, consequence string) bool {
 	if !isKnown(tool, b.source.Tools) {
 		msg, hint := fmt.Sprintf("unknown tool %q", tool.Text), b.nearestTool(tool.Text, b.source.Tools)
 		if tool.Glob() {
 			msg, hint = fmt.Sprintf("the pattern %q matches no known tool", tool.Text), text.Suggest(tool.Text, b.source.Tools)
 		}
-		b.atName(tool, problem(diag.Warning, UnknownTool, tool.Pos, msg+", "+so, hint))
+		b.atName(tool, problem(diag.Warning, UnknownTool, tool.Pos, msg+", "+consequence, hint))
 		return false
 	}
 	applies := true
@@ -130,7 +130,7 @@ func (b fieldChecker) mapApplies(tool rules.Name, of gate.Map, so string) bool {
 		if key == "" {
 			continue
 		}
-		b.atName(tool, noField(tool.Text, key, known, tool.Pos, mapReads(of, so)))
+		b.atName(tool, noField(tool.Text, key, known, tool.Pos, mapReads(of, consequence)))
 		applies = applies && of.Field == ""
 	}
 	return applies
@@ -152,11 +152,11 @@ func (b *builder) checkNetField(n *config.Net, m config.Map) {
 
 // mapReads returns the end of a warning about a map that reads an unknown argument: a phrase about
 // the map's expression, if it has one, and the string so otherwise.
-func mapReads(m gate.Map, so string) string {
+func mapReads(m gate.Map, consequence string) string {
 	if m.Field == "" {
 		return "which this map's expression reads"
 	}
-	return so
+	return consequence
 }
 
 func noField(tool, key string, known []string, where gate.Position, so string) diag.Problem {

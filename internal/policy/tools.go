@@ -129,7 +129,7 @@ func (b *builder) noteNames() {
 
 // oddName explains why a name probably does not denote a tool, and returns a hint. Both strings are
 // empty if it finds no reason. before holds the names that were already checked.
-func (b *builder) oddName(n rules.Name, servers []string, before []rules.Name) (msg, hint string) {
+func (b *builder) oddName(n rules.Name, servers []string, earlier []rules.Name) (msg, hint string) {
 	if n.Quoted || b.givenBy(n.Text) != "" {
 		return "", ""
 	}
@@ -145,7 +145,7 @@ func (b *builder) oddName(n rules.Name, servers []string, before []rules.Name) (
 			return fmt.Sprintf("unknown server %s", server), fmt.Sprintf("did you mean %q?", near+"."+tool)
 		}
 	}
-	for _, other := range before {
+	for _, other := range earlier {
 		if other.Text != n.Text && strings.EqualFold(other.Text, n.Text) {
 			return fmt.Sprintf("%s and %s are two names that differ only in case", n, other), "use the same spelling if you mean the same tool"
 		}
