@@ -11,10 +11,10 @@
 // a time in the goroutine of checkLoop, concurrently with requests. A change cancels the running
 // check, and the next check starts when the user pauses typing. Requests and checks share only a
 // state, which has its own mutex; documents and projects are immutable once the state contains
-// them. A frames value guards its output with another mutex.
+// them. The output is written through a frames value, which has another mutex.
 //
 // The syntax and explanation of every statement are in a single table in forms.go, used for
-// completions and hovers. A grammar is this table in compiled form; its match method matches it
-// against the words of a line. A content converts between byte offsets, lines and columns in rules,
-// and the protocol's UTF-16 positions.
+// completions and hovers. A grammar is a compiled form of this table, used to match the words of a
+// line. A content converts between byte offsets, lines and columns in rules, and the protocol's
+// UTF-16 positions.
 package lsp

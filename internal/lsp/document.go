@@ -14,7 +14,7 @@ type document struct {
 	path    string // path of the file, or the URI itself if it is not a file URI
 	version int
 	kind    fileKind
-	refused string // why the text is not checked; empty if it is
+	refused string // why the text is not checked; empty if it is checked
 }
 
 // A fileKind is a kind of file, determined by its name.

@@ -14,8 +14,8 @@ import (
 // explanation, {A} stands for the operand A.
 type form struct{ form, explanation string }
 
-// forms is the table of all statements. If a line matches several forms, the first one is used. A
-// new kind of statement only needs an entry here to appear in completions and hovers.
+// forms is the table of all statements. If a line matches several forms, the first one is used. To
+// appear in completions and hovers, a new kind of statement needs only an entry here.
 var forms = []form{
 	{"[<shadow>] require human-approval [<via>] before B [<after> [<until>]] [<unless>] [<because>]", "A person must approve each call to {B}."},
 	{"[<shadow>] require N human-approvals [<via>] before B [<after> [<until>]] [<unless>] [<because>]", "{N} different people must approve each call to {B}."},

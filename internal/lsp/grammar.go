@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A grammar holds all forms of the table called forms, parsed for matching.
+// A grammar holds all statement forms in a parsed form, for matching against lines.
 type grammar struct {
 	forms    []*compiledForm
 	keywords []string // all keywords in the table, sorted
@@ -104,9 +104,9 @@ func (g *grammar) match(line []word) *match {
 	return m
 }
 
-// matchParts matches parts against the words of the line, starting at index at. For each possible
-// match, it calls the function then with the index of the next word. As soon as a call of then
-// returns true, matchParts also returns true.
+// matchParts matches parts against the words of the line from index start on. For each possible
+// match, it passes the index of the next word to the callback. As soon as the callback returns
+// true, so does matchParts.
 func (m *match) matchParts(parts []part, start int, then func(start int) bool) bool {
 	if len(parts) == 0 {
 		return then(start)
@@ -124,9 +124,9 @@ func (m *match) matchParts(parts []part, start int, then func(start int) bool) b
 	return m.operand(p, start, rest)
 }
 
-// oneOf reports whether an alternative of the choice p matches the words that start at index at,
-// and rest matches the words after them. It calls rest with the index of the next word. If p is a
-// clause, oneOf then records the clause in m.
+// oneOf reports whether one of the alternatives of the choice p matches the words from index start
+// on, and rest returns true when called with the index of the next word. If p is a clause, oneOf
+// then records the clause in m.
 func (m *match) oneOf(p part, start int, rest func(int) bool) bool {
 	for _, parts := range p.choice {
 		fits := m.matchParts(parts, start, func(end int) bool {
@@ -146,8 +146,8 @@ func (m *match) oneOf(p part, start int, rest func(int) bool) bool {
 	return false
 }
 
-// assign reports whether rest matches the words that start at index end. If so, it records that the
-// words before them, which start at index at, belong to part p.
+// assign reports whether rest returns true when called with the index end. If so, it records that
+// the words from index start up to, but not including, index end belong to part p.
 func (m *match) assign(p part, start, end int, rest func(int) bool) bool {
 	if !rest(end) {
 		return false
@@ -161,7 +161,7 @@ func (m *match) assign(p part, start, end int, rest func(int) bool) bool {
 	return true
 }
 
-// textOf returns the text of the words at indexes at through end-1.
+// textOf returns the text of the words from index start up to, but not including, index end.
 func (m *match) textOf(start, end int) string {
 	var b strings.Builder
 	for i := start; i < end; i++ {
@@ -173,8 +173,8 @@ func (m *match) textOf(start, end int) string {
 	return b.String()
 }
 
-// operand reports whether the operand p matches the words that start at index at, and rest matches
-// the words after them.
+// operand reports whether the operand p matches the words from index start on, and rest returns
+// true when called with the index of the next word.
 func (m *match) operand(p part, start int, rest func(int) bool) bool {
 	w := m.words[start]
 	if w.kind == bare && slices.Contains(reservedNames, w.text) {
@@ -240,7 +240,7 @@ var lists = map[class]listSyntax{
 }
 
 // list reports whether the operand p, which consists of words and separators, matches the words
-// that start at index at, and rest matches the words after them.
+// from index start on, and rest returns true when called with the index of the next word.
 func (m *match) list(p part, l listSyntax, start int, rest func(int) bool) bool {
 	for end := start; ; end += 2 {
 		switch last := end+1 == len(m.words); {

@@ -97,7 +97,7 @@ func (s *state) begin(cancel context.CancelFunc) (stale []string, open map[strin
 	return stale, open
 }
 
-// end records the end of a check. It marks the documents in left, which the check did not reach, as
+// end records the end of a check. It marks the given documents, which the check did not reach, as
 // stale again.
 func (s *state) end(left []string) {
 	s.mu.Lock()

@@ -22,11 +22,11 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// CheckCalls reports an error for each message that does not appear in shown. Messages are the
-// strings passed to one of the given functions, such as "usage" or "fmt.Errorf" (".Warn" stands for
-// all methods named Warn), in non-test files that match one of the globs. The keys of except are
-// messages that need not appear, and its values are the reasons; an unneeded entry is also an
-// error.
+// CheckCalls reports an error for each message that does not appear in the given text, such as the
+// contents of golden files. Messages are the strings passed to one of the given functions, such as
+// "usage" or "fmt.Errorf" (".Warn" stands for all methods named Warn), in non-test files that match
+// one of the globs. Exceptions are messages that need not appear, each with the reason; an unneeded
+// exception is also an error.
 func CheckCalls(t *testing.T, functions []string, shown string, except map[string]string, globs ...string) {
 	t.Helper()
 	used := make(map[string]bool)
@@ -58,7 +58,7 @@ func CheckCalls(t *testing.T, functions []string, shown string, except map[strin
 }
 
 // textsOf returns the messages in a file, that is, the strings of at least two words that the file
-// passes to the given functions. The map's keys are their positions.
+// passes to the given functions. The messages are keyed by position.
 func textsOf(file *ast.File, functions []string) map[token.Pos]string {
 	all := make(map[token.Pos]string)
 	ast.Inspect(file, func(n ast.Node) bool {
@@ -183,7 +183,7 @@ func texts(call *ast.CallExpr) map[token.Pos]string {
 	return all
 }
 
-// isShown reports whether every line of text appears in shown.
+// isShown reports whether every line of text appears in golden, the contents of golden files.
 func isShown(text, golden string) bool {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimRight(line, "\r\n"); words.MatchString(line) && !formatOf(line).MatchString(golden) {

@@ -54,15 +54,15 @@ type ApprovalInfo struct {
 	LastApproved    *time.Time   `json:"lastApproved,omitempty"` // when the earlier call was approved; nil if this proxy does not know of an earlier call
 	LastApproval    string       `json:"lastApproval,omitempty"` // ID of the earlier call's approval
 	Redefined       bool         `json:"redefined,omitempty"`    // whether the tool's definition has changed since the earlier call was approved
-	NotCompared     bool         `json:"notCompared,omitempty"`  // whether the arguments were not compared, because those of one of the calls are too long
+	NotCompared     bool         `json:"notCompared,omitempty"`  // whether the arguments were not compared, because the arguments of one of the calls are too long
 	Differences     []Difference `json:"differences,omitempty"`
 	MoreDifferences int          `json:"moreDifferences,omitempty"` // number of differences left out of Differences
 
-	Rejections []Rejection `json:"rejections,omitempty"` // answers that did not count
+	Rejections []Rejection `json:"rejections,omitempty"` // answers that were rejected
 }
 
 // ApprovalOf converts an approval record to an [ApprovalInfo]. pin reports whether the proxy
-// requires a PIN. The function where formats the position of a rule for people.
+// requires a PIN. The given function formats the position of a rule for people.
 func ApprovalOf(a approval.Record, pin bool, where func(gate.Position) string) ApprovalInfo {
 	r, c, said := a.Request, a.Call, a.Answer
 	info := ApprovalInfo{
@@ -109,7 +109,7 @@ type Difference struct {
 	Is   json.RawMessage `json:"is,omitempty"`  // value in this call; nil if the argument was removed
 }
 
-// A Rejection describes an answer to an approval request that did not count.
+// A Rejection describes a rejected answer to an approval request.
 type Rejection struct {
 	Kind    string    `json:"kind"` // why the answer was rejected: "late" if it came too late, or "own" if the caller tried to approve its own call
 	Approve bool      `json:"approve"`

@@ -44,7 +44,7 @@ type CallInfo struct {
 
 	Unknown bool   `json:"unknown,omitempty"` // whether the outcome is unknown; if so, an operator can settle the call
 	More    uint64 `json:"more,omitempty"`    // number of further calls to this tool whose outcome is unknown; they are settled together with this one
-	Outcome string `json:"outcome,omitempty"` // outcome that is known but could not be stored yet
+	Outcome string `json:"outcome,omitempty"` // outcome that is known but has not been stored yet
 }
 
 // A PolicyNet describes a net in the policy in force.

@@ -14,7 +14,7 @@ type Status struct {
 	Listen  string    `json:"listen,omitempty"` // listen address, or "stdio"
 
 	Reloaded      *time.Time `json:"reloaded,omitempty"`      // time of the last reload; nil before the first
-	ReloadProblem string     `json:"reloadProblem,omitempty"` // why the last reload was not applied; empty if it was
+	ReloadProblem string     `json:"reloadProblem,omitempty"` // why the last reload was not applied; empty if it was applied
 
 	Shadow     bool             `json:"shadow"`        // whether all nets are in shadow mode; if so, no calls are refused
 	PIN        bool             `json:"pin,omitempty"` // whether the approval PIN is required for actions that could let a call pass
@@ -54,7 +54,7 @@ type BaseInfo struct {
 	Digest  string `json:"digest"`
 	Key     string `json:"key,omitempty"`  // ID of the key that signed the base
 	From    string `json:"from"`           // file name or URL of the base
-	Copy    string `json:"copy,omitempty"` // why a stored copy of the base was used; empty if the base was read from From
+	Copy    string `json:"copy,omitempty"` // why a stored copy of the base was used; empty if the base was read from its file or URL
 }
 
 // A WebhookInfo describes the approval webhook.
@@ -83,17 +83,17 @@ type StateInfo struct {
 	Process string        `json:"process,omitempty"`
 	Records uint64        `json:"records,omitempty"` // number of records in the database, written by all processes
 	Error   string        `json:"error,omitempty"`   // why no calls can be decided at the moment; empty if calls can be decided
-	Unknown []UnknownCall `json:"unknown"`           // calls whose outcome an operator must settle, and calls whose outcome could not be stored yet
+	Unknown []UnknownCall `json:"unknown"`           // calls whose outcome an operator must settle, and calls whose known outcome has not been stored yet
 }
 
 // An UnknownCall is a call whose outcome is not in the store. If the process that admitted the call
-// has ended, an operator must settle the call. Otherwise, this process knows the outcome but could
-// not store it yet.
+// has ended, an operator must settle the call. Otherwise, this process knows the outcome but has
+// not been able to store it yet.
 type UnknownCall struct {
 	Session string    `json:"session"`
 	Process string    `json:"process"` // process that admitted the call; empty if the call was admitted by an old version of petrigate that did not record the process
 	Call    uint64    `json:"call"`
 	Tool    string    `json:"tool"`
 	Since   time.Time `json:"since"`
-	Outcome string    `json:"outcome,omitempty"` // outcome that is known but could not be stored yet; otherwise empty
+	Outcome string    `json:"outcome,omitempty"` // outcome that is known but has not been stored yet; otherwise empty
 }

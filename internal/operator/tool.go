@@ -11,7 +11,7 @@ type ToolChange struct {
 	Canonical   string    `json:"canonical"`
 	Exposed     string    `json:"exposed"`
 	Upstream    string    `json:"upstream"`
-	Quarantined bool      `json:"quarantined"` // whether clients can neither see nor call the tool
+	Quarantined bool      `json:"quarantined"` // whether the tool is withheld from clients: they can neither see nor call it
 	Why         string    `json:"why"`
 	Accepted    time.Time `json:"accepted,omitzero"` // when a definition was last accepted; zero if never
 	By          string    `json:"by,omitempty"`      // person who accepted that definition
@@ -32,7 +32,7 @@ type ToolInfo struct {
 	Decision  string        `json:"decision"` // decision on a call without arguments: "allow", "ask" or "refuse"
 	Depends   bool          `json:"depends"`  // whether the decision may be different for other arguments
 	Says      string        `json:"says"`     // explanation of the decision, as a sentence
-	Nets      []ToolVerdict `json:"nets"`     // verdicts of the nets that do not abstain on a call without arguments
+	Nets      []ToolVerdict `json:"nets"`     // verdicts of the nets, except abstentions, on a call without arguments
 
 	InputSchema json.RawMessage `json:"-"` // schema of the arguments; nil if the upstream provides none
 	Description string          `json:"-"` // description provided by the upstream

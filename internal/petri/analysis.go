@@ -88,8 +88,8 @@ func unfired(fired []bool) []int {
 	return list.Indexes(fired, func(ok bool) bool { return !ok })
 }
 
-// live returns Yes if lost, the list of transitions that are not live, is empty. Otherwise it
-// returns No and lost.
+// live reports whether a net is live, given the list of its transitions that are not live. If the
+// list is not empty, live returns No and the list.
 func live(lost []int) (Answer, []int) {
 	if len(lost) > 0 {
 		return No, lost

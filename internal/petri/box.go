@@ -86,7 +86,7 @@ func (b box) size() (n int, ok bool) {
 	return n, true
 }
 
-// subtract appends the values of b that are not in o to out, as disjoint boxes.
+// subtract appends to out the values of b that are not in o, as disjoint boxes.
 func (b box) subtract(o box, out []box) []box {
 	if b.intersect(o).empty() {
 		return append(out, b)

@@ -192,7 +192,7 @@ func (r *mirror) total(m Marking) int {
 	return left / r.weight
 }
 
-// insert adds the values in b to a control and appends those that are new to queue.
+// insert adds the values in b to a control and appends the new values to queue.
 func (c *counterSearch) insert(u int, b box, queue []controlBox) []controlBox {
 	at := c.controls[u]
 	for _, part := range b.subtractAll(at.boxes) {

@@ -55,7 +55,7 @@ type visit struct {
 const componentDone = math.MaxUint32
 
 // run visits every state. All of them are reachable from state 0. It returns false if the callback
-// ask returns false.
+// has ended the search by returning false.
 func (c *components) run() bool {
 	n := c.states.len()
 	c.number, c.low = make([]uint32, n), make([]uint32, n)
@@ -72,7 +72,7 @@ func (c *components) run() bool {
 	return true
 }
 
-// askAfter is the number of transitions to try between two calls to the callback ask.
+// askAfter is the number of transitions to try between two calls of the callback.
 const askAfter = 1 << 20
 
 func (c *components) enter(state uint32) {
@@ -129,8 +129,8 @@ func (c *components) finishState(v visit) {
 	}
 }
 
-// closeComponent completes a component and removes its states from open. If the component has no
-// outgoing edges, only the transitions enabled in it remain live.
+// closeComponent completes a component and removes its states from the list of open states. If the
+// component has no outgoing edges, only the transitions enabled in it remain live.
 func (c *components) closeComponent(v visit) {
 	clear(c.enabledHere)
 	for {

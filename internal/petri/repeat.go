@@ -6,7 +6,7 @@ import (
 )
 
 // MaxFirings returns how many times in succession t can fire in m without raising a token count
-// above the limit most. It returns [math.MaxInt] if that number is unlimited.
+// above the given limit. It returns [math.MaxInt] if that number is unlimited.
 func (t *Transition) MaxFirings(m Marking, limit int) int {
 	times := math.MaxInt
 	for _, a := range t.In {

@@ -64,8 +64,8 @@ func (s *search) countGathered() {
 	}
 }
 
-// countState updates the statistics of the search for the next state, which enables the transitions
-// in by.
+// countState updates the statistics of the search for the next state, given the transitions enabled
+// in it.
 func (s *search) countState(enabled []int32) {
 	for _, t := range enabled {
 		s.fired[t] = true

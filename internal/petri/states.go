@@ -24,7 +24,7 @@ type stateSet struct {
 	hashShift uint // 64 minus the number of bits in a slot index
 
 	// Hash table with open addressing. A slot holds the number of a key plus one; 0 means free. For
-	// one-word keys, it is nil until find is called.
+	// one-word keys, it is nil until the first call of find.
 	table []uint32
 
 	// For keys that are not one word long: a few bits of each key's hash, so that a lookup rarely
@@ -83,8 +83,8 @@ func (s *stateSet) at(i int) []uint64 {
 
 func (s *stateSet) len() int { return s.count }
 
-// bytesPerState returns the memory used by the set per key, including the memory reserved for
-// growth.
+// bytesPerState returns the memory that the set uses for each state, that is, for each key. This
+// includes the memory reserved for growth.
 func (s *stateSet) bytesPerState() float64 { return float64(s.bytes) / float64(max(s.count, 1)) }
 
 // firstSlot returns the first slot in a hash's probe sequence. It uses the high bits of the hash,
@@ -224,7 +224,7 @@ func (s *stateSet) buildNumbers() {
 	}
 }
 
-// reserveBytes adds more to the number of bytes in use. It returns false if that would exceed the
+// reserveBytes adds n to the number of bytes in use. It returns false if that would exceed the
 // memory limit.
 func (s *stateSet) reserveBytes(n int64) bool {
 	if s.maxBytes > 0 && s.bytes+n > s.maxBytes {

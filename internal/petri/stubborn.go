@@ -10,7 +10,7 @@ type stubborn struct {
 	producers  [][]int32 // for each place, the transitions that add tokens to it
 
 	marking Marking
-	active  []bool // transitions enabled in marking
+	active  []bool // whether each transition is enabled in the marking
 	addedIn []int  // for each transition, the round that last added it to the set
 	round   int
 	set     []int32
@@ -96,8 +96,8 @@ const (
 	maxSet   = 400
 )
 
-// build builds the stubborn set that contains the transition seed. If it is smaller than the best
-// set so far, build stores its enabled transitions in best and returns true.
+// build computes a stubborn set that contains the given transition. If the set is smaller than the
+// best one so far, build stores the enabled transitions of the set in best and returns true.
 func (s *stubborn) build(seed int32) bool {
 	s.round++
 	s.set = append(s.set[:0], seed)

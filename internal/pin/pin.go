@@ -26,8 +26,8 @@ const (
 	saltBytes = 16
 	minLength = 6 // minimum number of characters
 
-	maxWrong = 5                // number of wrong PINs within pause that makes Check reject all PINs
-	pause    = 10 * time.Minute // period for counting wrong PINs, and how long all PINs are then rejected
+	maxWrong = 5                // number of wrong PINs within a period that makes Check reject all PINs
+	pause    = 10 * time.Minute // length of that period, and how long all PINs are then rejected
 )
 
 // Errors returned by [PIN.Check].
@@ -47,8 +47,8 @@ type PIN struct {
 
 	mu          sync.Mutex
 	lastCorrect []byte    // HMAC of the correct PIN under key; nil until a correct PIN has been entered
-	wrong       int       // number of wrong PINs since the time first
-	first       time.Time // time of the first wrong PIN counted
+	wrong       int       // number of wrong PINs in the current period
+	first       time.Time // start of the period: the time of the first wrong PIN counted
 	until       time.Time // all PINs are rejected until this time
 }
 
@@ -112,7 +112,7 @@ func (p *PIN) Check(pin string) error {
 	if now.Sub(p.first) > pause {
 		p.wrong, p.first = 0, now
 	}
-	if p.wrong++; p.wrong >= maxWrong { // a correct PIN does not reset the count, because it may come from another person than the wrong PINs
+	if p.wrong++; p.wrong >= maxWrong { // a correct PIN does not reset the count, because it may come from a different person than the wrong PINs
 		p.wrong, p.until = 0, now.Add(pause)
 	}
 	return ErrWrong

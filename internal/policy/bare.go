@@ -161,9 +161,9 @@ func progresses(t config.Transition) bool {
 	return false
 }
 
-// problemOf explains why a name cannot have the effect u if it does not identify the owner of its
-// tool, and returns a hint. Both strings are empty if the name is acceptable. A label is also
-// acceptable if a map for it reads a tool with an identified owner.
+// problemOf explains why a name cannot have the intended effect if it does not identify the owner
+// of its tool, and returns a hint. Both strings are empty if the name is acceptable. A label is
+// also acceptable if a map for it reads a tool with an identified owner.
 func (c *bareNames) problemOf(u use, name string, glob bool, labels map[string][]string) (msg, hint string) {
 	if u == forbids || c.identifiesOwner(name, glob) || u == admits && c.source.Default != "deny" {
 		return "", ""

@@ -69,8 +69,8 @@ func (r *report) inNet(n *config.Net, p diag.Problem) {
 func at(places ...config.Position) gate.Position { return position(cmp.Or(places...)) }
 
 // places returns a function that maps a name to its position in the list with the given key. The
-// parameter of is the Of method of the net or transition that contains the list. If a name's
-// position is unknown, the function returns the position otherwise.
+// list belongs to a net or a transition, and locate is its Of method. If the position of a name is
+// unknown, the function returns the fallback position.
 func places(locate func(key, text string) config.Position, key string, fallback config.Position) func(text string) gate.Position {
 	return func(text string) gate.Position { return at(locate(key, text), fallback) }
 }

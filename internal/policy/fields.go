@@ -114,7 +114,7 @@ func (b *builder) mapApplies(m *rules.Map, of gate.Map) (applies bool) {
 }
 
 // mapApplies reports whether the map can apply to calls to the given tool. If not, it issues a
-// warning that ends with so, a description of the consequence.
+// warning that ends with the description of the consequence.
 func (b fieldChecker) mapApplies(tool rules.Name, of gate.Map, consequence string) bool {
 	if !isKnown(tool, b.source.Tools) {
 		msg, hint := fmt.Sprintf("unknown tool %q", tool.Text), b.nearestTool(tool.Text, b.source.Tools)
@@ -136,7 +136,7 @@ func (b fieldChecker) mapApplies(tool rules.Name, of gate.Map, consequence strin
 	return applies
 }
 
-// checkNetField checks a map of a net as checkMaps checks maps in rules.
+// checkNetField warns if a map of a hand-written net reads an argument that no call has.
 func (b *builder) checkNetField(n *config.Net, m config.Map) {
 	for _, of := range b.netMaps[n.Name] {
 		if of.Rule != position(m.Position) {
@@ -151,7 +151,7 @@ func (b *builder) checkNetField(n *config.Net, m config.Map) {
 }
 
 // mapReads returns the end of a warning about a map that reads an unknown argument: a phrase about
-// the map's expression, if it has one, and the string so otherwise.
+// the map's expression or, if it has none, the given consequence.
 func mapReads(m gate.Map, consequence string) string {
 	if m.Field == "" {
 		return "which this map's expression reads"

@@ -106,7 +106,8 @@ func (b readIgnored) field(f rules.Field, names []rules.Name) {
 }
 
 // warn issues a warning if any of the paths leads to an argument in approval.ignore. It considers
-// only arguments of the tools whose names the function called accepts.
+// only the arguments of tools with an accepted name, that is, if the function called returns true
+// for it.
 func (b readIgnored) warn(ways [][]string, called func(tool string) bool, where gate.Position, what string, add func(diag.Problem)) {
 	for _, entry := range b.source.Config.Approval.Ignore {
 		dot := strings.LastIndexByte(entry, '.')

@@ -57,8 +57,9 @@ func (b fieldChecker) lacking(name string, tools func(string) bool, ways [][]str
 	return ps
 }
 
-// checkNet is like check, but warns about keys of a hand-written net. If a call lacks a value for
-// the key, a gating transition refuses the call, and an observing transition does not fire.
+// checkNet warns about keys of a hand-written net that read an argument that no tool accepts. If a
+// call lacks a value for the key, a gating transition refuses the call, and an observing transition
+// does not fire.
 func (b fieldChecker) checkNet(n *config.Net) {
 	for _, t := range n.Transitions {
 		key, so := t.Key, "so this net refuses every call to it"

@@ -79,7 +79,7 @@ func (x netMaps) pattern(m config.Map, out *gate.Map) {
 	out.Match, out.Source = match, "/"+m.Pattern+"/"
 }
 
-// The method runs makes the map out match scripts that run the entry's command.
+// The method runs sets up a map of the gate to match scripts that run the entry's command.
 func (x netMaps) runs(m config.Map, out *gate.Map) {
 	number, err := x.reader().Command(m.Runs, m.Exactly)
 	if err != nil {
@@ -101,7 +101,7 @@ func written(words []string) string {
 	return strings.Join(all, " ")
 }
 
-// The method when makes the map out match calls that satisfy the entry's expression.
+// The method when sets up a map of the gate to match calls that satisfy the entry's expression.
 func (x netMaps) when(m config.Map, out *gate.Map) {
 	number, err := x.b.expressions().Expr(m.When.Text)
 	if err != nil {

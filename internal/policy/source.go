@@ -20,7 +20,7 @@ type Source struct {
 
 	Config *config.Config // the configuration that the source comes from; may be nil
 
-	Tools   []string            // all known names that tools have without maps; nil if the tools are unknown
+	Tools   []string            // all known names of tools, not counting names that maps give; nil if the tools are unknown
 	Schemas map[string][]Schema // argument schemas of the known tools, keyed by each name of the tool
 	Hooked  []string            // names that only agents' built-in tools have; hooks report the calls to these tools
 	Unended []string            // names in Hooked of tools that run scripts, if no hook reports how these scripts end

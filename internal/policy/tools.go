@@ -128,7 +128,8 @@ func (b *builder) noteNames() {
 }
 
 // oddName explains why a name probably does not denote a tool, and returns a hint. Both strings are
-// empty if it finds no reason. before holds the names that were already checked.
+// empty if it finds no reason. It also compares the name with earlier names, which were already
+// checked.
 func (b *builder) oddName(n rules.Name, servers []string, earlier []rules.Name) (msg, hint string) {
 	if n.Quoted || b.givenBy(n.Text) != "" {
 		return "", ""

@@ -31,8 +31,8 @@ type New struct {
 	Value Object
 }
 
-// presentIn reports whether a file has the entry n with exactly the same value. The values of the
-// file's entries at the given place are passed to it, keyed by name.
+// presentIn reports whether the entry n, with exactly the same value, is among the entries of a
+// file. The values of the file's entries are keyed by name.
 func (n New) presentIn(now map[string]any, at Place) bool {
 	got, ok := now[n.Name]
 	return ok && reflect.DeepEqual(got, Plain(n.Value.named(at, n.Name)))
