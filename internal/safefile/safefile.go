@@ -36,7 +36,7 @@ func OwnDirectory(dir string) error {
 
 // Project returns an error if the file at path, its directory, or the directory of its target
 // belongs to a user other than root and the current user, or is writable by others. Others may read
-// them, and the current user's private group may write to them.
+// the file and the directories, and the current user's private group may write to them.
 func Project(path string) error {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {

@@ -278,7 +278,7 @@ func (e *Event) call(taken func(string) bool) gate.Call {
 	return c
 }
 
-// outcome returns the outcome of the call that the event reports.
+// outcome returns the outcome that the event reports for the call.
 func (e *Event) outcome() gate.Outcome {
 	switch {
 	case e.doubtful:

@@ -77,7 +77,7 @@ type agentState struct {
 	reported  atomic.Bool // whether the agent has reported any event
 }
 
-// Agents returns the names of the agents that have reported events since the start, sorted.
+// Agents returns the sorted names of the agents that have reported events so far.
 func (g *Gate) Agents() (names []string) {
 	for name, m := range g.states {
 		if m.reported.Load() {

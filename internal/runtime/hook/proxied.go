@@ -77,9 +77,9 @@ func (g *Gate) Arrived(tool string) {
 	}
 }
 
-// leaveToProxy leaves a call to one of the proxy's tools to the proxy, and records this. If the
-// call has ended without arriving at the proxy, leaveToProxy logs a warning that another server may
-// have the proxy's name.
+// leaveToProxy lets the proxy decide on a call to one of the proxy's tools, and records this. If
+// the call has ended without arriving at the proxy, leaveToProxy logs a warning that another server
+// may have the proxy's name.
 func (g *Gate) leaveToProxy(ctx context.Context, r *Request, e *Event, tool string) Reply {
 	key := r.Principal + "\x00" + e.agent.Name + "\x00" + e.Session + "\x00" + e.key()
 	what := audit.Left{Time: g.Now(), Event: "left", Principal: r.Principal, Upstream: e.agent.Name, Tool: audit.Bounded(e.Tool)}

@@ -7,7 +7,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// agentName replaces each character of a tool's name that agents do not allow with an underscore.
+// agentName returns a tool's name with an underscore in place of each character that agents do not
+// allow.
 func agentName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {

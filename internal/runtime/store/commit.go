@@ -254,8 +254,8 @@ func (c *committer) enqueue(s *queued) *queued {
 	return s
 }
 
-// write queues a step that writes data to the part of row r, or removes the part if data is nil.
-// The step fails with [admission.ErrStale] if another process has changed the part.
+// write queues a step that writes data to the part of the state in row r, or removes the part if
+// data is nil. The step fails with [admission.ErrStale] if another process has changed the part.
 func (c *committer) write(r *row, data []byte) *queued {
 	s := c.newQueued(admission.Key{})
 	s.addWrite(r, backend.Write{ID: r.id, Version: r.version, Data: data})

@@ -106,7 +106,7 @@ func (e *entry) storedInfo(writer string) statecode.Info {
 	return i
 }
 
-// appendRows adds the rows of the session and its parts to rows, without duplicates.
+// appendRows appends the rows of the session and of its shared parts, without duplicates.
 func (e *entry) appendRows(rows []*row) []*row {
 	rows = list.Add(rows, e.row)
 	for _, p := range e.parts {

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// maxHeads bounds the number of other chains that a process's start record names. These are the
-// chains with the newest records; earlier start records name the others.
+// maxHeads bounds the number of other chains that the record of a process's start names. These are
+// the chains with the newest records; earlier start records name the others.
 const maxHeads = 100
 
 // Heads returns the last records of the other processes' chains, newest first. It returns at most

@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Late is a database that may be unreachable when the process starts. Late opens it on first use;
+// Late is a database that may be unreachable when the process starts. It is opened on first use;
 // until that succeeds, every operation fails.
 type Late struct {
 	open func(context.Context) (backend.Backend, error)

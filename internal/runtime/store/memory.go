@@ -21,14 +21,15 @@ type Approvals interface {
 
 // Memory is a ledger that exists only in this process. It sends its records to a recorder.
 //
-// A step locks its session, then the principal's part, and then the global part. Parts without nets
-// are not locked. The step queues its records under these locks, so the records are in the order of
-// the steps. If the records cannot be written, all queued steps are undone in reverse order.
+// A step locks its session, then the nets shared by the principal's sessions, and then the nets
+// shared by all sessions. Shared parts without nets are not locked. The step queues its records
+// under these locks, so the records are in the order of the steps. If the records cannot be
+// written, all queued steps are undone in reverse order.
 type Memory struct {
 	approvals Approvals
 	recorder  *audit.Recorder
 
-	mu         sync.RWMutex // guards the fields below, but not the contents of entries and parts
+	mu         sync.RWMutex // guards the fields below, but not the states of sessions and shared nets
 	policy     *gate.Policy
 	active     []string
 	sessions   map[string]*entry

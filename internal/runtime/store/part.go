@@ -23,7 +23,7 @@ type part struct {
 	reads bool // whether decisions may depend on the nets without changing their markings
 }
 
-// newPart returns the part of a scope with its nets in their initial states.
+// newPart returns the [part] for a scope, with the nets in their initial states.
 func newPart(p *gate.Policy, scope gate.Scope, active []string) *part {
 	return partOf(p.NewState(active), scope)
 }
@@ -39,7 +39,8 @@ func partOf(s *gate.State, scope gate.Scope) *part {
 	return p
 }
 
-// addSession returns a number for a new session. The first session starts the nets' clocks.
+// addSession adds a session to the part and returns the session's number. The first session starts
+// the clocks of the part's nets.
 func (p *part) addSession(policy *gate.Policy, since time.Time) uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()

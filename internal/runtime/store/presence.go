@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/statecode"
 )
 
-// processScope is the scope of the parts that store the processes' heartbeats.
+// processScope is the scope of each [backend.Part] that stores a process's heartbeat.
 const processScope backend.Scope = "process"
 
 // A process writes its heartbeat every beatInterval. It counts as ended if its heartbeat does not

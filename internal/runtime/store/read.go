@@ -15,7 +15,7 @@ import (
 // errEvicted means that the cache has replaced the entry and the caller must retry.
 var errEvicted = errors.New("the cache has replaced this entry")
 
-// withSession runs f with the session and its parts locked.
+// withSession runs f while the session and the nets that it shares with others are locked.
 func (d *Durable) withSession(ctx context.Context, k admission.Key, f func(*entry) (*queued, error)) (*queued, error) {
 	d.lockPolicy()
 	defer d.unlockPolicy()
@@ -33,8 +33,8 @@ func (d *Durable) withSession(ctx context.Context, k admission.Key, f func(*entr
 	}
 }
 
-// withEntry runs f with the session and its parts locked. f sees the newest state known to this
-// process: the state in the database plus the steps in the queue.
+// withEntry runs f while the session and the nets that it shares with others are locked. f sees the
+// newest state known to this process: the state in the database plus the steps in the queue.
 func (d *Durable) withEntry(ctx context.Context, e *entry, f func(*entry) (*queued, error)) (*queued, error) {
 	if d.queue.full() {
 		d.drain()
@@ -262,8 +262,8 @@ type rowRead struct {
 	last    *queued // the step that wrote this version, or nil if the version is committed
 }
 
-// newReadCheck returns a readCheck with the current versions of e's rows. The caller must hold the
-// locks of the session and its parts.
+// newReadCheck returns a readCheck with the current versions of the rows of e. The caller must hold
+// the locks of the session and of its shared nets.
 func (d *Durable) newReadCheck(e *entry) *readCheck {
 	g := &readCheck{committer: d.committer, seen: make([]rowRead, 0, 1+len(e.parts))}
 	for _, r := range e.appendRows(nil) {
@@ -337,7 +337,8 @@ func (d *Durable) inspectCurrent(ctx context.Context, k admission.Key, f func(*e
 	return nil
 }
 
-// inspect runs f with the session and its parts locked. f must not change the session.
+// inspect runs f while the session and the nets that it shares with others are locked. f must not
+// change the session.
 func (d *Durable) inspect(ctx context.Context, k admission.Key, f func(*entry)) error {
 	see := func(e *entry) (*queued, error) {
 		f(e)

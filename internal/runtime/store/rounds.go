@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// roundScope is the scope of the parts that store a call between two round trips, so that the
-// client can continue the call through any process.
+// roundScope is the scope of each [backend.Part] that stores a call between two round trips, so
+// that the client can continue the call through any process.
 const roundScope backend.Scope = "round"
 
 // KeepRound stores the data that a call needs for its next round trip. The ID must be impossible to
@@ -74,8 +74,9 @@ func (d *Durable) KeptRounds(ctx context.Context) iter.Seq2[string, []byte] {
 	}
 }
 
-// roundKeyID identifies the part that stores the key for request states, which clients carry from
-// one round trip of a call to the next. All processes that use the database share the key.
+// roundKeyID identifies the [backend.Part] that stores the key for request states, which clients
+// carry from one round trip of a call to the next. All processes that use the database share the
+// key.
 var roundKeyID = backend.PartID{Scope: "key", Name: "rounds"}
 
 // roundKeySize is the size of the key in bytes.

@@ -10,10 +10,10 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/statecode"
 )
 
-// row tracks the database row of an entry or a part: its version, and the changes since the last
-// write. A row is valid as long as the database is known to contain what this process read or
-// wrote. Otherwise the row is dropped, and the entry or part reads a new one. The lock of the entry
-// or part guards the row.
+// row tracks the database row of an [entry] or a [part]: the row's version, and the changes since
+// the last write. A row is valid as long as the database is known to contain what this process read
+// or wrote. Otherwise the row is dropped, and the entry or part reads a new one. The lock of the
+// entry or part guards the row.
 type row struct {
 	id      backend.PartID
 	version int64   // version once all staged steps are committed
@@ -56,7 +56,7 @@ func (r *row) dropReason() error {
 func (r *row) pending() bool { return r.version != r.durable.Load() }
 
 // maxChangeWrites bounds the number of consecutive writes that contain only changes, because
-// reading the part replays them.
+// reading the row replays these changes.
 const maxChangeWrites = 64
 
 // changesOnly reports whether the next write may contain only the changes.

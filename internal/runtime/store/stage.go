@@ -48,7 +48,7 @@ func (e *entry) needsWrite(c *admission.Change) bool {
 }
 
 // stageChange applies a change and queues its step. The caller must hold the locks of the session
-// and its parts.
+// and of its shared nets.
 func (d *Durable) stageChange(e *entry, c *admission.Change) (*queued, error) {
 	s := d.newQueued(e.info.Key)
 	if err := s.addEvents(c.Events); err != nil {
@@ -61,7 +61,7 @@ func (d *Durable) stageChange(e *entry, c *admission.Change) (*queued, error) {
 		}
 		parts = e.accesses(c.Delta)
 	}
-	if c.Delta == nil || c.Delta.Opened == nil && c.Delta.Closed == 0 { // a refusal depends on every part that the step has read
+	if c.Delta == nil || c.Delta.Opened == nil && c.Delta.Closed == 0 { // a refusal depends on every part of the state that the step has read
 		for scope := range parts {
 			parts[scope] = max(parts[scope], accessRead)
 		}
@@ -97,7 +97,7 @@ func (d *Durable) stageWrite(e *entry) (*queued, error) {
 	return d.enqueue(s), nil
 }
 
-// access describes how a step uses a part.
+// access describes how a step uses a part of the state.
 type access uint8
 
 const (
@@ -106,8 +106,8 @@ const (
 	accessWrite        // the step writes the part
 )
 
-// accesses determines how a step with the given delta uses each part. Every step writes the
-// session's part.
+// accesses determines how a step with the given delta uses each part of the state. Every step
+// writes the session's part.
 func (e *entry) accesses(delta *gate.Delta) (parts [3]access) {
 	parts[gate.ScopeSession] = accessWrite
 	if delta == nil {
@@ -161,7 +161,7 @@ func (e *entry) apply(delta *gate.Delta) {
 	e.state.Apply(delta)
 }
 
-// rowOf returns the row of the part that contains the net.
+// rowOf returns the row of the part of the state that contains the net.
 func (e *entry) rowOf(net int) *row {
 	for _, p := range e.parts {
 		if slices.Contains(p.nets, net) {
@@ -171,9 +171,10 @@ func (e *entry) rowOf(net int) *row {
 	return e.row
 }
 
-// prepare adds to s the writes of the changed parts and the version checks of the parts that were
-// only read. It raises the versions in memory. The caller must hold the locks of the session and
-// its parts. If encoding fails, prepare drops the rows, so that they are read again.
+// prepare adds to s a write for each changed part of the state, and a version check for each part
+// that was only read. It raises the versions in memory. The caller must hold the locks of the
+// session and of its shared nets. If encoding fails, prepare drops the rows, so that they are read
+// again.
 func (d *Durable) prepare(s *queued, e *entry, parts [3]access) error {
 	if s.op.Writes, s.rows = s.inline.writes[:0], s.inline.rows[:0]; 1+len(e.parts) > len(s.inline.rows) {
 		s.op.Writes, s.rows = make([]backend.Write, 0, 1+len(e.parts)), make([]*row, 0, 1+len(e.parts))

@@ -86,7 +86,7 @@ func (m *Memory) stage(k admission.Key, f func(*gate.State) (admission.Change, e
 }
 
 // apply applies the change and queues its records. The caller must hold the locks of the session
-// and its parts.
+// and of its shared nets.
 func (s *step) apply(d *gate.Delta) error {
 	state := s.entry.state
 	s.before.save(state, d)
@@ -107,7 +107,7 @@ func (s *step) undo() {
 	s.restore()
 }
 
-// restore reverts the step. The caller must hold the locks of the session and its parts.
+// restore reverts the step. The caller must hold the locks of the session and of its shared nets.
 func (s *step) restore() {
 	s.before.restore(s.entry.state)
 	if s.uses != "" {

@@ -219,8 +219,8 @@ func (s *survey) overLimit(c *oldChain, begun, whole int) bool {
 }
 
 // fillEvent adds the chains to the event. It reports whether the event removes anything besides
-// removal events. If it does not, it must not be recorded, because each removal event would then
-// lead to another one.
+// removal events. An event that removes nothing else must not be recorded, because each removal
+// event would then lead to another one.
 func (s *survey) fillEvent(e *audit.Removed) bool {
 	var begun, whole []*oldChain
 	for _, c := range s.order {

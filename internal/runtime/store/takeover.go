@@ -9,7 +9,7 @@ import (
 )
 
 // takeover converts the cached states to another policy. While it runs, no other goroutine may hold
-// the lock of a session or part.
+// the lock of a session or of shared nets.
 type takeover struct {
 	admission.Adoption
 	from, to   *statecode.Codec
@@ -25,8 +25,8 @@ type adoptedState struct {
 	row   *row
 }
 
-// adoptEntry converts a session. It first copies the shared parts' nets into the state, because the
-// session's calls refer to them.
+// adoptEntry converts a session. It first copies the nets that sessions share into the state,
+// because the session's calls refer to these nets.
 func (t *takeover) adoptEntry(e *entry) {
 	if e.row == nil || e.row.dropReason() != nil {
 		return

@@ -10,8 +10,8 @@ import (
 
 // VerifyChains verifies the chains in a database. It checks the hashes in each chain and compares
 // each record with the columns of its row. It compares the end of each chain with the first records
-// of other chains, so that it detects a truncated chain. A chain may begin after the record named
-// in a removal event.
+// of other chains, so that it detects a truncated chain. Records may be missing at the beginning of
+// a chain if a removal event accounts for them.
 func VerifyChains(ctx context.Context, d Database) (r Report, err error) {
 	for range 5 {
 		var then, now *audit.Removed
@@ -75,7 +75,7 @@ type chainVerifier struct {
 	Database
 	report   *Report
 	removals *removals
-	ends     map[string]audit.Place // end of each chain
+	ends     map[string]audit.Place // end of each chain, keyed by writer
 	named    map[audit.Head]string  // maps the end of a chain to another chain whose first record names this end
 }
 

@@ -14,15 +14,15 @@ import (
 type rowSubject struct {
 	audit.Process
 	Session string       `json:"session"`
-	Before  time.Time    `json:"before"` // this field and those below are set only for removal events
+	Before  time.Time    `json:"before"` // this and the following fields are set only for removal events
 	Records uint64       `json:"records"`
 	Chains  []audit.Head `json:"chains"`
 }
 
 // checkColumns compares a row's columns, which are used to find the record, with the record itself,
-// because only the record is part of the chain. A row without a session belongs to all sessions.
-// The time column contains the time of the commit, which can be hours after the event if the disk
-// was full.
+// because only the record is part of the chain. An empty session column is always accepted, because
+// a query for any session finds such a row. The time column contains the time of the commit, which
+// can be hours after the event if the disk was full.
 func checkColumns(r *backend.Record) (s rowSubject, fault string) {
 	if json.Unmarshal(r.Object, &s) != nil {
 		return rowSubject{}, ""

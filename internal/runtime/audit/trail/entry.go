@@ -31,8 +31,8 @@ func (f *Filter) mightMatch(event []byte) bool {
 	return true
 }
 
-// Matches reports whether the filter selects e. A tool can be given by its own name, its qualified
-// name, or another name of the call.
+// Matches reports whether the filter selects e. The filter can name a tool by the tool's own name,
+// its qualified name, or another name of the call.
 func (f *Filter) Matches(e *Entry) bool {
 	is := func(want, got string) bool { return want == "" || want == got }
 	switch {
@@ -67,7 +67,7 @@ func (f *Filter) Select(r *Record) (e Entry, ok bool) {
 type Record struct {
 	Writer string // writer of the chain; set only for a database
 	Seq    uint64
-	Event  []byte // the JSON object, without number and hash
+	Event  []byte // the record's JSON object, without its number and hash
 	Hash   [32]byte
 	File   string // path of the file; empty for a database
 	Line   int    // line number in File, starting at 1

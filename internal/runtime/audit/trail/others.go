@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Others is a reader of the records that other processes write to a database. It relies on record
-// numbers, not on clocks. It is not safe for concurrent use.
+// Others reads the records that other processes write to a database. It relies on record numbers,
+// not on clocks. It is not safe for concurrent use.
 type Others struct {
 	database Database
 	read     map[string]uint64 // number of the last record read from each writer; nil before the first successful Read
@@ -20,8 +20,9 @@ func (d Database) Others(ctx context.Context) *Others {
 	return o
 }
 
-// Read returns the records written since the last call, in order for each process. It returns at
-// most the given number of records of each process. The first successful call returns no records.
+// Read returns the records written since the last call. The records of each process are in order.
+// It returns at most the given number of records of each process. The first successful call returns
+// no records.
 func (o *Others) Read(ctx context.Context, most int) (records []Record, err error) {
 	heads, err := o.database.Backend.Heads(ctx)
 	if err != nil {

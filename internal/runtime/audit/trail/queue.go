@@ -83,7 +83,7 @@ func check(block []byte, before audit.Place, linked bool, head audit.Place) (r b
 	return r
 }
 
-// describeFault explains why line cannot follow the record at the given position.
+// describeFault explains why a line cannot follow the record at the given position.
 func describeFault(line []byte, before audit.Place) string {
 	l, err := audit.ParseLine(line)
 	switch {

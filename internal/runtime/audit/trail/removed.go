@@ -63,7 +63,7 @@ func (d Database) removed(ctx context.Context) (*audit.Removed, error) {
 
 // removals holds the position of the last removed record of each chain.
 type removals struct {
-	assumed map[string]audit.Place // positions according to the copy of the newest removal event; reading starts after them
+	assumed map[string]audit.Place // positions according to the copy of the newest removal event; reading starts after these positions
 	onChain map[string]audit.Place // positions according to the removal events in the chains
 	newest  *Removed               // newest removal event in the chains, or nil
 }

@@ -67,7 +67,7 @@ type ApprovalStats struct {
 	Denied  int    `json:"denied"`
 }
 
-// Counts contains statistics for output.
+// Counts holds the statistics of a log in a form suitable for output.
 type Counts struct {
 	Records   uint64          `json:"records"`
 	From      string          `json:"from,omitempty"`
@@ -197,7 +197,8 @@ func (t *ToolStats) quantile(q float64) float64 {
 	return t.Latency.Max
 }
 
-// Counts returns the statistics for output, most frequent first.
+// Counts returns the statistics in a form suitable for output, with the most frequent entries
+// first.
 func (s *Stats) Counts() Counts {
 	c := Counts{Records: s.Records, Sessions: s.Sessions, Tools: []ToolStats{}, Rules: []RuleStats{}, Approvals: []ApprovalStats{}}
 	if s.Records > 0 {

@@ -67,8 +67,8 @@ func after(lines []byte, seq uint64) []byte {
 	return nil
 }
 
-// head returns the position in the log's head file, or the zero Place if it has none. It adds any
-// problem to the report.
+// head returns the position in the log's head file, or the zero Place if the position cannot be
+// determined. It adds any problem to the report.
 func (f File) head(r *Report) audit.Place {
 	name := string(f) + audit.HeadSuffix
 	content, err := audit.ReadHead(string(f))

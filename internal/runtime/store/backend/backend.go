@@ -57,25 +57,25 @@ func (unusable) Is(target error) bool { return target == ErrUnusable }
 // Unwrap returns the original error.
 func (u unusable) Unwrap() error { return u.error }
 
-// Scope is the kind of a part. It determines which sessions share the part.
+// Scope is the kind of a [Part]. It determines which sessions share the part.
 type Scope string
 
-// Scopes of parts.
+// Scopes of a [Part].
 const (
 	Session   Scope = "session"
 	Principal Scope = "principal"
 	Global    Scope = "global"
 )
 
-// PartID identifies a part. A session part's name is the session ID; the global part's name is
-// empty.
+// PartID identifies a [Part]. The name of a session's part is the session ID; the name of the
+// global part is empty.
 type PartID struct {
 	Scope Scope
 	Name  string
 }
 
-// Part is a stored part. Its values are the states that a net with a key has for individual values
-// of the key.
+// Part is a stored part of the state: the nets of one session, or nets that sessions share. If a
+// net has a key, its states for individual values of the key are stored as values of the part.
 type Part struct {
 	ID      PartID
 	Version int64             // 0 if the part does not exist
@@ -84,7 +84,7 @@ type Part struct {
 	Changed time.Time
 }
 
-// Write replaces a part, or only checks the version of a part that an [Op] depends on.
+// Write replaces a [Part], or only checks the version of a part that an [Op] depends on.
 type Write struct {
 	ID      PartID
 	Version int64             // version that was read, or 0 if the part must not exist yet
@@ -110,12 +110,12 @@ type Record struct {
 	Hash   [32]byte // hash of the record and the one before it; see audit.Link
 }
 
-// Op is one step of the gate.
+// Op is one step of the gate, which is committed completely or not at all.
 type Op struct {
 	Session string  // session of the step; the kill switch can stop this session
 	Reserve bool    // whether the op admits a call; such an op is flushed to disk before the call is sent, and refused while the session is stopped
 	Lasts   bool    // whether the op changes state that outlives this process
-	Writes  []Write // parts to write, either all or none of them
+	Writes  []Write // parts of the state to write; either all or none are written
 	Events  []Event // events to add to this process's chain if the op is committed
 	Uses    string  // ID of the approval that the op uses up, or empty
 	Time    time.Time
@@ -179,15 +179,15 @@ const PageSize = 1000
 // Backend is a database. It is safe for concurrent use, except that only one goroutine at a time
 // may call Commit.
 type Backend interface {
-	// Load reads the current parts, one for each ID, in the same order as ids. A part that does not
-	// exist has version 0.
+	// Load reads the current parts of the state, one for each ID, in the same order as ids. A part
+	// that does not exist has version 0.
 	Load(ctx context.Context, ids ...PartID) ([]Part, error)
 
-	// Versions reads the current versions of parts, one for each ID, in the same order as ids.
+	// Versions is like Load, but reads only the versions of the parts.
 	Versions(ctx context.Context, ids ...PartID) ([]int64, error)
 
-	// List reads the scope's parts whose data contains the given text, without their values, oldest
-	// first.
+	// List reads each [Part] in the scope whose data contains the given text, without the part's
+	// values, oldest first.
 	List(ctx context.Context, s Scope, text string) iter.Seq2[Part, error]
 
 	// Commit commits the ops in order, in one transaction, and sets the field Err of each. An op

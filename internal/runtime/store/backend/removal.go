@@ -9,18 +9,19 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// Removal is the content of the part that tracks the removal of old records. Its event is a copy of
-// the recorded removal event; only the record, which belongs to a chain, is authoritative.
+// Removal is the content of the [Part] that tracks the removal of old records. Its event is a copy
+// of the recorded removal event; only the record, which belongs to a chain, is authoritative.
 type Removal struct {
 	Time  time.Time       `json:"time"`            // when a process last looked for records to remove
 	Event json.RawMessage `json:"event,omitempty"` // newest removal event, or nil before the first removal
 }
 
-// RemovalID identifies the part that stores the [Removal].
+// RemovalID identifies the [Part] that stores the [Removal].
 var RemovalID = PartID{Scope: "removal"}
 
-// ReadRemoval returns the decoded removal event, the [Removal], and its part's version. Before the
-// first removal the event is empty. The version is 0 if the part does not exist.
+// ReadRemoval returns the decoded removal event, the [Removal], and the version of the [Part] that
+// stores it. Before the first removal the event is empty. The version is 0 if the part does not
+// exist.
 func ReadRemoval(ctx context.Context, b Backend) (e *audit.Removed, r Removal, version int64, err error) {
 	e = &audit.Removed{}
 	parts, err := b.Load(ctx, RemovalID)

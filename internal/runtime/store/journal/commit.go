@@ -16,8 +16,8 @@ import (
 // batch holds the steps of a single write.
 type batch struct {
 	*Backend
-	versions  map[backend.PartID]int64    // part versions after the batch's steps
-	refused   map[backend.PartID]bool     // parts that the refused steps would have changed
+	versions  map[backend.PartID]int64    // versions of parts of the state after the batch's steps
+	refused   map[backend.PartID]bool     // parts of the state that the refused steps would have changed
 	approvals map[string]backend.Approval // approvals that the ops use, as read from the checkpoint
 	usedInLog []string                    // IDs of approvals that steps in the log had used before the checkpoint was read
 	chain     chainEnd
@@ -26,7 +26,7 @@ type batch struct {
 	lines   []byte
 	steps   []step
 	ops     []*backend.Op
-	ends    []int // end of each step, as an offset in lines
+	ends    []int // offset of each step's end in the batch's lines
 	flush   bool
 	foldErr error  // error that prevents folding the log; nil if another program has merely locked the database
 	scratch []byte // buffer for hashing records
@@ -286,8 +286,9 @@ func (w *batch) check(op *backend.Op) error {
 	return nil
 }
 
-// noteRefused records which parts a refused op would have changed. A later op in the batch that
-// depends on these changes is stale too, even if another process has written the same version.
+// noteRefused records which parts of the state a refused op would have changed. A later op in the
+// batch that depends on these changes is stale too, even if another process has written the same
+// version.
 func (w *batch) noteRefused(op *backend.Op) {
 	for i := range op.Writes {
 		if m := &op.Writes[i]; !m.Read {

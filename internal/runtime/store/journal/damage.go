@@ -148,7 +148,7 @@ func (i *inspection) compareCheckpoint(name string) error {
 	}
 	for id, p := range i.image.parts {
 		if p.data == nil && p.version > 0 {
-			continue // the log contains only changes to this part, not the whole part
+			continue // the log contains only changes to this part of the state, not the whole part
 		}
 		if err := i.comparePart(id, p); err != nil {
 			return err

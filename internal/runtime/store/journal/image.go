@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// maxVersions bounds the number of cached versions of parts that have not changed since the
-// checkpoint.
+// maxVersions bounds the number of cached versions of parts of the state that have not changed
+// since the checkpoint.
 const maxVersions = 1 << 16
 
 // image holds the difference between the checkpoint and the state at a position in the log.
@@ -19,7 +19,7 @@ type image struct {
 	folded uint64 // last step in the checkpoint
 
 	parts    map[backend.PartID]*part
-	versions map[backend.PartID]int64 // cached versions of parts that have not changed since the checkpoint
+	versions map[backend.PartID]int64 // cached versions of parts of the state that have not changed since the checkpoint
 	stops    map[string]backend.Stop  // all stops in force
 	switched map[string]uint64        // last step since the checkpoint that began or ended a stop, keyed by session
 	used     map[string]use           // approvals used by steps since the checkpoint
@@ -30,7 +30,7 @@ type image struct {
 	bytes int64     // total size in bytes of the log's lines since the checkpoint
 }
 
-// part holds the changes made to a part since the checkpoint.
+// part holds the changes made to a [backend.Part] since the checkpoint.
 type part struct {
 	step    uint64
 	version int64
@@ -60,8 +60,8 @@ func newImage(at *sqlite.Place, stops map[string]backend.Stop, clock sqlite.Cloc
 	}
 }
 
-// version returns a part's version. It returns false if the version must be read from the
-// checkpoint.
+// version returns the version of a [backend.Part]. It returns false if the version must be read
+// from the checkpoint.
 func (i *image) version(id backend.PartID) (int64, bool) {
 	if p := i.parts[id]; p != nil {
 		return p.version, true
@@ -70,7 +70,7 @@ func (i *image) version(id backend.PartID) (int64, bool) {
 	return v, ok
 }
 
-// setVersion caches the version of a part that has not changed since the checkpoint.
+// setVersion caches the version of a [backend.Part] that has not changed since the checkpoint.
 func (i *image) setVersion(id backend.PartID, version int64) {
 	if len(i.versions) >= maxVersions {
 		clear(i.versions)

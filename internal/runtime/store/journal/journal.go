@@ -185,7 +185,7 @@ func (b *Backend) isOpen() error {
 func (b *Backend) Writer() string { return b.name }
 
 // Merges implements [backend.Backend]. It returns true, because a step may contain changes to a
-// part instead of the whole part.
+// part of the state instead of the whole part.
 func (b *Backend) Merges() bool { return true }
 
 // Changes implements [backend.Backend].

@@ -42,8 +42,8 @@ type step struct {
 	hash    [sha256.Size]byte
 }
 
-// move describes how a step changes a part: it replaces the part's content, or changes or removes
-// the part.
+// move describes how a step changes a part of the state: it replaces the part's content, or changes
+// or removes the part.
 type move struct {
 	id      backend.PartID
 	version int64 // 0 if the part is removed

@@ -84,8 +84,8 @@ func (b *Backend) Load(_ context.Context, ids ...backend.PartID) (parts []backen
 	return parts, err
 }
 
-// mergedPart reads a part from the checkpoint and applies the changes in c. If c has no ID, it
-// contains no changes.
+// mergedPart reads a [backend.Part] from the checkpoint and applies the changes in c. If c has no
+// ID, it contains no changes.
 func mergedPart(r sqlite.Reading, id backend.PartID, c *sqlite.Change) (p backend.Part, err error) {
 	if c.ID == (backend.PartID{}) || !c.Cleared && c.Version > 0 {
 		if p, err = r.Part(id); err != nil || c.ID == (backend.PartID{}) {
@@ -169,7 +169,8 @@ func (b *Backend) List(_ context.Context, scope backend.Scope, text string) iter
 	}
 }
 
-// listed returns the parts in the scope whose data contains the text, with their changes applied.
+// listed returns each [backend.Part] in the scope whose data contains the text, with the changes to
+// the part applied.
 func listed(r sqlite.Reading, scope backend.Scope, text string, moved []sqlite.Change) ([]backend.Part, error) {
 	all, err := r.Parts(scope, text)
 	if err != nil || len(moved) == 0 {

@@ -25,7 +25,7 @@ type replica struct {
 	logger     *slog.Logger
 	process    processLock
 	checkpoint *sqlite.Checkpoint // the checkpoint; the image has the later changes
-	kick       chan struct{}      // wakes the goroutine that folds
+	kick       chan struct{}      // wakes the goroutine that folds the log
 
 	log       log
 	image     image
@@ -434,7 +434,7 @@ func (r *replica) checkedPlace(from sqlite.Reading, folded uint64) (at sqlite.Pl
 	return at, err
 }
 
-// wake wakes the goroutine that folds.
+// wake wakes the goroutine that folds the log.
 func wake(kick chan<- struct{}) {
 	select {
 	case kick <- struct{}{}:

@@ -19,9 +19,9 @@ type batch struct {
 
 	scopes    []string
 	names     [][]byte
-	inserts   []int32 // indexes of parts that may need to be inserted, counting from 1
+	inserts   []int32 // indexes of the parts of the state that may need to be inserted, counting from 1
 	positions map[backend.PartID]int32
-	ends      []int32 // index of the last part in each run, counting from 1; a run consists of parts that are either all written or all only read
+	ends      []int32 // index of the last part in each run, counting from 1; a run consists of parts of the state that are either all written or all only read
 	shared    []bool  // whether the parts of each run are only read
 
 	sessions, uses [][]byte
@@ -67,7 +67,7 @@ func newBatch(ops []*backend.Op, f *freshParts) *batch {
 	return b
 }
 
-// plan records how the ops of a batch use parts.
+// plan records how the ops of a batch use parts of the state.
 type plan struct {
 	fresh *freshParts
 	parts map[backend.PartID]*part
@@ -122,7 +122,8 @@ func (p *plan) reject(op *backend.Op) error {
 	return nil
 }
 
-// orderParts adds the parts to the batch, in the order that all processes use to lock them.
+// orderParts adds the parts of the state to the batch, in the order that all processes use to lock
+// them.
 func (b *batch) orderParts(parts map[backend.PartID]*part) {
 	ids := make([]backend.PartID, 0, len(parts))
 	for id, p := range parts {
@@ -216,7 +217,7 @@ func (b *batch) applyAnswer(a answer, mark string, f *freshParts) error {
 		switch op.Err = [...]error{nil, backend.ErrStale, backend.ErrUsed, backend.ErrStopped, backend.ErrClock}[a.codes[i]]; {
 		case op.Err == nil:
 			for _, w := range op.Writes {
-				f.add(mark, w.ID) // even if only read, the part is known to have the expected version
+				f.add(mark, w.ID) // the part of the state is known to have the expected version, even if it was only read
 			}
 		case a.codes[i] == 4 && a.newest != nil:
 			op.Err = backend.Behind(op.Time, *a.newest)

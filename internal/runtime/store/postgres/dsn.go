@@ -31,8 +31,8 @@ func parse(o Options) (*pgxpool.Config, error) {
 	if !strings.Contains(o.DSN, "pool_max_conns") {
 		c.MaxConns = maxConnections
 	}
-	// Save the round trip of a ping. It is not needed, because the statement itself detects a dead
-	// connection.
+	// Save the round trip of a ping, which is not needed because the statement itself detects a
+	// dead connection.
 	c.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
 	c.ConnConfig.ConnectTimeout = min(o.Timeout, max(c.ConnConfig.ConnectTimeout, time.Second))
 	limits := fmt.Sprintf(`SET lock_timeout = %d; SET statement_timeout = %d; SET idle_in_transaction_session_timeout = %d;

@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// freshParts tracks which parts are fresh, that is, have been read or written since the server last
-// recovered from a crash.
+// freshParts tracks which parts of the state are fresh, that is, have been read or written since
+// the server last recovered from a crash.
 //
 // Commits that only settle calls do not wait for the disk. A server crash may undo them while this
 // process is still running and has their results in memory, for example version 5 of a part.
@@ -20,7 +20,8 @@ type freshParts struct {
 }
 
 // setMark sets the mark, which identifies the period since the server's last crash. If the mark
-// differs from the previous one, the server has crashed in the meantime, and no part is fresh.
+// differs from the previous one, the server has crashed in the meantime, and no part of the state
+// is fresh.
 func (f *freshParts) setMark(mark string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -30,9 +31,8 @@ func (f *freshParts) setMark(mark string) {
 	f.mark = mark
 }
 
-// add marks the parts as fresh if mark is the current mark. The parts must have been read or
-// written while mark was current. If another mark is current now, add does nothing and returns
-// false.
+// add marks parts of the state as fresh. The parts must have been read or written while the given
+// mark was current. If another mark is current now, add does nothing and returns false.
 func (f *freshParts) add(mark string, ids ...backend.PartID) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -47,7 +47,7 @@ func (f *freshParts) add(mark string, ids ...backend.PartID) bool {
 	return true
 }
 
-// has reports whether a part is fresh, so its cached version can be trusted.
+// has reports whether a part of the state is fresh, so that its cached version can be trusted.
 func (f *freshParts) has(id backend.PartID) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

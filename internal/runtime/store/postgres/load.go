@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Load implements [backend.Backend]. It never returns a part that was read before Load was called.
+// Load implements [backend.Backend]. It never returns data that was read before Load was called.
 func (d *DB) Load(ctx context.Context, ids ...backend.PartID) ([]backend.Part, error) {
 	one := &loadCall{ids: ids, ended: make(chan struct{})}
 	if d.loads.add(one) {

@@ -24,7 +24,8 @@ type loadCall struct {
 	ended chan struct{} // closed when parts or err is set
 }
 
-// maxBatchedParts bounds the number of parts per round trip, unless a single call needs more parts.
+// maxBatchedParts bounds the number of parts of the state that are loaded per round trip, unless a
+// single call needs more.
 const maxBatchedParts = 64
 
 // add queues a call. It reports whether the caller must start answering the queued calls.
@@ -37,8 +38,8 @@ func (l *loadQueue) add(one *loadCall) (first bool) {
 	return first
 }
 
-// next removes the next calls from the queue, and returns them with the IDs of all their parts. If
-// no calls are waiting, it returns nil, and the queue becomes idle.
+// next removes the next calls to [DB.Load] from the queue, and returns these calls with the IDs of
+// all parts that they load. If no calls are waiting, it returns nil, and the queue becomes idle.
 func (l *loadQueue) next() (some []*loadCall, ids []backend.PartID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

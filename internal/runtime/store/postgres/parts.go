@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// each runs a query. It scans every row into columns, and calls f after each scan.
+// each runs a query, scans every row of the result into columns, and calls f after each scan.
 func (d *DB) each(ctx context.Context, columns []any, f func(), sql string, args ...any) error {
 	rows, err := d.pool.Query(ctx, sql, args...)
 	if err != nil {
@@ -31,7 +31,7 @@ const loadSQL = `SELECT coalesce(p.version, 0), p.data, coalesce(p.changed, 'epo
 	(SELECT array_agg(v.data ORDER BY v.key) FROM petrigate_value v WHERE v.part = p.id),
 	coalesce(` + markSQL + `, '')` + eachPartSQL
 
-// eachPartSQL selects the parts with the given scopes and names, in the order given.
+// eachPartSQL selects the parts of the state with the given scopes and names, in the order given.
 const eachPartSQL = `
 FROM unnest($1::text[], $2::bytea[]) WITH ORDINALITY AS a (scope, name, slot)
 LEFT JOIN petrigate_part p ON p.scope = a.scope AND p.name = a.name
@@ -84,9 +84,9 @@ func idColumns(ids []backend.PartID) (scopes []string, names [][]byte) {
 
 const versionsSQL = `SELECT coalesce(p.version, 0), coalesce(` + markSQL + `, '')` + eachPartSQL
 
-// Versions implements [backend.Backend]. The version of a part that was not read since the last
-// server crash is negative, so that a process that read the part earlier reads it again; see
-// [freshParts].
+// Versions implements [backend.Backend]. The version of a part of the state is negative if the part
+// was not read since the last server crash, so that a process that read the part earlier reads it
+// again; see [freshParts].
 func (d *DB) Versions(ctx context.Context, ids ...backend.PartID) (versions []int64, err error) {
 	scopes, names := idColumns(ids)
 	err = d.readCurrent(ctx, len(ids), func(ctx context.Context) (mark string, err error) {
@@ -109,7 +109,7 @@ const (
 	JOIN petrigate_part p ON p.id = a.id ORDER BY a.n`
 )
 
-// List implements [backend.Backend]. It may omit parts that are removed while it runs.
+// List implements [backend.Backend]. It may omit parts of the state that are removed while it runs.
 func (d *DB) List(ctx context.Context, s backend.Scope, text string) iter.Seq2[backend.Part, error] {
 	return func(yield func(backend.Part, error) bool) {
 		ids, err := d.listIDs(ctx, s, text)
@@ -130,7 +130,8 @@ func (d *DB) List(ctx context.Context, s backend.Scope, text string) iter.Seq2[b
 	}
 }
 
-// listIDs returns the row IDs of the scope's parts whose data contains the text, oldest first.
+// listIDs returns the row ID of each [backend.Part] in the scope whose data contains the text,
+// oldest first.
 func (d *DB) listIDs(ctx context.Context, s backend.Scope, text string) (ids []int64, err error) {
 	err = d.read(ctx, "listing in", func(ctx context.Context) error {
 		var id int64

@@ -55,7 +55,8 @@ type DB struct {
 
 var _ backend.Backend = (*DB)(nil)
 
-// Merges implements [backend.Backend]. It returns false, because a row contains the whole part.
+// Merges implements [backend.Backend]. It returns false, because a row contains a whole part of the
+// state.
 func (d *DB) Merges() bool { return false }
 
 // Writer implements [backend.Backend].

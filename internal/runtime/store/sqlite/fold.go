@@ -25,14 +25,15 @@ func (c Clock) Newest() time.Time {
 	return time.UnixMicro(c.Told)
 }
 
-// Change is a part's new content. If the version is 0, the part is removed.
+// Change is the new content of a [backend.Part]. If the version is 0, the part is removed.
 type Change struct {
 	backend.Part          // if Data is nil, the data in the database is unchanged
 	Changes      [][]byte // changes to merge into the stored data
 	Cleared      bool     // whether to remove the stored values before writing the values of the part
 }
 
-// Merged returns the part's data with the changes applied to stored, the data in the database.
+// Merged returns the part's new data: the changes applied to c.Data or, if c.Data is nil, to the
+// stored data.
 func (c *Change) Merged(stored []byte) ([]byte, error) {
 	data := c.Data
 	if data == nil && c.Version > 0 {
@@ -135,7 +136,7 @@ func (f *Fold) approvalsAndStops(l *link) error {
 	return notifyChange(l)
 }
 
-// writePart writes a part to the database.
+// writePart writes a [backend.Part] to the database.
 func writePart(l *link, c *Change) error {
 	scope, name := string(c.ID.Scope), c.ID.Name
 	if c.Cleared {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Place is the position of the last step of the log that the database contains.
+// Place is the position in the log of the last step that the database contains.
 type Place struct {
 	ID      string   // ID of the database
 	Step    uint64   // last step that the database contains

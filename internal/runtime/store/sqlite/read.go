@@ -21,7 +21,7 @@ func (c *Checkpoint) Read(f func(r Reading) error) error {
 // Place returns the position of the last step that the database contains.
 func (r Reading) Place() (Place, error) { return readPlace(r.link) }
 
-// Clock returns the times from the records.
+// Clock reads the [Clock] of the database.
 func (r Reading) Clock() (c Clock, err error) {
 	const all = `SELECT coalesce((SELECT value FROM counter WHERE name = 'latest'), 0),
   coalesce((SELECT value FROM counter WHERE name = 'told'), 0), coalesce((SELECT value FROM counter WHERE name = 'ahead'), 0)`
@@ -29,7 +29,7 @@ func (r Reading) Clock() (c Clock, err error) {
 	return c, err
 }
 
-// Part reads a part with its values. A missing part has version 0.
+// Part reads a [backend.Part] with its values. A missing part has version 0.
 func (r Reading) Part(id backend.PartID) (p backend.Part, err error) {
 	p.ID = id
 	args := []any{string(id.Scope), id.Name}
@@ -52,12 +52,13 @@ func (r Reading) Part(id backend.PartID) (p backend.Part, err error) {
 	return p, err
 }
 
-// Version reads a part's version, or returns 0 if the part does not exist.
+// Version reads the version of a [backend.Part], or returns 0 if the part does not exist.
 func (r Reading) Version(id backend.PartID) (int64, error) {
 	return r.link.number("SELECT version FROM part WHERE scope = ? AND name = ?", string(id.Scope), id.Name)
 }
 
-// Parts reads the scope's parts whose data contains the text, without their values, oldest first.
+// Parts reads each [backend.Part] in the scope whose data contains the text, without the part's
+// values, oldest first.
 func (r Reading) Parts(scope backend.Scope, text string) (all []backend.Part, err error) {
 	const parts = "SELECT name, version, changed, data FROM part WHERE scope = ? AND instr(data, ?) > 0 ORDER BY changed, name"
 	err = r.link.rows(parts, []any{string(scope), text}, func(scan func(...any) error) error {

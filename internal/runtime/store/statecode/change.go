@@ -75,8 +75,8 @@ func (e *encoder) changedNets(s *gate.State, change *Change) {
 	e.flag("}", len(change.Nets) > 0)
 }
 
-// order lists the known members of a part in encoding order. Unknown members come next, followed by
-// the nets and the calls.
+// order lists the known members of a part of a state in encoding order. Unknown members come next,
+// followed by the nets and the calls.
 var order = []string{"v", "policy", "principal", "since", "owner", "writer", "ended", "about", "last", "spent", "would"}
 
 // defaults contains the default values of members, which are not written.
@@ -84,7 +84,8 @@ var defaults = map[string]string{"ended": "false", "last": "0", "would": "[0,0]"
 
 var errMerge = errors.New("a state change is damaged")
 
-// Merge applies changes written by AppendSessionChange or AppendSharedChange to a part.
+// Merge applies changes to a part of a state. The changes must have been written by
+// [Codec.AppendSessionChange] or [Codec.AppendSharedChange].
 func Merge(part []byte, changes [][]byte) ([]byte, error) {
 	m := merged{top: map[string][]byte{}, nets: map[string][]byte{}, calls: map[uint64][]byte{}}
 	if !m.part(part) {
@@ -98,7 +99,7 @@ func Merge(part []byte, changes [][]byte) ([]byte, error) {
 	return m.append(make([]byte, 0, len(part)+len(part)/4+256)), nil
 }
 
-// merged is a decoded part to merge changes into.
+// merged is a decoded part of a state, to merge changes into.
 type merged struct {
 	top   map[string][]byte
 	keys  []string // names of the unknown members in top
@@ -107,8 +108,8 @@ type merged struct {
 	calls map[uint64][]byte
 }
 
-// read adds the members of a part, or of the changes to a part, to m. It passes the value of the
-// member "calls" to the callback. It returns false if the data is damaged.
+// read adds to m the members of a part of a state, or of the changes to such a part. It passes the
+// value of the member "calls" to the callback. It returns false if the data is damaged.
 func (m *merged) read(data []byte, calls func(value []byte) bool) bool {
 	ok := true
 	whole := rawjson.Members(data, func(key, value []byte, _ int) bool {

@@ -9,7 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// fingerprintDigits is how many hex digits of a fingerprint are written. They hold 128 bits.
+// fingerprintDigits is the number of hex digits of a fingerprint that are written. They hold 128
+// bits.
 const fingerprintDigits = 32
 
 // Codec encodes and decodes the states of a policy. It is safe for concurrent use, except that
@@ -36,14 +37,14 @@ func New(p *gate.Policy, active []string) *Codec {
 	return c
 }
 
-// Reset makes the codec reset the given nets to their initial states when it decodes a part that
-// was written under another policy. It must be called before the codec is used.
+// Reset makes the codec reset the given nets to their initial states when it decodes a part of a
+// state that was written under another policy. It must be called before the codec is used.
 func (c *Codec) Reset(nets []string) { c.reset = nets }
 
 // Policy returns the policy that the states belong to.
 func (c *Codec) Policy() *gate.Policy { return c.policy }
 
-// net holds precomputed parts of a net's encoding.
+// net holds precomputed pieces of a net's encoding.
 type net struct {
 	name        string
 	scope       gate.Scope

@@ -40,8 +40,8 @@ func (d *decoder) part(data []byte, values map[string][]byte, session bool) {
 	}
 }
 
-// checkRows records an error if there is a value row (see [Codec.Row]) for a net that the part
-// lacks.
+// checkRows records an error if there is a value row (see [Codec.Row]) for a net that the part of
+// the state lacks.
 func (d *decoder) checkRows(nets []byte, values map[string][]byte) {
 	for row := range values {
 		name, _, ok := cutRow(row)
@@ -184,7 +184,7 @@ func (d *decoder) waitingNet(where string, o *gate.OpenCall, value []byte) {
 	}
 }
 
-// nets decodes the states of the part's nets.
+// nets decodes the states of the nets in a part of a state.
 func (d *decoder) nets(value []byte, values map[string][]byte) {
 	rows := map[int]map[string][]byte{}
 	for row, value := range values {
@@ -200,7 +200,7 @@ func (d *decoder) nets(value []byte, values map[string][]byte) {
 	d.object("the nets", value, func(name string, value []byte) bool {
 		i, known := d.byName[name]
 		if !known || d.Codec.nets[i].scope != d.scope {
-			return known && d.otherPolicy // under the other policy, the net was in this part
+			return known && d.otherPolicy // under the other policy, the net belonged to this part of the state
 		}
 		d.net(i, value, rows[i])
 		return true

@@ -8,18 +8,18 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Loaded is a decoded part.
+// Loaded is a decoded part of a state.
 type Loaded struct {
 	State *gate.State // the state; nets that belong to other parts are in their initial states
-	Info  Info        // facts about the session; set only for a session part
+	Info  Info        // facts about the session; set only for a session's part
 
 	// process that admitted each of the session's open calls, keyed by call number; empty if
 	// unknown
 	Processes map[uint64]string
 
 	// The following fields are set if the part was written under another policy or with other
-	// active nets. They hold the effects on its nets, the value rows to remove, and whether the
-	// remaining rows must be written again.
+	// active nets. They hold the effects on the part's nets, the value rows to remove, and whether
+	// the remaining rows must be written again.
 	Kept          []gate.Kept
 	StaleRows     []string
 	RewriteValues bool
@@ -28,12 +28,13 @@ type Loaded struct {
 	Same bool
 }
 
-// Session decodes a session's part.
+// Session decodes the part of a state that belongs to a session.
 func (c *Codec) Session(name string, data []byte, values map[string][]byte) (Loaded, error) {
 	return c.read(fmt.Sprintf("session %q", name), gate.ScopeSession, data, values)
 }
 
-// Shared decodes the shared part of a principal or of all sessions.
+// Shared decodes a part of a state that the sessions of a principal share, or that all sessions
+// share.
 func (c *Codec) Shared(scope gate.Scope, name string, data []byte, values map[string][]byte) (Loaded, error) {
 	of := "the state that all sessions share"
 	if scope == gate.ScopePrincipal {
@@ -73,7 +74,7 @@ func (c *Codec) read(of string, scope gate.Scope, data []byte, values map[string
 	return l, nil
 }
 
-// adopt converts a part that was written under another policy.
+// adopt converts a part of a state that was written under another policy.
 func (c *Codec) adopt(l *Loaded, scope gate.Scope, values map[string][]byte) {
 	l.State, l.Kept = c.policy.Adopt(l.State, gate.AdoptOptions{Active: c.active, Reset: c.reset})
 	l.Kept = slices.DeleteFunc(l.Kept, func(k gate.Kept) bool {
@@ -93,9 +94,9 @@ func (c *Codec) adopt(l *Loaded, scope gate.Scope, values map[string][]byte) {
 	slices.Sort(l.StaleRows)
 }
 
-// oldCodec returns a codec for the policy that was in force when a part was written. Its nets are
-// those of c that belong to other parts, those that the part contains, and a placeholder for each
-// net that the part contains but c lacks.
+// oldCodec returns a codec for the policy that was in force when a part of a state was written. Its
+// nets are the nets of c that belong to other parts, the nets that the part contains, and a
+// placeholder for each net that the part contains but c lacks.
 func (c *Codec) oldCodec(of string, scope gate.Scope, data []byte) (*Codec, error) {
 	if err := rawjson.Check(data, maxDepth); err != nil {
 		return nil, fmt.Errorf("%s: invalid JSON: %w", of, err)
@@ -136,8 +137,8 @@ func (c *Codec) oldCodec(of string, scope gate.Scope, data []byte) (*Codec, erro
 	return in, nil
 }
 
-// oldNet returns the net that was in force when the part was written. It returns false unless c has
-// that net or a limit that differs from it only in its numbers.
+// oldNet returns the net that was in force when the part of the state was written. It returns false
+// unless c has that net, or a limit that differs from it only in its numbers.
 func (c *Codec) oldNet(name string, stored []byte) (gate.Net, bool) {
 	value, _ := rawjson.Member(stored, "print")
 	print, _ := rawjson.String(value)

@@ -11,11 +11,11 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// maxDepth bounds the nesting depth of a part.
+// maxDepth bounds the nesting depth of the JSON for a part of a state.
 const maxDepth = 128
 
-// appendObject appends metadata. The notation of a number indicates its type: 5 is an int64, 5.0 a
-// float64, and 5e0 a uint64.
+// appendObject appends metadata as a JSON object. The notation of a number indicates its type: 5 is
+// an int64, 5.0 a float64, and 5e0 a uint64.
 func appendObject(dst []byte, m map[string]any) ([]byte, error) {
 	dst = append(dst, '{')
 	for k, key := range slices.Sorted(maps.Keys(m)) {
@@ -79,7 +79,7 @@ func appendFloat(dst []byte, f float64) ([]byte, error) {
 	return dst, nil
 }
 
-// readAny decodes the output of appendAny. The document must be valid JSON.
+// readAny decodes a value encoded by appendAny. The value must be valid JSON.
 func readAny(value []byte) (v any, ok bool) {
 	switch rawjson.Kind(value) {
 	case 'n':

@@ -27,8 +27,8 @@ func (p Processes) processFor(call uint64, writer string) string {
 	return process
 }
 
-// formVersion returns the format version of a session's part. Version 2 makes older programs, which
-// would ignore the calls' processes, refuse the part.
+// formVersion returns the format version of a session's part of the state. Version 2 makes older
+// programs refuse the part, because they would ignore which processes admitted the calls.
 func formVersion(s *gate.State, writer string, p Processes) string {
 	for number := range s.Calls {
 		if p.processFor(number, writer) != "" {
@@ -38,7 +38,7 @@ func formVersion(s *gate.State, writer string, p Processes) string {
 	return "1"
 }
 
-// OpenCalls is a string that occurs in the part of every session with open calls.
+// OpenCalls is a string that occurs in the stored part of every session with open calls.
 const OpenCalls = `,"calls":[{"number":`
 
 // OpenCall is an open call in its stored form.

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// decoder decodes a part into a state. It keeps its first error. The input must be valid JSON.
+// decoder decodes a part of a state, which must be valid JSON. It keeps its first error.
 type decoder struct {
 	*Codec
 	subject     string // description of the part, for error messages

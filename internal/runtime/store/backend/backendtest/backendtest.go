@@ -19,7 +19,7 @@ func session(name string) backend.PartID {
 	return backend.PartID{Scope: backend.Session, Name: name}
 }
 
-// write returns an op that replaces a part.
+// write returns an op that replaces a [backend.Part].
 func write(id backend.PartID, version int64, data string) *backend.Op {
 	return &backend.Op{Reserve: true, Time: start, Writes: []backend.Write{{ID: id, Version: version, Data: []byte(data)}}}
 }
@@ -48,7 +48,7 @@ func commit(t *testing.T, b backend.Backend, want error, ops ...*backend.Op) {
 	}
 }
 
-// load reads a part.
+// load reads a [backend.Part].
 func load(t *testing.T, b backend.Backend, id backend.PartID) backend.Part {
 	t.Helper()
 	all, err := b.Load(t.Context(), id)
@@ -188,7 +188,7 @@ func stale(t *testing.T, open func() backend.Backend) {
 	expect(t, a, session("y"), 0, "")
 }
 
-// read verifies that an op can depend on the version of a part without changing the part.
+// read verifies that an op can depend on the version of a [backend.Part] without changing the part.
 func read(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	x, y := session("x"), session("y")

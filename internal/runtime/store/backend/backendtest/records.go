@@ -111,8 +111,8 @@ func concurrent(t *testing.T, open func() backend.Backend) {
 	}
 }
 
-// count increments the number stored in a part the given number of times. It commits each increment
-// in a batch with another op.
+// count increments the number stored in a [backend.Part] the given number of times. It commits each
+// increment in a batch with another op.
 func count(t *testing.T, b backend.Backend, id backend.PartID, steps int) error {
 	for done := 0; done < steps; {
 		parts, err := b.Load(t.Context(), id)
