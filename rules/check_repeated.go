@@ -8,7 +8,9 @@ func (c *compiler) checkParts() {
 		for _, p := range partsOf(s) {
 			text := p.statement.String()
 			if earlier := first[text]; earlier != nil && earlier != s {
-				c.warnName(p.name, Repeated, "remove it from one of the two rules", "the rule at %[2]s already says %[1]q", text, earlier.Position())
+				if inSameFile(s, earlier) {
+					c.warnName(p.name, Repeated, "remove it from one of the two rules", "the rule at %[2]s already says %[1]q", text, earlier.Position())
+				}
 				continue
 			}
 			first[text] = s

@@ -41,7 +41,9 @@ func newCompiler(files []*File) *compiler {
 			c.fileOf[s] = f
 			text := s.String()
 			if earlier := first[text]; earlier != nil {
-				c.warn(s, Repeated, "", "the statement at %[2]s already says %[1]q", text, earlier.Position())
+				if inSameFile(s, earlier) {
+					c.warn(s, Repeated, "", "the statement at %[2]s already says %[1]q", text, earlier.Position())
+				}
 				continue
 			}
 			first[text] = s
@@ -71,6 +73,10 @@ type Verification struct {
 	Deadlocks int      // number of states without an enabled transition, for example because a limit is used up
 	Dead      []string // transitions that never fire, for example the one for a blocked call
 }
+
+// inSameFile reports whether both statements are in the same file. A repetition in another file is
+// harmless and often intended, for example in the files that init writes for two agents.
+func inSameFile(s, t Statement) bool { return s.Position().File == t.Position().File }
 
 // warn adds a warning about a whole statement.
 func (r *report) warn(s Statement, code Code, hint, format string, args ...any) {

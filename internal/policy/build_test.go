@@ -50,7 +50,7 @@ transitions:
 
 func TestBuild(t *testing.T) {
 	r, err := Build(Source{
-		Rules:   ruleTexts("block rm\nlimit push to 3 per session", "block rm\nrequire human-approval before deploy"),
+		Rules:   ruleTexts("block rm\nlimit push to 3 per session\nblock rm", "block rm\nrequire human-approval before deploy"),
 		Nets:    parseNets(t, pipeline),
 		Default: "deny",
 		Active:  []string{"pipeline"},
