@@ -16,10 +16,10 @@ const whyDefault = "the default refuses calls that no rule and no net names"
 // citedAll joins the names of the nets, each with its position.
 func citedAll(nets []verify.Net) string { return text.And(list.Map(nets, citedNet)) }
 
-// citedNet returns the name of a net, with its position if this is known.
+// citedNet returns the name of a net, with its position if known.
 func citedNet(n verify.Net) string { return cited(n.Name, n.Rule) }
 
-// cited returns the name of a net or transition, with its position if this is known.
+// cited returns the name of a net or transition, with its position if known.
 func cited(name string, at gate.Position) string {
 	if at.Line == 0 {
 		return name

@@ -125,7 +125,7 @@ func speaksOfAgents(c *config.Config) bool {
 }
 
 // NoAudit warns about an audit log in a directory that does not exist. The proxy does not start
-// without its audit log, because it refuses calls that it cannot record.
+// without its audit log, because it would have to refuse every call that it cannot record.
 func NoAudit(c *config.Config) diag.List {
 	if c.Audit.File == "" {
 		return nil

@@ -9,9 +9,10 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A call that matches two maps gets a name from each of them, so the rules for both names apply to
-// it. That is correct if a command does two things or if the narrower pattern has the stricter
-// rules. If the narrower pattern has the weaker rules, these rules have no effect.
+// The maps of a policy give names to calls. A call that matches two maps gets a name from each, so
+// the rules for both names apply to it. That is correct if a command does two things or if the
+// narrower pattern has the stricter rules. If the narrower pattern has the weaker rules, these
+// rules have no effect.
 
 // milder warns about a map if all calls that it matches also get a second name with stricter rules,
 // from a map with a wider pattern.
@@ -86,9 +87,9 @@ func (ns netInfos) lists(nets []verify.Net, name string) bool {
 	return slices.ContainsFunc(nets, func(n verify.Net) bool { return slices.Contains(listed(ns[n.Name]), name) })
 }
 
-// within reports whether the map narrow seems to match less than the map wide. It tests both maps
-// on all substrings of text: wide must match all of those that narrow matches, and at least one
-// more.
+// within reports whether the narrow map seems to match less than the wide one. It tests both maps
+// on all substrings of text: the wide map must match every substring that the narrow map matches,
+// and at least one more.
 func within(narrow, wide gate.Map, text string) bool {
 	if narrow.Match == nil || wide.Match == nil {
 		return false

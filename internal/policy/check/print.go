@@ -17,7 +17,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Print writes the problems, the summary, a table of the tools and how they can be called, and the
+// Print writes the problems, the summary, a table that shows how each tool can be called, and the
 // results of the claims.
 func (r Report) Print(w io.Writer, ink text.Ink, verbose bool) error {
 	r.Problems.Print(w, ink)
@@ -46,8 +46,8 @@ func tableBelow(w io.Writer, head string, rows [][]string) error {
 	return text.TableBelow(w, "", head, rows)
 }
 
-// printVerified writes a table of the tools and whether they can be called, the results of the
-// claims, and the notes.
+// printVerified writes a table that shows which tools can be called, the results of the claims, and
+// the notes.
 func (r Report) printVerified(w io.Writer, verbose bool) error {
 	if err := tableBelow(w, "TOOL|CAN BE CALLED|NETS", r.ToolRows()); err != nil {
 		return err

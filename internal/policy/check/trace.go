@@ -186,7 +186,7 @@ func Called(s verify.Step) string {
 }
 
 // The function further returns a phrase that lists the other names of the step's call, such as ",
-// also called release", or "" if they are not known.
+// also called release", or "" if the other names are not known.
 func further(s verify.Step) string {
 	if s.Names == nil {
 		return ""

@@ -34,9 +34,9 @@ func (n *Net) Live(m gate.Marking) {
 	}
 }
 
-// WithoutStart returns net n, which was generated from a rule, without its start transition, if it
-// has one, and that transition's place. The start transition fires on its own and has no effect
-// after the first call.
+// WithoutStart returns net n, which was generated from a rule, but without the start transition and
+// its place, if n has them. The start transition fires on its own and has no effect after the first
+// call.
 func (n Net) WithoutStart() Net {
 	t := slices.IndexFunc(n.Transitions, func(t Transition) bool { return t.Name == "start" && len(t.Tools) == 0 && t.Every == 0 })
 	if t < 0 || len(n.Transitions[t].In) != 1 {

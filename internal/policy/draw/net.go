@@ -56,7 +56,7 @@ type Transition struct {
 	Row      bool          // whether the transition counts consecutive identical calls
 	Sum      string        // limit on a sum, such as "1000 of amount"; may be empty
 	Never    bool          // whether the transition is known never to fire
-	Every    time.Duration // time between two firings by the clock; 0 if the clock does not fire the transition
+	Every    time.Duration // interval between firings of a timed transition; 0 if the transition is not timed
 	Key      []string      // fields of the key; the transition fires separately for each value
 	Unless   []string      // names that exempt a call from the transition
 	Listed   bool          // whether the box lists admitted names instead of showing a transition

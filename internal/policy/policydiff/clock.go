@@ -9,13 +9,13 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// tickOf is the prefix of the names of calls that stand for ticks of the clock. No tool has such a
-// name.
+// tickOf is the prefix of the names of calls that stand for firings of timed transitions. No tool
+// has such a name.
 const tickOf = "\x00tick "
 
-// clockless returns a copy of n with calls that stand for the ticks of the clock. No pattern in any
-// net matches these calls. A net with a key retains its clock, because a tick concerns all values
-// of the key, and a call only one of them.
+// clockless returns a copy of n where calls stand for the firings of timed transitions. No pattern
+// in any net matches these calls. A net with a key keeps its timed transitions, because such a
+// transition fires for all values of the key, and a call has only one of them.
 func clockless(n gate.Net) gate.Net {
 	none := gate.Tool{Name: tickOf + "*", Kind: gate.Glob}
 	keyed := hasKey(n)
@@ -36,7 +36,7 @@ func clockless(n gate.Net) gate.Net {
 	return n
 }
 
-// A ticking is a transition fired by the clock, with the call that stands for its ticks.
+// A ticking is a timed transition, with the call that stands for its firing.
 type ticking struct {
 	net    string
 	number int // index of the transition in the net
@@ -77,12 +77,11 @@ func waits(policies [2]*gate.Policy) []time.Duration {
 	return list.Sorted(out)
 }
 
-// A tick is a transition fired by the clock. In each of the two policies, a call stands for the
-// transition; the tick holds the names of these calls. A name is empty if the policy does not have
-// the net.
+// A tick is a timed transition. In each of the two policies, a call stands for the transition; the
+// tick holds the names of these calls. A name is empty if the policy does not have the net.
 type tick [2]string
 
-// ticks returns the ticks of the two policies.
+// ticks returns the timed transitions of the two policies.
 func (d *Comparison) ticks(policies [2]*gate.Policy) []tick {
 	var all []tick
 	old, changed := tickings(policies[0]), tickings(policies[1])
@@ -110,8 +109,8 @@ func (t tick) pass(policies [2]*gate.Policy, states [2]*gate.State) {
 	}
 }
 
-// fire fires a transition of the clock and reports whether the transition was enabled. tool is the
-// name of the call that stands for the transition.
+// fire fires a timed transition and reports whether the transition was enabled. tool is the name of
+// the call that stands for the transition.
 func fire(p *gate.Policy, s *gate.State, tool string) (enabled bool) {
 	verdict, number, _ := decide(p, s, gate.Call{Tool: tool})
 	if verdict == refusedCall {

@@ -48,9 +48,9 @@ type representative struct {
 // The type possible represents a call to compare. If no arguments for it are known, the call might
 // not exist; each policy then sees it with the names that the policy's maps would assign.
 //
-// A loose search includes calls that might not exist and lets the clock fire in any order and as
-// often as possible. It therefore over-approximates the policies: if it finds no difference, no
-// difference exists, but a difference that it finds might not be real.
+// A loose search includes calls that might not exist and lets timed transitions fire in any order
+// and any number of times. It therefore over-approximates the policies: if it finds no difference,
+// no difference exists, but a difference that it finds might not be real.
 type possible struct {
 	representative
 	names   [2][]gate.Name // for each policy, the names that its maps would assign

@@ -24,8 +24,8 @@ type product struct {
 	maybe    []possible
 	policies [2]*gate.Policy
 	waits    []time.Duration
-	loose    bool            // whether the search includes calls that might not exist and ignores the time between ticks
-	ticks    []tick          // ticks of the clock; set only in a loose search
+	loose    bool            // whether the search includes calls that might not exist and ignores the intervals of timed transitions
+	ticks    []tick          // timed transitions; set only in a loose search
 	whole    [2]*gate.Policy // for a loose search, the policies with all nets, without a clock
 	nodes    []node
 	seen     map[string]bool

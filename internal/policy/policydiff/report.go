@@ -67,7 +67,7 @@ func (w *Witness) report() *reportedWitness {
 	return &reportedWitness{Calls: w.trace.Calls(), Events: check.ToolSet{}.Events(w.trace), Old: w.verdicts[0].String(), New: w.verdicts[1].String()}
 }
 
-// Undecided reports whether no difference was found but the comparison is incomplete.
+// Undecided reports whether the comparison is incomplete and found no difference.
 func (d *Comparison) Undecided() bool { return d.result() == "unknown" }
 
 // directions holds the ways the new policy can differ from the old one, in the same order as

@@ -111,9 +111,9 @@ func (p *product) end(k, open int, o gate.Outcome, again bool) {
 	p.visit(n)
 }
 
-// wait lets the duration d pass under both policies. Each transition of the clock ticks as often as
-// its interval fits into d, and the remainder is dropped. Any difference found this way is checked
-// with the gate's own clock; see confirm.
+// wait lets the duration d pass under both policies. Each timed transition fires as often as its
+// interval fits into d, and the remainder is dropped. Any difference found this way is checked with
+// the gate's own clock; see [product.confirm].
 func (p *product) wait(k int, d time.Duration) {
 	n := p.nodes[k].clone()
 	n.from, n.began, n.repeat = k, n.began+1, repeat{}
@@ -132,7 +132,7 @@ func (p *product) wait(k int, d time.Duration) {
 	p.visit(n)
 }
 
-// expandLoose makes the calls that might not exist and fires transitions of the clock.
+// expandLoose makes the calls that might not exist and fires timed transitions.
 func (p *product) expandLoose(k int) (missing []int) {
 	for _, c := range p.maybe {
 		if missing := p.begin(k, c); missing != nil {

@@ -22,7 +22,7 @@ func (plan *Plan) Run(o Options) error {
 	return err
 }
 
-// offer shows the plan, asks for confirmation and, if it is given, writes the plan.
+// offer shows the plan, asks for confirmation and, if the user confirms, writes the plan.
 func (plan *Plan) offer(o Options) error {
 	if plan.There != "" {
 		return plan.compare(o)

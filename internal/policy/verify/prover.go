@@ -82,7 +82,7 @@ func (m *prover) groups() [][]int {
 type Options struct {
 	Prove []Assertion
 	Tools []Tool // tools known to exist; tools named in the policy may exist too
-	Known bool   // whether no tools exist besides Tools, not even tools that share the name of an action or label
+	Known bool   // whether Tools lists all tools, even those that share the name of an action or label
 
 	// Lacks returns an argument that field f reads but the tool's schema does not list, or "" if
 	// the tool accepts all arguments that f reads. A call with such an argument does not show that

@@ -26,7 +26,7 @@ type RemedyFinder struct {
 // A Remedy lists calls that make a refused call possible, if any were found.
 type Remedy struct {
 	Found bool   // whether the refused call is admitted after Steps
-	None  bool   // whether no sequence of successful calls makes the refused call possible
+	None  bool   // whether the refused call stays impossible after any sequence of successful calls
 	Steps Trace  // the calls to make before the refused call; each must succeed before the next begins
 	Why   string // if neither Found nor None is set, the reason
 

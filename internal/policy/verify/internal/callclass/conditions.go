@@ -97,8 +97,7 @@ func samples(conditions, fields []string, more ...any) []map[string]any {
 	return all
 }
 
-// Extended returns variants of the given arguments, extended by members that the conditions
-// mention.
+// Extended returns variants of the given arguments with added members that the conditions mention.
 func Extended(args string, conditions []string) []string {
 	base := make(object)
 	if args != "" && json.Unmarshal([]byte(args), &base) != nil {

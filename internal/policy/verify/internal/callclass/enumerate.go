@@ -110,7 +110,7 @@ func (b *Enumerator) Actual(p *gate.Policy, c gate.Call) *Class {
 	return s
 }
 
-// addPhases extends the effects of s by the phases that do not admit a call with the given names.
+// addPhases adds to the effects of s the phases that do not admit a call with the given names.
 func (b *vocabulary) addPhases(s *Class, names []gate.Name) {
 	var ls []naming.Label
 	for _, name := range names {
@@ -139,8 +139,8 @@ func (b *vocabulary) addPhases(s *Class, names []gate.Name) {
 	}
 }
 
-// Waiting returns the class that represents the passage of time until the clock fires the given
-// transition of n.
+// Waiting returns the class that represents the passage of time until the given timed transition of
+// n fires.
 func (n *Net) Waiting(transition int) *Class {
 	e := n.intern(Meaning{{Asked: gate.Asked{Transitions: []int{transition}}}})
 	return &Class{Waits: true, Wait: n.Info.Transitions[transition].Every, Effects: []Effect{{n.Index, e}}}

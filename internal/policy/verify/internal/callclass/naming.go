@@ -12,7 +12,7 @@ import (
 type policyNaming struct {
 	naming.Naming
 	maps   []*mapping
-	used   bool            // whether a net reads labels, or an assertion uses names that only maps give
+	used   bool            // whether a net reads labels, or an assertion uses names given only by maps
 	others map[string]bool // names of known tools that contain a dot; actions with these names do not count as evidence
 }
 

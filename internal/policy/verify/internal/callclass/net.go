@@ -20,7 +20,7 @@ type Net struct {
 	Place map[string]int // indexes of the places, by name
 	Trans []petri.Transition
 	Adds  []bool // for each transition, whether it ignores weak names, which do not count as evidence
-	Dead  []bool // for each transition, whether it is dead, that is, can never fire
+	Dead  []bool // for each transition, whether it is dead and can thus never fire
 
 	crossed bool // whether two fields of the key share a sort; see [Enumerator.Crossed]
 

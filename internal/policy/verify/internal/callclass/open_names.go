@@ -12,7 +12,7 @@ import (
 )
 
 // Many patterns can match the same name, in so many combinations that names cannot be synthesized
-// for all of them. A question is about only a few of these patterns, so names for them are
+// for all of them. A question is about only a few of these patterns, so names that match them are
 // synthesized when the question is asked.
 
 // openNames represents the calls to tools that only patterns match.

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// add adds the classes of form f that are not equivalent to existing ones.
+// add adds the classes of form f, except those equivalent to existing classes.
 func (b *Enumerator) add(tool string, f *form) {
 	if b.clock.tick() {
 		return

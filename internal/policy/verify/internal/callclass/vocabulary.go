@@ -20,7 +20,7 @@ type vocabulary struct {
 	isTool   map[string]bool         // names and aliases of tools
 	known    map[string]bool         // names of known tools
 	supposed map[string]bool         // tools that might not exist
-	complete bool                    // whether no tools exist besides the known ones and those named by the policy or an assertion
+	complete bool                    // whether the only tools are the known ones and those named by the policy or an assertion
 	action   map[string][]string     // actions named in rules, by tool
 	joint    map[string]bool         // names of the form tool.action that each represent several other names
 	listed   map[string]bool         // names that a net or an assertion uses
