@@ -56,7 +56,7 @@ func (c *compiler) checkNames(s Statement) {
 		names = s.allNames()
 	}
 	for _, n := range names {
-		if r, ok := invisible(n.Text); ok {
+		if r, ok := firstInvisible(n.Text); ok {
 			c.warnName(n, InvisibleChar, "", "the name contains the invisible character %U", r)
 		}
 		c.checkLookAlike(s, n)

@@ -32,7 +32,7 @@ func (c *compiler) checkExamples() {
 				asked[g] = namingPolicy(maps[g])
 			}
 			switch {
-			case c.refused(g): // the map's error has already been reported
+			case c.hasFailedMap(g): // the map's error has already been reported
 			case len(maps[g]) == 0:
 				c.failName(e, e.As, NoSuchMap, c.nearLabel(e, tool), "no map gives calls to %s the name %s", tool, e.As)
 			case e.hasName(tool, asked[g]) == e.Not:
@@ -68,8 +68,8 @@ func (e *Example) noEvidenceReason(tool Name, p *gate.Policy) *gate.Doubt {
 	return &why
 }
 
-// refused reports whether any map that gives the label to calls to the tool has an error.
-func (c *compiler) refused(g labelSource) bool {
+// hasFailedMap reports whether any map that gives the label to calls to the tool has an error.
+func (c *compiler) hasFailedMap(g labelSource) bool {
 	return slices.ContainsFunc(c.labels.maps[g.as], func(m *Map) bool { return c.failed[m.statement()] != nil && m.tool().Matches(g.tool) })
 }
 

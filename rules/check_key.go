@@ -29,7 +29,7 @@ func fieldsOf(s Statement) (fields []Field) {
 // look like paths.
 func (c *compiler) checkFields(s Statement) {
 	for _, f := range fieldsOf(s) {
-		if r, ok := invisible(f.Text); ok && !f.Expression {
+		if r, ok := firstInvisible(f.Text); ok && !f.Expression {
 			c.warnField(f, InvisibleChar, "", "the field contains the invisible character %U", r)
 		}
 		if !f.Expression && !isPath(f.Text) && strings.Contains(f.Text, ".") {

@@ -39,28 +39,29 @@ func (c *compiler) checkPeople(s Statement, until []Name, write string) {
 	}
 }
 
-// clock matches times of day.
-var clock = regexp.MustCompile(`^[0-9]{1,2}(:[0-9]{2})?(am|pm|h)?$`)
+// timeOfDay matches times of day.
+var timeOfDay = regexp.MustCompile(`^[0-9]{1,2}(:[0-9]{2})?(am|pm|h)?$`)
 
-// times lists words for times that authors write where a call is expected.
-var times = []string{"midnight", "noon", "midday", "morning", "evening", "night", "hours", "weekend", "weekends", "today", "tomorrow",
+// timeWords lists words for times that authors write where a call is expected.
+var timeWords = []string{"midnight", "noon", "midday", "morning", "evening", "night", "hours", "weekend", "weekends", "today", "tomorrow",
 	"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
 
 // checkTimes warns about times of day in place of the calls that begin and end a rule.
 func (c *compiler) checkTimes(lists ...[]Name) {
 	for _, n := range slices.Concat(lists...) {
-		if word := strings.ToLower(n.Text); !n.Quoted && c.labels.maps[n.Text] == nil && (slices.Contains(times, word) || clock.MatchString(word)) {
+		if word := strings.ToLower(n.Text); !n.Quoted && c.labels.maps[n.Text] == nil && (slices.Contains(timeWords, word) || timeOfDay.MatchString(word)) {
 			c.warnName(n, KeywordLike, "rules do not know the time of day; quote the name if it is a tool", "%s is the name of a call, not a unit of time", n)
 		}
 	}
 }
 
-// fields lists common field names that authors write after "per" to count each value separately.
-var fields = []string{"channel", "channel_id", "path", "file", "filename", "folder", "directory", "repo", "repository", "branch", "project",
+// fieldNames lists common field names that authors write after "per" to count each value
+// separately.
+var fieldNames = []string{"channel", "channel_id", "path", "file", "filename", "folder", "directory", "repo", "repository", "branch", "project",
 	"customer", "customer_id", "account", "recipient", "url", "host", "domain", "env", "environment", "table", "database", "tenant", "team", "group", "org", "organization", "user_id", "id"}
 
-// users lists words for the user that authors write after "per".
-var users = []string{"client", "agent", "principal", "person", "caller", "member"}
+// userWords lists words for the user that authors write after "per".
+var userWords = []string{"client", "agent", "principal", "person", "caller", "member"}
 
 // checkEach warns if the call that refills a limit has a name that probably means a field or the
 // user.
@@ -73,9 +74,9 @@ func (c *compiler) checkEach(s *Limit) {
 	switch word := strings.ToLower(n.Text); {
 	case n.Text == "Agent": // Claude Code has a tool with this name
 		return
-	case slices.Contains(fields, word):
+	case slices.Contains(fieldNames, word):
 		per = "session for each " + n.Text
-	case slices.Contains(users, word):
+	case slices.Contains(userWords, word):
 		per = "user"
 	default:
 		return

@@ -14,11 +14,11 @@ func (c *compiler) gateMaps(m *Map) (all []gate.Map) {
 	var bad *Error
 	switch m.Pattern.Kind {
 	case Runs:
-		bad = c.readers.runs(&out[0], m.Pattern)
+		bad = c.readers.compileRuns(&out[0], m.Pattern)
 	case Reads, Writes:
-		out, bad = c.readers.files(out[0], m.Pattern)
+		out, bad = c.readers.compileFiles(out[0], m.Pattern)
 	case When:
-		bad = c.readers.when(&out[0], m.Pattern)
+		bad = c.readers.compileWhen(&out[0], m.Pattern)
 	default:
 		out[0].Match = m.Pattern.match
 	}

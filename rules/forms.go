@@ -44,5 +44,5 @@ const (
 	fieldForm = `a field is a key, a path such as $.file.path, or an expression in quotes`
 )
 
-// within is the hint for a rule that tries to limit how long a success counts.
-const within = "rules cannot limit the age of a success; it unlocks one call (require A before B), or counts until another call: require A before B since C"
+// withinHint is the hint for a rule that tries to limit how long a success counts.
+const withinHint = "rules cannot limit the age of a success; it unlocks one call (require A before B), or counts until another call: require A before B since C"

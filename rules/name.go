@@ -106,8 +106,8 @@ func shortList(names []Name, last string) string {
 	return text.Join(texts, last)
 }
 
-// calls returns the [gate.Tool] for each name; see [Name.Call].
-func calls(names []Name) []gate.Tool { return list.Map(names, Name.Call) }
+// gateTools returns the [gate.Tool] for each name; see [Name.Call].
+func gateTools(names []Name) []gate.Tool { return list.Map(names, Name.Call) }
 
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 

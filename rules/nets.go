@@ -81,13 +81,13 @@ func (c *compiler) requireNet(s *Require, first []Name, before Name) gate.Net {
 	}
 	earns, waits := c.keys(s, s.Key)
 	transitions := []gate.Transition{
-		{Name: observer, Inputs: []string{ready}, Outputs: []string{gated}, Tools: calls(first), Deferred: true, Observe: true, Evidence: true, Key: earns},
+		{Name: observer, Inputs: []string{ready}, Outputs: []string{gated}, Tools: gateTools(first), Deferred: true, Observe: true, Evidence: true, Key: earns},
 		{Name: second, Inputs: []string{gated}, Outputs: []string{after}, Tools: []gate.Tool{tool}, Unless: spared, Key: waits},
 	}
 	if len(s.Since) > 0 {
 		name += "-since-" + joinNetForms(s.Since, "or")
 		transitions = append(transitions, gate.Transition{Name: "spoil", Inputs: []string{gated}, Outputs: []string{ready},
-			Tools: calls(s.Since), Observe: true, Spoils: true, Key: waits})
+			Tools: gateTools(s.Since), Observe: true, Spoils: true, Key: waits})
 	}
 	if len(s.Key) > 0 {
 		name += "-with-same-" + keyNetForm(s.Key, true)
@@ -101,7 +101,7 @@ func (c *compiler) requireNet(s *Require, first []Name, before Name) gate.Net {
 // If before is a pattern, a required call need not wait: with "require backup before *", backup
 // must not wait for itself.
 func (s *Require) waitingCall(before Name) (tool gate.Tool, spared []gate.Tool) {
-	tool, spared = before.Call(), calls(s.Unless)
+	tool, spared = before.Call(), gateTools(s.Unless)
 	if tool.Kind != gate.Glob {
 		return tool, spared
 	}
@@ -145,7 +145,7 @@ func (s *Require) reason(first []Name, before Name) string {
 
 func approveNet(s *Approve, before Name) gate.Net {
 	name, where := "approve-before-"+before.netForm(), ready
-	approve := gate.Transition{Name: "approve", Tools: []gate.Tool{before.Call()}, Manual: true, Via: s.Via, Unless: calls(s.Unless)}
+	approve := gate.Transition{Name: "approve", Tools: []gate.Tool{before.Call()}, Manual: true, Via: s.Via, Unless: gateTools(s.Unless)}
 	reason := fmt.Sprintf("%s requires human approval", before)
 	if s.Persons > 1 {
 		name += fmt.Sprintf("-by-%d", s.Persons)
@@ -172,7 +172,7 @@ func approveNet(s *Approve, before Name) gate.Net {
 }
 
 func blockNet(s *Block, tool Name) gate.Net {
-	do := gate.Transition{Name: transitionName(tool), Inputs: []string{locked}, Outputs: []string{locked}, Tools: []gate.Tool{tool.Call()}, Unless: calls(s.Unless)}
+	do := gate.Transition{Name: transitionName(tool), Inputs: []string{locked}, Outputs: []string{locked}, Tools: []gate.Tool{tool.Call()}, Unless: gateTools(s.Unless)}
 	if len(s.After) == 0 {
 		n := ruleNet("block-"+tool.netForm(), s.Rule, gate.CauseBlock, []string{locked}, do)
 		n.Reason = fmt.Sprintf("%s is blocked and cannot be called.", tool)
@@ -187,9 +187,9 @@ func blockNet(s *Block, tool Name) gate.Net {
 // taint returns the transitions that activate a rule when a call with a name in after is made, and
 // deactivate it when a call with a name in until succeeds.
 func taint(after, until []Name) []gate.Transition {
-	ts := []gate.Transition{{Name: "taint", Inputs: []string{ready}, Outputs: []string{tainted}, Tools: calls(after), Observe: true, Spoils: true}}
+	ts := []gate.Transition{{Name: "taint", Inputs: []string{ready}, Outputs: []string{tainted}, Tools: gateTools(after), Observe: true, Spoils: true}}
 	if len(until) > 0 {
-		ts = append(ts, gate.Transition{Name: "clear", Inputs: []string{tainted}, Outputs: []string{ready}, Tools: calls(until), Observe: true, Deferred: true, Evidence: true})
+		ts = append(ts, gate.Transition{Name: "clear", Inputs: []string{tainted}, Outputs: []string{ready}, Tools: gateTools(until), Observe: true, Deferred: true, Evidence: true})
 	}
 	return ts
 }
@@ -206,7 +206,7 @@ func untilExcluded(n Name, until []Name) []gate.Tool {
 // excluded converts names to exemptions from a rule about a pattern. An exempted call remains
 // subject to the policy's default.
 func excluded(names []Name) []gate.Tool {
-	tools := calls(names)
+	tools := gateTools(names)
 	for i := range tools {
 		tools[i].Spared = true
 	}

@@ -11,7 +11,7 @@ import (
 func (c *compiler) limitNet(s *Limit) gate.Net {
 	other, limited := c.keys(s, s.Key)
 	call := gate.Transition{Name: transitionName(s.Tools...), Inputs: []string{ready, budget}, Outputs: []string{ready},
-		Tools: calls(s.Tools), Unless: calls(s.Unless), Key: limited}
+		Tools: gateTools(s.Tools), Unless: gateTools(s.Unless), Key: limited}
 	places, transitions := []string{budget}, []gate.Transition{call}
 	switch {
 	case s.Of != nil:

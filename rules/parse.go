@@ -54,17 +54,17 @@ func (p *parser) statement() Statement {
 	switch {
 	case t.kind == atEnd:
 		return nil
-	case t.is("shadow"):
+	case t.isWord("shadow"):
 		return p.shadow(t)
-	case t.is("allow"):
+	case t.isWord("allow"):
 		return ruleParser{p}.allow(t)
-	case t.is("map"):
+	case t.isWord("map"):
 		return p.mapping(t)
-	case t.is("success"):
+	case t.isWord("success"):
 		return p.success(t)
-	case t.is("example"):
+	case t.isWord("example"):
 		return p.example(t)
-	case t.is("prove"):
+	case t.isWord("prove"):
 		return p.prove(t)
 	}
 	return p.rule(t, Rule{Pos: p.line.position(t.off)})
@@ -73,11 +73,11 @@ func (p *parser) statement() Statement {
 // rule parses a statement that compiles to a net. t is its keyword.
 func (p *parser) rule(t token, r Rule) Statement {
 	switch {
-	case t.is("require"):
+	case t.isWord("require"):
 		return ruleParser{p}.require(r)
-	case t.is("block"):
+	case t.isWord("block"):
 		return ruleParser{p}.block(r)
-	case t.is("limit"):
+	case t.isWord("limit"):
 		return ruleParser{p}.limit(r)
 	}
 	p.unknownStatement(t)
@@ -122,7 +122,7 @@ func (p *parser) shadow(at token) Statement {
 	switch {
 	case t.kind == atEnd:
 		p.line.fail(Missing, t, shadowForm, "the rule is missing")
-	case t.is("allow"):
+	case t.isWord("allow"):
 		p.line.fail(NoRule, t, "omit shadow", "allow refuses nothing, in shadow or not")
 	case slices.Contains(statementWords, t.text) && !slices.Contains(ruleWords, t.text):
 		p.line.fail(NoRule, t, "only require, block and limit can be in shadow", "%q is not a rule", p.line.text[t.off:t.end])

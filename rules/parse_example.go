@@ -44,7 +44,7 @@ func (p *parser) value(object bool) token {
 	case object && strings.HasPrefix(p.line.text[start:], "{"):
 		return p.object(start)
 	case !object && strings.HasPrefix(p.line.text[start:], `"`):
-		t := p.line.separated(p.line.jsonString(start, "text"), "text")
+		t := p.line.checkSeparated(p.line.jsonString(start, "text"), "text")
 		p.line.off = t.end
 		return t
 	}
@@ -73,5 +73,5 @@ func (p *parser) object(start int) token {
 		p.line.fail(BadExample, token{off: at, end: t.end}, "", "parsers could read the arguments differently: %s", bad.Msg)
 	}
 	p.line.off = t.end
-	return p.line.separated(t, "arguments")
+	return p.line.checkSeparated(t, "arguments")
 }

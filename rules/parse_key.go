@@ -45,7 +45,7 @@ func (p keyParser) keyField(of side) KeyField {
 	f := p.field(sameForm)
 	k := KeyField{Field: f, Other: f}
 	if p.atComma() {
-		return p.checked(k, of)
+		return p.checkKeyField(k, of)
 	}
 	if at := p.line.peek(); p.optional("as") {
 		if !of.other {
@@ -56,12 +56,12 @@ func (p keyParser) keyField(of side) KeyField {
 			k.Field, k.Other = g, f
 		}
 	}
-	return p.checked(k, of)
+	return p.checkKeyField(k, of)
 }
 
-// checked rejects a field of a result if the call has no result at the time when the field is read.
-// It returns k.
-func (p keyParser) checked(k KeyField, of side) KeyField {
+// checkKeyField rejects a field of a result if the call has no result at the time when the field is
+// read. It returns k.
+func (p keyParser) checkKeyField(k KeyField, of side) KeyField {
 	switch {
 	case k.Field.Result:
 		p.line.fail(BadKey, k.Field.at, "write: with same to as result.$.email", "a call has no result before it is made")
@@ -144,7 +144,7 @@ func (p keyParser) expression(start int) Field {
 	t := p.line.jsonString(start, "expression")
 	p.line.off = t.end
 	if !strings.HasPrefix(p.line.text[t.end:], ",") {
-		t = p.line.separated(t, "expression")
+		t = p.line.checkSeparated(t, "expression")
 	}
 	return Field{Pos: p.line.position(start), Text: t.text, Expression: true, line: p.line, at: t}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 func (p ruleParser) limit(r Rule) Statement {
-	if t := p.line.peek(); t.is("session") { // "session" is a period here, so it must be quoted as the name of a call
+	if t := p.line.peek(); t.isWord("session") { // "session" is a period here, so it must be quoted as the name of a call
 		p.line.fail(Unexpected, t, `quote a tool with this name: limit "session" to`, "%q is not a call", t.text)
 	}
 	l := &Limit{Tools: p.list("the name to limit is missing", "name", limitForm)}
@@ -33,7 +33,7 @@ func (p ruleParser) limit(r Rule) Statement {
 	default:
 		p.spanHint(at)
 		p.keyword("per", limitForm)
-		p.per(l)
+		p.parsePer(l)
 	}
 	p.secondSpan()
 	of := p.line.peek()
@@ -47,14 +47,14 @@ func (p ruleParser) limit(r Rule) Statement {
 
 // sumHint rejects "at once" and "in a row" in a limit on a sum, and suggests a span instead.
 func (p ruleParser) sumHint() {
-	if t := p.line.peek(); t.is("at") || t.is("in") {
+	if t := p.line.peek(); t.isWord("at") || t.isWord("in") {
 		p.line.fail(Unexpected, t, "a sum needs a span; write: limit A to 1000 of amount per session", `expected "per", not %q`, t.text)
 	}
 }
 
 // secondSpan rejects a second span in a limit and suggests a second limit instead.
 func (p ruleParser) secondSpan() {
-	if t := p.line.peek(); t.is("per") || t.is("at") || t.is("in") {
+	if t := p.line.peek(); t.isWord("per") || t.isWord("at") || t.isWord("in") {
 		p.line.fail(Trailing, t, "write two limits: limit A to 1 at once, limit A to 3 per session", "unexpected %q after the span of the limit", t.text)
 	}
 }
@@ -91,8 +91,8 @@ func (p ruleParser) spanHint(t token) {
 	}
 }
 
-// per parses the words after "per": a span, or the call that refills the limit.
-func (p ruleParser) per(l *Limit) {
+// parsePer parses the words after "per": a span, or the call that refills the limit.
+func (p ruleParser) parsePer(l *Limit) {
 	t := p.line.next()
 	if t.kind == atEnd {
 		p.line.fail(Missing, t, limitForm, "the session, or the name that refills the limit, is missing")
@@ -106,9 +106,9 @@ func (p ruleParser) per(l *Limit) {
 		return
 	}
 	switch {
-	case t.is("successful"):
+	case t.isWord("successful"):
 		l.Successful = true
-		t = p.successful()
+		t = p.parseSuccessful()
 	case t.isCase("successful"):
 		p.wrongCase(t, "successful")
 	}
@@ -119,7 +119,7 @@ func (p ruleParser) per(l *Limit) {
 		p.line.fail(Unexpected, t, limitForm, "only one call can refill a limit, not a list")
 	case t.kind == bare && (t.text == "each" || t.text == "every"):
 		p.line.fail(Unexpected, t, limitClauses, "unexpected %q", t.text)
-	case next.kind != atEnd && !next.is("unless") && !next.is("with") && !next.is("for") && t.kind == bare && text.Nearest(t.text, []string{"successful"}) != "":
+	case next.kind != atEnd && !next.isWord("unless") && !next.isWord("with") && !next.isWord("for") && t.kind == bare && text.Nearest(t.text, []string{"successful"}) != "":
 		p.line.fail(Unexpected, t, `did you mean "successful"?`, "unexpected %q", t.text)
 	}
 }
@@ -141,7 +141,7 @@ func (p ruleParser) span(l *Limit, t token) bool {
 	switch {
 	case ok && t.isCase(spans[over].word):
 		p.wrongCase(t, spans[over].word)
-	case ok && t.is(spans[over].word):
+	case ok && t.isWord(spans[over].word):
 		l.Over = over
 		p.perUser(l)
 		return true
@@ -165,20 +165,20 @@ func (p ruleParser) perUser(l *Limit) {
 		p.wrongCase(t, spans[over].word)
 	case l.Over == User && t.kind == bare && over.Window() > 0:
 		l.Over, l.PerUser = over, true
-	case l.Over.Window() > 0 && t.is("user"):
+	case l.Over.Window() > 0 && t.isWord("user"):
 		p.line.fail(Unexpected, at, "write: per user "+l.Over.String(), "user must come first")
-	case l.Over == User && !t.is("session"):
+	case l.Over == User && !t.isWord("session"):
 		p.line.fail(Unexpected, t, userForm, "unknown unit of time %q", p.line.text[t.off:t.end])
 	default:
 		p.line.fail(Unexpected, at, "use one span: per session, per user or per user per day", "unexpected %q", at.text)
 	}
 }
 
-// successful parses the call after "per successful".
-func (p ruleParser) successful() token {
+// parseSuccessful parses the call after "per successful".
+func (p ruleParser) parseSuccessful() token {
 	t := p.line.next()
 	switch {
-	case t.kind == atEnd || t.is("unless"):
+	case t.kind == atEnd || t.isWord("unless"):
 		p.line.fail(Missing, t, successfulForm, "the call that must succeed is missing")
 	case t.kind == bare && slices.Contains(SpanWords(), t.text):
 		p.line.fail(Unexpected, t, successfulForm, "%q is not a call", t.text)

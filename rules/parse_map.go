@@ -12,7 +12,7 @@ func (p *parser) mapping(at token) Statement {
 	m := &Map{Pos: p.line.position(at.off)}
 	m.Tools, m.Field = p.target(mapForm)
 	if m.Field == "" {
-		m.Pattern = patternParser{p}.when()
+		m.Pattern = patternParser{p}.parseWhen()
 	} else {
 		m.Pattern = patternParser{p}.pattern()
 	}
@@ -84,7 +84,7 @@ func (p *parser) anotherTool() bool {
 // wholeCall reports whether the next word is "when" or an argument object, so that the statement
 // concerns the whole call rather than a field.
 func (p *parser) wholeCall() bool {
-	return strings.HasPrefix(p.line.text[p.line.skip(p.line.off):], "{") || p.line.peek().is("when")
+	return strings.HasPrefix(p.line.text[p.line.skip(p.line.off):], "{") || p.line.peek().isWord("when")
 }
 
 // targetTool parses a tool of a map's target, and returns its end.

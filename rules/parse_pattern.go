@@ -37,15 +37,15 @@ func (p patternParser) word() Pattern {
 		p.line.fail(Missing, t, mapForm, "the word or regex to look for is missing")
 		return Pattern{}
 	}
-	if !p.line.peek().is("as") {
+	if !p.line.peek().isWord("as") {
 		switch {
-		case t.is("runs"):
-			return p.runs(t)
-		case t.is("reads"):
+		case t.isWord("runs"):
+			return p.parseRuns(t)
+		case t.isWord("reads"):
 			return p.words(Reads, t, "the file pattern is missing", readsForm)
-		case t.is("writes"):
+		case t.isWord("writes"):
 			return p.words(Writes, t, "the file pattern is missing", readsForm)
-		case t.is("when"):
+		case t.isWord("when"):
 			p.line.fail(BadOperand, t, `write: map tool when "..." as name; quote a tool with a dot in its name`, `"when" reads the whole call and does not accept a field`)
 		case slices.ContainsFunc(patternWords[Runs:], t.isCase):
 			p.wrongCase(t, strings.ToLower(t.text))
@@ -80,11 +80,11 @@ func (p patternParser) patternAt(from, to int) Pattern {
 	return Pattern{Pos: p.line.position(from), line: p.line, written: token{off: from, end: to}}
 }
 
-// runs parses the command after "runs". The word "exactly" is the command's program only if "as"
-// follows it.
-func (p patternParser) runs(at token) Pattern {
+// parseRuns parses the command after "runs". The word "exactly" is the command's program only if
+// "as" follows it.
+func (p patternParser) parseRuns(at token) Pattern {
 	start := p.line.off
-	exactly := p.line.next().is("exactly") && !p.line.peek().is("as")
+	exactly := p.line.next().isWord("exactly") && !p.line.peek().isWord("as")
 	if !exactly {
 		p.line.off = start
 	}
@@ -97,7 +97,7 @@ func (p patternParser) runs(at token) Pattern {
 func (p patternParser) words(kind PatternKind, at token, missing, form string) Pattern {
 	found := Pattern{Kind: kind, argument: p.line.peek()}
 	last := at
-	for !p.line.peek().is("as") {
+	for !p.line.peek().isWord("as") {
 		t := p.line.next()
 		switch {
 		case t.kind == atEnd && len(found.Words) == 0:
@@ -144,8 +144,8 @@ func (p patternParser) operator(t token) {
 	}
 }
 
-// when parses an expression about the whole call.
-func (p patternParser) when() Pattern { return p.whenOf(whenForm) }
+// parseWhen parses an expression about the whole call.
+func (p patternParser) parseWhen() Pattern { return p.whenOf(whenForm) }
 
 // whenOf parses an expression. form shows the form of the statement, for hints.
 func (p patternParser) whenOf(form string) Pattern {
@@ -165,7 +165,7 @@ func (p patternParser) whenOf(form string) Pattern {
 // both readings are valid, slash rejects the line.
 func (p patternParser) slash(start int) Pattern {
 	wordEnd := p.line.wordEnd(start)
-	closing := p.closing(start)
+	closing := p.closingSlash(start)
 	if closing >= 0 && closing < wordEnd {
 		return p.regex(start, closing)
 	}
@@ -187,14 +187,14 @@ func (p patternParser) openSlash() Pattern {
 	t := p.line.peek()
 	found := p.word()
 	escaped := len(t.text) > 1 && strings.HasSuffix(t.text, "/")
-	if after := p.line.peek(); escaped || after.kind != atEnd && !after.is("as") {
+	if after := p.line.peek(); escaped || after.kind != atEnd && !after.isWord("as") {
 		p.line.fail(BadRegex, t, "a regex ends with a slash", "the regex is not closed")
 	}
 	return found
 }
 
-// closing returns the offset of the slash that closes the regex at start, or -1.
-func (p patternParser) closing(start int) int {
+// closingSlash returns the offset of the slash that closes the regex at start, or -1.
+func (p patternParser) closingSlash(start int) int {
 	for i := start + 1; i < len(p.line.text); i++ {
 		switch p.line.text[i] {
 		case '\\':
@@ -209,7 +209,7 @@ func (p patternParser) closing(start int) int {
 // endsAsMap reports whether the rest of the line, from off, is "as NAME".
 func (p patternParser) endsAsMap(off int) bool {
 	look := &scanner{place: p.line.place, text: p.line.text, off: off}
-	return look.next().is("as") && look.next().kind != atEnd && look.next().kind == atEnd && look.err == nil
+	return look.next().isWord("as") && look.next().kind != atEnd && look.next().kind == atEnd && look.err == nil
 }
 
 // regex parses /expression/ or /expression/i.

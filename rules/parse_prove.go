@@ -41,18 +41,18 @@ func (p claimParser) read() {
 	switch {
 	case t.kind == atEnd:
 		p.line.fail(Missing, t, proveForm, "the claim is missing")
-	case t.is("never"):
-		p.never()
-	case t.is("at-most"):
+	case t.isWord("never"):
+		p.parseNever()
+	case t.isWord("at-most"):
 		p.atMost()
-	case t.is("only"):
+	case t.isWord("only"):
 		claim.Claim, claim.Tools = Only, p.claimNames("the list of calls is missing", onlyForm)
 		claim.Approval = p.withoutApproval(onlyForm)
 		p.end("without")
-	case t.is("narrower-than"):
+	case t.isWord("narrower-than"):
 		claim.Claim, claim.File = NarrowerThan, p.name("the file is missing", narrowerForm)
 		p.end()
-	case t.is("exclusive"):
+	case t.isWord("exclusive"):
 		claim.Claim, claim.Places = Exclusive, p.places()
 		p.end()
 	default:
@@ -64,7 +64,7 @@ func (p claimParser) read() {
 func (p claimParser) simpleClaim(t token) {
 	claim := p.claim
 	for c := Reachable; c <= NoTerminalStates; c++ {
-		if !t.is(c.String()) {
+		if !t.isWord(c.String()) {
 			continue
 		}
 		claim.Claim = c
@@ -111,8 +111,8 @@ func (p claimParser) claimNames(missing, form string) []Name {
 // neverWords lists the keywords within a claim that begins with "never".
 var neverWords = []string{"before", "after", "while", "without"}
 
-// never parses the words after "never".
-func (p claimParser) never() {
+// parseNever parses the words after "never".
+func (p claimParser) parseNever() {
 	claim := p.claim
 	claim.Tools = p.claimNames("the name of the call is missing", proveForm)
 	t := p.line.peek()
@@ -124,13 +124,13 @@ func (p claimParser) never() {
 	switch {
 	case t.kind == atEnd:
 		claim.Claim = Never
-	case t.is("without"):
+	case t.isWord("without"):
 		claim.Claim, claim.Approval = NeverWithoutApproval, p.withoutApproval(withoutForm)
 		p.end("via")
-	case t.is("before"):
+	case t.isWord("before"):
 		p.line.off = t.end
 		claim.Claim = NeverBefore
-		if p.line.peek().is("human-approval") {
+		if p.line.peek().isWord("human-approval") {
 			p.line.fail(Unexpected, p.line.peek(), withoutForm, "a person is not a call")
 		}
 		claim.Others = p.claimNames("the call that comes first is missing", proveForm)
@@ -143,10 +143,10 @@ func (p claimParser) never() {
 			later = nil
 		}
 		p.end(later...)
-	case t.is("after"):
+	case t.isWord("after"):
 		p.line.off = t.end
-		p.after()
-	case t.is("while"):
+		p.parseAfter()
+	case t.isWord("while"):
 		p.line.off = t.end
 		claim.Claim, claim.Others = NeverWhile, p.claimNames("the call that is in progress is missing", whileForm)
 		p.end()
@@ -159,8 +159,8 @@ func (p claimParser) never() {
 	}
 }
 
-// after parses the words after "never A after".
-func (p claimParser) after() {
+// parseAfter parses the words after "never A after".
+func (p claimParser) parseAfter() {
 	claim := p.claim
 	claim.Claim, claim.Others = NeverAfter, p.claimNames("the call that comes first is missing", proveAfterForm)
 	claim.Approval = p.withoutApproval(withoutForm)

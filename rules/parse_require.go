@@ -15,8 +15,8 @@ func (p ruleParser) require(r Rule) Statement {
 	}
 	p.line.off = start
 	s := &Require{}
-	s.First, s.Or = p.first()
-	p.before()
+	s.First, s.Or = p.parseRequired()
+	p.expectBefore()
 	s.Before = p.list("the call that waits is missing", "name", requireForm)
 	s.Once = p.optional("once")
 	if p.optional("since") {
@@ -43,14 +43,14 @@ func (s *Require) nextKeywords() []string {
 	return []string{"once", "since", "with"}
 }
 
-// first parses the required calls: a list, or names separated by "or".
-func (p ruleParser) first() (names []Name, or bool) {
+// parseRequired parses the required calls: a list, or names separated by "or".
+func (p ruleParser) parseRequired() (names []Name, or bool) {
 	names = p.list("the required call is missing", "name", requireForm)
 	for at := p.line.peek(); p.optional("or"); at = p.line.peek() {
 		if !or && len(names) > 1 || p.comma() {
 			p.line.fail(Unexpected, at, orForm, `a list uses commas or "or", not both`)
 		}
-		if or = true; p.line.peek().is("before") {
+		if or = true; p.line.peek().isWord("before") {
 			p.line.fail(Missing, p.line.peek(), orForm, "a name is missing")
 		}
 		t := p.listItem()
@@ -64,13 +64,13 @@ func (p ruleParser) first() (names []Name, or bool) {
 	return names, or
 }
 
-// before parses the keyword that separates the two sides of a requirement.
-func (p ruleParser) before() {
+// expectBefore parses the keyword that separates the two sides of a requirement.
+func (p ruleParser) expectBefore() {
 	switch t := p.line.peek(); t.text {
 	case "and":
 		p.line.fail(Unexpected, t, orForm, `expected "before", not %q`, t.text)
 	case "within":
-		p.line.fail(Unexpected, t, within, `expected "before", not %q`, t.text)
+		p.line.fail(Unexpected, t, withinHint, `expected "before", not %q`, t.text)
 	}
 	p.keyword("before", requireForm)
 }
@@ -81,13 +81,13 @@ func (p ruleParser) approvals() *Approve {
 	t := p.listItem()
 	next := p.line.peek()
 	switch {
-	case t.is("human-approval"):
+	case t.isWord("human-approval"):
 		return &Approve{Persons: 1}
 	case t.isCase("human-approval"):
 		p.wrongCase(t, "human-approval")
-	case t.is("human-approvals"):
+	case t.isWord("human-approvals"):
 		p.line.fail(Unexpected, t, personsForm, "the number of people is missing")
-	case next.is("human-approval") || next.is("human-approvals"):
+	case next.isWord("human-approval") || next.isWord("human-approvals"):
 		p.line.off = next.end
 		return &Approve{Persons: p.countAt(t)}
 	case t.kind == bare && (next.isCase("human-approval") || next.isCase("human-approvals")):
@@ -104,7 +104,7 @@ func (p ruleParser) approve(a *Approve, r Rule) Statement {
 	}
 	p.keyword("before", approveForm)
 	a.Before = p.list("the call that waits for approval is missing", "name", approveForm)
-	a.After, a.Until = p.after()
+	a.After, a.Until = p.parseAfter()
 	a.Rule = p.ending(r, approveClauses, p.afterWords(a.After)...)
 	return a
 }
@@ -117,7 +117,7 @@ func (p ruleParser) channel() string {
 		switch {
 		case t.isCase(c):
 			p.wrongCase(t, c)
-		case t.is(c):
+		case t.isWord(c):
 			return t.text
 		}
 	}

@@ -10,7 +10,7 @@ type ruleParser struct{ *parser }
 
 func (p ruleParser) block(r Rule) Statement {
 	b := &Block{Tools: p.list("the name to block is missing", "name", blockForm)}
-	b.After, b.Until = p.after()
+	b.After, b.Until = p.parseAfter()
 	b.Rule = p.ending(r, blockClauses, p.afterWords(b.After)...)
 	return b
 }
@@ -20,13 +20,13 @@ func (p ruleParser) allow(at token) Statement {
 	if t := p.line.peek(); len(a.Tools) == 1 && a.Tools[0].String() == "only" && t.kind == bare {
 		p.line.fail(Unexpected, t, fmt.Sprintf("write: allow %s; and in the configuration, to refuse the rest: default: deny", strings.TrimSuffix(p.line.text[t.off:t.end], ",")), "unexpected %q after only", t.text)
 	}
-	a.Because = p.because()
+	a.Because = p.parseReason()
 	p.endOf(allowClauses, "because")
 	return a
 }
 
-// after parses the calls that activate and deactivate a rule, if any.
-func (p ruleParser) after() (after, until []Name) {
+// parseAfter parses the calls that activate and deactivate a rule, if any.
+func (p ruleParser) parseAfter() (after, until []Name) {
 	if !p.optional("after") {
 		return nil, nil
 	}
@@ -55,7 +55,7 @@ func (p ruleParser) ending(r Rule, form string, earlier ...string) Rule {
 	} else {
 		earlier = append(earlier, "unless")
 	}
-	if r.Because = p.because(); r.Because == "" {
+	if r.Because = p.parseReason(); r.Because == "" {
 		earlier = append(earlier, "because")
 	} else {
 		earlier = nil
@@ -64,9 +64,9 @@ func (p ruleParser) ending(r Rule, form string, earlier ...string) Rule {
 	return r
 }
 
-// because parses the author's reason in quotes, after "because". Without this keyword, it returns
-// "".
-func (p ruleParser) because() string {
+// parseReason parses the author's reason in quotes, after "because". Without this keyword, it
+// returns "".
+func (p ruleParser) parseReason() string {
 	if !p.optional("because") {
 		return ""
 	}

@@ -90,7 +90,7 @@ func (p *parser) isRepeated(text string) bool {
 
 // listItem parses a name in a list. Any comma ends a bare name.
 func (p *parser) listItem() token {
-	return p.upTo(func(start int) int {
+	return p.nameUpTo(func(start int) int {
 		n := strings.IndexFunc(p.line.text[start:], func(r rune) bool { return r == ',' || r == '#' || isSeparator(r) })
 		if n < 0 {
 			return len(p.line.text)
@@ -101,19 +101,19 @@ func (p *parser) listItem() token {
 
 // nameInList parses a name in a list. Only a comma at the end of a word ends a bare name.
 func (p *parser) nameInList() token {
-	return p.upTo(func(start int) int {
+	return p.nameUpTo(func(start int) int {
 		return start + len(strings.TrimRight(p.line.text[start:p.line.wordEnd(start)], ","))
 	})
 }
 
-// upTo parses a name in a list. stop returns the end of a bare name that begins at start.
-func (p *parser) upTo(stop func(start int) int) token {
+// nameUpTo parses a name in a list. stop returns the end of a bare name that begins at start.
+func (p *parser) nameUpTo(stop func(start int) int) token {
 	start := p.line.skip(p.line.off)
 	if strings.HasPrefix(p.line.text[start:], `"`) {
 		t := p.line.quoted(start)
 		p.line.off = t.end
 		if !strings.HasPrefix(p.line.text[t.end:], ",") {
-			return p.line.separated(t, "name")
+			return p.line.checkSeparated(t, "name")
 		}
 		return t
 	}
@@ -144,7 +144,7 @@ func (p *parser) atComma() bool {
 func (p *parser) keyword(word, form string) {
 	t := p.line.next()
 	switch {
-	case t.is(word):
+	case t.isWord(word):
 	case t.kind == atEnd:
 		p.line.fail(Missing, t, form, "%q is missing", word)
 	case t.isCase(word):
@@ -160,7 +160,7 @@ func (p *parser) optional(word string) bool {
 	if t.isCase(word) {
 		p.wrongCase(t, word)
 	}
-	if !t.is(word) {
+	if !t.isWord(word) {
 		return false
 	}
 	p.line.off = t.end
@@ -206,7 +206,7 @@ func clauseHint(word, form string) string {
 		return sumForm
 	case "within":
 		if form == requireClauses {
-			return within
+			return withinHint
 		}
 	case "following", "afterwards":
 		return afterForm
@@ -228,7 +228,7 @@ func (p *parser) quotedText(what, form string) token {
 		}
 		return token{}
 	}
-	t := p.line.separated(p.line.jsonString(start, what), what)
+	t := p.line.checkSeparated(p.line.jsonString(start, what), what)
 	p.line.off = t.end
 	return t
 }

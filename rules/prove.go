@@ -96,10 +96,10 @@ func (s *Prove) Each() []*Prove {
 	var out []*Prove
 	tools := [][]Name{s.Tools}
 	if s.Claim != AtMost && s.Claim != Only {
-		tools = single(s.Tools)
+		tools = listOfEach(s.Tools)
 	}
 	for _, t := range tools {
-		for _, o := range single(s.Others) {
+		for _, o := range listOfEach(s.Others) {
 			one := *s
 			one.Tools, one.Others = t, o
 			out = append(out, &one)
@@ -108,9 +108,9 @@ func (s *Prove) Each() []*Prove {
 	return out
 }
 
-// single returns a list for each name, containing only that name. If there are no names, it returns
-// a single empty list.
-func single(names []Name) [][]Name {
+// listOfEach returns a list for each name, containing only that name. If there are no names, it
+// returns a single empty list.
+func listOfEach(names []Name) [][]Name {
 	if len(names) == 0 {
 		return [][]Name{nil}
 	}
@@ -125,9 +125,9 @@ func (s *Prove) String() string {
 	text := fmt.Sprintf("prove %s %s", s.Claim, joinNames(s.allNames()))
 	switch s.Claim {
 	case Never, NeverBefore, NeverWithoutApproval, NeverAfter, NeverWhile:
-		text = "prove never " + s.never()
+		text = "prove never " + s.neverText()
 	case AtMost:
-		text = fmt.Sprintf("prove at-most %d %s%s per %s", s.Count, joinNames(s.Tools), keyEach(s.Key), s.per())
+		text = fmt.Sprintf("prove at-most %d %s%s per %s", s.Count, joinNames(s.Tools), keyEach(s.Key), s.perText())
 	case Only:
 		text += s.Approval.withoutClause()
 	case AlwaysPossible:
@@ -138,8 +138,8 @@ func (s *Prove) String() string {
 	return text
 }
 
-// never returns the words after "never".
-func (s *Prove) never() string {
+// neverText returns the words after "never".
+func (s *Prove) neverText() string {
 	var b strings.Builder
 	b.WriteString(joinNames(s.Tools))
 	switch s.Claim {
@@ -176,8 +176,8 @@ func (a *Approval) withoutClause() string {
 	return words
 }
 
-// per returns the words after "per".
-func (s *Prove) per() string {
+// perText returns the words after "per".
+func (s *Prove) perText() string {
 	switch {
 	case len(s.Others) > 0 && s.Successful:
 		return "successful " + joinNames(s.Others)

@@ -35,8 +35,8 @@ func isInvisible(r rune) bool {
 		r == '\u2800' // the blank Braille pattern, which looks like a space
 }
 
-// invisible returns the first invisible character in a string, if any.
-func invisible(s string) (rune, bool) {
+// firstInvisible returns the first invisible character in a string, if any.
+func firstInvisible(s string) (rune, bool) {
 	for _, r := range s {
 		if isInvisible(r) {
 			return r, true

@@ -20,8 +20,8 @@ func newReaders(o shell.Options) readers {
 	return readers{o.NewReader(), cel.NewReader(), cel.NewResults()}
 }
 
-// runs compiles a map that looks for a command in a script.
-func (r *readers) runs(out *gate.Map, p Pattern) *Error {
+// compileRuns compiles a map that looks for a command in a script.
+func (r *readers) compileRuns(out *gate.Map, p Pattern) *Error {
 	number, err := r.scripts.Command(p.Words, p.Exactly)
 	if err != nil {
 		return p.line.errorAt(BadCommand, p.argument, "", "%v", err)
@@ -30,8 +30,9 @@ func (r *readers) runs(out *gate.Map, p Pattern) *Error {
 	return nil
 }
 
-// files compiles a map that looks for files in a script. It returns one map for each pattern.
-func (r *readers) files(out gate.Map, p Pattern) (all []gate.Map, bad *Error) {
+// compileFiles compiles a map that looks for files in a script. It returns one map for each
+// pattern.
+func (r *readers) compileFiles(out gate.Map, p Pattern) (all []gate.Map, bad *Error) {
 	access := map[PatternKind]shell.Access{Reads: shell.Reads, Writes: shell.Writes}[p.Kind]
 	for _, glob := range p.Words {
 		number, err := r.scripts.Files(access, glob)
@@ -44,8 +45,8 @@ func (r *readers) files(out gate.Map, p Pattern) (all []gate.Map, bad *Error) {
 	return all, nil
 }
 
-// when compiles a map with an expression.
-func (r *readers) when(out *gate.Map, p Pattern) *Error {
+// compileWhen compiles a map with an expression.
+func (r *readers) compileWhen(out *gate.Map, p Pattern) *Error {
 	number, err := r.calls.Expr(p.Text)
 	if err != nil {
 		return badExpression(p.line, p.argument, err)

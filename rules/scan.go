@@ -48,8 +48,8 @@ const (
 	quoted
 )
 
-// is reports whether t is the given bare word.
-func (t token) is(word string) bool { return t.kind == bare && t.text == word }
+// isWord reports whether t is the given bare word.
+func (t token) isWord(word string) bool { return t.kind == bare && t.text == word }
 
 // isCase reports whether t is the given bare word, but in a different letter case.
 func (t token) isCase(word string) bool {
@@ -96,7 +96,7 @@ func (s *scanner) peek() token {
 	case start == len(s.text) || s.text[start] == '#':
 		return token{kind: atEnd, off: s.contentEnd(start), end: start}
 	case s.text[start] == '"':
-		return s.separated(s.quoted(start), "name")
+		return s.checkSeparated(s.quoted(start), "name")
 	default:
 		return s.bare(start, s.wordEnd(start))
 	}
@@ -212,8 +212,9 @@ func escapedRune(s string) (r rune, size int) {
 	return r, 6
 }
 
-// separated rejects quoted text that touches the next word. what describes the text in messages.
-func (s *scanner) separated(t token, what string) token {
+// checkSeparated rejects quoted text that touches the next word. what describes the text in
+// messages.
+func (s *scanner) checkSeparated(t token, what string) token {
 	if s.err != nil {
 		return token{}
 	}

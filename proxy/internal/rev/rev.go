@@ -80,9 +80,9 @@ func Of(version string) *Rev {
 // Lacks reports whether the method exists only in the other family.
 func (r *Rev) Lacks(method string) bool { return slices.Contains(r.lacks, method) }
 
-// cacheable lists the methods whose results must contain a cache lifetime in the revisions with
-// ResultType.
-var cacheable = [...]string{"resources/list", "resources/templates/list", "prompts/list", "resources/read"}
+// cacheableMethods lists the methods whose results must contain a cache lifetime in the revisions
+// with ResultType.
+var cacheableMethods = [...]string{"resources/list", "resources/templates/list", "prompts/list", "resources/read"}
 
 // Result converts the result of a method to the form for clients of family r, by adding or removing
 // resultType. The server can be of either family.
@@ -92,7 +92,7 @@ func (r *Rev) Result(result []byte, method string) []byte {
 		return result
 	case typed:
 		return wire.AppendWithout(nil, result, "resultType")
-	case slices.Contains(cacheable[:], method):
+	case slices.Contains(cacheableMethods[:], method):
 		return wire.AppendStamped(nil, result, []byte(`{"resultType":"complete","ttlMs":0,"cacheScope":"private"}`))
 	default:
 		return wire.AppendStamped(nil, result, []byte(`{"resultType":"complete"}`))

@@ -79,7 +79,7 @@ func resultOutcome(x *Task, result []byte) gate.Outcome {
 // gate knows the outcome, even if another goroutine has reported it.
 func (s *Tasks) end(x *Task, o gate.Outcome, result []byte, by string) {
 	defer x.lockSettling()()
-	if !x.ends(o) {
+	if !x.mustReport(o) {
 		return
 	}
 	s.Settle(x.origin, x.Ticket, o, result, by)
@@ -90,7 +90,7 @@ func (s *Tasks) end(x *Task, o gate.Outcome, result []byte, by string) {
 	if first {
 		close(x.Over)
 	}
-	s.ended(x)
+	s.dropOrphan(x)
 }
 
 // poll sends tasks/get requests until the task's outcome is known. It pauses while the client's own

@@ -74,7 +74,7 @@ func (s *Tasks) refuse(a session.Peer, method string) error {
 		keys = []string{"tasks", method[len("tasks/"):]}
 	}
 	switch {
-	case a.Rev.Lacks(method) || !s.offered(a.Rev, keys...):
+	case a.Rev.Lacks(method) || !s.anyOffers(a.Rev, keys...):
 		return wire.NewFault(wire.CodeMethodNotFound, "Method not found: no upstream has "+method+" for clients of this revision")
 	case a.Rev.TaskExtension && !a.TakesTasks():
 		return spec.LacksTasks()
@@ -131,7 +131,7 @@ func (s *Tasks) List(q session.Request) ([]byte, error) {
 		return nil, wire.NewFault(wire.CodeInvalidParams, "Unknown cursor")
 	}
 	page := all[from:min(from+spec.TaskPageSize, len(all))]
-	result := rawjson.Object{}.Raw("tasks", rawjson.Array(s.current(page)...))
+	result := rawjson.Object{}.Raw("tasks", rawjson.Array(s.fetchAll(page)...))
 	if from+len(page) < len(all) {
 		result = result.String("nextCursor", strconv.FormatUint(page[len(page)-1].Ticket.Number, 10))
 	}
@@ -157,9 +157,9 @@ func afterCursor(params []byte, all []*Task) (from int, ok bool) {
 	return from, true
 }
 
-// current fetches the latest task objects from the servers. It leaves out tasks that no longer
+// fetchAll fetches the latest task objects from the servers. It leaves out tasks that no longer
 // exist.
-func (s *Tasks) current(page []*Task) [][]byte {
+func (s *Tasks) fetchAll(page []*Task) [][]byte {
 	objects := make([][]byte, len(page))
 	var all sync.WaitGroup
 	for i, x := range page {

@@ -137,9 +137,9 @@ func (x *Task) lockSettling() (unlock func()) {
 	return x.settling.Unlock
 }
 
-// ends reports whether the gate must be told the outcome o, that is, whether o is the first outcome
-// of the task or its first known outcome.
-func (x *Task) ends(o gate.Outcome) bool {
+// mustReport reports whether the gate must be told the outcome o, that is, whether o is the first
+// outcome of the task or its first known outcome.
+func (x *Task) mustReport(o gate.Outcome) bool {
 	return !x.settled.Load() && (!x.lost.Load() || o != gate.Unknown)
 }
 

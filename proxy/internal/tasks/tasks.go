@@ -110,7 +110,7 @@ var (
 func (s *taskTable) Reserve(of *session.Session, several bool, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.makeRoom(of, now) || several && !quota.Fair(s.taken(of.Principal), s.free()) {
+	if !s.makeRoom(of, now) || several && !quota.Fair(s.takenSlots(of.Principal), s.freeSlots()) {
 		return false
 	}
 	if s.places == nil {
@@ -145,14 +145,14 @@ func (s *taskTable) makeRoom(of *session.Session, now time.Time) bool {
 			s.drop(x)
 		}
 	}
-	return taken() < MaxTasks && s.free() > 0
+	return taken() < MaxTasks && s.freeSlots() > 0
 }
 
-// free returns the total number of free slots.
-func (s *taskTable) free() int { return MaxTasksAll - len(s.byID) - s.placesAll }
+// freeSlots returns the total number of free slots.
+func (s *taskTable) freeSlots() int { return MaxTasksAll - len(s.byID) - s.placesAll }
 
-// taken counts the tasks and reserved slots of a principal.
-func (s *taskTable) taken(principal string) (n int) {
+// takenSlots counts the tasks and reserved slots of a principal.
+func (s *taskTable) takenSlots(principal string) (n int) {
 	for of, list := range s.bySession {
 		if of.Principal == principal {
 			n += len(list)
@@ -250,8 +250,8 @@ func (s *taskTable) Forget(of *session.Session) {
 	}
 }
 
-// ended drops the finished task x if its session has also ended.
-func (s *taskTable) ended(x *Task) {
+// dropOrphan drops the finished task x if its session has also ended.
+func (s *taskTable) dropOrphan(x *Task) {
 	if !x.orphan.Load() {
 		return
 	}
@@ -284,10 +284,10 @@ func MakesTasks(u *pool.Server) bool {
 	return spec.Declares(s.Capabilities, "tasks", "requests", "tools", "call")
 }
 
-// offered reports whether any server that is up creates tasks for clients of the given revision
+// anyOffers reports whether any server that is up creates tasks for clients of the given revision
 // family and has an object at the path given by keys in its capabilities. Servers of revision
 // 2025-11-25 create tasks for clients of both families.
-func (s *Tasks) offered(to *rev.Rev, keys ...string) bool {
+func (s *Tasks) anyOffers(to *rev.Rev, keys ...string) bool {
 	return slices.ContainsFunc(s.Servers(), func(u *pool.Server) bool {
 		is := u.State()
 		return is.Phase == upstream.Up && MakesTasks(u) && (to.TaskExtension || !u.Rev().TaskExtension) && spec.Declares(is.Capabilities, keys...)
@@ -298,13 +298,13 @@ func (s *Tasks) offered(to *rev.Rev, keys ...string) bool {
 // peer's revision, if any server supports it.
 func (s *Tasks) WithCapability(o rawjson.Object, a session.Peer) rawjson.Object {
 	switch {
-	case !s.offered(a.Rev):
+	case !s.anyOffers(a.Rev):
 	case a.Rev.TaskExtension:
 		o = o.Raw("extensions", []byte(`{"`+spec.TasksExtension+`":{}}`))
 	case a.Protocol >= spec.TasksSince:
 		var tasks rawjson.Object
 		for _, what := range [...]string{"list", "cancel"} {
-			if s.offered(a.Rev, "tasks", what) {
+			if s.anyOffers(a.Rev, "tasks", what) {
 				tasks = tasks.Raw(what, []byte(`{}`))
 			}
 		}

@@ -38,9 +38,10 @@ func (u *Upstream) Declares(capabilities []byte) (declared bool) {
 	return declared
 }
 
-// wishes returns the capabilities to declare in the next handshake, and whether the handshake
-// should choose revision 2025-11-25 because the first client to connect uses that revision.
-func (u *Upstream) wishes() (declared []byte, prefers2025 bool) {
+// handshakeWishes returns the capabilities to declare in the next handshake, and whether the
+// handshake should choose revision 2025-11-25 because the first client to connect uses that
+// revision.
+func (u *Upstream) handshakeWishes() (declared []byte, prefers2025 bool) {
 	u.locked(func() { declared, prefers2025 = u.declared, u.prefer2025 })
 	return declared, prefers2025
 }
@@ -100,7 +101,7 @@ func (u *Upstream) nextUp() (up <-chan struct{}) {
 // declare replaces the client capabilities that mcp-go has written into the handshake params.
 func (u *Upstream) declare(method string, params []byte) []byte {
 	if method == string(mcp.MethodInitialize) {
-		declared, _ := u.wishes()
+		declared, _ := u.handshakeWishes()
 		return wire.ReplaceMember(nil, params, "capabilities", declared)
 	}
 	meta, ok := rawjson.Member(params, "_meta")

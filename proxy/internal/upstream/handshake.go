@@ -301,7 +301,7 @@ func undefinedMembers(result []byte) []byte {
 	rest := []byte{'{'}
 	rawjson.Members(result, func(key, value []byte, _ int) bool {
 		known := func(k string) bool { return strings.EqualFold(k, string(key)) }
-		if slices.ContainsFunc(introductory[:], known) || known("_meta") && string(key) != "_meta" {
+		if slices.ContainsFunc(introductionMembers[:], known) || known("_meta") && string(key) != "_meta" {
 			return true
 		}
 		if len(rest) > 1 {
@@ -313,9 +313,9 @@ func undefinedMembers(result []byte) []byte {
 	return append(rest, '}')
 }
 
-// introductory lists the members that the specification defines for the results of initialize and
-// server/discover.
-var introductory = [...]string{
+// introductionMembers lists the members that the specification defines for the results of
+// initialize and server/discover.
+var introductionMembers = [...]string{
 	"protocolVersion", "supportedVersions", "capabilities", "serverInfo", "instructions", "resultType", "ttlMs", "cacheScope",
 }
 

@@ -110,7 +110,7 @@ func (u *Upstream) ListTools(ctx context.Context) (ToolList, error) {
 	case err != nil:
 		return ToolList{}, fmt.Errorf("listing tools: %w", err)
 	}
-	l.Tools = u.usable(l.Tools)
+	l.Tools = u.withoutInvalid(l.Tools)
 	return l, nil
 }
 
@@ -131,9 +131,9 @@ func (l *ToolList) add(page []byte) error {
 	return nil
 }
 
-// usable removes tools with invalid x-mcp-header annotations, as revision 2026-07-28 requires of
-// clients over HTTP.
-func (u *Upstream) usable(tools []json.RawMessage) []json.RawMessage {
+// withoutInvalid removes tools with invalid x-mcp-header annotations, as revision 2026-07-28
+// requires of clients over HTTP.
+func (u *Upstream) withoutInvalid(tools []json.RawMessage) []json.RawMessage {
 	if u.host.Config.URL == "" || u.Rev() == rev.Rev2025 {
 		return tools
 	}

@@ -202,7 +202,7 @@ func (s *supervisor) attempt(ctx context.Context, protocol string) (conn.Conn, a
 	a, err := s.handshake(within, c, protocol)
 	if err == nil {
 		again := ""
-		declared, prefers2025 := s.wishes()
+		declared, prefers2025 := s.handshakeWishes()
 		switch is2026 := a.Rev() == rev.Rev2026; {
 		case is2026 && a.Speaks2025 && prefers2025:
 			again = "legacy"

@@ -64,15 +64,15 @@ func Parse(raw []byte, size int) (Message, *Fault) {
 			return Message{}, fault
 		}
 	}
-	if len(raw) > small {
+	if len(raw) > smallMessage {
 		m.ID = bytes.Clone(m.ID)
 	}
 	return m, nil
 }
 
-// small is the maximum size, in bytes, of a message that may stay in memory just because its ID is
-// needed.
-const small = 4 << 10
+// smallMessage is the maximum size, in bytes, of a message that may stay in memory just because its
+// ID is needed.
+const smallMessage = 4 << 10
 
 // oneLine returns doc with each line break replaced by the given byte; see [OneLine]. If doc kept
 // its line breaks, an upstream that reads one message per line could find a second message that the

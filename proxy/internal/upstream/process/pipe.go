@@ -115,14 +115,14 @@ func (p *Pipe) Uncork() {
 	p.drain() // drain also unlocks mu
 }
 
-// rounds is the maximum number of times that a caller writes all queued messages before it leaves
-// the rest to the flusher.
-const rounds = 4
+// maxRounds is the maximum number of times that a caller writes all queued messages before it
+// leaves the rest to the flusher.
+const maxRounds = 4
 
 // drain writes pending bytes without blocking. It must be called with mu held and busy set, and
 // unlocks mu.
 func (p *Pipe) drain() {
-	for range rounds {
+	for range maxRounds {
 		out := p.pending
 		p.pending, p.spare = p.spare[:0], nil
 		p.mu.Unlock()

@@ -35,7 +35,7 @@ type Process struct{ PID, Parent, Group, Session int }
 // Tree returns the child's live processes: those in its group and session, and all their
 // descendants.
 func Tree(pid int) []int {
-	all := processes()
+	all := processTable()
 	member := map[int]bool{pid: true}
 	for grew := true; grew; {
 		grew = false
@@ -54,8 +54,8 @@ func Tree(pid int) []int {
 	return alive
 }
 
-// processes reads the process table, without zombies.
-func processes() []Process {
+// processTable reads the process table, without zombies.
+func processTable() []Process {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil

@@ -22,9 +22,9 @@ var (
 	ErrCancelled = errors.New("the request was cancelled")
 )
 
-// lost returns the error for an exchange x that failed with the transport error err. If the server
-// is unreachable, it also ends the connection.
-func (c *Conn) lost(x *conn.Exchange, err error, sent bool) error {
+// lostError returns the error for an exchange x that failed with the transport error err. If the
+// server is unreachable, it also ends the connection.
+func (c *Conn) lostError(x *conn.Exchange, err error, sent bool) error {
 	switch {
 	case errors.As(err, new(*Unauthorized)):
 		return conn.NotSent(err)
@@ -71,7 +71,7 @@ func (c *Conn) StatusError(response *http.Response) error {
 
 func (c *Conn) status(response *http.Response, data []byte) error {
 	if response.StatusCode/100 == 3 {
-		return c.redirected(response)
+		return c.redirectError(response)
 	}
 	return &conn.StatusError{Code: response.StatusCode, Excerpt: text.Excerpt(c.redact(string(data)), 200)}
 }
@@ -172,9 +172,9 @@ func (c *Conn) followRedirect(err error) bool {
 	return ok
 }
 
-// redirected returns an error if the response is a redirect, and nil otherwise. The error is a
+// redirectError returns an error if the response is a redirect, and nil otherwise. The error is a
 // [Moved] if the target is on the same origin.
-func (c *Conn) redirected(response *http.Response) error {
+func (c *Conn) redirectError(response *http.Response) error {
 	if response.StatusCode/100 != 3 {
 		return nil
 	}

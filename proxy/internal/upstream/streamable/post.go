@@ -99,7 +99,7 @@ func (c *Conn) refuse(s *conn.Session, m wire.Message) {
 func (c *Conn) FollowGet(ctx context.Context) (response *http.Response, err error) {
 	for range maxRedirects + 1 {
 		response, err = c.Get(ctx, new(conn.Session), "")
-		if err != nil || !c.followRedirect(c.redirected(response)) {
+		if err != nil || !c.followRedirect(c.redirectError(response)) {
 			return response, err
 		}
 		_ = response.Body.Close()

@@ -141,7 +141,7 @@ func (c *Conn) sendOnce(x *conn.Exchange, s *conn.Session) conn.Reply {
 	ctx := httptrace.WithClientTrace(x.Ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }})
 	response, err := c.post(ctx, s, &x.Req, &x.Body)
 	if err != nil {
-		return conn.Reply{Err: c.lost(x, err, sent.Load())}
+		return conn.Reply{Err: c.lostError(x, err, sent.Load())}
 	}
 	if x.Req.Session != nil && x.Req.Method == "initialize" && response.StatusCode/100 == 2 {
 		s.ID = response.Header.Get(sessionHeader)
@@ -152,7 +152,7 @@ func (c *Conn) sendOnce(x *conn.Exchange, s *conn.Session) conn.Reply {
 	defer response.Body.Close()
 	switch {
 	case response.StatusCode/100 != 2:
-		return c.refused(x, s, response)
+		return c.parseRefusal(x, s, response)
 	case response.StatusCode == http.StatusAccepted || response.StatusCode == http.StatusNoContent:
 		return conn.Reply{Err: &conn.Lost{Sent: true, Cause: errNoAnswer}}
 	}
@@ -198,9 +198,9 @@ func (c *Conn) readAll(response *http.Response) ([]byte, error) {
 	return data, err
 }
 
-// refused parses a response with an error status. It returns the server's JSON-RPC error, if the
-// response has one.
-func (c *Conn) refused(x *conn.Exchange, s *conn.Session, response *http.Response) conn.Reply {
+// parseRefusal parses a response with an error status. It returns the server's JSON-RPC error, if
+// the response has one.
+func (c *Conn) parseRefusal(x *conn.Exchange, s *conn.Session, response *http.Response) conn.Reply {
 	limit := ExcerptLimit
 	if MediaType(response.Header) == "application/json" { // the error may be forwarded to the client, so it must be read completely
 		limit = c.Host.Config.MaxMessage
