@@ -6,8 +6,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// assign reads name=value, name[index]=value or name=(...) and returns the value. straight means
-// that the assignment is certain to run exactly once.
+// assign reads name=value, name[index]=value or name=(...) and returns the value. If straight is
+// true, the assignment is certain to run exactly once.
 func (r *expander) assign(a *syntax.Assign, straight bool) (value arg) {
 	if a.Index != nil {
 		r.arithm(a.Index)

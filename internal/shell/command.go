@@ -7,13 +7,13 @@ type command struct {
 	outside bool   // the program is in neither a system directory nor a project's bin directory
 	args    []arg
 	inputs  []arg // the files named by input redirections
-	// possible means that the words might not be run as a command at all, for example those after
-	// `docker exec`.
+	// possible reports whether the words might not be run as a command at all, for example those
+	// after `docker exec`.
 	possible bool
-	// unknown means that the tables of known programs do not fully describe the program, so it may
-	// run commands named by its arguments.
+	// unknown is true if the tables of known programs do not fully describe the program, so that it
+	// may run commands named by its arguments.
 	unknown bool
-	// unlisted means that no table of known programs contains the program.
+	// unlisted reports whether the program is missing from all tables of known programs.
 	unlisted bool
 	by       int // index of the command that runs this one, or -1 if the script runs it directly
 	maker    maker

@@ -55,8 +55,8 @@ func isInertSetting(name string, value arg) bool {
 // program.
 var steeringFlags = setOf("NODE_OPTIONS GOFLAGS PYTEST_ADDOPTS RUSTFLAGS CFLAGS CXXFLAGS LDFLAGS")
 
-// Values, names and endings of names that mark a variable as inert: it does not make any program
-// run anything.
+// Values, names and endings of names that mark a variable as inert, that is, as one that does not
+// make any program run anything.
 var (
 	inertValues    = setOf("true false yes no on off none always never auto")
 	inertVariables = setOf(`

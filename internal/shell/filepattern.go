@@ -77,8 +77,8 @@ func (p *FilePattern) is(at arg) Outcome {
 	return couldBe(p.glob, text, tail)
 }
 
-// ends reports whether a path can match a glob that contains a slash if only the start and the end
-// of the path are known. An unknown part after the last slash counts as a file name.
+// ends reports whether a glob that contains a slash can match a path with a known start, an unknown
+// middle and a known end. An unknown part after the last slash counts as a file name.
 func (p *FilePattern) ends(at arg) Outcome {
 	glob := strings.TrimPrefix(p.glob, "~/")
 	if _, after, ok := strings.Cut(at.tail, "/"); ok && endsLike(glob, after) {
@@ -105,8 +105,8 @@ func endsLike(glob, at string) bool {
 	return false
 }
 
-// couldBe reports whether glob can match a string with the given start and end. It returns Opaque
-// or NoMatch.
+// couldBe returns Opaque if the glob can match a string with the given start and end, and NoMatch
+// otherwise.
 func couldBe(glob, text, tail string) Outcome {
 	before, _, _ := strings.Cut(glob, "*")
 	after := glob[strings.LastIndexByte(glob, '*')+1:]

@@ -26,7 +26,7 @@ type fileRule struct {
 	words   bool   // a single dash introduces a word, not a group of letters
 	unnamed string // arguments that make the program write files not named by any argument; see [withRows]
 	dry     string // options that request a dry run
-	rewrite string // subcommands, such as rm in git rm; if such a command changes files at all, it also writes its operands after the subcommand
+	rewrite string // subcommands, such as rm in git rm, that write the operands after them, provided that they change files at all
 	shows   string // subcommands, such as show in git show, that read the operands after them, including paths after a colon
 	rows    []unnamedWrites
 }

@@ -41,7 +41,7 @@ func execEnd(args []arg) int {
 }
 
 // replaced returns a copy of args with each occurrence of mark, such as {}, replaced by an unknown
-// part. named means that the unknown part is a file name that cannot look like an option.
+// part. If named is true, the unknown part is a file name that cannot look like an option.
 func replaced(args []arg, mark string, named bool) []arg {
 	out := make([]arg, len(args))
 	for i, a := range args {

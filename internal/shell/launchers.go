@@ -45,9 +45,9 @@ var ownWords = setOf(`
 	plugin policies prune publish rb rebuild remove rm root run run-script runtime search self-update server set setup start stage store t tag team test
 	tst un uninstall unlink unplug unlink up update upgrade upgrade-interactive version versions view why workspace workspaces`)
 
-// launched returns the entry in launches for the launcher called name, and the words of the program
-// that it runs. sure is false if one of the launcher's options is unknown or may change the
-// program. ok is false if name and args are not a call of a launcher.
+// launched returns the entry in launches for the named launcher, and the words of the program that
+// it runs. sure is false if one of the launcher's options is unknown or may change the program. ok
+// is false if name and args do not form a call of a launcher.
 func launched(name string, args []arg) (l launch, program []arg, sure, ok bool) {
 	name = tableName(name)
 	l, lead, ok := entryOf(launches, name, args)

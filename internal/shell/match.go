@@ -144,9 +144,9 @@ func (p *Pattern) inOrder(c *command, args []arg, first int) Outcome {
 	return Match
 }
 
-// advance returns the number of the pattern's operands that may have been found up to and including
-// the argument a, if n may have been found before a. files means that an operand that is a file
-// name also matches paths to that file.
+// advance returns how many of the pattern's operands may have been found after reading the argument
+// a, if n may have been found before it. If files is true, an operand that is a file name also
+// matches paths to that file.
 func (p *Pattern) advance(a arg, n int, files bool) int {
 	switch {
 	case n == len(p.operands):

@@ -55,7 +55,7 @@ type only struct {
 	covered  []bool // for each command, whether the command, or a command that runs it, matches a pattern that ends with *
 }
 
-// within reports whether a doubt affects no command, or only a covered one; see [only.covered].
+// within reports whether a doubt affects at most a covered command; see [only.covered].
 func (o *only) within(d *doubt) bool {
 	if d.reach == mild && (d.owner < 0 || !o.commands[d.owner].unlisted) {
 		return true
@@ -165,7 +165,8 @@ func (c *command) namesFiles() bool {
 	return !ok || len(operands) > skip
 }
 
-// exportsInert reports whether none of the exported variables make a program run anything.
+// exportsInert reports whether all exported variables are inert, that is, do not make a program run
+// anything.
 func (c *command) exportsInert() bool {
 	return !slices.ContainsFunc(c.args, func(a arg) bool {
 		name, value, with := a.cut()

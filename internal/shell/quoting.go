@@ -94,7 +94,7 @@ func misreadQuotes(p *syntax.ParamExp) (doubts []string) {
 			if strings.ContainsAny(n.Value, "$`\"{}\\") {
 				doubts = append(doubts, "single quotes within double quotes")
 			}
-		case *syntax.DblQuoted: // in "$"(rm x), the parser only loses the quotes
+		case *syntax.DblQuoted: // in "$"(rm x), the parser merely drops the quotes
 			if n.Dollar || slices.ContainsFunc(n.Parts, func(part syntax.WordPart) bool {
 				l, ok := part.(*syntax.Lit)
 				return ok && strings.ContainsAny(l.Value, "$`<>")

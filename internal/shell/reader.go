@@ -90,7 +90,7 @@ type numberedReading struct {
 	reader *Reader
 	script *Reading
 	found  []Outcome
-	by     []int // for each pattern, index of the first command with the outcome in found, or -1
+	by     []int // for each pattern, index of the first command that has the pattern's outcome, or -1
 	work   int   // number of arguments compared with patterns so far
 }
 

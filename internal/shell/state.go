@@ -19,7 +19,7 @@ type reader struct {
 	// current command is one of these suffixes, and suffixes of its arguments need not be read
 	// again.
 	covered bool
-	// recognized means that the current program is in a table, although an argument may name a
+	// recognized is true if the current program is in a table, although an argument may name a
 	// command that was not found.
 	recognized bool
 	loopBodies int // number of times that loop bodies have been read, once for each word of a loop
@@ -42,7 +42,7 @@ type pipeline struct {
 	elements int // number of commands before the current one; zero or negative if any of them is not a simple command
 }
 
-// withInput calls the function read, which reads commands. fed means that these commands get their
+// withInput calls the function read, which reads commands. If fed is true, these commands get their
 // standard input from a pipe in the script.
 func (r *reader) withInput(fed bool, read func()) {
 	defer func(input, piped bool) { r.input, r.piped = input, piped }(r.input, r.piped)

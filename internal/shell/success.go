@@ -107,7 +107,7 @@ func (r *Reading) spoiled(i int) *doubt {
 	return list.Find(r.doubts, func(d doubt) bool { return d.spoils && d.before <= i })
 }
 
-// hides describes, for each masking, how it hides whether a command succeeded.
+// hides maps each masking to a description of how it hides whether a command succeeded.
 var hides = [...]string{
 	followed:    "another command decides whether the script succeeds",
 	piped:       "the pipe hides whether it failed",

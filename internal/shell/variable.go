@@ -173,7 +173,7 @@ func (v *variables) commands(w *syntax.Word) (lists [][]arg) {
 
 // assign sets the value of a variable after an assignment. If known is true, old holds the elements
 // that the array had before the assignment. held lists the values that the variable may have had.
-// straight means that the assignment is certain to run exactly once.
+// If straight is true, the assignment is certain to run exactly once.
 func (v *variables) assign(a *syntax.Assign, value arg, elements, old []arg, known bool, held []string, straight bool) {
 	name := a.Name.Value
 	indexed := a.Array != nil && slices.ContainsFunc(a.Array.Elems, func(e *syntax.ArrayElem) bool { return e.Index != nil })

@@ -150,7 +150,7 @@ func (b *wordBuilder) unquoted(r *expander) {
 	b.dynamic(anything)
 }
 
-// parts adds the parts of a word. quoted means that they are in double quotes.
+// parts adds the parts of a word. If quoted is true, they are in double quotes.
 func (b *wordBuilder) parts(r *expander, parts []syntax.WordPart, quoted bool) {
 	for i, part := range parts {
 		if isZsh(parts[i:]) {
@@ -160,8 +160,8 @@ func (b *wordBuilder) parts(r *expander, parts []syntax.WordPart, quoted bool) {
 	}
 }
 
-// part adds a part of a word. quoted means that it is in double quotes, and first that it is the
-// word's first part.
+// part adds a part of a word, which is in double quotes if quoted is true, and the word's first
+// part if first is true.
 func (b *wordBuilder) part(r *expander, part syntax.WordPart, quoted, first bool) {
 	switch p := part.(type) {
 	case *syntax.Lit:

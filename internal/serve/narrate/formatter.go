@@ -32,7 +32,7 @@ type formatter struct {
 	passed, failed, stopped, waited, lost int
 }
 
-// A shownApproval remembers that the request for an approval has been printed.
+// A shownApproval is an approval whose request has been printed.
 type shownApproval struct {
 	id       string
 	at       time.Time

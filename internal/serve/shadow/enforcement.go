@@ -21,7 +21,7 @@ type enforcement struct {
 
 	secrets []string
 	fetch   config.Fetch
-	text    bool // see [config.Config.TextOnly]
+	text    bool // whether to read the configuration only as text; see [config.Config.TextOnly]
 }
 
 var (

@@ -178,7 +178,7 @@ func afterAnswer(a operator.ApprovalInfo, approve bool) string {
 // Left formats the time left until the given time.
 func Left(until time.Time) string { return text.Duration(max(0, time.Until(until))) }
 
-// Shown formats an approval and its state for people.
+// Shown formats an approval and its state for display.
 func Shown(a operator.ApprovalInfo) string {
 	state := a.State.Word()
 	if a.State == operator.Consumed {
