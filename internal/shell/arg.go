@@ -26,8 +26,8 @@ type arg struct {
 type argKind uint8
 
 const (
-	literal  argKind = iota // the argument is exactly text
-	single                  // the argument is one word: text, something unknown, then tail
+	literal  argKind = iota // the argument is exactly the known text
+	single                  // the argument is one word: known text, an unknown part, and a known tail
 	spread                  // the argument is one or more words, each with the same known parts, for example from a glob
 	anything                // the argument is any number of unknown words
 )
@@ -143,8 +143,8 @@ func isInteger(a arg) bool {
 	return a.kind == literal && strings.Trim(a.text, "+-0123456789") == ""
 }
 
-// startsWith reports whether the first elements of args match words, one by one. A * in a word
-// matches any text.
+// startsWith reports whether the first elements of args match the given words, one by one. A * in a
+// word matches any text.
 func startsWith(args []arg, words []string) bool {
 	return len(args) >= len(words) && slices.EqualFunc(args[:len(words)], words, func(a arg, w string) bool {
 		return a.kind == literal && (a.text == w || matchStar(w, a.text))

@@ -29,8 +29,8 @@ type doubt struct {
 	spoils   bool // something may have replaced the programs that later commands run
 }
 
-// advices maps prefixes of the descriptions of doubts to advice. The longest matching prefix wins,
-// and the first entry matches every doubt.
+// advices maps prefixes of doubt descriptions to advice. The longest matching prefix wins, and the
+// first entry matches every doubt.
 var advices = []struct{ what, write string }{
 	{"", "write the command plainly, in a separate call"},
 	{"a command word", "write the name of the program itself"},

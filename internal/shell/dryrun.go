@@ -69,7 +69,8 @@ func (c *command) changesNothing() bool {
 }
 
 // helping holds the programs that print a subcommand's help if --help is the last argument. The set
-// running holds the exceptions: subcommands after which --help may belong to another program.
+// running holds the exceptions: subcommands that may be followed by the name and the --help option
+// of another program.
 var (
 	helping = setOf("git docker podman kubectl oc terraform tofu pulumi gh glab helm")
 	running = setOf("run exec bisect submodule filter-branch compose debug attach alias extension plugin")

@@ -22,7 +22,7 @@ type fileRule struct {
 	instead bool   // if one of the writing options is given, the operands are only written, not read, as with sed -i
 	valued  string // options whose value is a file to write
 	sources string // options whose value is a file to read
-	behind  string // options whose value names a file to read after @ or <
+	behind  string // options whose value may contain @ or <, followed by the name of a file to read
 	words   bool   // a single dash introduces a word, not a group of letters
 	unnamed string // arguments that make the program write files not named by any argument; see [withRows]
 	dry     string // options that request a dry run

@@ -30,7 +30,7 @@ type files struct {
 
 var inertFiles = setOf(".log .txt .md .csv .tsv .out .err .html .diff .patch")
 
-// isInertFile reports whether no program acts on a file with this name.
+// isInertFile reports whether a file with this name is inert, that is, whether programs ignore it.
 func isInertFile(name string) bool {
 	return inertFiles[strings.ToLower(path.Ext(name))] && path.Base(name) != "CMakeLists.txt" || strings.HasPrefix(name, "/dev/")
 }

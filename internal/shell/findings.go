@@ -249,5 +249,5 @@ func (f *findings) codePaths() (all []codePath, more bool) {
 	return all, false
 }
 
-// isBetweenPaths reports whether the character c cannot be part of a path.
+// isBetweenPaths reports whether the character c separates paths, that is, cannot be part of one.
 func isBetweenPaths(c rune) bool { return c != '/' && c != '~' && c < utf8.RuneSelf && isBetween(c) }

@@ -37,7 +37,7 @@ var launches = eachName(map[string]launch{
 	"conda run,mamba run,micromamba run":    {options: leading("n|name= p|prefix= no-capture-output live-stream cwd= v")},
 })
 
-// ownWords lists the subcommands of the launchers marked loose. Any other word after such a
+// ownWords lists the subcommands of the launchers that have loose set. Any other word after such a
 // launcher names a program or a script of the project.
 var ownWords = setOf(`
 	add audit autoclean bin cache check config constraints create dedupe deploy dlx env exec explain fetch generate-lock-entry global

@@ -22,8 +22,8 @@ type mention struct {
 	of   int
 }
 
-// add collects the words of args twice: in their written form, and in the form after a second shell
-// has read them.
+// add collects the words of args twice: once as written, and once as a second shell would read
+// them.
 func (m *mentions) add(args []arg, of int) {
 	for _, a := range args {
 		for _, text := range [...]string{a.text, a.tail} {
@@ -133,7 +133,7 @@ func (m *mentions) mayHave(w *wanted) bool {
 	})
 }
 
-// isBetween reports whether the character c cannot be part of a name.
+// isBetween reports whether the character c separates names, that is, cannot be part of one.
 func isBetween(c rune) bool {
 	isName := c == '_' || c == '-' || c == '.' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 	return c < utf8.RuneSelf && !isName

@@ -124,8 +124,8 @@ commands:
 	}
 }
 
-// Finds reports whether the script runs the command of a pattern, or touches the files of a
-// pattern.
+// Finds reports whether the script runs the command, or touches the files, that a pattern
+// describes.
 func (n *numberedReading) Finds(pattern int) gate.Found {
 	if n.reader.options.Pass && n.found[pattern] == Opaque {
 		return gate.NotFound

@@ -63,7 +63,7 @@ func (r *scope) assigned(name string, value arg) {
 // the variable, and may assign a value to it.
 func (r *scope) compute(name string) {
 	if steers(name) {
-		r.doubtStrict("a variable that changes what runs: " + name) // such as PATH in ((PATH=1))
+		r.doubtStrict("a variable that changes what runs: " + name) // for example, PATH in ((PATH=1))
 	}
 	r.vars.unbind(name)
 	if name == "IFS" {

@@ -53,8 +53,8 @@ func (r *Reading) evidence(p *Pattern) (first int, surely bool) {
 // and advice.
 type gap func(own string) (what, advice string)
 
-// gapOutside returns a gap with the explanation what. Its advice is to run the command in a
-// separate call.
+// gapOutside returns a gap with the given explanation. It advises running the command in a separate
+// call.
 func gapOutside(what string) gap {
 	return func(own string) (string, string) { return what, alone(own) }
 }

@@ -31,7 +31,7 @@ type variables struct {
 	visited             int  // number of nodes visited by effectsOf so far
 	unknowable          set  // the variables whose value is unknown for the rest of the script
 	fixed               set  // the variables that may be read-only
-	customIFS           bool // expansions may be split at characters that are not blanks
+	customIFS           bool // expansions may be split at characters other than blanks
 	resets              bool // a trap may set the arguments of functions
 	unbound             bool // the value of every variable is uncertain, because a function, a sourced file or a builtin may set variables
 }
@@ -40,7 +40,7 @@ type variables struct {
 type fact uint8
 
 const (
-	free     fact = 1 << iota // the variable may have a value that is not numeric
+	free     fact = 1 << iota // the variable may have a non-numeric value
 	computed                  // the variable is evaluated in arithmetic
 	isArray                   // the variable is an array
 	filled                    // declare assigns the variable a non-literal value

@@ -215,7 +215,7 @@ func (r *reader) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 	}
 	if len(c.Args) > 0 {
 		if l, ok := c.Args[0].Parts[0].(*syntax.Lit); ok && strings.Contains(l.Value, "=") {
-			r.doubtAll("a command word that may be an assignment") // such as x=y after coproc
+			r.doubtAll("a command word that may be an assignment") // for example, x=y after coproc
 		}
 		defer func(before bool) { r.textInput = before }(r.textInput)
 		r.textInput = r.textInput || slices.ContainsFunc(redirs, givesText)
@@ -273,7 +273,7 @@ func (r *reader) redirects(list []*syntax.Redirect) {
 	}
 }
 
-// harmless reports whether a redirection to target changes nothing outside the script.
+// harmless reports whether a redirection to the given target changes nothing outside the script.
 func harmless(op syntax.RedirOperator, target arg) bool {
 	copies := op == syntax.DplIn || op == syntax.DplOut
 	return target.kind == literal && (copies && strings.Trim(target.text, "-0123456789") == "" ||

@@ -247,8 +247,8 @@ func (w *wanted) is(o *knownOption) bool {
 	return slices.ContainsFunc(w.names, func(n string) bool { return slices.Contains(o.names, n) || slices.Contains(o.implies, n) })
 }
 
-// begins reports whether letter may be the short form of the long option w. It is meant for
-// programs that are in no table.
+// begins reports whether the given letter may be the short form of the long option w. It is meant
+// for programs that are in no table.
 func (w *wanted) begins(letter string) bool {
 	return len(w.names) == 1 && len(w.names[0]) > 1 && w.names[0][0] != '-' && strings.EqualFold(w.names[0][:1], letter)
 }

@@ -254,8 +254,8 @@ var settingPrograms = map[string]set{
 	"minikube": setOf("docker-env"), "docker-machine": setOf("env"), "npm": setOf("completion"), "gh": setOf("completion"), "kubectl": setOf("completion"), "register-python-argcomplete": nil,
 }
 
-// calls reports whether list consists only of a call to one of the programs. If programs lists
-// subcommands for the called program, the call must use one of them.
+// calls reports whether the given statements consist only of a call to one of the programs. If
+// programs lists subcommands for the called program, the call must use one of them.
 func calls(list []*syntax.Stmt, programs map[string]set) bool {
 	if len(list) != 1 || list[0].Negated || list[0].Background {
 		return false

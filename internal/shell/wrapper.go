@@ -50,8 +50,8 @@ const (
 	sshOptions     = "4 6 A a C f !G g K k M !N n q s T t !V v X x Y y B= b= c= D= E= e= F= I= i= J= L= l= m= o= p= !Q= R= S= W= w="
 )
 
-// read returns the plan of a wrapper with the arguments args: the command that it runs, and the
-// effects of its options. name is the wrapper's name.
+// read returns the plan of the named wrapper with the arguments args: the command that it runs, and
+// the effects of its options.
 func (w *wrapper) read(name string, args []arg) (p plan) {
 	if name == "command" && len(args) > 0 && args[0].matchWord("=-v =-V") != "" {
 		return p // command -v and command -V only describe the words after them

@@ -82,15 +82,16 @@ func Dial(path string) *Client {
 	}}
 }
 
-// Status calls [operator.Proxy.Status] on the running proxy.
+// Status returns the status of the running proxy.
 func (c *Client) Status() (operator.Status, error) { return get[operator.Status](c, "/status") }
 
-// Tools calls [operator.Proxy.Tools] on the running proxy.
+// Tools lists the tools and the decision that a call to each tool would currently receive in the
+// given session; see [operator.Proxy.Tools].
 func (c *Client) Tools(session string) ([]operator.ToolInfo, error) {
 	return get[[]operator.ToolInfo](c, "/tools?session="+url.QueryEscape(session))
 }
 
-// ToolChanges calls [ToolKeeper.ToolChanges] on the running proxy.
+// ToolChanges returns the tools whose current definition has not been accepted.
 func (c *Client) ToolChanges() ([]operator.ToolChange, error) {
 	return get[[]operator.ToolChange](c, "/tools/changes")
 }
@@ -98,12 +99,12 @@ func (c *Client) ToolChanges() ([]operator.ToolChange, error) {
 // AcceptTool accepts the current definition of a tool.
 func (c *Client) AcceptTool(a Accept) error { return c.do("/tools/accept", a, &struct{}{}) }
 
-// Approvals calls [operator.Proxy.Approvals] on the running proxy.
+// Approvals returns the proxy's approvals.
 func (c *Client) Approvals() ([]operator.ApprovalInfo, error) {
 	return get[[]operator.ApprovalInfo](c, "/approvals")
 }
 
-// Approval calls [operator.Proxy.Approval] on the running proxy.
+// Approval returns the approval with the given ID.
 func (c *Client) Approval(id string) (operator.ApprovalInfo, error) {
 	return get[operator.ApprovalInfo](c, "/approvals/"+url.PathEscape(id))
 }
@@ -120,7 +121,7 @@ func (c *Client) Resolve(id string, a Answer) error {
 	return c.do("/approvals/"+url.PathEscape(id), a, &struct{}{})
 }
 
-// Grants calls [operator.Proxy.Grants] on the running proxy.
+// Grants returns the proxy's grants.
 func (c *Client) Grants() ([]operator.GrantInfo, error) {
 	return get[[]operator.GrantInfo](c, "/grants")
 }
@@ -130,17 +131,18 @@ func (c *Client) Revoke(id string, a Revoke) error {
 	return c.do("/grants/"+url.PathEscape(id)+"/revoke", a, &struct{}{})
 }
 
-// ListSessions calls [operator.Proxy.ListSessions] on the running proxy.
+// ListSessions returns the sessions of all processes that share the proxy's database, without their
+// nets.
 func (c *Client) ListSessions() ([]operator.SessionInfo, error) {
 	return get[[]operator.SessionInfo](c, "/sessions/list")
 }
 
-// Session calls [operator.Proxy.Session] on the running proxy.
+// Session returns the session with the given ID.
 func (c *Client) Session(id string) (operator.SessionInfo, error) {
 	return get[operator.SessionInfo](c, "/sessions/"+url.PathEscape(id))
 }
 
-// Sessions calls [operator.Proxy.AllSessions] on the running proxy.
+// Sessions returns the sessions of all processes that share the proxy's database.
 func (c *Client) Sessions() ([]operator.SessionInfo, error) {
 	return get[[]operator.SessionInfo](c, "/sessions")
 }
@@ -160,13 +162,12 @@ func (c *Client) SettleCall(id string, a Settle) error {
 	return c.do("/sessions/"+url.PathEscape(id)+"/settle", a, &struct{}{})
 }
 
-// Stop makes the running proxy refuse calls, as described in [operator.Proxy.Stop].
+// Stop makes the running proxy refuse calls; see [operator.Proxy.Stop].
 func (c *Client) Stop(a Stop) (done operator.Stopping, err error) {
 	return done, c.do("/stop", a, &done)
 }
 
-// StartAgain makes the running proxy allow calls again, as described in
-// [operator.Proxy.StartAgain].
+// StartAgain makes the running proxy allow calls again; see [operator.Proxy.StartAgain].
 func (c *Client) StartAgain(a Stop) (done operator.Stopping, err error) {
 	return done, c.do("/start", a, &done)
 }

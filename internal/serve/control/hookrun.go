@@ -17,7 +17,7 @@ import (
 type HookRun struct {
 	Dir     string // directory that contains the sockets
 	Agent   string
-	Session string   // name of the session, which replaces the name in the event unless it is empty
+	Session string   // name of the session; if not empty, it replaces the name in the event
 	Servers []string // names of the proxy in the agent's list of MCP servers; if nil, the name is petrigate
 	Config  string   // configuration file of the proxy to use; if empty, any running proxy is used
 	In      io.Reader
@@ -36,7 +36,7 @@ func (h HookRun) Run(ctx context.Context) (code int) {
 	ctx, cancel := context.WithTimeout(ctx, agent.Limit())
 	defer cancel()
 	event, err := io.ReadAll(io.LimitReader(h.In, hook.MaxEvent+1))
-	if len(event) > hook.MaxEvent { // read the rest too, because some agents let the call pass if the hook does not read the whole event
+	if len(event) > hook.MaxEvent { // read the whole event even if it is too long, because some agents let the call pass otherwise
 		_, _ = io.Copy(io.Discard, h.In)
 	}
 	read, wrong := agent.Read(event)

@@ -12,7 +12,7 @@
 // A [Daemon] embeds the proxy and owns everything around it: the audit log or database, the
 // approval channels, the console, the monitor, and the reloads. New opens these but starts nothing.
 // Run starts them and serves clients until its context is canceled or the stdio client disconnects.
-// Close stops the proxy and closes them.
+// Close stops the proxy and closes the rest.
 //
 // The reloads type holds the configuration in force; its mutex also serializes reloads. An
 // operator, a hang-up signal, a changed file or a refreshed base triggers a reload. Each of the

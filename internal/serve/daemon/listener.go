@@ -66,8 +66,8 @@ func newLimitListener(inner net.Listener, l config.Listen, log *slog.Logger) *li
 	return s
 }
 
-// Accept waits for the next connection. It refuses connections beyond the limits at once rather
-// than leaving them in the backlog, where they would keep everyone else out.
+// Accept waits for the next connection. It immediately refuses connections beyond the limits,
+// because leaving them in the backlog would keep everyone else out.
 func (s *limitListener) Accept() (net.Conn, error) {
 	for {
 		c, err := s.Listener.Accept()

@@ -43,11 +43,11 @@ func (d *Daemon) remedies(p *gate.Policy) *remedyFinder {
 type toolScope int
 
 const (
-	serverTools          toolScope = iota // tools of servers only
-	callerAndServerTools                  // known tools of the agent that made the refused call, and tools of servers
-	callerTools                           // known tools of the agent that made the refused call
-	activeAgentTools                      // tools of servers, and tools of the agents that have reported calls
-	allAgentTools                         // tools of servers, and tools of all known agents
+	serverTools          toolScope = iota // only server tools
+	callerAndServerTools                  // server tools, and the known tools of the agent that made the refused call
+	callerTools                           // only the known tools of the agent that made the refused call
+	activeAgentTools                      // server tools, and the tools of the agents that have reported calls
+	allAgentTools                         // server tools, and the tools of all known agents
 	scopes
 )
 
@@ -66,7 +66,7 @@ type toolset interface {
 // change.
 type cachedFinder struct {
 	known       []gate.Call
-	definitions []string             // hashes of the definitions of the tools in known
+	definitions []string             // hash of the definition of each tool in known
 	finder      *verify.RemedyFinder // nil until it is created
 }
 

@@ -133,8 +133,8 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// reopen returns a wrapper for the given stream that needs fewer system calls to read or write, and
-// a function that closes the wrapper.
+// reopen wraps the given stream, so that reading or writing it takes fewer system calls. It also
+// returns a function that closes the wrapper.
 func reopen[T any](stream T) (T, func()) {
 	f, ok := any(stream).(*os.File)
 	if !ok {

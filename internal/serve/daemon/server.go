@@ -19,7 +19,7 @@ const (
 	headerBytes    = 64 << 10
 	bodyTimeout    = 10 * time.Second // time for a client to send a request body; does not apply to the MCP endpoint
 	writeBytes     = 256 << 10        // number of bytes that a client must read within each writeTimeout
-	maxConnections = 25_000           // maximum number of connections, unless half of the open-file limit is less
+	maxConnections = 25_000           // maximum number of connections, or half of the open-file limit if that is less
 )
 
 // Time limits during a shutdown.

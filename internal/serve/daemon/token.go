@@ -19,8 +19,8 @@ import (
 const minTokenLength = 16
 
 // loadTokens reads the bearer tokens that clients of the listener must present. On the first start,
-// it creates a token and passes the token to created. It returns an error if other users can read
-// the token file.
+// it creates a token and passes it to onCreate. It returns an error if other users can read the
+// token file.
 func loadTokens(l config.Listen, created func(token, path string)) (tokens, error) {
 	path, err := tokenPath(l)
 	if err != nil {

@@ -50,7 +50,7 @@ type Listing struct {
 	Began      time.Time // time when the servers were started
 }
 
-// An Unanswered describes a server that does not answer.
+// An Unanswered value describes a server that does not answer.
 type Unanswered struct {
 	Upstream string
 	Why      error // reason, including the server's position in the configuration, its last output, and a hint

@@ -10,7 +10,7 @@ import (
 // A reloadTriggers value triggers reloads that no operator has requested.
 type reloadTriggers struct {
 	reloads *reloads
-	reload  func(context.Context, control.Reload) control.Reloaded // method [Daemon.Reload]
+	reload  func(context.Context, control.Reload) control.Reloaded // reloads the configuration; see [Daemon.Reload]
 	hangUps <-chan struct{}                                        // triggers a reload for each value received; may be nil
 	log     *slog.Logger
 }

@@ -28,7 +28,7 @@ import (
 // A Log contains the recorded decisions of a proxy.
 type Log struct {
 	trail.Source
-	Name    string // name of the log to display, without secrets
+	Name    string // display name of the log; contains no secrets
 	Durable bool   // whether session states survive the end of a process
 }
 

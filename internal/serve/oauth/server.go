@@ -17,7 +17,7 @@ const (
 	ClientCredentials = "client-credentials" // the client authenticates with its own secret, without a person
 )
 
-// A Server is an MCP server that may require tokens, with its OAuth settings.
+// A Server describes an MCP server that may require tokens, and holds its OAuth settings.
 type Server struct {
 	Name    string
 	URL     string

@@ -263,7 +263,7 @@ func (s *Source) save(g *Grant) {
 	s.mu.Unlock()
 }
 
-// renew returns a grant that replaces the grant with the refused Authorization header.
+// renew returns a grant to use instead of the one whose Authorization header was refused.
 func (s *Source) renew(ctx context.Context, refused string, c challenge) (*Grant, error) {
 	if g := s.current.Load(); g != nil && g.header() != refused && g.alive(s.options.Now()) {
 		return g, nil // a concurrent caller has already renewed the grant

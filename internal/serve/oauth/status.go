@@ -83,7 +83,7 @@ func Logout(ctx context.Context, s Server, store *Store) (was bool, err error) {
 	return true, nil
 }
 
-// Facts describes the login in short phrases for people, such as "refreshed when needed".
+// Facts describes the login in short, readable phrases, such as "refreshed when needed".
 func (s Status) Facts(now time.Time) []string {
 	var list []string
 	switch {

@@ -12,8 +12,8 @@ type health struct {
 	since time.Time
 }
 
-// set stores the result of a request. It reports whether a success follows a failure or a failure
-// follows a success.
+// set stores the result of a request. It reports whether the result has changed from success to
+// failure or from failure to success.
 func (s *health) set(err string, now time.Time) (changed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -51,7 +51,7 @@ type Hook struct {
 	tracker  *tracker
 	health   health
 	slots    chan struct{} // limits the number of concurrent requests
-	added    chan struct{} // tells watch that an approval has been added
+	added    chan struct{} // tells [Hook.watch] that an approval has been added
 
 	ctx  context.Context //nolint:containedctx // done when the hook ends
 	end  context.CancelFunc

@@ -24,7 +24,7 @@ func (h *Hook) serveSigned(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]string{"id": a.id, "noted": decisionWords[a.approve]})
 }
 
-// decisionWords maps decisions to the words for them in responses. It is read-only.
+// decisionWords maps each decision to the word used for it in responses. It is read-only.
 var decisionWords = map[bool]string{true: "approve", false: "deny"}
 
 // readSigned reads an answer from the request, verifies its signature, and applies the answer.

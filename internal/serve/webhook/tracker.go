@@ -70,8 +70,8 @@ func (s *tracker) remove(q *trackedApproval) {
 	s.full = s.full && len(s.open) > maxTracked/4
 }
 
-// endFinished cancels the context of each tracked approval for which hasEnded returns true. It
-// returns the time when the next tracked approval expires, or the zero time if none are left.
+// endFinished cancels the context of each tracked approval that has ended, as reported by hasEnded.
+// It returns the time when the next tracked approval expires, or the zero time if none are left.
 func (s *tracker) endFinished(hasEnded func(id string) bool) (next time.Time) {
 	for _, q := range s.waiting() {
 		if hasEnded(q.id) {
