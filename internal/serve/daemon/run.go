@@ -210,7 +210,7 @@ func (d *Daemon) logOpenCalls() {
 
 // accessOf returns the settings that determine who may connect. It reads or creates the tokens that
 // clients need.
-func accessOf(l config.Listen, listener net.Listener, created func(token, path string)) (proxy.Access, error) {
+func accessOf(l config.Listen, listener net.Listener, onCreate func(token, path string)) (proxy.Access, error) {
 	host, _, _ := net.SplitHostPort(l.HTTP) // cannot fail: the listener already uses this address
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	a := proxy.Access{
@@ -224,7 +224,7 @@ func accessOf(l config.Listen, listener net.Listener, created func(token, path s
 		j := proxy.JWT(*l.JWT)
 		a.JWT = &j
 	default:
-		t, err := loadTokens(l, created)
+		t, err := loadTokens(l, onCreate)
 		if err != nil {
 			return a, err
 		}

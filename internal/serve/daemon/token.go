@@ -21,7 +21,7 @@ const minTokenLength = 16
 // loadTokens reads the bearer tokens that clients of the listener must present. On the first start,
 // it creates a token and passes it to onCreate. It returns an error if other users can read the
 // token file.
-func loadTokens(l config.Listen, created func(token, path string)) (tokens, error) {
+func loadTokens(l config.Listen, onCreate func(token, path string)) (tokens, error) {
 	path, err := tokenPath(l)
 	if err != nil {
 		return tokens{}, fmt.Errorf("%w, or listen.tokenFile", err)
@@ -31,7 +31,7 @@ func loadTokens(l config.Listen, created func(token, path string)) (tokens, erro
 		if t.unnamed, err = makeToken(path); err != nil {
 			return tokens{}, fmt.Errorf("storing a token for HTTP in %s: %w; set listen.tokenFile, or XDG_STATE_HOME", filepath.Dir(path), text.Innermost(err))
 		}
-		created(t.unnamed, path)
+		onCreate(t.unnamed, path)
 	}
 	if err != nil {
 		return tokens{}, fmt.Errorf("reading the token for HTTP: %w", err)
