@@ -14,8 +14,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// withAgents returns s with the agents' built-in tools that the policy names added. Agents report
-// calls to such tools through hooks; no server lists them.
+// withAgents adds to s the agents' built-in tools that the policy names, and returns the result.
+// Agents report calls to such tools through hooks; no server lists them.
 func (s ToolSet) withAgents(result *policy.Result) ToolSet {
 	if !s.Known || !s.Agents && !s.named || result.Policy == nil {
 		return s

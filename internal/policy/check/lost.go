@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// lost reports tools that failures can make permanently unavailable, unless runs without failures
-// can do so too. It omits losses that are the end of a workflow, and losses that a reported
+// lost reports tools that failures, but not successful calls alone, can make permanently
+// unavailable. It omits losses that are merely the end of a workflow, and losses that a reported
 // deadlock or a refuted claim already shows.
 func (v *Analysis) lost() diag.List {
 	var ps diag.List
@@ -30,8 +30,8 @@ func (v *Analysis) lost() diag.List {
 	return ps
 }
 
-// claimedPossible reports whether the policy claims that calls to the tool are always possible, but
-// the claim was refuted. The loss of the tool then needs no report of its own.
+// claimedPossible reports whether the policy contains a refuted claim that calls to the tool are
+// always possible. The loss of the tool then needs no report of its own.
 func (v *Analysis) claimedPossible(t gate.Tool) bool {
 	return slices.ContainsFunc(v.proofs, func(p proven) bool {
 		return p.Kind == rules.AlwaysPossible && p.Result == verify.Refuted && p.Tool.Name == t.Name && p.Tool.Kind == t.Kind

@@ -137,9 +137,8 @@ func (s *ToolSet) AddHooks(agents []string, complete bool) {
 	s.Agents = s.Agents || len(agents) > 0
 }
 
-// Unended returns the names of tools that run scripts for agents that never report how a script
-// ended. If all hooks belong to such agents, Unended includes names that these tools share with
-// others.
+// Unended returns the names of the script tools of agents that never report how a script ended. If
+// all hooks belong to such agents, Unended includes names that these tools share with others.
 func (s ToolSet) Unended() (names []string) {
 	bare := len(s.Hooks) > 0 && !slices.ContainsFunc(s.Hooks, agenttool.TellsEnds)
 	hooked := s.Hooked()

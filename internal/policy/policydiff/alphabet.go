@@ -46,8 +46,8 @@ type visibility struct {
 	command presence
 }
 
-// add adds tool t unless the policies cannot distinguish it from another tool in the alphabet or
-// from a tool that has only one name.
+// add adds tool t if the policies can distinguish it from the other tools in the alphabet and from
+// tools that have only one name.
 func (a *alphabet) add(t namedTool) {
 	if a.stop() {
 		a.why = verify.WhyTime
@@ -92,8 +92,8 @@ func (a *alphabet) standIns() []verify.Tool {
 	return all
 }
 
-// real returns the call c with the tool that its stand-in stands for in place of the stand-in. ok
-// is false if no such call exists.
+// real replaces the stand-in in the call c with the tool that it represents. ok is false if no such
+// call exists.
 func (a *alphabet) real(c verify.Call) (call representative, ok bool) {
 	var i int
 	if _, err := fmt.Sscanf(c.Tool, standIn+"%d", &i); err != nil {

@@ -17,8 +17,8 @@ import (
 // readsData reports whether the net counts calls by the content of their arguments.
 func readsData(n gate.NetInfo) bool { return n.Sum != nil || n.Row || hasKey(n.Net) }
 
-// lenient returns a variant of n for loose searches, which does not judge arguments or results. If
-// n counts by arguments, the variant admits all calls.
+// lenient returns a variant of n that does not judge arguments or results, for use in loose
+// searches. If n counts calls by their arguments, the variant admits all calls.
 func lenient(n gate.Net) gate.Net {
 	n.Validate, n.OnSuccess = nil, nil
 	if readsData(gate.NetInfo{Net: n}) {

@@ -67,7 +67,7 @@ func widened(c *config.Config, b config.Base, result *policy.Result, stop func()
 }
 
 // mapOver returns the position of the map that the base lacks and that gives a name used by a net
-// of the base. If it finds no such map or several, it returns the given position.
+// of the base. Unless exactly one such map exists, it returns the given position.
 func (d *Comparison) mapOver(at config.Position) config.Position {
 	over := list.Filter(unsharedMaps(d.sides[0], d.sides[1]), func(m gate.Map) bool {
 		return slices.ContainsFunc(d.sides[0].nets, func(n gate.NetInfo) bool { return reads(n, []gate.Map{m}) })

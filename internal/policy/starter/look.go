@@ -7,10 +7,10 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/toolkind"
 )
 
-// Words in tool names. A word in the first list indicates that a read-only tool shows a thing
-// instead of just listing it, and a word in the second list, that the tool shows the contents of
-// the thing. A word in the third list indicates that a writing tool can also create new things, so
-// there may be nothing to look at beforehand.
+// Words in tool names. A word in the first list means that a read-only tool shows a thing instead
+// of just listing it; a word in the second list means that it shows the contents of the thing. A
+// word in the third list means that a writing tool can also create new things, so there may be
+// nothing to look at beforehand.
 var (
 	showing = []string{"read", "view", "cat", "get", "show", "describe"}
 	content = []string{"read", "view", "cat"}

@@ -54,8 +54,8 @@ type (
 	Conserved struct{ Net string }
 
 	// Exclusive claims that no two of Places in Net are ever marked at the same time. A token taken
-	// by a call in flight still counts as being in its place. This remains so after an unknown
-	// outcome has released the token, because the call may still be running.
+	// by a call in flight still counts as being in its place, and so does a token released by an
+	// unknown outcome, because that call may still be running.
 	Exclusive struct {
 		Net    string
 		Places []string

@@ -98,7 +98,7 @@ func (m *prover) NeverMet(q *explore.Query, nets []int) explore.Answer {
 }
 
 // ofOneValue reports whether all tagged calls of the run can have the same value. This is
-// impossible if the maps that give their names match different values.
+// impossible if the maps that give the calls their names match different values.
 func ofOneValue(ms []explore.Move, tag func(*callclass.Class) uint8) bool {
 	classes := explore.ClassesOf(ms)
 	v := callclass.Common(classes)

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// asks returns a function that reports whether a transition requires an approval as described by a.
+// asks returns a function that reports whether a transition requires the approval that a describes.
 // It returns nil if any approval will do.
 func (a *Approval) asks() func(*gate.Transition) bool {
 	if a == nil || a.Count < 2 && a.Via == "" {

@@ -162,8 +162,8 @@ func newProver(p *gate.Policy, o *Options) *prover {
 	return m
 }
 
-// compared returns the fields that assertions compare with each other. It also gives readers to the
-// expressions in the assertions' keys; see the function known.
+// compared returns the fields that assertions compare with each other. It also uses the function
+// known to give readers to the expressions in the assertions' keys.
 func compared(p *gate.Policy, all []Assertion) (out [][]callclass.Reading) {
 	for i, a := range all {
 		switch a := a.(type) {
@@ -185,8 +185,8 @@ func compared(p *gate.Policy, all []Assertion) (out [][]callclass.Reading) {
 	return out
 }
 
-// The function known returns f or, if f is an expression without a reader, the field with the same
-// source text and a reader in the policy's keys, if any.
+// The function known returns f or, if f is an expression without a reader, the field in the
+// policy's keys that has a reader and the same source text, if any.
 func known(p *gate.Policy, f gate.Field) gate.Field {
 	if f.Path != "" || f.Reader != nil {
 		return f

@@ -183,8 +183,8 @@ func (t *remedySearch) value(r *gate.Refusal) {
 	}
 }
 
-// states returns the state of each net; for a net with a key, this is the state for the values of
-// the search.
+// states returns the state of each net; for a net with a key, this is the state for the key values
+// of the search.
 func (t *remedySearch) states() []*gate.NetData {
 	states := slices.Clone(t.state.Nets)
 	for i, n := range t.model.Nets {

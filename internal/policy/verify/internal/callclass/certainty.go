@@ -14,7 +14,7 @@ import (
 // A reader, such as the reader of shell scripts, decides two things about the label of its map:
 // whether a call is certain to have the label, and whether the call's success counts as evidence
 // for it. If several such maps match the same text, a single script can produce only some
-// combinations of these properties. The values returned for a set of maps cover exactly these
+// combinations of these properties. The function kindsOf returns values that cover exactly these
 // combinations.
 
 // maxMatters is the maximum number of labels per text that are distinguished by certainty and by
@@ -101,7 +101,7 @@ func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (va
 }
 
 // scriptsOf returns scripts that run the commands that the patterns in set look for. The scripts
-// differ in the commands that they make count as evidence. Some scripts also run a command that no
+// differ in which of these commands count as evidence. Some scripts also run a command that no
 // pattern looks for.
 func scriptsOf(ps []pattern, set uint64, text string) (scripts []string) {
 	other := unsought(ps, "date", "id", "hostname", "uname") // commands that some readers consider to have an effect

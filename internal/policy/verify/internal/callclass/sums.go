@@ -148,8 +148,8 @@ var (
 )
 
 // comparisons returns the conjuncts of source that compare the field with a number. whole reports
-// whether there are no other conjuncts. If source might not be a conjunction, comparisons returns
-// nil and false.
+// whether these are all conjuncts of source. If source might not be a conjunction, comparisons
+// returns nil and false.
 func comparisons(source, field string) (all []comparison, whole bool) {
 	source = quote.ReplaceAllString(expression(source), "''")
 	if strings.ContainsAny(source, "|?(") {

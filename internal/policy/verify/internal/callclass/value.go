@@ -51,8 +51,8 @@ func weakValue(field string, ps []pattern, set uint64) *value {
 	return weak
 }
 
-// weakWitness returns a list of texts that exactly the patterns in set match, each pattern at least
-// one text. It returns nil if no such list was found.
+// weakWitness returns a list of texts such that each pattern in set matches at least one of them
+// and no other pattern matches any. It returns nil if no such list was found.
 func weakWitness(ps []pattern, set uint64) []string {
 	var leaves []string
 	for i := range members(set) {
