@@ -88,7 +88,7 @@ type Approval struct {
 
 	Expire   time.Duration // how long a person can answer a question, and how long an approval can be used; 0 means 15 minutes
 	Cooldown time.Duration // how long a denial also applies to repetitions of the call in the same session; 0 means 10 minutes
-	Grants   time.Duration // maximum lifetime of a grant; 0 means that grants cannot be created
+	Grants   time.Duration // maximum lifetime of a grant, which approves similar calls; 0 means that grants cannot be created
 	Self     bool          // whether callers can approve their own calls
 	PIN      string        // hash of the PIN for approvals through cli, web or url, as printed by petrigate approvals pin; empty means no PIN
 	Verb     string        // command for answering an approval, as shown in the log; empty means petrigate approvals

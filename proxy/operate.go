@@ -178,8 +178,8 @@ func unwrittenNote(on, shared bool, err error) string {
 	return fmt.Sprintf("the database did not respond: %v. If the stop is in the database too, calls stay refused until you run petrigate start again", err)
 }
 
-// stops lists the stops. If it also returns an error, it lists only the stops known to this
-// process.
+// stops lists the operators' stops that are in effect. If it also returns an error, it lists only
+// those known to this process.
 func (p *Proxy) stops(ctx context.Context) ([]operator.StopInfo, error) {
 	stops, err := p.admission.Stops(ctx)
 	return stopInfos(stops), err

@@ -270,8 +270,7 @@ func withDatabaseInfo(info operator.SessionInfo, s admission.SessionInfo) operat
 	return info
 }
 
-// lostOf returns the numbers of the session's open calls that were made by processes that have
-// ended.
+// lostOf returns the numbers of the session's open calls whose processes have ended.
 func (p *sessionView) lostOf(k admission.Key) map[uint64]bool {
 	if p.durable == nil {
 		return nil

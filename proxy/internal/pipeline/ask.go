@@ -70,7 +70,7 @@ func (q *askedCall) decideAgain(w *personWait) (a answer, done bool) {
 	case w.parked != nil:
 		q.RecordRefusal(q.call, waiting("waiting for a person", r))
 		return w.parked, true
-	case w.state == approval.Consumed: // another call has used the consent
+	case w.state == approval.Consumed: // another call has used the approval
 		return nil, false
 	case w.state != approval.Approved:
 		said := q.Approvals.Status(r)
@@ -79,10 +79,10 @@ func (q *askedCall) decideAgain(w *personWait) (a answer, done bool) {
 	case q.toolChanged():
 		return q.denied(fmt.Sprintf("%s has changed since a person was asked about it. Call it again to ask again.", q.call.Tool.Exposed), nil), true
 	}
-	if a := q.unrecordable(q.call); a != nil { // the consent has not been used, so a later call can still use it
+	if a := q.unrecordable(q.call); a != nil { // the approval has not been used, so a later call can still use it
 		return a, true
 	}
-	if a := q.reserve(q.call); a != nil { // here, too, a later call can still use the consent
+	if a := q.reserve(q.call); a != nil { // here, too, a later call can still use the approval
 		return a, true
 	}
 	if a, used := q.redeem(r); used {
@@ -99,10 +99,10 @@ func (q *askedCall) toolChanged() bool {
 	return now == nil || now.Canonical != q.call.Tool.Canonical || now.Definition != q.call.Tool.Definition
 }
 
-// redeem asks the gate for a new decision, using the person's consent to the approval request r. If
-// the call is admitted, the consent is used up. If the call now requires a different consent,
-// redeem returns the response for the client. used is false if another call has already used this
-// consent.
+// redeem asks the gate for a new decision, using the person's approval in the request r. If the
+// call is admitted, the approval is used up. If the call now requires a different approval, redeem
+// returns the response for the client. used is false if the approval could not be used, for example
+// because another call has already used it.
 func (q *askedCall) redeem(r *approval.Request) (a answer, used bool) {
 	shown := q.Approvals.Look(r)
 	if shown.Answer.State != approval.Approved {
@@ -153,12 +153,13 @@ const (
 	roundHold = 25 * time.Second // maximum time before the call returns an input_required result without a question
 )
 
-// beginWait asks a person if r is pending, and determines how long the call waits for the answer.
-// If the result is already known, the returned wait has no hold.
+// beginWait starts the call's wait for the answer to the request r. If r is still pending, it asks
+// a person, and determines how long the call waits. If the result is already known, the returned
+// wait has no hold.
 func (q *askedCall) beginWait(r *approval.Request) *personWait {
 	w := &personWait{request: r, rounds: q.readResponse(r)}
 	w.state = q.Approvals.Status(r).State
-	if q.call.ctx.Err() != nil { // a canceled call neither asks a person nor uses up a consent
+	if q.call.ctx.Err() != nil { // a canceled call neither asks a person nor uses up an approval
 		w.state = approval.Withdrawn
 	}
 	if w.state != approval.Pending {

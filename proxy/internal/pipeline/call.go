@@ -61,7 +61,7 @@ type Call struct {
 	callState
 
 	size   int           // bytes that the call adds to the backlog while it waits
-	claims atomic.Uint32 // the claims held by the call, one bit per claim
+	claims atomic.Uint32 // resources held by the call, as a [claim]
 }
 
 // A callState is the state of a call: which goroutine waits for the response, and whether the call
@@ -261,8 +261,8 @@ func (c *Call) besideDigest() string {
 }
 
 // beside returns the params other than the name and the arguments, with _meta separate from the
-// rest. A consent does not depend on _meta, because clients may send a different _meta with each
-// call. Still, the _meta is shown to people, and exactly the _meta that they have seen is
+// rest. A person's approval does not depend on _meta, because clients may send a different _meta
+// with each call. Still, the _meta is shown to people, and exactly the _meta that they have seen is
 // forwarded.
 func (c *Call) beside() (members, meta []byte) {
 	if c.Method == spec.ReadResource {

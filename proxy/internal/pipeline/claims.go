@@ -66,8 +66,8 @@ func (c *Call) takeTaskSlot() bool {
 	return c.claims.Load()&taskSlot != 0
 }
 
-// release gives back the resources of the given claims, as far as the call holds them. Calling it
-// again has no effect.
+// release gives back those of the given resources that the call holds. Calling it again has no
+// effect.
 func (c *Call) release(of claim) {
 	if c.claims.Load()&of == 0 {
 		return

@@ -103,8 +103,9 @@ func (s *inflightState) sent(x *upstream.Exchange) (reason error) {
 }
 
 // markEnded ends the request with the reply r, unless it has already ended, and returns its
-// previous state. If the request is parked, markEnded stores r for the next round. If the server
-// replies after the request has ended, markEnded stores r as the late reply.
+// previous state. If the request is parked (no call is waiting for it), markEnded stores r for the
+// next round. If the server replies after the request has ended, markEnded stores r as the late
+// reply.
 func (s *inflightState) markEnded(r upstream.Reply, fromServer bool) (before requestState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -171,8 +172,9 @@ func (s *inflightState) stopInline() *upstream.Exchange {
 const callOver = "the call has ended"
 
 // addRequest stores a server's request for the client, and returns the call whose client must be
-// asked. It returns no call if the in-flight request is parked; its client is then asked in the
-// next round. If the server's request must be refused, addRequest returns the reason.
+// asked. If the in-flight request is parked, no call is waiting for it and addRequest returns none;
+// the client is then asked in the next round. If the server's request must be refused, addRequest
+// returns the reason.
 func (s *inflightState) addRequest(q *upstream.ServerRequest) (receiver *Call, reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

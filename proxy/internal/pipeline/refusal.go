@@ -80,7 +80,8 @@ func (f *inflightCall) mayNeedResend() bool {
 	return f.rev.InputRequired && !f.Call.Peer.Rev.InputRequired
 }
 
-// mayNeedResend is like [inflightCall.mayNeedResend], for a call that has not been sent yet.
+// mayNeedResend reports whether the call, which has not been sent yet, might have to be sent again
+// with input for the server; see [inflightCall.mayNeedResend].
 func (c *Call) mayNeedResend() bool {
 	return !c.Peer.Rev.InputRequired && c.Tool.Upstream.Rev().InputRequired
 }

@@ -22,7 +22,7 @@ import (
 // arrives at [inflightCall.finish]. The order is a security property: nothing is sent before the
 // decision has been recorded. Serve runs on the goroutine that reads the client's messages, where
 // it may block only for a commit to the store. A step that has to wait for a person, a server or a
-// reply spawns the rest of the call.
+// reply lets another goroutine continue the call.
 func (p *Pipeline) Serve(c *Call) {
 	if c.Method == spec.CallTool {
 		p.Came(c.params.Name)
@@ -82,8 +82,8 @@ func (p *Pipeline) resolveLate(c *Call) {
 
 // place chooses the connection for the call's session: the server's shared connection or a
 // dedicated one. The call continues once the connection is up and the client's capabilities have
-// been declared to the server. If that takes time, place spawns the rest of the call and returns
-// false.
+// been declared to the server. If that takes time, place lets another goroutine continue the call,
+// and returns false.
 func (p *Pipeline) place(c *Call) bool {
 	c.placed = true
 	u := c.Tool.Upstream
@@ -107,7 +107,7 @@ func (p *Pipeline) place(c *Call) bool {
 }
 
 // dedicate chooses the dedicated connection of the call's session. If the connection is not up yet,
-// dedicate spawns the rest of the call and returns false.
+// dedicate lets another goroutine continue the call, and returns false.
 func (p *Pipeline) dedicate(c *Call, at *pool.Server) bool {
 	own := *c.Tool
 	own.Upstream = at

@@ -129,8 +129,9 @@ func (f *inflightCall) OnRequest(q *upstream.ServerRequest, onStream bool) {
 	}
 }
 
-// askedPeer returns the peer that must respond to the server's requests. If the request to the
-// server is parked, that is the peer that made the call in the first round.
+// askedPeer returns the peer that must respond to the server's requests. While the request to the
+// server is parked, with no call waiting for it, that is the peer that made the call in the first
+// round.
 func (f *inflightCall) askedPeer() session.Peer {
 	if c := f.Receiver(); c != nil {
 		return c.Peer

@@ -157,8 +157,8 @@ func (c *Catalogue) logProblems(problems []string) {
 	}
 }
 
-// Relist rebuilds the view after a change to the nets or to the accepted definitions. It reports
-// whether clients now see different tools.
+// Relist rebuilds the [ToolView] after a change to the nets or to the accepted definitions. It
+// reports whether clients now see different tools.
 func (c *Catalogue) Relist() (changed bool) {
 	if c.Impossible == nil {
 		return false
@@ -168,8 +168,8 @@ func (c *Catalogue) Relist() (changed bool) {
 	return c.renew()
 }
 
-// renew rebuilds the view and logs its new problems and warnings. It reports whether clients now
-// see different tools. The caller must hold mu.
+// renew rebuilds the [ToolView] and logs its new problems and warnings. It reports whether clients
+// now see different tools. The caller must hold mu.
 func (c *Catalogue) renew() (changed bool) {
 	before, after := c.view.Load(), c.build()
 	c.view.Store(after)
@@ -199,8 +199,8 @@ func (c *Catalogue) next() <-chan struct{} {
 	return c.changed
 }
 
-// build builds a view of all tools. It leaves out every tool whose exposed name is not unique,
-// because no tool may silently replace another. The caller must hold mu.
+// build returns a new [ToolView] of all tools. It leaves out every tool whose exposed name is not
+// unique, because no tool may silently replace another. The caller must hold mu.
 func (c *Catalogue) build() *ToolView {
 	v := &ToolView{tools: map[string]*Tool{}, Filtered: map[string]*Tool{}}
 	taken := map[string][]*Tool{}
@@ -342,7 +342,7 @@ type Tool struct {
 	Upstream  *Server
 	Canonical string // name in rules, of the form upstream.tool
 	also      []gate.Name
-	others    map[string]bool // names of all tools; if an action gives one of them to a call, rules that use the name restrict the call but do not count it as evidence
+	others    map[string]bool // names of all tools; if a call gets one of them from an action in its arguments, rules for that tool restrict the call but do not count it as a call to that tool
 	foreign   bool            // whether a tool of another server could have the same exposed name
 	Why       string          // why the configuration filters out the tool; empty if it is not filtered
 

@@ -106,7 +106,7 @@ func (p *Pool) listNow(u *Server) {
 	}
 	r.failures = 0
 	r.trouble.Store(nil)
-	for i, tool := range list.Tools { // a clone of each tool lets the memory of the whole response be released
+	for i, tool := range list.Tools { // cloning each tool lets the memory of the whole response be released
 		list.Tools[i] = bytes.Clone(tool)
 	}
 	changed := p.Catalogue.set(p.Life.Ctx, u, list)
