@@ -123,7 +123,6 @@ func (p *ImportPlan) open(d *Driver) (*splice.Document, error) {
 	return splice.Parse(p.Config, p.before, p.format)
 }
 
-// options returns the options for parsing the configuration.
 func (p *ImportPlan) options(d *Driver) config.Options {
 	return config.Options{Env: d.System.Env, Fetch: d.Fetch, Found: p.text}
 }
@@ -248,7 +247,6 @@ func (d *Driver) Write(p *ImportPlan) error {
 	return nil
 }
 
-// printResults prints the result for each server.
 func (o output) printResults(p *ImportPlan) {
 	for _, t := range p.Servers {
 		name := text.Escape(t.Name)

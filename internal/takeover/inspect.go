@@ -24,8 +24,8 @@ type Inspection struct {
 	Entries []Entry
 }
 
-// Inspect reads the files of all clients and compares their servers with those of the configuration
-// named in the connection c.
+// Inspect reads the files of all clients and compares their servers with those in the connection's
+// configuration.
 func (d *Driver) Inspect(ctx context.Context, c Connection) (all []Inspection) {
 	for _, l := range d.List(ctx) {
 		client, _, _ := clientcfg.Find(l.Name)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// maxExposed is the maximum length of tool names that all known clients accept.
+// maxExposed is the maximum length of a tool name that all known clients accept.
 const maxExposed = 64
 
 // exposable contains the characters that all known clients accept in tool names.

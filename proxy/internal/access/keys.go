@@ -72,8 +72,8 @@ func (k *keys) find(ctx context.Context, id string, alg jose.SignatureAlgorithm)
 	return nil, invalid("the token is signed with a key that its issuer does not publish")
 }
 
-// look finds a key in the current set. done is closed when the current fetch ends, and nil if no
-// fetch is running.
+// look finds a key in the current set. It also returns a channel that is closed when the current
+// fetch ends, or nil if no fetch is running.
 func (k *keys) look(id string, alg jose.SignatureAlgorithm) (key any, done <-chan struct{}) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -62,7 +62,7 @@ func (o Options) trustworthy() error {
 	return nil
 }
 
-// notInScope reports whether the character r is not allowed in a scope (RFC 6749, section 3.3).
+// notInScope reports whether the character r is forbidden in a scope (RFC 6749, section 3.3).
 func notInScope(r rune) bool { return r <= ' ' || r == '"' || r == '\\' || r > '~' }
 
 // maxToken is the maximum length of a token in bytes. Real tokens never reach this length. A

@@ -197,7 +197,7 @@ func (a *Advertiser) untilNextMove() (in time.Duration, ok bool) {
 }
 
 // listedSessions returns the sessions with clients that have requested their tool lists. If all is
-// false, it returns only those of the sessions that are in the set dirty.
+// false, it returns only the dirty sessions, that is, those whose lists may have changed.
 func (a *Advertiser) listedSessions(all bool, dirty map[*session.Session]bool) []*session.Session {
 	a.listMu.Lock()
 	defer a.listMu.Unlock()

@@ -57,8 +57,8 @@ func Completed(id string) []byte {
 }
 
 // InputRequired returns an InputRequiredResult (2026-07-28), which makes the client send the call
-// again. params are those of an elicitation/create request; if they are nil, the result contains no
-// question.
+// again. The result contains an elicitation/create request with the given params or, if they are
+// nil, no question.
 func InputRequired(params []byte, state string) []byte {
 	result := rawjson.Object{}.String("resultType", "input_required")
 	if params != nil {

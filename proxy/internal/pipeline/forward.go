@@ -358,8 +358,8 @@ func (p *Pipeline) settle(s *session.Session, ticket *admission.Ticket, e gate.E
 	p.Advertiser.Touch(s)
 }
 
-// SettleTask settles a call that has become a task. result is the task's result if the task has
-// succeeded.
+// SettleTask settles a call that has become a task. If the task has succeeded, result is its
+// result.
 func (p *Pipeline) SettleTask(of tasks.Origin, ticket *admission.Ticket, o gate.Outcome, result []byte, by string) {
 	p.settle(of.State, ticket, p.endOf(ticket, o, result), by)
 }

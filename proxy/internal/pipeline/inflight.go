@@ -34,7 +34,7 @@ type inflightCall struct {
 	inflightState
 }
 
-// InFlight returns the calls in flight to u.
+// InFlight returns the calls that are in flight to the server u.
 func InFlight(u *pool.Server) (list []*inflightCall) {
 	for _, one := range u.InFlight.All() {
 		if f, ok := one.Request.(*inflightCall); ok {
