@@ -112,8 +112,8 @@ func (p *Proxy) Nets() []operator.PolicyNet {
 // SwitchNet activates or deactivates a net in all sessions, including future ones. An inactive net
 // keeps its state, and continues from it when activated again. A change that cannot be recorded is
 // not made. If approvals require a PIN, no net can be deactivated, because it might be the net that
-// makes the proxy ask a person. Activating a net then requires the PIN, too, because under
-// "default: deny", the net could let additional calls pass.
+// makes the proxy ask a person. Activating a net then requires the PIN, because under "default:
+// deny", the net could let additional calls pass.
 func (p *Proxy) SwitchNet(name string, on bool, a operator.Actor) error {
 	if !on && p.pin != nil {
 		return errors.New("approvals require a PIN (approval.pin), so no net can be switched off while the proxy runs; remove its rule from the configuration")

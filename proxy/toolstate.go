@@ -76,8 +76,8 @@ func toolVerdicts(inForce *gate.Policy, s *gate.State, c gate.Call, where func(g
 // dependsOnArguments reports whether the policy's decisions on calls to the tool can depend on
 // arguments. This is the case if a map (see [gate.Map]) reads an argument of the tool to give the
 // call another name, or if a net for the tool has a key or a sum, which are also read from
-// arguments. If a map applies to all tools that match a pattern, it counts only if the tool accepts
-// the argument.
+// arguments. A map that applies to all tools matching a pattern counts only if the tool accepts the
+// argument.
 func dependsOnArguments(t operator.ToolInfo, policy *gate.Policy, c gate.Call) bool {
 	names := policy.Names(c)
 	mapped := slices.ContainsFunc(policy.Maps(), func(m gate.Map) bool {

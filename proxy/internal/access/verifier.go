@@ -108,7 +108,7 @@ type Options struct {
 
 	// Background starts a function that fetches keys, and returns without waiting for it. The
 	// context that it passes to the function must be canceled at shutdown. If Background is nil,
-	// the function runs in a new goroutine, even beyond the shutdown.
+	// the function runs in a new goroutine, which may outlive the shutdown.
 	Background func(func(context.Context))
 }
 
@@ -127,7 +127,7 @@ func (o Options) withDefaults() Options {
 }
 
 // newClient returns an HTTP client for fetching keys. It follows no redirects, because keys must
-// only come from the address that the operator has configured, and keeps no idle connections,
+// come only from the address that the operator has configured, and keeps no idle connections,
 // because it is rarely used.
 func newClient() *http.Client {
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}

@@ -135,8 +135,9 @@ const (
 const eventCost = 64
 
 // A Budget limits the bytes stored for clients that may reconnect to their streams, per principal
-// and in total. When a limit is reached, the oldest streams lose their events: first those of the
-// same principal, then those of the principal with the most bytes. The zero value is ready to use.
+// and in total. If a principal exceeds its limit, its oldest streams lose their events. If the
+// total limit is exceeded, this happens to the principal with the most bytes. The zero value is
+// ready to use.
 type Budget struct {
 	mu    sync.Mutex // guards the fields below it and the logs
 	total int
@@ -213,8 +214,8 @@ func (l *log) since(seen int) (events [][]byte, from int, done bool, more <-chan
 	return slices.Clone(events[min(from-first, len(events)):]), from, l.done, l.more
 }
 
-// count adds n bytes to the cost of l, after deleting older events if necessary. The caller must
-// hold the lock.
+// count adds n bytes to the cost of l, and then empties the oldest logs until no limit is exceeded.
+// The caller must hold the lock.
 func (b *Budget) count(l *log, n int) {
 	h := b.held[l.principal]
 	switch {

@@ -2,9 +2,9 @@ package listing
 
 import "strings"
 
-// MatchesTemplate reports whether uri could result from the RFC 6570 template. It only checks
-// whether uri contains the literal parts of the template in order. Each expression may stand for
-// any text between them.
+// MatchesTemplate reports whether uri could result from expanding the RFC 6570 template. It checks
+// only whether uri contains the literal parts of the template in order. Each expression may stand
+// for any text between them.
 func MatchesTemplate(template, uri string) bool {
 	first := true
 	for template != "" {

@@ -291,7 +291,7 @@ func (q *askedCall) readResponse(r *approval.Request) int {
 
 // handleElicitation handles the result of an elicitation. Only an accepted form with the decision
 // "approve" approves the call. A canceled form means that no person was asked. A result for the
-// approval page is never an answer: "accept" only means that the person has opened the page.
+// approval page is never an answer: "accept" means only that the person has opened the page.
 func (p *Pipeline) handleElicitation(r *approval.Request, channel string, result []byte) {
 	said := asking.Read(result)
 	switch page := channel == approval.URL; {
