@@ -4,10 +4,10 @@
 // It reads the log as a stream of sessions and looks for invariants: a call that always came after
 // a success of another ("require A before B", for each call or once, with the same value of one or
 // two fields), after one of two others ("or"), or again after a third ("since"); numbers of calls
-// that were reached and never exceeded; calls that never followed untrusted content; and consecutive
-// identical calls. The absence of counterexamples is not enough: two tools that every session uses
-// in random order often appear in one order only. Each rule is therefore tested against chance
-// ([chance]) and needs a minimum number of sessions.
+// that were reached and never exceeded; calls that never followed untrusted content; and
+// consecutive identical calls. The absence of counterexamples is not enough: two tools that every
+// session uses in random order often appear in one order only. Each rule is therefore tested
+// against chance ([chance]) and needs a minimum number of sessions.
 //
 // The ordering rules are those of Perracotta (Yang, Evans, Bhardwaj, Bhat and Das: Perracotta:
 // Mining Temporal API Rules from Imperfect Traces, ICSE 2006): "require A before B once" is its

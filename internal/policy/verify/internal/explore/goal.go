@@ -20,7 +20,7 @@ func TaggedGoal(match func(*callclass.Class) bool, single bool) *Goal {
 
 // Escapes reports, for each state, whether successful calls can lead from there to a state that
 // admits a call meeting the goal, or to a state where the goal allows a run to stop. It considers
-// only classes for which allowed returns true.
+// only calls of allowed classes.
 func (s *Space) Escapes(g *Goal, allowed func(class int) bool) []bool {
 	good := make([]bool, len(s.At))
 	var queue []int32
@@ -46,8 +46,7 @@ func (s *Space) Escapes(g *Goal, allowed func(class int) bool) []bool {
 }
 
 // successful returns, for each state, the states that lead to it when a call succeeds. Either a
-// call in flight succeeds, or a new call begins and succeeds immediately. New calls must belong to
-// classes for which allowed returns true.
+// call in flight succeeds, or a new call of an allowed class begins and succeeds immediately.
 func (s *Space) successful(allowed func(class int) bool) [][]int32 {
 	back := make([][]int32, len(s.At))
 	for _, e := range s.edges {

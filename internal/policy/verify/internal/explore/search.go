@@ -213,8 +213,9 @@ func (s *Space) extend(q *Query, ms []Move) ([]Move, bool) {
 	return s.extendTo(ms, func(ms []Move) bool { return s.model.Objection(q, ms) < 0 && s.model.Meets(q, ms) })
 }
 
-// extendTo looks for a call in the run that, if repeated, leads to a run for which accept returns
-// true. The number of repetitions is the number of tokens that were removed from a reduced counter.
+// extendTo looks for a call in the run that, if repeated, makes accept return true for the
+// resulting run. The number of repetitions is the number of tokens that were removed from a reduced
+// counter.
 func (s *Space) extendTo(ms []Move, accept func([]Move) bool) ([]Move, bool) {
 	for _, pos := range s.limits {
 		n := s.nets[pos]

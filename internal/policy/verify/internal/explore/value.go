@@ -29,12 +29,12 @@ func (m *Model) OneValue() *Model {
 }
 
 // Assured reports, for each state, whether successful calls can certainly reach the goal. It
-// considers only classes for which allowed returns true, and only continuations whose calls all
-// have the same value: the tracked value or, unless the goal is only about that value, a new value.
-// Calls with a particular value can follow any state, so if they reach the goal from all states,
-// all states are assured. Otherwise, the result depends on the value. A state is then assured only
-// if it is assured for each of the values, because the policy's maps, which name calls by their
-// arguments, might distinguish values that the classes do not mention.
+// considers only calls of allowed classes, and only continuations whose calls all have the same
+// value: the tracked value or, unless the goal is only about that value, a new value. Calls with a
+// particular value can follow any state, so if they reach the goal from all states, all states are
+// assured. Otherwise, the result depends on the value. A state is then assured only if it is
+// assured for each of the values, because the policy's maps, which name calls by their arguments,
+// might distinguish values that the classes do not mention.
 func (s *Space) Assured(g *Goal, allowed func(class int) bool) []bool {
 	var all []bool
 	for _, v := range s.valuesOf(allowed) {
@@ -58,8 +58,8 @@ func (s *Space) Assured(g *Goal, allowed func(class int) bool) []bool {
 	return all
 }
 
-// valuesOf returns the values mentioned by the classes for which allowed returns true. The first
-// element is for classes that mention no value.
+// valuesOf returns the values mentioned by the allowed classes. The first element is for classes
+// that mention no value.
 func (s *Space) valuesOf(allowed func(class int) bool) []callclass.Values {
 	all := []callclass.Values{{}}
 	for i := range s.classes {
@@ -71,8 +71,7 @@ func (s *Space) valuesOf(allowed func(class int) bool) []callclass.Values {
 	return all
 }
 
-// assured implements [Space.Assured] for a single set of values: allowed returns true only for
-// classes with these values.
+// assured implements [Space.Assured] for allowed classes that all have the same set of values.
 func (s *Space) assured(g *Goal, allowed func(class int) bool) []bool {
 	good := s.Escapes(g, allowed)
 	if g.one || !slices.Contains(good, false) || !slices.ContainsFunc(s.nets, (*Net).Keyed) {

@@ -36,7 +36,7 @@ type ViewOptions struct {
 	witnessed bool                         // whether to consider only calls with known tools and arguments
 	cap       int                          // initial number of tokens in reduced counters; 0 means not reduced
 	Limit     int                          // maximum number of states that the search may visit
-	until     int                          // total effort of the model at which a search must end; 0 means unlimited
+	until     int                          // limit on the total effort of all searches; 0 means no limit
 	required  bool                         // whether proofs must not rely on what advisory nets block
 	Exact     bool                         // whether to leave counters unreduced
 	Serial    bool                         // whether to explore only runs where each call succeeds before the next begins
