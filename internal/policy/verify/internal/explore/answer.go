@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// Result is the answer to an assertion.
+// A Result tells whether an assertion was proved, refuted or neither.
 type Result uint8
 
 const (
@@ -28,7 +28,7 @@ const (
 	WhyNoRun    = "a run could not be built from the states that were found"
 )
 
-// An Answer is the result of a search.
+// An Answer holds the result of a search, with the evidence for it.
 type Answer struct {
 	Result   Result // if Proved, the query is never met or the goal is always reachable; if Refuted, Moves is the counterexample
 	Moves    []Move

@@ -114,8 +114,8 @@ func (a *attractor) recover(nets []callclass.Effect, helpers []int) bool {
 	return len(good) == len(joint)
 }
 
-// leads reports whether the nets admit the call in the given state, or some helper leads from this
-// state to a state known to be good.
+// leads reports whether the nets admit the call in the given state, or whether some helper leads
+// from this state to a state known to be good.
 func (a *attractor) leads(nets []callclass.Effect, helpers []int, state []int, good map[string]bool) bool {
 	m := a.model
 	if !slices.ContainsFunc(nets, func(t callclass.Effect) bool {
@@ -139,8 +139,8 @@ func (a *attractor) leads(nets []callclass.Effect, helpers []int, state []int, g
 	})
 }
 
-// Endless reports whether the attractor contains a call that any of the nets gates. Such a call is
-// always possible.
+// Endless reports whether the attractor contains a call that at least one of the nets gates. Such a
+// call is always possible.
 func (a *attractor) Endless(nets []int) bool {
 	m := a.model
 	endless := func(i int) bool { return a.Ok[i] && !m.Classes[i].Waits && m.gated(m.Classes[i]) }

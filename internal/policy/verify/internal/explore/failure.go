@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// FailureLock looks for a call in flight that can make the goal unreachable by successful calls: by
-// failing or by ending with an unknown outcome, but not by succeeding. The counters of the space
-// must not be reduced.
+// FailureLock looks for a call in flight whose outcome decides whether successful calls can still
+// reach the goal: they can if it succeeds, but not if it fails or if its outcome is unknown. The
+// counters of the space must not be reduced.
 func (s *Space) FailureLock(g *Goal) Answer {
 	found, open := s.failureLocks(g)
 	if len(found) == 0 && !open {

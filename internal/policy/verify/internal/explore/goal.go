@@ -63,8 +63,8 @@ func (s *Space) successful(allowed func(class int) bool) [][]int32 {
 }
 
 // atOnce returns the state after a call of class c has begun and succeeded in state k, with all
-// earlier calls still in flight. That state does not contain the new call, even if a single call
-// that only observes can stand for any number of calls. ok is false if the state was not visited.
+// earlier calls still in flight. The new call is not in flight in that state, even if it is an
+// observing call that can stand for any number of calls. ok is false if the state was not visited.
 func (s *Space) atOnce(k int32, c uint32) (to int32, ok bool) {
 	to, ok = s.index[string(appendWords(nil, s.succeeded(k, c)))]
 	return to, ok

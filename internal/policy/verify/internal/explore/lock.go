@@ -210,14 +210,14 @@ func (sys *system) stands(ms []Move) bool {
 	return stopped < 0
 }
 
-// Callless reports whether the nets gate no calls. Transitions fired by the clock are not calls.
+// Callless reports whether the nets gate no calls. Timed transitions do not count as calls.
 func (m *Model) Callless(nets []int) bool {
 	calls := m.view(nets, ViewOptions{}).callsOf(anyClass)
 	return !slices.ContainsFunc(calls, func(s *callclass.Class) bool { return !s.Waits && m.gated(s) })
 }
 
-// pending reports whether a call in flight after the run could still return the tracked value. The
-// run assumes that no call does.
+// pending reports whether a call in flight after the run could still return the tracked value,
+// although the run assumes that this does not happen.
 func pending(ms []Move) bool {
 	open := make(map[int]*callclass.Class)
 	for _, mv := range ms {

@@ -116,8 +116,8 @@ func lasting(stop func() bool) func() bool {
 	}
 }
 
-// waits adds a class for each transition fired by the clock, because the model lets the clock fire
-// them at any time. This permits more than the real clock does: one transition may be overdue while
+// waits adds a class for each timed transition, because the model allows these transitions to fire
+// at any time. This permits more than the real clock does: one transition may be overdue while
 // another one fires.
 func (m *Model) waits() {
 	for _, n := range m.Nets {

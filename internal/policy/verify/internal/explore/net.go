@@ -15,7 +15,7 @@ type structure struct {
 	*callclass.Net
 	lasting    [][]petri.Arc
 	free       []int // indexes of structural transitions, which fire on their own
-	timed      []int // indexes of transitions fired by the clock
+	timed      []int // indexes of timed transitions, which the clock fires
 	watchAt    []int // for each transition, its index among the deferred observers, or -1 for other transitions
 	spoils     bool  // whether some transitions invalidate evidence; firing one ends all watches (see [holding]) of the net
 	static     bool  // whether the marking never changes

@@ -22,7 +22,7 @@ type planner struct {
 	queue  [][]int32 // states to expand, by estimated length of a plan that contains them
 	least  int       // index of the first list in queue that might not be empty
 	key    []byte
-	sole   int // position of a net that must be the only one to refuse the call or ask for approval; -1 if a call tagged as wanted must be admitted
+	sole   int // position of a net that must be the only one to refuse the wanted call or require approval for it; -1 if a call tagged as wanted must be admitted
 }
 
 func (m *Model) newPlanner(v *view, sole int) *planner {
@@ -143,9 +143,9 @@ func (p *planner) stubbornSet(state []int) []int {
 	return enabled
 }
 
-// addSoleHelpers adds calls that help to reach a call that a single net refuses or requires
-// approval for: calls that make another net admit that call, and calls that change the state of the
-// single net. If other nets require approval too, any call might help.
+// addSoleHelpers adds the calls that help to reach a wanted call that only the net p.sole refuses
+// or requires approval for. If another net blocks the wanted call, calls that affect that net can
+// help; otherwise, calls that affect any of the wanted call's nets.
 func (p *planner) addSoleHelpers(state []int, concerning func(net int)) {
 	for _, c := range p.goal {
 		if b := p.blocker(state, c); b >= 0 && b != p.sole {

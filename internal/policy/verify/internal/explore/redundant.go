@@ -76,7 +76,7 @@ func (m *Model) AllRedundant() (found []redundancy, untried []Untried) {
 	return found, untried
 }
 
-// Limits on the effort of finding redundant nets: in total, and the maximum and minimum per net.
+// Limits on the effort of finding redundant nets: the total, and the maximum and minimum per net.
 // When the effort is exhausted, a net counts as necessary and is reported as untried.
 const (
 	redundantEffort    = 200_000

@@ -178,8 +178,8 @@ func (s *Space) moves(path []event) (ms []Move, ok bool) {
 }
 
 // tryMoves converts the path into moves, with double[i] additional calls for event i. If this fails
-// because too few calls begin, again is the index of an event that must begin one more call.
-// Otherwise, again is -1.
+// because too few calls begin, the result again is the index of an event that must begin one more
+// call. Otherwise, again is -1.
 func (s *Space) tryMoves(path []event, double map[int]int) (ms []Move, again int, ok bool) {
 	r := s.newRun()
 	var began []int                  // by call, the index of the event that began the call

@@ -17,7 +17,7 @@ type Query struct {
 	Stay    func(mon uint32, tag uint8) (next uint32, may bool)              // reports whether an admitted call can stay in flight forever, or end without being observed; if nil, no call can
 	state   func(s *Space, words []uint32) bool                              // reports whether a state meets the query
 	lost    func(s *Space, mon uint32, open *openType) uint32                // returns the monitor's next state when the outcome of a call is unknown
-	Sole    int                                                              // index of a net that must be the only one to refuse the call or ask for approval; -1 if the query is not about such a net
+	Sole    int                                                              // index of a net that must be the only one to refuse the call or require approval for it; -1 if the query is not about such a net
 	edges   bool                                                             // whether to record the edges of the graph
 	Unasked bool                                                             // whether the query is about a call that is admitted without approval
 	Asks    func(*gate.Transition) bool                                      // selects the approvals that count; nil means all
@@ -364,8 +364,8 @@ func (o *openTypes) typeOf(t openType) uint32 {
 	return uint32(o.types.Of(k, t))
 }
 
-// unclear reports whether the effect of an unknown outcome of a call of type id differs both from
-// that of a failure and from that of never ending.
+// unclear reports whether an unknown outcome of a call of type id differs in its effect both from a
+// failure and from never ending.
 func (o *openTypes) unclear(id uint32) bool {
 	t := &o.types.List[id]
 	flies := slices.ContainsFunc(t.holds, func(h callclass.Effect) bool {
