@@ -42,7 +42,7 @@ func (m *Miner) bestKeys(candidates, joint []*candidate, tried int) map[pair]*ca
 func (m *Miner) heldPairs(tried int, best map[pair]*candidate) map[pair]bool {
 	v, held := m.survey, map[pair]bool{}
 	for p, s := range v.pairs {
-		if !v.always(p, m.least) {
+		if !v.alwaysBefore(p, m.least) {
 			continue
 		}
 		if best[p] != nil || s.once.beats(tried) && (!v.opens(p.a, m.least) || v.needed(p).beats(tried)) {
@@ -59,7 +59,7 @@ func (m *Miner) openingNotes() (all []Note) {
 	for a, t := range v.tools {
 		n := 0
 		for b := range v.tools {
-			if v.always(pair{a, b}, m.least) {
+			if v.alwaysBefore(pair{a, b}, m.least) {
 				n++
 			}
 		}

@@ -224,9 +224,9 @@ func (v *survey) finish() {
 	clear(v.days)
 }
 
-// always reports whether a success of A came before B in all sessions with B, provided that there
+// alwaysBefore reports whether a success of A came before B in all sessions with B, provided that there
 // are at least the given number of such sessions.
-func (v *survey) always(p pair, least int) bool {
+func (v *survey) alwaysBefore(p pair, least int) bool {
 	s := v.pairs[p]
 	return s != nil && !s.notOnce && s.sessions >= least && s.sessions == v.tools[p.b].sessions
 }

@@ -230,7 +230,7 @@ const maxCandidates = 24
 // in order.
 func (v *survey) candidates(least int) (all []*candidate) {
 	for p := range v.pairs {
-		if !v.always(p, least) {
+		if !v.alwaysBefore(p, least) {
 			continue
 		}
 		n := 0
