@@ -187,7 +187,8 @@ func (c *Client) CallWith(tool, args, meta, params string) (id string) {
 // Do calls a tool and waits for the response.
 func (c *Client) Do(tool, args string) Message { return c.Reply(c.Call(tool, args)) }
 
-// Must calls a tool and waits for the response. It fails the test unless the call succeeds.
+// Must makes a call to a tool and waits for the response. It fails the test unless the call
+// succeeds.
 func (c *Client) Must(tool, args string) Message {
 	c.T.Helper()
 	r := c.Do(tool, args)
@@ -202,8 +203,8 @@ func (c *Client) List() Message {
 	return c.Reply(c.Sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"tools/list","params":{%META%"x":0}}`))
 }
 
-// Send sends raw unchanged. Over HTTP, it sends the headers of a correct client, except that those
-// in change take precedence. Responses arrive in the client's mailbox.
+// Send sends the bytes in raw unchanged. Over HTTP, it sends the headers of a correct client,
+// overridden by the headers in change. Responses arrive in the client's mailbox.
 func (c *Client) Send(raw []byte, change http.Header) {
 	if c.in != nil {
 		_, _ = c.in.Write(append(bytes.Clone(raw), '\n')) // the error is ignored: if the proxy no longer reads, the test fails because it receives no response

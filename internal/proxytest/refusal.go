@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// Refuses calls a tool and fails the test unless the policy refuses the call. The response must be
-// a readable tool error, exactly one refusal must be recorded, the state must not change, and the
-// upstream must not execute the call.
+// Refuses makes a call to a tool and fails the test unless the policy refuses the call. The
+// response must be a readable tool error, exactly one refusal must be recorded, the state must not
+// change, and the upstream must not execute the call.
 func (c *Client) Refuses(tool, args, kind string) Message {
 	c.T.Helper()
 	before, executed, records := c.State(), c.ran(), len(c.Records.Decisions(""))
@@ -45,9 +45,9 @@ func (s *Site) ran() int {
 	return len(list.Filter(s.Log.Records(testserver.Executed), func(r testserver.Record) bool { return !strings.HasPrefix(r.Name, "tasks/") }))
 }
 
-// Unknown calls a tool and fails the test unless the proxy responds with an error for an unknown
-// tool, and nothing else happens: the upstream must not execute anything, and the state must not
-// change.
+// Unknown makes a call to a tool and fails the test unless the proxy responds with an error for an
+// unknown tool, and nothing else happens: the upstream must not execute anything, and the state
+// must not change.
 func (c *Client) Unknown(tool string) {
 	c.T.Helper()
 	before, executed := c.State(), c.Log.Executed("")
@@ -59,8 +59,8 @@ func (c *Client) Unknown(tool string) {
 	}
 }
 
-// Blocked calls a tool and fails the test unless the gate blocks the call. Unlike Refuses, it
-// examines only the response.
+// Blocked makes a call to a tool and fails the test unless the gate blocks the call. Unlike
+// Refuses, it examines only the response.
 func (c *Client) Blocked(tool string) {
 	c.T.Helper()
 	if r := c.Do(tool, `{}`); !r.IsError() || r.Decision("kind") != "blocked" {

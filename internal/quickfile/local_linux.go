@@ -7,7 +7,7 @@ import (
 )
 
 // Local reports whether the file is on a local file system, where writes to the page cache are
-// immediately visible to all processes and survive the end of the writing process.
+// immediately visible to all processes and survive the exit of the writing process.
 func Local(f *os.File) bool {
 	var s unix.Statfs_t
 	if unix.Fstatfs(int(f.Fd()), &s) != nil {

@@ -45,8 +45,8 @@ func Variants(obj []byte, key string) (value []byte, ok, variants bool) {
 	return value, ok, variants
 }
 
-// EachVariant calls yield with the value of each member of the object obj whose key equals key or
-// differs from it only in letter case, in source order.
+// EachVariant calls yield, in source order, with the value of each member of obj whose key equals
+// key or differs from it only in letter case.
 func EachVariant(obj []byte, key string, yield func(value []byte)) {
 	Members(obj, func(k, v []byte, _ int) bool {
 		if strings.EqualFold(string(k), key) {

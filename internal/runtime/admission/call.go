@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Call is a call that the admission decides on.
+// Call describes a call that an [Admission] decides on.
 type Call struct {
 	Key
 	Gate    gate.Call   // the call as the nets see it

@@ -70,8 +70,8 @@ func NewGeneration(p *gate.Policy, active []string) *Generation {
 	return g
 }
 
-// setActive sets g.Active, the nets that take part in decisions, and g.identity, which
-// distinguishes generations whose policies or active nets differ, because such generations can
+// setActive sets g.Active, the nets that take part in decisions, and g.identity. The identity
+// distinguishes generations with different policies or active nets, because such generations can
 // decide differently.
 func (g *Generation) setActive(active []string) {
 	g.Active, g.identity = active, g.Fingerprint

@@ -160,9 +160,9 @@ type Adoption struct {
 	Try    bool          // whether to report the effect without changing anything
 }
 
-// Adopted describes what an adoption did to the nets of one session. If only Principal is set, the
-// nets are those that a principal's sessions share; if neither is set, they are those that all
-// sessions share.
+// Adopted describes what an adoption did to the nets of one session. If only Principal is set, it
+// describes the nets shared by the principal's sessions; if neither Session nor Principal is set,
+// it describes the nets shared by all sessions.
 type Adopted struct {
 	Key
 	Nets []gate.Kept

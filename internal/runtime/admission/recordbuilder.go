@@ -16,8 +16,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// setNames stores names, the names of the call, in the record. It stores at most maxNames of them
-// and counts the rest.
+// setNames stores the names of the call in the record. It stores at most maxNames of them and
+// counts the rest.
 func (r *decisionEntry) setNames(c *Call, names []gate.Name) {
 	if len(names) > maxNames {
 		names, r.Omitted = names[:maxNames], len(names)-maxNames

@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Refused is the decision that a call must not run, or reports that an admitted call has no result.
-// Text is meant for a model, and Facts gives programs the same information.
+// Refused is the decision that a call must not run, or the report that an admitted call has no
+// result. Text is meant for a model, and Facts gives programs the same information.
 type Refused struct {
 	Text  string
 	Facts Facts

@@ -13,9 +13,9 @@ func (b *Broker) Answer(id string, approve bool, channel, actor, reason string) 
 
 // AnswerAs records an answer. person identifies who is answering, to the extent that the channel
 // can prove it, and is used to tell approvers apart; actor is the name to record. A denial takes
-// effect immediately, an approval once as many different people as the rules require have approved.
-// All answers from the client count as the same person, and an answer without a person could come
-// from anyone who answers through the channel.
+// effect immediately. An approval takes effect once as many different people have approved as the
+// rules require. All answers from the client count as the same person, and an answer without a
+// person could come from anyone who answers through the channel.
 //
 // Every channel must answer through AnswerAs. An answer counts only if its channel is configured,
 // the request's rules allow the channel, and the channel has shown the request (see [Broker.Put]).

@@ -77,7 +77,7 @@ func (b *Broker) open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 }
 
 // present returns the call in its displayed form. Parsing a large call takes additional memory, so
-// only one is parsed at a time.
+// only one large call is parsed at a time.
 func (b *Broker) present(c Call) Call {
 	if len(c.Arguments)+len(c.Beside)+len(c.Meta) > large {
 		b.reading.Lock()

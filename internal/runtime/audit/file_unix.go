@@ -30,7 +30,8 @@ func unlock(f *os.File) { tryFlock(f, syscall.LOCK_UN) }
 // share acquires a shared lock on the file, waiting if necessary.
 func share(f *os.File) error { return flock(f, syscall.LOCK_SH) }
 
-// alone reports whether no other process holds a shared lock on the file. The caller must hold one.
+// alone reports whether this process is the only one with a shared lock on the file. The caller
+// must hold such a lock.
 func alone(f *os.File) bool {
 	yes := tryFlock(f, syscall.LOCK_EX)
 	return share(f) == nil && yes // the exclusive lock replaced the shared one, which must be acquired again

@@ -38,7 +38,7 @@ type logFile struct {
 // maxBuffer is the maximum capacity of a buffer that is kept for reuse.
 const maxBuffer = 1 << 20
 
-// write writes whole lines; end is the position of the last one. If it returns an error, the file
+// write writes whole lines; end is the position of the last line. If it returns an error, the file
 // is unchanged.
 func (l *logFile) write(lines []byte, end Place) error {
 	if err := l.checkSpace(len(lines)); err != nil {

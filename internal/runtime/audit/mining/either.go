@@ -72,7 +72,7 @@ func (e *either) strength() chance {
 }
 
 // An eitherVisitor is the visitor that drops the "or" rules refuted by the log and collects
-// statistics about the others.
+// statistics about the remaining rules.
 type eitherVisitor struct{ byB map[int][]*either }
 
 // newEitherVisitor returns a visitor for the given rules. The visitor removes refuted rules from
@@ -156,7 +156,8 @@ func (e *either) supported(m *Miner, tried int) bool {
 	return true
 }
 
-// about returns the candidate whose values in A and B agree best, or nil if the log supports none.
+// about returns the candidate whose values in A and B agree best, or nil if the log supports no
+// candidate.
 func (e *either) about(least, tried int) *candidate {
 	supported := list.Filter(e.same, func(c *candidate) bool { return c.supported(least, tried) })
 	if len(supported) == 0 {

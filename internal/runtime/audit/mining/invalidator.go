@@ -16,6 +16,6 @@ type invalidator struct {
 
 // An invalidatorState counts events in a session since the last call to B.
 type invalidatorState struct {
-	ok, between int // number of successes of A, and number of calls to C after the first of them
+	ok, between int // number of successes of A, and number of calls to C after the first success of A
 	counted     bool
 }

@@ -52,8 +52,8 @@ func (m *Miner) proposal(kind string, n int) Proposal {
 	return Proposal{Kind: kind, tool: m.names[n], Sessions: t.sessions, Calls: t.calls, Chance: 1, Since: t.first}
 }
 
-// amounts returns proposals for tools that pay. Each limits the sum spent to twice the maximum that
-// any user has spent in a day.
+// amounts returns proposals for tools that pay. Each proposal limits the sum spent to twice the
+// maximum that any user has spent in a day.
 func (m *Miner) amounts() (all []Proposal) {
 	for n, t := range m.survey.tools {
 		if m.kinds[n] != toolkind.Pay || t.sessions < m.least || m.cut {
@@ -101,8 +101,8 @@ func (m *Miner) daily(n int, t toolStats) (out Proposal, perDay int) {
 }
 
 // ceiling returns the highest number of calls in a histogram, the number of observations that
-// reached it, and the chance that none of these would have gone further if a further call were as
-// likely as the earlier ones.
+// reached it, and the chance that none of these observations would have gone further if a further
+// call were as likely as the earlier calls.
 func ceiling(counts map[int]int) (most, reached int, how chance) {
 	for n := range counts {
 		most = max(most, n)

@@ -9,7 +9,7 @@ import (
 )
 
 // An invalidatorVisitor is the visitor that drops the invalidators refuted by the log and collects
-// evidence for the others.
+// evidence for the remaining invalidators.
 type invalidatorVisitor struct{ byA, byB, byC map[int][]*invalidator }
 
 func newInvalidatorVisitor(all []*invalidator) *invalidatorVisitor {

@@ -33,7 +33,7 @@ func (c *candidate) acrossChance() chance {
 }
 
 // A matchVisitor is the visitor that drops the candidates refuted by the log and collects evidence
-// for the others.
+// for the remaining candidates.
 type matchVisitor struct {
 	byThen map[int][]*candidate      // all candidates, keyed by the tool B
 	byPair map[int][]*candidate      // candidates with two-field keys, keyed by the tool A
@@ -163,8 +163,8 @@ func (m *matchVisitor) succeed(s *session, a *action) {
 	}
 }
 
-// markUsed records that s is the last session that used the field. It remembers the previous one
-// too.
+// markUsed records that s is the last session that used the field. It also remembers the session
+// that was the last one before.
 func (m *matchVisitor) markUsed(s *session, key fieldKey) {
 	if of := entry(m.recent, key, math.MaxInt); of[0].session != s {
 		of[1], of[0] = of[0], fieldUse{s, s.values[key]}

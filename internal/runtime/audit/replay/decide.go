@@ -153,7 +153,7 @@ func (r *Replay) agrees(e *trail.Entry, v *verdict, samePolicy bool) bool {
 	return would == v.would && slices.Equal(r.comparable(e.Nets), r.comparable(v.nets))
 }
 
-// Reasons why a decision is unknown, other than those about a single net.
+// Reasons why a decision is unknown, except reasons that concern a single net.
 const (
 	BeforeFirst    = "the log does not contain what came before its first record"
 	MovedMeanwhile = "the nets changed while a person was being asked"
