@@ -122,8 +122,8 @@ func withNumbers(n, other gate.Net) gate.Net {
 	return n
 }
 
-// slower reports whether the sum limit a is no higher than b and is refilled no faster. If so, the
-// same calls never leave more of a than of b.
+// slower reports whether the sum limit a is at most as high as b and is refilled at most as fast.
+// If so, the same calls never leave more of a than of b.
 func slower(a, b gate.Sum) bool {
 	product := func(most int, every time.Duration) *big.Int {
 		return new(big.Int).Mul(big.NewInt(int64(most)), big.NewInt(int64(every)))

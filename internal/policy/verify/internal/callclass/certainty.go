@@ -100,8 +100,8 @@ func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (va
 	return list.Map(ways, func(hits []hit) *value { return &value{field: field, hits: hits, texts: texts[hitsKey(hits)]} }), true
 }
 
-// scriptsOf returns scripts that run the commands that the patterns in set look for. The scripts
-// differ in which of these commands count as evidence. Some scripts also run a command that no
+// scriptsOf returns scripts that run the commands that the patterns in set look for. Different
+// scripts make different commands count as evidence. Some scripts also run a command that no
 // pattern looks for.
 func scriptsOf(ps []pattern, set uint64, text string) (scripts []string) {
 	other := unsought(ps, "date", "id", "hostname", "uname") // commands that some readers consider to have an effect
