@@ -72,22 +72,22 @@ func (s *Sessions) Kept(client string) string {
 // Restore adds the client of an HTTP session opened by another replica, or by this one before a
 // restart. client is the Mcp-Session-Id sent by the client, and info is the stored session. Restore
 // returns nil if the session does not belong to that ID and to the principal.
-func (s *Sessions) Restore(client, principal string, info admission.SessionInfo, out spec.Stream) *Client {
+func (s *Sessions) Restore(clientID, principal string, info admission.SessionInfo, out spec.Stream) *Client {
 	a := ReadAbout(info.About)
-	if info.Principal != principal || a.By != "connection" || subtle.ConstantTimeCompare([]byte(a.Client), []byte(wire.Digest([]byte(client)))) != 1 {
+	if info.Principal != principal || a.By != "connection" || subtle.ConstantTimeCompare([]byte(a.Client), []byte(wire.Digest([]byte(clientID)))) != 1 {
 		return nil
 	}
-	return s.addOnce(client, principal, func() *Client { return s.restore(client, &info, a, out) })
+	return s.addOnce(clientID, principal, func() *Client { return s.restore(clientID, &info, a, out) })
 }
 
-func (s *Sessions) restore(client string, info *admission.SessionInfo, a About, out spec.Stream) *Client {
+func (s *Sessions) restore(clientID string, info *admission.SessionInfo, a About, out spec.Stream) *Client {
 	own := &Session{ID: info.Session, Principal: info.Principal, By: "connection", Since: info.Since, Lasting: true, About: info.About}
 	state, err := s.stateOf(own, a.State)
 	if err != nil {
 		return nil
 	}
 	own.Bare = state != own
-	c := s.add(client, "http", own.Principal, own, state, out)
+	c := s.add(clientID, "http", own.Principal, own, state, out)
 	c.peer.Store(&Peer{Name: a.Name, Version: a.Version, Protocol: a.Protocol, Rev: rev.Rev2025, Elicit: a.Elicit, Capabilities: a.Capabilities})
 	c.Ready.Store(true)
 	s.keep(own)

@@ -124,13 +124,13 @@ const (
 // mayHaveOwnPrefix reports whether doc contains the letters of the prefix, or escapes that may
 // represent them. looks is the maximum number of slashes and backslashes that it examines. If doc
 // contains more, done is false.
-func mayHaveOwnPrefix(doc []byte, looks int) (may, done bool) {
+func mayHaveOwnPrefix(doc []byte, limit int) (may, done bool) {
 	for at := 0; ; at++ {
 		i := bytes.IndexByte(doc[at:], '/')
 		if i < 0 {
 			break
 		}
-		if looks--; looks < 0 {
+		if limit--; limit < 0 {
 			return false, false
 		}
 		at += i
@@ -144,7 +144,7 @@ func mayHaveOwnPrefix(doc []byte, looks int) (may, done bool) {
 		if i < 0 || at+i+6 > len(doc) {
 			return false, true
 		}
-		if looks--; looks < 0 {
+		if limit--; limit < 0 {
 			return false, false
 		}
 		at += i
