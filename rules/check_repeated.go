@@ -54,7 +54,7 @@ func partsOf(s Statement) (parts []part) {
 	return parts
 }
 
-// parts returns the parts of s that restrict calls with the name before: one for each required call
+// parts returns the parts of s for one of the calls that must wait: one part for each required call
 // or, with Or, a single part.
 func (s *Require) parts(before Name) (parts []part) {
 	one := *s

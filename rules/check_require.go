@@ -32,8 +32,8 @@ func (c *compiler) checkRequire(s *Require) {
 	}
 }
 
-// checkPairs warns if a call that the rule restricts can never pass, because the required calls
-// have the same name (before) and thus must wait themselves.
+// checkPairs warns if a call that must wait can never pass, because the required calls have the
+// same name and thus must wait themselves.
 func (c *compiler) checkPairs(s *Require, before Name) {
 	var own []Name // required calls that must wait themselves
 	for _, first := range s.First {

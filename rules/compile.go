@@ -84,9 +84,9 @@ func (c *compiler) add(s Statement) {
 	}
 }
 
-// afterStates returns the state count of a rule that may be limited to a period: from a call with a
-// name in after to a call with a name in until. always is the state count of the same rule without
-// such a period.
+// afterStates returns the state count of a rule that may be limited to a period, which begins with
+// one of the calls in after and ends with one of the calls in until. It is given the state count of
+// the same rule without a period.
 func afterStates(after, until []Name, always Verification) Verification {
 	switch {
 	case len(after) == 0:

@@ -67,8 +67,8 @@ func (s *Require) pairs() int {
 	return len(s.First) * len(s.Before)
 }
 
-// requireNet returns the net for calls with the name before, which must wait for a successful call
-// to any of the names in first.
+// requireNet returns the net for a call that must wait for a successful call to any of the names in
+// first.
 func (c *compiler) requireNet(s *Require, first []Name, before Name) gate.Net {
 	tool, spared := s.waitingCall(before)
 	observer, second, after := "do-"+joinNetForms(first, "or"), transitionName(before), ready
@@ -98,7 +98,7 @@ func (c *compiler) requireNet(s *Require, first []Name, before Name) gate.Net {
 }
 
 // waitingCall returns the call that must wait as a [gate.Tool], and the calls that need not wait.
-// If before is a pattern, a required call need not wait: with "require backup before *", backup
+// If the former is a pattern, a required call need not wait: with "require backup before *", backup
 // must not wait for itself.
 func (s *Require) waitingCall(before Name) (tool gate.Tool, spared []gate.Tool) {
 	tool, spared = before.Call(), gateTools(s.Unless)
@@ -184,8 +184,8 @@ func blockNet(s *Block, tool Name) gate.Net {
 	return n
 }
 
-// taint returns the transitions that activate a rule when a call with a name in after is made, and
-// deactivate it when a call with a name in until succeeds.
+// taint returns the transitions that activate a rule when one of the calls in after is made, and
+// deactivate it when one of the calls in until succeeds.
 func taint(after, until []Name) []gate.Transition {
 	ts := []gate.Transition{{Name: "taint", Inputs: []string{ready}, Outputs: []string{tainted}, Tools: gateTools(after), Observe: true, Spoils: true}}
 	if len(until) > 0 {

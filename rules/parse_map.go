@@ -50,7 +50,7 @@ func (p *parser) oneOfTools(tool *token) bool {
 	return !strings.HasPrefix(p.line.text[p.line.off:], ".") && p.comma()
 }
 
-// targetField parses the field after the tool, whose name ends at end.
+// targetField parses the field that follows the tool's name.
 func (p *parser) targetField(tool token, end int) string {
 	whole := token{off: tool.off, end: p.fieldEnd(end)}
 	p.line.off = whole.end

@@ -118,7 +118,7 @@ func (p patternParser) words(kind PatternKind, at token, missing, form string) P
 }
 
 // otherList rejects a word that looks like an entry in an agent's permission list, and suggests the
-// equivalent words for a map. before holds the preceding words of the command. A word that really
+// equivalent words for a map. It also gets the preceding words of the command. A word that really
 // ends in :* must be quoted.
 func (p patternParser) otherList(before []string, t token) {
 	list, hint := ruleOfAgent.FindStringSubmatch(p.line.text[t.off:]), ""

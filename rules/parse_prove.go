@@ -102,8 +102,8 @@ func (p claimParser) unknownClaim(t token) {
 	p.line.fail(UnknownClaim, t, hint, "unknown claim %q", p.line.text[t.off:t.end])
 }
 
-// claimNames parses the call names in a claim, separated by commas. missing is the message if there
-// are no names.
+// claimNames parses the call names in a claim, separated by commas. If there are no names, it fails
+// with the given message.
 func (p claimParser) claimNames(missing, form string) []Name {
 	return p.listOf(p.listItem, missing, "name", form)
 }

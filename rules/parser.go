@@ -17,7 +17,7 @@ type parser struct {
 	seen map[string]bool // names or fields in the current list, for detecting duplicates; nil until the list has two entries
 }
 
-// name parses a single name. missing is the message if the name is missing.
+// name parses a single name. If the name is missing, it fails with the given message.
 func (p *parser) name(missing, form string) Name {
 	t := p.line.next()
 	if t.kind == atEnd {
@@ -34,15 +34,15 @@ func (p *parser) nameFrom(t token) Name {
 	return Name{Pos: p.line.position(t.off), Text: t.text, Quoted: t.kind == quoted, span: at}
 }
 
-// names parses a list of one or more different names, separated by commas. noun describes a name in
-// messages.
+// names parses a list of one or more different names, separated by commas. Messages describe a name
+// with the given noun.
 func (p *parser) names(noun, form string) []Name {
 	return p.listOf(p.listItem, fmt.Sprintf("a %s is missing", noun), noun, form)
 }
 
-// list parses the names in a rule, without duplicates. missing is the message if there are no
-// names. A comma ends a bare name only at the end of a word: "a, b" is two names, but "a,b" is a
-// single name, for compatibility with files written before lists existed.
+// list parses the names in a rule, without duplicates. If there are no names, it fails with the
+// given message. A comma ends a bare name only at the end of a word: "a, b" is two names, but "a,b"
+// is a single name, for compatibility with files written before lists existed.
 func (p *parser) list(missing, noun, form string) []Name {
 	return p.listOf(p.nameInList, missing, noun, form)
 }
@@ -106,7 +106,8 @@ func (p *parser) nameInList() token {
 	})
 }
 
-// nameUpTo parses a name in a list. stop returns the end of a bare name that begins at start.
+// nameUpTo parses a name in a list. The function stop returns the end of a bare name, given its
+// start.
 func (p *parser) nameUpTo(stop func(start int) int) token {
 	start := p.line.skip(p.line.off)
 	if strings.HasPrefix(p.line.text[start:], `"`) {
@@ -139,8 +140,8 @@ func (p *parser) atComma() bool {
 	return strings.HasPrefix(p.line.text[p.line.skip(p.line.off):], ",")
 }
 
-// keyword parses the given keyword, which must come next. form is the hint if it does not come
-// next.
+// keyword parses the given keyword, which must come next. If it does not, the error has the given
+// hint.
 func (p *parser) keyword(word, form string) {
 	t := p.line.next()
 	switch {
@@ -167,8 +168,8 @@ func (p *parser) optional(word string) bool {
 	return true
 }
 
-// end rejects anything that follows a statement. optional lists the keywords that the author might
-// have meant.
+// end rejects anything that follows a statement. Its arguments are the keywords that the author
+// might have meant.
 func (p *parser) end(optional ...string) { p.endOf("", optional...) }
 
 // endOf is like end, but for a rule. form shows the rule's clauses in order.
@@ -217,7 +218,7 @@ func clauseHint(word, form string) string {
 	return ""
 }
 
-// quotedText parses a required text in quotes. what describes the text in messages.
+// quotedText parses a required text in quotes. Messages describe the text with the given words.
 func (p *parser) quotedText(what, form string) token {
 	start := p.line.skip(p.line.off)
 	if !strings.HasPrefix(p.line.text[start:], `"`) {

@@ -152,7 +152,7 @@ func (s *scanner) quoted(start int) token {
 	return t
 }
 
-// jsonString reads a JSON string. what describes the string in messages.
+// jsonString reads a JSON string. Messages describe the string with the given words.
 func (s *scanner) jsonString(start int, what string) token {
 	end := stringEnd(s.text, start)
 	if end < 0 {
@@ -212,8 +212,8 @@ func escapedRune(s string) (r rune, size int) {
 	return r, 6
 }
 
-// checkSeparated rejects quoted text that touches the next word. what describes the text in
-// messages.
+// checkSeparated rejects quoted text that touches the next word. Messages describe the text with
+// the given words.
 func (s *scanner) checkSeparated(t token, what string) token {
 	if s.err != nil {
 		return token{}

@@ -31,16 +31,16 @@ func (q *Quota) Add(principal string, n int, allow func(own, all int) bool) (own
 }
 
 // Take counts one more unit for the principal, unless all principals together already hold limit
-// units. If several is true, a principal gets another unit only while it holds fewer units than are
-// free. A principal that alone holds units thus gets at most half of them, two principals get a
-// third each, and one unit always stays free for another principal. Take returns the number of
-// units that the principal held before, and whether it has counted the unit.
+// units. When several principals share the resource, a principal gets another unit only while it
+// holds fewer units than are free. A principal that alone holds units thus gets at most half of
+// them, two principals get a third each, and one unit always stays free for another principal. Take
+// returns the number of units that the principal held before, and whether it has counted the unit.
 func (q *Quota) Take(principal string, limit int, several bool) (own int, ok bool) {
 	return q.Add(principal, 1, func(own, all int) bool { return all < limit && (!several || Fair(own, limit-all)) })
 }
 
 // Fair reports whether a principal may take another unit when several principals share the
-// resource. own is the number of units held by the principal, and free is the number of free units.
+// resource: it must hold fewer units than are free.
 func Fair(own, free int) bool { return own < free }
 
 // Give returns n of the units held by the principal. It does nothing if the principal holds none.
@@ -56,7 +56,7 @@ func (q *Quota) Give(principal string, n int) {
 	}
 }
 
-// Set replaces all counts. held must contain no zeros.
+// Set replaces all counts. The new counts must contain no zeros.
 func (q *Quota) Set(held map[string]int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

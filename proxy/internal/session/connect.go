@@ -70,8 +70,8 @@ func (s *Sessions) Kept(client string) string {
 }
 
 // Restore adds the client of an HTTP session opened by another replica, or by this one before a
-// restart. client is the Mcp-Session-Id sent by the client, and info is the stored session. Restore
-// returns nil if the session does not belong to that ID and to the principal.
+// restart. clientID is the Mcp-Session-Id sent by the client, and info describes the stored
+// session. Restore returns nil if the session does not belong to that ID and to the principal.
 func (s *Sessions) Restore(clientID, principal string, info admission.SessionInfo, out spec.Stream) *Client {
 	a := ReadAbout(info.About)
 	if info.Principal != principal || a.By != "connection" || subtle.ConstantTimeCompare([]byte(a.Client), []byte(wire.Digest([]byte(clientID)))) != 1 {
@@ -103,8 +103,8 @@ func (s *Sessions) stateOf(own *Session, label string) (*Session, error) {
 	return s.Of(o)
 }
 
-// idOf returns the session ID for a client ID. Only the principal knows the client ID, but the
-// session ID is not secret.
+// idOf returns the session ID for a client ID. Only the principal knows the client ID. The session
+// ID is not secret.
 func idOf(client string) string {
 	return wire.Digest([]byte("session\x00" + client))[:16]
 }

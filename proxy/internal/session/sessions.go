@@ -300,8 +300,8 @@ func (s *Sessions) Use(id, principal string) *Client {
 	return c
 }
 
-// addOnce returns the client with the given ID or, if it does not exist yet, the result of add.
-// Only one call at a time runs add, so that no client is added twice.
+// addOnce returns the client with the given ID or, if it does not exist yet, the result of the
+// function add. Only one call at a time runs add, so that no client is added twice.
 func (s *Sessions) addOnce(id, principal string, add func() *Client) *Client {
 	s.restoring.Lock()
 	defer s.restoring.Unlock()

@@ -36,8 +36,8 @@ type subscriptions struct {
 	open    map[string]*Subscription // subscriptions/listen requests, for revisions since 2026-07-28, keyed by ID exactly as sent
 }
 
-// SawList records that the client has fetched a list. From then on, the client receives the
-// notification named method whenever the list changes.
+// SawList records that the client has fetched a list. From then on, the client receives the given
+// notification whenever the list changes.
 func (i *subscriptions) SawList(method string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -113,7 +113,7 @@ func (i *subscriptions) OfResource(uri string) (watched bool, subscribers []*Sub
 	return i.watched[uri], i.matching(func(s *Subscription) bool { return slices.Contains(s.Resources, uri) })
 }
 
-// AddResources adds the URIs of all resources watched by the client to the set uris.
+// AddResources adds the URIs of all resources watched by the client to a set.
 func (i *subscriptions) AddResources(uris map[string]bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -81,7 +81,8 @@ func (x *Task) expired(now time.Time) bool {
 	return x.about.TTL > 0 && now.After(x.made.Add(x.about.TTL))
 }
 
-// Finished reports whether the task is settled or lost.
+// Finished reports whether the task is settled, because its outcome is known, or lost, because
+// polling has stopped without an outcome.
 func (x *Task) Finished() bool { return x.settled.Load() || x.lost.Load() }
 
 // IsSettled reports whether the gate knows how the task ended.

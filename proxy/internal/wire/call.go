@@ -91,7 +91,8 @@ type Hop struct {
 	// allowed, too.
 	Meta []byte
 
-	// Trace means that Meta contains a trace context. It replaces the client's own trace context.
+	// Trace means that Meta contains a trace context, which replaces the client's own trace
+	// context.
 	Trace bool
 
 	// ProgressToken replaces the client's progress token. If it is nil, the client's token is

@@ -122,8 +122,8 @@ const (
 )
 
 // mayHaveOwnPrefix reports whether doc contains the letters of the prefix, or escapes that may
-// represent them. looks is the maximum number of slashes and backslashes that it examines. If doc
-// contains more, done is false.
+// represent them. It examines at most the given number of slashes and backslashes; if doc contains
+// more, it returns false for done.
 func mayHaveOwnPrefix(doc []byte, limit int) (may, done bool) {
 	for at := 0; ; at++ {
 		i := bytes.IndexByte(doc[at:], '/')
@@ -217,7 +217,7 @@ func ownLiteral(lit []byte) bool {
 	return !ok || isOwn([]byte(name)) // a name that cannot be decoded could be any name
 }
 
-// leaveOut leaves out the member between from and to, together with one adjacent comma. It returns
+// leaveOut leaves out the member between two offsets, together with one adjacent comma. It returns
 // the offset where copying continues.
 func (s *scrubber) leaveOut(from, to int) int {
 	s.dst = append(s.dst, s.src[s.at:from]...)

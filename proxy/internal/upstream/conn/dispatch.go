@@ -29,10 +29,10 @@ func NewDispatcher(h *Host) Dispatcher {
 	return Dispatcher{Host: h, Pending: NewPending(), Ending: Ending{ctx, fail}}
 }
 
-// Dispatch handles a message from a stream that carries all of the server's messages. kept reports
-// whether the bytes of the message remain unchanged after the call. If the message is invalid,
-// Dispatch returns an error; if the message seems to be a response, it also fails the request with
-// that ID. Relays and Answer must be set.
+// Dispatch handles a message from a stream that carries all of the server's messages. The parameter
+// kept means that the bytes of the message remain unchanged after the call. If the message is
+// invalid, Dispatch returns an error; if the message seems to be a response, it also fails the
+// request with that ID. Relays and Answer must be set.
 func (d *Dispatcher) Dispatch(data []byte, kept bool) error {
 	m, err := wire.ParseUpstream(data)
 	id, answers, reply := int64(0), false, Reply{}
@@ -126,7 +126,7 @@ func (d *Dispatcher) Restart(ctx context.Context, err error) bool {
 }
 
 // Lose fails all open exchanges and ends all open requests from the server, because no more
-// messages can be sent or received. lost returns the error for an exchange.
+// messages can be sent or received. The function lost returns the error for an exchange.
 func (d *Dispatcher) Lose(lost func(x *Exchange) *Lost) {
 	d.Asked.Close()
 	for _, x := range d.Pending.Close() {

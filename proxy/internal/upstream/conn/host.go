@@ -222,7 +222,7 @@ func (w *outputLines) Begin() {
 	w.old = true
 }
 
-// add adds a line. where is a prefix that describes the line's origin.
+// add adds a line, with a prefix that describes the line's origin.
 func (w *outputLines) add(where string, line []byte) {
 	text := where + string(line[:min(len(line), wordsLine)])
 	w.mu.Lock()

@@ -61,11 +61,11 @@ func NewPipe(file *os.File, broken func(error)) *Pipe {
 // Nowhere is the position of a message that was never added to a child's input stream.
 const Nowhere = math.MaxInt64
 
-// Write queues a message followed by a newline. build appends the message, which is about size
-// bytes long, to its argument. Write stores the message's offset in the stream in *position, for
-// [Pipe.Reached]. Unless another goroutine is writing, Write then writes all queued messages. If
-// several is true, it first yields to other goroutines, which may be about to queue messages, so
-// that one system call writes them all.
+// Write queues a message followed by a newline. The function build appends the message to its
+// argument; size is the approximate length of the message. Write stores the message's offset in the
+// stream in *position, for [Pipe.Reached]. Unless another goroutine is writing, Write then writes
+// all queued messages. If several is true, it first yields to other goroutines, which may be about
+// to queue messages, so that one system call writes them all.
 func (p *Pipe) Write(position *int64, several bool, size int, build func([]byte) []byte) error {
 	p.mu.Lock()
 	if p.err != nil {

@@ -170,8 +170,8 @@ const authorizationHeader = "Authorization"
 const maxCredentialRetries = 2
 
 // Do sends a request with the server's credentials, if any are configured. Before it sends a
-// refused request again, Do calls checkResend, unless it is nil. If checkResend returns an error,
-// the request is not sent again.
+// refused request again, Do calls checkResend, unless checkResend is nil. If checkResend returns an
+// error, the request is not sent again.
 func (c *Conn) Do(request *http.Request, checkResend func() error) (*http.Response, error) {
 	credentials := c.Host.Config.Credentials
 	if credentials == nil {

@@ -220,8 +220,7 @@ func (b *directBody) Close() error {
 	return nil
 }
 
-// finish releases the connection. read reports whether the body was read to its end, so that the
-// connection can be reused.
+// finish releases the connection, which can be reused only if the body was read to its end.
 func (b *directBody) finish(read bool) {
 	if b.done.Swap(true) {
 		return
