@@ -70,7 +70,7 @@ func (v *variables) calls(c *effects, args []*syntax.Word) {
 	if len(args) == 0 {
 		return
 	}
-	word := strings.ReplaceAll(args[0].Lit(), `\`, "") // a backslash, as in \read, only prevents alias expansion
+	word := strings.ReplaceAll(args[0].Lit(), `\`, "") // a backslash, as in \read, prevents alias expansion and does nothing else
 	if list, ok := v.elements(args[0]); ok && word == "" && len(list) > 0 && list[0].kind == literal {
 		word = list[0].text
 		c.all = c.all || isSetter(word)

@@ -10,24 +10,24 @@ import (
 // spaces.
 type fileRule struct {
 	skip    int    // number of operands before the files, for example a pattern or a script
-	reads   bool   // the program reads the operands
-	writes  bool   // the program writes the operands
-	last    bool   // the program writes the last operand and reads the rest
+	reads   bool   // the program reads the files named by the operands
+	writes  bool   // the program writes the files named by the operands
+	last    bool   // the program writes the file named by the last operand and reads the others
 	moves   bool   // the program moves all operands but the last to the file or directory named by the last operand
 	remote  bool   // an operand that contains a colon names a file on another machine
 	takes   string // options whose value is not a file
 	where   string // options that name the working directory
 	script  string // options whose value is the pattern or script; if one is given, no operands are skipped
-	writing string // options that make the program write its operands
-	instead bool   // if one of the writing options is given, the operands are only written, not read, as with sed -i
+	writing string // options that make the program write the files named by its operands
+	instead bool   // if one of the writing options is given, the files named by the operands are only written, not read, as with sed -i
 	valued  string // options whose value is a file to write
 	sources string // options whose value is a file to read
 	behind  string // options whose value may contain @ or <, followed by the name of a file to read
 	words   bool   // a single dash introduces a word, not a group of letters
 	unnamed string // arguments that make the program write files not named by any argument; see [withRows]
 	dry     string // options that request a dry run
-	rewrite string // subcommands, such as rm in git rm, that write the operands after them, provided that they change files at all
-	shows   string // subcommands, such as show in git show, that read the operands after them, including paths after a colon
+	rewrite string // subcommands, such as rm in git rm, that write the files named by the operands after them, provided that they change files at all
+	shows   string // subcommands, such as show in git show, that read the files named by the operands after them, including paths after a colon
 	rows    []unnamedWrites
 }
 
@@ -60,7 +60,7 @@ func isRemote(a arg) bool {
 	return ok && !strings.Contains(before, "/")
 }
 
-// use records which operands the program reads and which it writes.
+// use records which of the files named by the operands the program reads, and which it writes.
 func (f *fileRule) use(r *findings, operands, options []arg) {
 	writing := contain(options, f.writing)
 	last := f.last && len(operands) > 1 && !contain(options, f.dry)

@@ -5,7 +5,7 @@ import "strings"
 // fileTable describes, for each program, which arguments name files that it reads or writes. It
 // also describes which arguments make it write other files of the project; see [withRows].
 var fileTable = withRows(eachName(map[string]fileRule{
-	// Programs that read their operands.
+	// Programs that read the files named by their operands.
 	"cat,tac,rev,wc,comm,source,.,zcat,zless,jsonlint,md5sum,sha1sum,sha256sum,sha512sum,b2sum": {reads: true},
 	"bat,batcat":                            {reads: true, takes: "-l --language -H --highlight-line --style --theme -r --line-range --color --paging"},
 	"less,more,most,view":                   {reads: true, takes: "-p -x -j"},
@@ -43,7 +43,7 @@ var fileTable = withRows(eachName(map[string]fileRule{
 	"dotenv,dotenvx":                        {sources: "-f --env-file"},
 	"zip,7z":                                {skip: 1, reads: true, takes: "-x -i"},
 
-	// Programs that write their operands.
+	// Programs that write the files named by their operands.
 	"tee,sponge,unlink,rm,rmdir": {writes: true},
 	"touch":                      {writes: true, takes: "-d -t -r --date --reference"},
 	"truncate":                   {writes: true, takes: "-s -r --size --reference"},

@@ -22,7 +22,7 @@ const (
 	conditional                // the command is in a condition, a loop or a function
 	substituted                // the command is in a command substitution, $(...)
 	started                    // the program that runs the command may succeed even if the command fails
-	unrun                      // the shell only parses the command, as with -n
+	unrun                      // the shell parses the command without running it, as with -n
 	ended                      // the script or a loop may end before the command
 )
 

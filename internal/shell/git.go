@@ -88,7 +88,7 @@ func readGitForeach(args []arg) plan {
 }
 
 // Words in the arguments of git config: the options that do not affect what a setting runs, and the
-// words that make git config only print or remove a setting.
+// words that make git config print or remove a setting and do nothing else.
 var (
 	gitConfigFlags = setOf("--global --system --local --worktree --add --replace-all --get --get-all --get-regexp --unset --unset-all --list -l --bool --show-origin")
 	gitConfigReads = setOf("get list unset --get --get-all --get-regexp --list -l --unset")

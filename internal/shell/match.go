@@ -209,7 +209,7 @@ func (c *command) plainArgs() (args []arg, ok bool) {
 	return rest, true
 }
 
-// locationOptions lists the git options that only determine where git works and how it prints.
+// locationOptions lists the git options that affect nothing but where git works and how it prints.
 var locationOptions = setOf("C P no-pager git-dir work-tree no-optional-locks literal-pathspecs")
 
 // names reports whether the pattern itself contains the option.

@@ -337,7 +337,8 @@ func (r *reader) otherShell() (leave func()) {
 // loop.
 const maxLoopBodies = 64
 
-// loop interprets for and select. If the words are few and known, it reads the body once per word.
+// loop interprets for and select loops. If the words are few and known, it reads the body once per
+// word.
 func (r *reader) loop(c *syntax.ForClause) {
 	r.files.loops = true
 	changed := r.vars.effectsOf(c)

@@ -54,7 +54,7 @@ const (
 // the effects of its options.
 func (w *wrapper) read(name string, args []arg) (p plan) {
 	if name == "command" && len(args) > 0 && args[0].matchWord("=-v =-V") != "" {
-		return p // command -v and command -V only describe the words after them
+		return p // command -v and command -V describe the words after them without running anything
 	}
 	found, rest, ok := w.options().splitLeading(args)
 	if !ok {

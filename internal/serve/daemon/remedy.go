@@ -19,7 +19,7 @@ import (
 // call. It considers only tools that are available. It is safe for concurrent use.
 type remedyFinder struct {
 	policy *gate.Policy
-	tools  func() toolset  // returns the tools that servers offer now
+	tools  func() toolset  // returns the tools that servers currently offer
 	met    func() []string // returns the names of the agents that have reported calls through hooks
 	apart  bool            // whether calls that agents report through hooks belong to separate sessions
 
@@ -162,8 +162,8 @@ func (f *remedyFinder) finderFor(from toolScope, tools toolset, names []gate.Cal
 	return g.finder
 }
 
-// lacks returns a function that checks the argument read by a field of a rule. If the schema of the
-// given tool does not list the argument, the function returns it. If no schemas are known, lacks
+// lacks returns a function that compares a field of a rule with a tool's schema: it returns an
+// argument that the field reads but the schema does not list. If no schemas are known, lacks
 // returns nil.
 func lacks(tools toolset, names []gate.Call) func(tool string, field gate.Field) string {
 	known := check.ToolSet{Schemas: make(map[string][]policy.Schema)}
