@@ -106,8 +106,8 @@ func readApproval(a *Approval, l *layers) func(Value) {
 	return func(v Value) {
 		l.section(v, Keys{
 			"channels": l.fileOnly("approval.channels", into(&a.Channels, readChannels)),
-			"mask":     into(&a.Mask, nonEmpty(each(checked(checkNotEmpty, checkMask)))),
-			"ignore":   into(&a.Ignore, nonEmpty(each(checked(checkNotEmpty, checkIgnore)))),
+			"mask":     into(&a.Mask, nonEmpty(listOf(checked(checkNotEmpty, checkMask)))),
+			"ignore":   into(&a.Ignore, nonEmpty(listOf(checked(checkNotEmpty, checkIgnore)))),
 			"holds":    l.fileOnly("approval.holds", into(&a.Holds, readHolds)),
 			"grants":   into(&a.Grants, readGrants),
 			"self":     into(&a.Self, Value.Flag),
@@ -136,7 +136,7 @@ func readGrants(v Value) (time.Duration, bool) {
 }
 
 func readChannels(v Value) ([]string, bool) {
-	channels, ok := each(oneOf(channel.Names(nil)))(v)
+	channels, ok := listOf(oneOf(channel.Names(nil)))(v)
 	for i, item := range v.list() {
 		if slices.ContainsFunc(v.items[:i], func(n *node) bool { return n.text == item.text }) {
 			v.faultAt(item, fmt.Sprintf("%q is listed twice", item.text), "")

@@ -28,7 +28,7 @@ func readAudit(v Value, c *Config, l *layers) {
 	a := &c.Audit
 	l.section(v, Keys{
 		"arguments": l.fileOnly("audit.arguments", into(&a.Arguments, checked(checkWord(argumentForms)))),
-		"mask":      l.fileOnly("audit.mask", into(&a.Mask, nonEmpty(each(checked(checkNotEmpty, checkMask))))),
+		"mask":      l.fileOnly("audit.mask", into(&a.Mask, nonEmpty(listOf(checked(checkNotEmpty, checkMask))))),
 		"rotate":    l.fileOnly("audit.rotate", into(&a.Rotate, readRotate)),
 		"keep":      l.fileOnly("audit.keep", into(&a.Keep, readKeep)),
 	})

@@ -13,11 +13,11 @@ import (
 )
 
 // plain reads a string, which may be empty.
-func (v Value) plain() (string, bool) { return v.text, v.is(textKind) }
+func (v Value) plain() (string, bool) { return v.text, v.hasKind(textKind) }
 
 // Text reads a string that must not be empty.
 func (v Value) Text() (string, bool) {
-	if !v.is(textKind) {
+	if !v.hasKind(textKind) {
 		return "", false
 	}
 	if v.text == "" {
@@ -32,7 +32,7 @@ func (v Value) Texts() []string {
 	if v.kind == textKind {
 		return []string{v.text}
 	}
-	all, _ := each(Value.Text)(v)
+	all, _ := listOf(Value.Text)(v)
 	return all
 }
 
@@ -46,7 +46,7 @@ func (v Value) IsText() bool { return v.kind == textKind }
 func (v Value) IsNumber() bool { return v.kind == numberKind }
 
 // Flag reads true or false.
-func (v Value) Flag() (on, ok bool) { return v.text == "true", v.is(boolKind) }
+func (v Value) Flag() (on, ok bool) { return v.text == "true", v.hasKind(boolKind) }
 
 // Count reads a non-negative whole number.
 func (v Value) Count() (int, bool) { return whole(0, math.MaxInt32)(v) }
@@ -55,7 +55,7 @@ func (v Value) Count() (int, bool) { return whole(0, math.MaxInt32)(v) }
 // a plus sign, leading zeros, a fraction or an exponent.
 func whole(low, high int) func(Value) (int, bool) {
 	return func(v Value) (int, bool) {
-		if !v.is(numberKind) {
+		if !v.hasKind(numberKind) {
 			return 0, false
 		}
 		n, err := strconv.Atoi(v.text)
@@ -78,7 +78,7 @@ func (v Value) positive() (int, bool) {
 
 // integer reads a whole number, which may be negative.
 func (v Value) integer() (int, bool) {
-	if !v.is(numberKind) {
+	if !v.hasKind(numberKind) {
 		return 0, false
 	}
 	n, err := strconv.ParseInt(v.text, 10, 32)
@@ -90,7 +90,7 @@ func (v Value) integer() (int, bool) {
 
 // Duration reads a duration such as "2m30s".
 func (v Value) Duration() (time.Duration, bool) {
-	if !v.is(textKind) {
+	if !v.hasKind(textKind) {
 		return 0, false
 	}
 	t, ok := duration(v.text)
@@ -159,7 +159,7 @@ func sizeOf(text string, high int64) (int64, bool) {
 
 // setting reads a string and replaces each ${...} in it.
 func (v Value) setting() (string, bool) {
-	if !v.is(textKind) {
+	if !v.hasKind(textKind) {
 		return "", false
 	}
 	before := v.skipped
@@ -220,7 +220,7 @@ func checked(checks ...check) func(Value) (string, bool) {
 // are meant for later versions.
 func oneOf(words []string, reserved ...string) func(Value) (string, bool) {
 	return func(v Value) (string, bool) {
-		if !v.is(textKind) || !v.passes(v.text, checkWord(words, reserved...)) {
+		if !v.hasKind(textKind) || !v.passes(v.text, checkWord(words, reserved...)) {
 			return "", false
 		}
 		return v.text, true
@@ -251,10 +251,10 @@ func into[T any](to *T, read func(Value) (T, bool)) func(Value) {
 	}
 }
 
-// each returns a function that reads a list by calling read for each entry.
-func each[T any](read func(Value) (T, bool)) func(Value) ([]T, bool) {
+// listOf returns a function that reads a list by calling read for each entry.
+func listOf[T any](read func(Value) (T, bool)) func(Value) ([]T, bool) {
 	return func(v Value) ([]T, bool) {
-		if !v.is(listKind) {
+		if !v.hasKind(listKind) {
 			return nil, false
 		}
 		list := make([]T, 0, len(v.items))
@@ -273,7 +273,7 @@ func mapOf[T any](prefix string, read func(Value) (T, bool)) func(Value) (map[st
 	return func(v Value) (map[string]T, bool) {
 		all := make(map[string]T, len(v.fields))
 		v.Each(func(key string, value Value) {
-			if x, ok := read(value.as(prefix + value.what)); ok {
+			if x, ok := read(value.named(prefix + value.what)); ok {
 				all[key] = x
 			}
 		})

@@ -213,15 +213,15 @@ func (b *baseFile) decode() {
 		"nets":    into(&b.Nets, readNets),
 		"default": into(&b.Default, oneOf([]string{"allow", "deny"})),
 		"mode":    into(&b.Mode, oneOf([]string{"enforce", "shadow"})),
-		"shell":   func(v Value) { readShell(&b.settings.Shell)(v.as("shell of a base")) },
+		"shell":   func(v Value) { readShell(&b.settings.Shell)(v.named("shell of a base")) },
 		"pinning": func(v Value) {
-			v.as("pinning of a base").Fields(Keys{"mode": into(&b.settings.Pinning.Mode, oneOf(pinningModes))})
+			v.named("pinning of a base").Fields(Keys{"mode": into(&b.settings.Pinning.Mode, oneOf(pinningModes))})
 		},
 		"approval": func(v Value) {
-			v.as("approval of a base").Fields(Keys{
+			v.named("approval of a base").Fields(Keys{
 				"channels": into(&b.settings.Approval.Channels, readChannels),
-				"mask":     into(&b.settings.Approval.Mask, nonEmpty(each(checked(checkNotEmpty, checkMask)))),
-				"ignore":   into(&b.settings.Approval.Ignore, nonEmpty(each(checked(checkNotEmpty, checkIgnore)))),
+				"mask":     into(&b.settings.Approval.Mask, nonEmpty(listOf(checked(checkNotEmpty, checkMask)))),
+				"ignore":   into(&b.settings.Approval.Ignore, nonEmpty(listOf(checked(checkNotEmpty, checkIgnore)))),
 				"grants":   into(&b.settings.Approval.Grants, readGrants),
 				"self":     into(&b.settings.Approval.Self, Value.Flag),
 				"expire":   b.scalars.scalar("approval.expire"),
@@ -235,11 +235,11 @@ func (b *baseFile) decode() {
 }
 
 func (b *baseFile) readIdentity(v Value) {
-	v.as("the name of a base").Fields(Keys{
+	v.named("the name of a base").Fields(Keys{
 		"name":    into(&b.Name, checked(checkSessionName)),
 		"version": into(&b.Version, whole(1, 1<<31-1)),
 	})
-	v.as(`"base"`).needs("name", "version")
+	v.named(`"base"`).needs("name", "version")
 }
 
 // extend inserts the rules and nets of the base policies before those of c, and applies the

@@ -18,7 +18,7 @@ import (
 // readFiles reads the files that match the pattern in a "file" key. Every failure is an error,
 // because calls forbidden by a missing rule would be allowed.
 func readFiles(v Value) []RuleText {
-	if !v.is(textKind) {
+	if !v.hasKind(textKind) {
 		return nil
 	}
 	files, faults := v.match(v.text)

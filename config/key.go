@@ -35,7 +35,7 @@ const resultPrefix = "result."
 
 // readKey reads a list of fields without duplicates.
 func readKey(v Value) ([]KeyField, bool) {
-	key, ok := nonEmpty(each(readKeyField))(v)
+	key, ok := nonEmpty(listOf(readKeyField))(v)
 	seen := make(map[string]Position, len(key))
 	for _, f := range key {
 		name := f.String()
@@ -48,7 +48,7 @@ func readKey(v Value) ([]KeyField, bool) {
 }
 
 func readKeyField(v Value) (KeyField, bool) {
-	v = v.as(v.label())
+	v = v.named(v.label())
 	f := KeyField{Position: v.Position(), origin: origin{v.source, v.node}}
 	if v.kind == mapKind {
 		v.Fields(Keys{"expression": into(&f.Expression, readExpression)})

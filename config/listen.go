@@ -71,8 +71,8 @@ func readListen(v Value, c *Config, l *layers) {
 			into(&o.JWT, readJWT)(v)
 			l.set["listen.jwt"] = v.key
 		},
-		"allowedHosts":     into(&o.AllowedHosts, each(Value.setting)),
-		"allowedOrigins":   into(&o.AllowedOrigins, each(Value.setting)),
+		"allowedHosts":     into(&o.AllowedHosts, listOf(Value.setting)),
+		"allowedOrigins":   into(&o.AllowedOrigins, listOf(Value.setting)),
 		"maxSessions":      into(&o.MaxSessions, Value.positive),
 		"maxSessionsTotal": into(&o.MaxSessionsTotal, Value.positive),
 		"path":             into(&o.Path, checked(checkNotEmpty, checkPath)),
@@ -114,7 +114,7 @@ func readJWT(v Value) (*JWT, bool) {
 		"jwks":           into(&j.JWKS, checked(checkNotEmpty)),
 		"resource":       into(&j.Resource, checked(checkNotEmpty)),
 		"principalClaim": into(&j.PrincipalClaim, checked(checkNotEmpty)),
-		"scopes":         into(&j.Scopes, each(checked(checkScope))),
+		"scopes":         into(&j.Scopes, listOf(checked(checkScope))),
 	})
 	if ok {
 		checkJWT(v, j)

@@ -37,7 +37,7 @@ func readOAuth(v Value) (*OAuth, bool) {
 		"grant":        into(&o.Grant, checked(checkWord([]string{"authorization-code", "client-credentials"}))),
 		"clientId":     into(&o.ClientID, checked(checkNotEmpty)),
 		"clientSecret": into(&o.ClientSecret, checked(checkNotEmpty)),
-		"scopes":       into(&o.Scopes, each(checked(checkScope))),
+		"scopes":       into(&o.Scopes, listOf(checked(checkScope))),
 		"issuer":       into(&o.Issuer, checked(checkNotEmpty)),
 		"redirectPort": into(&o.RedirectPort, whole(1, math.MaxUint16)),
 		"redirectHost": into(&o.RedirectHost, checked(checkWord([]string{"127.0.0.1", "localhost", "[::1]"}))),

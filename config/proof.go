@@ -21,7 +21,7 @@ var claims = []string{"deadlock-free", "conserved", "no-terminal-states", exclus
 
 func readProof(v Value) (Proof, bool) {
 	p := Proof{Position: v.Position()}
-	if !v.is(textKind) {
+	if !v.hasKind(textKind) {
 		return p, false
 	}
 	word, rest, _ := strings.Cut(strings.TrimSpace(v.text), " ")

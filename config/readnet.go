@@ -47,9 +47,9 @@ func readNetFile(d *decoder, src []byte) (nets []Net) {
 	case root.node == nil:
 		d.add(1, 1, "the file contains no net", "")
 	case root.kind == mapKind && root.get("nets") != nil:
-		root.as("a file of nets").Fields(Keys{"nets": into(&nets, each(readNet))})
+		root.named("a file of nets").Fields(Keys{"nets": into(&nets, listOf(readNet))})
 	case root.kind == listKind:
-		nets, _ = each(readNet)(root)
+		nets, _ = listOf(readNet)(root)
 	default:
 		net, _ := readNet(root)
 		nets = []Net{net}
@@ -59,7 +59,7 @@ func readNetFile(d *decoder, src []byte) (nets []Net) {
 
 // readNets reads the value of the key "nets" in a configuration.
 func readNets(v Value) ([]Net, bool) {
-	entries, ok := nonEmpty(each(readNetEntry))(v)
+	entries, ok := nonEmpty(listOf(readNetEntry))(v)
 	nets := slices.Concat(entries...)
 	v.uniqueNets(nets)
 	return nets, ok
@@ -81,7 +81,7 @@ func readNetEntry(v Value) (nets []Net, ok bool) {
 		net, _ := readNet(v)
 		return []Net{net}, true
 	}
-	v.as(v.label()).Fields(Keys{
+	v.named(v.label()).Fields(Keys{
 		"file": func(v Value) {
 			read, errs := v.readNetFiles(readFiles(v))
 			nets, v.errs = append(nets, read...), append(v.errs, errs...)
@@ -98,24 +98,24 @@ func readNetEntry(v Value) (nets []Net, ok bool) {
 }
 
 func readNet(v Value) (Net, bool) {
-	v = v.as("a net")
+	v = v.named("a net")
 	net := Net{Position: v.Position(), origin: origin{v.source, v.node}}
 	v.Fields(Keys{
 		"name":           into(&net.Name, Value.Text),
-		"places":         into(&net.Places, each(Value.plain)),
+		"places":         into(&net.Places, listOf(Value.plain)),
 		"initialMarking": into(&net.InitialMarking, mapOf("the tokens of ", Value.Count)),
-		"terminalPlaces": into(&net.TerminalPlaces, each(Value.plain)),
-		"freeTools":      into(&net.FreeTools, each(Value.plain)),
-		"allow":          into(&net.Allow, mapOf("the tools of ", each(Value.plain))),
+		"terminalPlaces": into(&net.TerminalPlaces, listOf(Value.plain)),
+		"freeTools":      into(&net.FreeTools, listOf(Value.plain)),
+		"allow":          into(&net.Allow, mapOf("the tools of ", listOf(Value.plain))),
 		"key":            into(&net.Key, readKey),
 		"transitions":    into(&net.Transitions, readTransitions),
-		"map":            into(&net.Map, each(readMap)),
+		"map":            into(&net.Map, listOf(readMap)),
 		"match":          into(&net.Match, oneOf([]string{"all", "first"})),
 		"reason":         into(&net.Reason, Value.Text),
 		"allowUnbounded": into(&net.AllowUnbounded, Value.Flag),
-		"prove":          into(&net.Prove, each(readProof)),
-		"validate":       into(&net.Validate, nonEmpty(each(readValidator))),
-		"remember":       into(&net.Remember, nonEmpty(each(readMemory))),
+		"prove":          into(&net.Prove, listOf(readProof)),
+		"validate":       into(&net.Validate, nonEmpty(listOf(readValidator))),
+		"remember":       into(&net.Remember, nonEmpty(listOf(readMemory))),
 		"scope":          into(&net.Scope, oneOf([]string{"session", "principal", "global"})),
 		"shadow":         into(&net.Shadow, Value.Flag),
 		"priority":       into(&net.Priority, Value.integer),
@@ -138,7 +138,7 @@ func readRecovery(v Value) (map[string]int, bool) {
 }
 
 func readTransitions(v Value) ([]Transition, bool) {
-	all, ok := each(readTransition)(v)
+	all, ok := listOf(readTransition)(v)
 	seen := make(map[string]Position, len(all))
 	for _, t := range all {
 		if first, twice := seen[t.Name]; twice && t.Name != "" {
@@ -150,15 +150,15 @@ func readTransitions(v Value) ([]Transition, bool) {
 }
 
 func readTransition(v Value) (Transition, bool) {
-	v = v.as("a transition")
+	v = v.named("a transition")
 	t := Transition{Position: v.Position(), origin: origin{v.source, v.node}}
 	v.Fields(Keys{
 		"name":      into(&t.Name, Value.Text),
 		"type":      into(&t.Type, oneOf([]string{"auto", "manual"})),
-		"inputs":    into(&t.Inputs, each(Value.plain)),
-		"outputs":   into(&t.Outputs, each(Value.plain)),
-		"tools":     into(&t.Tools, each(Value.plain)),
-		"except":    into(&t.Except, nonEmpty(each(Value.plain))),
+		"inputs":    into(&t.Inputs, listOf(Value.plain)),
+		"outputs":   into(&t.Outputs, listOf(Value.plain)),
+		"tools":     into(&t.Tools, listOf(Value.plain)),
+		"except":    into(&t.Except, nonEmpty(listOf(Value.plain))),
 		"key":       into(&t.Key, readKey),
 		"approvals": into(&t.Approvals, whole(1, maxApprovals)),
 		"deferred":  into(&t.Deferred, Value.Flag),
@@ -166,7 +166,7 @@ func readTransition(v Value) (Transition, bool) {
 		"unknown":   into(&t.Unknown, oneOf([]string{"hold", "release"})),
 		"weak":      into(&t.Weak, oneOf([]string{"block", "progress"})),
 		"via":       into(&t.Via, oneOf(channel.Names(nil))),
-		"unless":    into(&t.Unless, each(Value.plain)),
+		"unless":    into(&t.Unless, listOf(Value.plain)),
 	})
 	v.needs("name")
 	for _, key := range []string{"via", "approvals"} {
@@ -184,7 +184,7 @@ func readTransition(v Value) (Transition, bool) {
 }
 
 func readMap(v Value) (Map, bool) {
-	v = v.as(v.label())
+	v = v.named(v.label())
 	m := Map{Position: v.Position(), origin: origin{v.source, v.node}}
 	v.Fields(Keys{
 		"tool":    into(&m.Tool, Value.Text),
@@ -228,7 +228,7 @@ const shellMetacharacters = "\"'\\`$|&;<>()\n"
 // It rejects strings that have a special meaning in a shell.
 func readWords(v Value) ([]string, bool) {
 	if v.kind == listKind {
-		return nonEmpty(each(Value.plain))(v)
+		return nonEmpty(listOf(Value.plain))(v)
 	}
 	text, ok := v.Text()
 	if i := strings.IndexAny(text, shellMetacharacters); i >= 0 {
@@ -245,7 +245,7 @@ func readWords(v Value) ([]string, bool) {
 // readGlobs reads a list of file globs, or a single one.
 func readGlobs(v Value) ([]string, bool) {
 	if v.kind == listKind {
-		return nonEmpty(each(Value.plain))(v)
+		return nonEmpty(listOf(Value.plain))(v)
 	}
 	text, ok := v.Text()
 	return []string{text}, ok

@@ -43,7 +43,7 @@ func readRules(v Value) (texts []RuleText, ok bool) {
 		v.Fault(`"rules" must be a list or one text, not a mapping`, `begin the entry with "- "`)
 		return nil, false
 	}
-	entries, ok := nonEmpty(each(readRuleEntry))(v)
+	entries, ok := nonEmpty(listOf(readRuleEntry))(v)
 	return slices.Concat(entries...), ok
 }
 
@@ -52,12 +52,12 @@ func readRuleEntry(v Value) (texts []RuleText, ok bool) {
 		v.Fault(`an entry of "rules" must be a mapping, not text`, `write "file: ..." or "inline: ..."`)
 		return nil, false
 	}
-	v.as(v.label()).Fields(Keys{
+	v.named(v.label()).Fields(Keys{
 		"file": func(v Value) {
 			texts = append(texts, readFiles(v)...)
 		},
 		"inline": func(v Value) {
-			if v.is(textKind) {
+			if v.hasKind(textKind) {
 				texts, _ = readInlineRules(v)
 			}
 		},

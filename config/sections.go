@@ -65,13 +65,13 @@ func sectionKeys(c *Config, l *layers) Keys {
 		"advertise": into(&c.Advertise, oneOf([]string{"all", "possible", "enabled"})),
 		"startup":   l.scalar("startup"),
 		"active": func(v Value) {
-			into(&c.Active, each(Value.plain))(v)
+			into(&c.Active, listOf(Value.plain))(v)
 			c.ActivePosition = v.position(v.key)
 		},
 		"shell":    readShell(&c.Shell),
 		"listen":   func(v Value) { readListen(v, c, l) },
 		"approval": l.trackFaults(readApproval(&c.Approval, l)),
-		"console":  func(v Value) { l.section(v, Keys{"allowedHosts": into(&c.Console.AllowedHosts, each(Value.plain))}) },
+		"console":  func(v Value) { l.section(v, Keys{"allowedHosts": into(&c.Console.AllowedHosts, listOf(Value.plain))}) },
 		"pinning": func(v Value) {
 			v.Fields(Keys{
 				"mode": into(&c.Pinning.Mode, oneOf(pinningModes)),
@@ -87,7 +87,7 @@ func sectionKeys(c *Config, l *layers) Keys {
 }
 
 func readVersion(v Value) {
-	if v.is(numberKind) && v.text != "1" {
+	if v.hasKind(numberKind) && v.text != "1" {
 		v.Fault(fmt.Sprintf("version %s of the configuration is not supported", v.text), "this is version 1")
 	}
 }

@@ -55,7 +55,7 @@ func (s Server) GoString() string { return fmt.Sprintf("config.Server(%q)", s.Na
 func (s Server) LogValue() slog.Value { return slog.StringValue(s.Name) }
 
 func readServer(v Value) Server {
-	v = v.as("a server")
+	v = v.named("a server")
 	s := Server{Name: v.key.text, Protocol: "auto", Isolation: "auto", Position: v.position(v.key)}
 	if s.Name == "" || strings.ContainsFunc(s.Name, unicode.IsControl) {
 		v.faultAt(v.key, "the name of a server is empty or contains a control character", "")
@@ -64,7 +64,7 @@ func readServer(v Value) Server {
 	known := Keys{
 		"type":      into(&s.Type, readServerType),
 		"command":   into(&s.Command, Value.setting),
-		"args":      into(&s.Args, each(Value.setting)),
+		"args":      into(&s.Args, listOf(Value.setting)),
 		"env":       into(&s.Env, values(checkVariable)),
 		"envFile":   into(&fromFile, readEnvFile),
 		"cwd":       into(&s.Cwd, Value.setting),
@@ -147,7 +147,7 @@ func values(check func(key, value string) string) func(Value) (map[string]string
 	return func(v Value) (map[string]string, bool) {
 		all := make(map[string]string, len(v.fields))
 		v.Each(func(key string, value Value) {
-			text, ok := value.as("the value of " + value.what).setting()
+			text, ok := value.named("the value of " + value.what).setting()
 			if msg := check(key, text); ok && msg != "" {
 				v.faultAt(value.key, fmt.Sprintf("%s in %s", msg, v.what), "")
 			}

@@ -13,7 +13,7 @@ type ServerTLS struct {
 
 func readServerTLS(v Value) (*ServerTLS, bool) {
 	t := &ServerTLS{origin: origin{v.source, v.node}}
-	ok := v.as(`"tls" of a server`).Fields(Keys{
+	ok := v.named(`"tls" of a server`).Fields(Keys{
 		"ca":         into(&t.CA, checked(checkNotEmpty)),
 		"cert":       into(&t.Cert, checked(checkNotEmpty)),
 		"key":        into(&t.Key, checked(checkNotEmpty)),

@@ -14,7 +14,7 @@ type ToolFilter struct {
 }
 
 func readToolFilter(v Value) (f ToolFilter, ok bool) {
-	v.Fields(Keys{"allow": into(&f.Allow, each(checked(checkToolPattern))), "deny": into(&f.Deny, each(checked(checkToolPattern)))})
+	v.Fields(Keys{"allow": into(&f.Allow, listOf(checked(checkToolPattern))), "deny": into(&f.Deny, listOf(checked(checkToolPattern)))})
 	if v.kind == mapKind && len(v.fields) == 0 {
 		v.faultAt(v.key, v.what+" is empty", "write allow or deny, or omit it")
 	}

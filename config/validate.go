@@ -23,10 +23,10 @@ type Memory struct {
 }
 
 func readValidator(v Value) (Validator, bool) {
-	v = v.as(v.label())
+	v = v.named(v.label())
 	r := Validator{Position: v.Position()}
 	v.Fields(Keys{
-		"tools":   into(&r.Tools, each(Value.plain)),
+		"tools":   into(&r.Tools, listOf(Value.plain)),
 		"require": into(&r.Require, readExpression),
 		"reason":  into(&r.Reason, readExpression),
 	})
@@ -38,7 +38,7 @@ func readValidator(v Value) (Validator, bool) {
 }
 
 func readMemory(v Value) (Memory, bool) {
-	v = v.as(v.label())
+	v = v.named(v.label())
 	m := Memory{Position: v.Position()}
 	v.Fields(Keys{"transition": into(&m.Transition, Value.Text), "set": into(&m.Set, readMetaKey), "to": into(&m.To, readExpression)})
 	v.needs("transition", "set", "to")

@@ -77,7 +77,7 @@ func (v Value) Fields(known Keys) (ok bool) {
 
 // Each calls f for every entry of a mapping in file order. It reports duplicate keys as mistakes.
 func (v Value) Each(f func(key string, value Value)) {
-	if !v.is(mapKind) {
+	if !v.hasKind(mapKind) {
 		return
 	}
 	seen := make(map[string]*node, len(v.fields))
@@ -115,7 +115,7 @@ func nearestKey(name string, known Keys) string {
 
 // Items calls f for every entry of a list. In messages, the entries are called name.
 func (v Value) Items(name string, f func(Value)) {
-	if !v.is(listKind) {
+	if !v.hasKind(listKind) {
 		return
 	}
 	for _, item := range v.items {
@@ -123,8 +123,8 @@ func (v Value) Items(name string, f func(Value)) {
 	}
 }
 
-// is reports whether the value is of the given kind. If not, it records a problem.
-func (v Value) is(want kind) bool {
+// hasKind reports whether the value is of the given kind. If not, it records a problem.
+func (v Value) hasKind(want kind) bool {
 	if v.kind == want {
 		return true
 	}
@@ -160,8 +160,8 @@ func (v Value) quoted() string { return strconv.Quote(v.text) }
 // unsupported rejects a key that is reserved for a later version.
 func (v Value) unsupported() { v.faultAt(v.key, v.what+" is not supported yet", "") }
 
-// as returns a copy of v with another name for messages.
-func (v Value) as(what string) Value { return Value{v.decoder, v.node, v.key, what, false} }
+// named returns a copy of v with another name for messages.
+func (v Value) named(what string) Value { return Value{v.decoder, v.node, v.key, what, false} }
 
 // needs reports an error for each of the given keys that the mapping lacks.
 func (v Value) needs(names ...string) {

@@ -8,7 +8,7 @@ import (
 
 // Object returns a mapping as a JSON object, with the keys in file order and the numbers unchanged.
 func (v Value) Object() (json.RawMessage, bool) {
-	if !v.is(mapKind) {
+	if !v.hasKind(mapKind) {
 		return nil, false
 	}
 	return v.JSON()

@@ -39,7 +39,7 @@ func readWebhook(v Value) (*Webhook, bool) {
 		"answerUrl": into(&w.AnswerURL, checked(checkAnswerURL)),
 		"tls":       into(&w.TLS, readServerTLS),
 		"arguments": into(&w.Arguments, checked(checkWord([]string{"masked", "full", "none"}))),
-		"mask":      into(&w.Mask, nonEmpty(each(checked(checkNotEmpty, checkMask)))),
+		"mask":      into(&w.Mask, nonEmpty(listOf(checked(checkNotEmpty, checkMask)))),
 	})
 	if !ok {
 		return w, true
@@ -75,7 +75,7 @@ var externalReference = regexp.MustCompile(`^\$\{((env:)?[A-Za-z_][A-Za-z0-9_]*(
 
 // readHookSecret reads a secret, which must come from a variable or a file.
 func readHookSecret(v Value) (string, bool) {
-	if v.is(textKind) && !externalReference.MatchString(v.text) {
+	if v.hasKind(textKind) && !externalReference.MatchString(v.text) {
 		v.Fault("the configuration contains the secret of a webhook", `secret: "${env:PETRIGATE_HOOK_SECRET}", or "${file:hook.secret}"`)
 		return "", false
 	}

@@ -31,7 +31,7 @@ func (s *source) readYAML(text string) *node {
 			continue
 		}
 		if body != nil {
-			s.token(first(doc.Body), "a second document is not allowed", "write one document per file")
+			s.token(firstToken(doc.Body), "a second document is not allowed", "write one document per file")
 			return nil
 		}
 		body = doc.Body
@@ -123,16 +123,16 @@ func place(tk *token.Token) (line, column int) {
 	return tk.Position.Line, tk.Position.Column
 }
 
-// first returns the first token of a value. The position that the library gives for a block mapping
+// firstToken returns the first token of a value. The position that the library gives for a block mapping
 // cannot be used, because it is the position of the first colon.
-func first(n ast.Node) *token.Token {
+func firstToken(n ast.Node) *token.Token {
 	switch n := n.(type) {
 	case *ast.MappingNode:
 		if !n.IsFlowStyle && len(n.Values) > 0 {
-			return first(n.Values[0])
+			return firstToken(n.Values[0])
 		}
 	case *ast.MappingValueNode:
-		return first(n.Key)
+		return firstToken(n.Key)
 	}
 	return n.GetToken()
 }
@@ -151,7 +151,7 @@ func (r *yamlReader) node(v ast.Node, depth int) *node {
 	if v == nil || r.stopped {
 		return n
 	}
-	tk := first(v)
+	tk := firstToken(v)
 	n.line, n.column = place(tk)
 	n.endLine, n.endColumn = n.line, n.column
 	r.nodes++
@@ -193,7 +193,7 @@ func (r *yamlReader) refuse(tk *token.Token, msg, hint string) {
 func (r *yamlReader) mapping(n *node, values []*ast.MappingValueNode, depth int) {
 	n.kind = mapKind
 	for _, v := range values {
-		tk := first(v.Key)
+		tk := firstToken(v.Key)
 		key := &node{kind: textKind}
 		key.line, key.column = place(tk)
 		key.endLine, key.endColumn = key.line, key.column

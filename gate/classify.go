@@ -167,7 +167,7 @@ func (j *judgement) classifyAny(n *net, base *NetData) {
 			d = n.advanced(d, base, j.call.Time)
 			f := finding{subject: subject{net: n, data: d.Deciding()}, labels: j.labels, label: -1}
 			if n.Labels == nil {
-				f.labels, _ = j.own(n)
+				f.labels, _ = j.ownNames(n)
 			}
 			f.choose(nil)
 			if f.kind != Blocked {

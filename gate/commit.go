@@ -41,7 +41,7 @@ func (j *judgement) commit(g *Grant, asked *OpenAsk, metas []Meta) (Decision, *D
 	}
 	j.recordWaiting(d, open)
 	if len(j.policy.awaits) > 0 {
-		j.near(d)
+		j.addNear(d)
 	}
 	a := &struct {
 		allow  Allow

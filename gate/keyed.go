@@ -130,7 +130,7 @@ func (j *judgement) fillPlan(p *plan) {
 	n := p.net
 	p.labels, p.ok = j.labels, true
 	if n.Labels == nil {
-		p.labels, p.ok = j.own(n)
+		p.labels, p.ok = j.ownNames(n)
 	}
 	if !p.ok {
 		p.spoils = n.allSpoils(j.call.Tool)
@@ -170,20 +170,20 @@ func (p *plan) addTransition(c *keyvalue.CallReader, label, t int) {
 	}
 }
 
-// own returns the net's own names for the call. n must not have Labels.
-func (c *namedCall) own(n *net) ([]naming.Label, bool) {
+// ownNames returns the net's own names for the call. n must not have Labels.
+func (c *namedCall) ownNames(n *net) ([]naming.Label, bool) {
 	if c.withoutMaps && n.Mapper == nil {
 		return naming.WithPatterns(slices.Clip(c.tools), n.own.Patterns), true
 	}
 	return n.own.Labels(c.call, c.tools)
 }
 
-// ownLabels is like [namedCall.own], but uses the result cached in the plan.
+// ownLabels is like [namedCall.ownNames], but uses the result cached in the plan.
 func (c *namedCall) ownLabels(s subject) ([]naming.Label, bool) {
 	if s.plan != nil {
 		return s.plan.labels, s.plan.ok
 	}
-	return c.own(s.net)
+	return c.ownNames(s.net)
 }
 
 // allSpoils returns all transitions of n that spoil evidence; see [Transition.Spoils].

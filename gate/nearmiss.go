@@ -29,10 +29,10 @@ func (j *judgement) nearTo(n *net, name string) (near []Near) {
 	return near
 }
 
-// near adds to d.Near (see [Near]) an entry for each name of the call that any net awaits as
+// addNear adds to d.Near (see [Near]) an entry for each name of the call that any net awaits as
 // evidence. The entry has a reason if the call's success will not count as evidence. Without a
 // reason, the entry removes an earlier near miss.
-func (j *judgement) near(d *Delta) {
+func (j *judgement) addNear(d *Delta) {
 	for i := range j.labels {
 		l := &j.labels[i]
 		if !j.policy.awaits[l.Text] {

@@ -145,7 +145,7 @@ func (c *namedCall) doubted(f *finding, l *naming.Label, reason string) (*Doubt,
 	if !l.Weak || l.From != naming.FromMap {
 		return nil, reason
 	}
-	why, found := c.why(f, l.Text)
+	why, found := c.gives(f, l.Text)
 	switch {
 	case found == toolnet.Perhaps && f.doubtful:
 		return &why, fmt.Sprintf("Cannot tell whether this is %s: %s.", l.Text, why)
@@ -170,9 +170,9 @@ func (f *finding) matched(l *naming.Label) *naming.Label {
 	return l
 }
 
-// why reports whether the maps (see [Map]) that name calls for the net give the name to this call,
+// gives reports whether the maps (see [Map]) that name calls for the net give the name to this call,
 // and explains any doubt; see [Policy.Why].
-func (c *namedCall) why(f *finding, name string) (Doubt, Found) {
+func (c *namedCall) gives(f *finding, name string) (Doubt, Found) {
 	if f.net.Labels == nil {
 		return f.net.own.Why(c.call, c.tools, name)
 	}

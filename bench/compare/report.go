@@ -58,11 +58,11 @@ func (r *report) row(s scenario) []string {
 	return []string{
 		s.id + " " + s.what,
 		floor.absolute(),
-		spread(naive.against(floor)),
-		spread(memory.against(floor)),
-		r.memoryGoal(s, memory.against(floor)),
-		spread(byDefault.against(floor)),
-		spread(byDefault.against(memory)),
+		spread(naive.relativeTo(floor)),
+		spread(memory.relativeTo(floor)),
+		r.memoryGoal(s, memory.relativeTo(floor)),
+		spread(byDefault.relativeTo(floor)),
+		spread(byDefault.relativeTo(memory)),
 		r.defaultGoal(s, memory, byDefault),
 		strings.Join([]string{floor.processor(), naive.processor(), memory.processor(), byDefault.processor()}, ", "),
 	}
@@ -80,16 +80,16 @@ func (r *report) memoryGoal(s scenario, costs []float64) string {
 // defaultGoal returns the goal for the target "default" as text, followed by the verdict. The text
 // includes the measured ratio unless another column of the table shows it.
 func (r *report) defaultGoal(s scenario, memory, byDefault series) string {
-	costs := byDefault.against(memory)
+	costs := byDefault.relativeTo(memory)
 	text := fmt.Sprintf("%.2f", mostCost)
 	switch s.goal {
 	case costGoal:
 		return r.judge(s, "default", text, costs, median(costs) <= mostCost)
 	case flushGoal:
-		costs = byDefault.against(memory.plus(r.series(s, flushTarget)))
+		costs = byDefault.relativeTo(memory.plus(r.series(s, flushTarget)))
 		return r.judge(s, "default", text+" of `memory` and a flush: "+spread(costs), costs, median(costs) <= mostCost)
 	case rateGoal:
-		rate := memory.against(byDefault)
+		rate := memory.relativeTo(byDefault)
 		return r.judge(s, "default", fmt.Sprintf("%.2f of the calls a second: %s", leastRate, spread(rate)), rate, median(rate) >= leastRate)
 	}
 	return "-"

@@ -32,8 +32,8 @@ const (
 
 const defaultScenarios = "S1,S2,S3,S4,S5a,S5b,S5c"
 
-// all contains the harness's scenarios except S9, which yields several figures.
-var all = [...]scenario{
+// scenarios contains the harness's scenarios except S9, which yields several figures.
+var scenarios = [...]scenario{
 	{"S1", "stdio, one call at a time", 1.5, costGoal},
 	{"S2", "stdio, 64 calls in flight", 2.6, costGoal},
 	{"S3", "HTTP, one call at a time", 2.0, flushGoal},
@@ -49,12 +49,12 @@ var all = [...]scenario{
 	{"S8b", "HTTP, start to first list", 0, noGoal},
 }
 
-// choose returns the scenarios in a comma-separated list of names, in the order of [all].
+// choose returns the scenarios in a comma-separated list of names, in the order of [scenarios].
 func choose(only string) (chosen []scenario, err error) {
 	wanted := map[string]bool{}
 	for _, name := range strings.Split(only, ",") {
 		found := false
-		for _, s := range all {
+		for _, s := range scenarios {
 			if name == s.id || name == strings.TrimRight(s.id, "abc") {
 				wanted[s.id], found = true, true
 			}
@@ -63,5 +63,5 @@ func choose(only string) (chosen []scenario, err error) {
 			return nil, fmt.Errorf("unknown scenario %q", name)
 		}
 	}
-	return list.Filter(all[:], func(s scenario) bool { return wanted[s.id] }), nil
+	return list.Filter(scenarios[:], func(s scenario) bool { return wanted[s.id] }), nil
 }

@@ -28,8 +28,8 @@ func (r *report) series(s scenario, target string) series {
 	return out
 }
 
-// against returns the cost of s relative to that of reference for each round that both contain.
-func (s series) against(reference series) (costs []float64) {
+// relativeTo returns the cost of s relative to that of reference for each round that both contain.
+func (s series) relativeTo(reference series) (costs []float64) {
 	for _, round := range slices.Sorted(maps.Keys(s.values)) {
 		other, ok := reference.values[round]
 		switch {

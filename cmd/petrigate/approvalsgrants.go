@@ -24,8 +24,8 @@ func approvalsGrants(s stdio) *cobra.Command {
 			var rows [][]string
 			for _, g := range all {
 				rows = append(rows, []string{
-					g.ID, left(g), fmt.Sprint(g.Uses), text.Excerpt(g.Actor, 40), text.Caller(g.Principal, g.Client, 30), g.Session,
-					text.Excerpt(g.Upstream+"."+g.Tool, 80) + " " + alike(g),
+					g.ID, remaining(g), fmt.Sprint(g.Uses), text.Excerpt(g.Actor, 40), text.Caller(g.Principal, g.Client, 30), g.Session,
+					text.Excerpt(g.Upstream+"."+g.Tool, 80) + " " + sharedArguments(g),
 				})
 			}
 			return text.Table(s.out, "no grants", "ID|LEFT|USES|GIVEN BY|TO|SESSION|CALLS", rows)
@@ -33,16 +33,16 @@ func approvalsGrants(s stdio) *cobra.Command {
 	})
 }
 
-// left formats the remaining lifetime of the grant g.
-func left(g operator.GrantInfo) string {
+// remaining formats the remaining lifetime of the grant g.
+func remaining(g operator.GrantInfo) string {
 	if g.ToEnd {
 		return "session, or " + terminal.Left(g.Until)
 	}
 	return terminal.Left(g.Until)
 }
 
-// alike describes the argument values that all calls allowed by the grant g must share.
-func alike(g operator.GrantInfo) string {
+// sharedArguments describes the argument values that all calls allowed by the grant g must share.
+func sharedArguments(g operator.GrantInfo) string {
 	var pins []string
 	for _, p := range g.Like {
 		if p.Field == "" {

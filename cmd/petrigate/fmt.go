@@ -45,7 +45,7 @@ func (f formatFlags) format(s stdio, files []string) error {
 	}
 	var problems diag.List
 	changed := 0
-	files, err := below(files)
+	files, err := expandDirectories(files)
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (f formatFlags) format(s stdio, files []string) error {
 		if file == "-" && f.write {
 			return usage("-w cannot write to standard input")
 		}
-		differs, err := f.one(s, file)
+		differs, err := f.formatFile(s, file)
 		var wrong diag.List
 		switch {
 		case errors.As(err, &wrong):
@@ -73,8 +73,8 @@ func (f formatFlags) format(s stdio, files []string) error {
 	return nil
 }
 
-// one formats a single file as the flags specify, and reports whether its text changes.
-func (f formatFlags) one(s stdio, file string) (bool, error) {
+// formatFile formats a single file as the flags specify, and reports whether its text changes.
+func (f formatFlags) formatFile(s stdio, file string) (bool, error) {
 	src, err := readRules(s, file)
 	if err != nil {
 		return false, err

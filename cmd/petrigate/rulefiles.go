@@ -116,9 +116,9 @@ func isData(ext string) bool {
 	return slices.Contains([]string{".yaml", ".yml", ".json", ".jsonc"}, ext)
 }
 
-// below replaces each directory in paths with the rules files in it and in its subdirectories,
+// expandDirectories replaces each directory in paths with the rules files in it and in its subdirectories,
 // skipping hidden subdirectories. Paths of files are left unchanged.
-func below(paths []string) ([]string, error) {
+func expandDirectories(paths []string) ([]string, error) {
 	var all []string
 	for _, path := range paths {
 		info, err := os.Stat(path)

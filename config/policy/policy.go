@@ -56,7 +56,7 @@ func New(c *config.Config, o Options) (*Policy, error) {
 		source: source, options: o, claims: result.Claims,
 		Warnings: problems(result.Problems.Of(diag.Warning)), principals: make(map[string]*gate.Shared),
 	}
-	if p.Policy, err = p.with(result.Policy.Nets(), result.Policy.Options()); err != nil {
+	if p.Policy, err = p.withNets(result.Policy.Nets(), result.Policy.Options()); err != nil {
 		return nil, err
 	}
 	if source.Active != nil {
@@ -71,9 +71,9 @@ func New(c *config.Config, o Options) (*Policy, error) {
 	return p, nil
 }
 
-// with returns a policy that has the options o and consists of the given nets and the nets written
+// withNets returns a policy that has the options o and consists of the given nets and the nets written
 // in Go.
-func (p *Policy) with(infos []gate.NetInfo, o gate.PolicyOptions) (*gate.Policy, error) {
+func (p *Policy) withNets(infos []gate.NetInfo, o gate.PolicyOptions) (*gate.Policy, error) {
 	nets := list.Map(infos, func(info gate.NetInfo) gate.Net { return info.Net })
 	return gate.NewPolicy(append(nets, p.options.Nets...), o)
 }

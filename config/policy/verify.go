@@ -170,7 +170,7 @@ func (p *Policy) enforcing() (active *gate.Policy, idle []string, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		if whole, err = p.with(result.Policy.Nets(), result.Policy.Options()); err != nil {
+		if whole, err = p.withNets(result.Policy.Nets(), result.Policy.Options()); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -92,7 +92,7 @@ const maxBody = 1 << 20
 func (g *glue) fromPetrigate(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	t, sum, _ := strings.Cut(strings.TrimPrefix(r.Header.Get("X-Petrigate-Signature"), "t="), ",v1=")
-	if err != nil || !fresh(t) || !equal(sum, mac(g.secret, t+"."+string(body))) {
+	if err != nil || !isRecent(t) || !equal(sum, mac(g.secret, t+"."+string(body))) {
 		http.Error(w, "not from petrigate", http.StatusUnauthorized)
 		return
 	}
@@ -152,7 +152,7 @@ func (g *glue) fromSlack(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	t := r.Header.Get("X-Slack-Request-Timestamp")
 	given, isVersion0 := strings.CutPrefix(r.Header.Get("X-Slack-Signature"), "v0=")
-	if err != nil || !isVersion0 || !fresh(t) || !equal(given, mac(g.signing, "v0:"+t+":"+string(body))) {
+	if err != nil || !isVersion0 || !isRecent(t) || !equal(given, mac(g.signing, "v0:"+t+":"+string(body))) {
 		http.Error(w, "not from Slack", http.StatusUnauthorized)
 		return
 	}
@@ -210,9 +210,9 @@ func mac(secret, text string) string {
 
 func equal(a, b string) bool { return hmac.Equal([]byte(a), []byte(b)) }
 
-// fresh reports whether a Unix time is recent. A request whose time is not recent might be a
+// isRecent reports whether a Unix time is recent. A request whose time is not recent might be a
 // replay.
-func fresh(seconds string) bool {
+func isRecent(seconds string) bool {
 	t, err := strconv.ParseInt(seconds, 10, 64)
 	return err == nil && time.Since(time.Unix(t, 0)).Abs() < 5*time.Minute
 }

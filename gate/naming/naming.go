@@ -61,7 +61,7 @@ func (g *Naming) Name(name string) {
 // uncertain, or why the call's success does not count as evidence. If no map matches, the Doubt is
 // empty or describes the part of a map's pattern that is missing from the call.
 func (g *Naming) Why(c *toolnet.Call, tools []Label, name string) (toolnet.Doubt, toolnet.Found) {
-	return g.mapping.why(c, tools, name)
+	return g.mapping.gives(c, tools, name)
 }
 
 // Number returns the pattern's number, registering the pattern if necessary. Calls with a name that

@@ -37,7 +37,7 @@ func (o *Own) Labels(c *toolnet.Call, tools []Label) (ls []Label, ok bool) {
 
 // Why is like [Naming.Why], but for the net's own names. It does not consider the Go function.
 func (o *Own) Why(c *toolnet.Call, tools []Label, name string) (toolnet.Doubt, toolnet.Found) {
-	return o.Maps.why(c, tools, name)
+	return o.Maps.gives(c, tools, name)
 }
 
 // mapped returns the labels that the Go function gives to the call. ok is false if the function

@@ -36,7 +36,7 @@ func (o *oracle) holds(t *tree, values map[string]any) bool {
 	}
 	return slices.ContainsFunc(o.called[t.Function], func(args map[string]any) bool {
 		for name, variable := range t.Vars {
-			if want := values[variable]; !empty(want) && !reflect.DeepEqual(want, args[name]) {
+			if want := values[variable]; !isMissing(want) && !reflect.DeepEqual(want, args[name]) {
 				return false
 			}
 		}
@@ -44,8 +44,8 @@ func (o *oracle) holds(t *tree, values map[string]any) bool {
 	})
 }
 
-// empty reports whether the benchmark treats v as missing.
-func empty(v any) bool {
+// isMissing reports whether the benchmark treats v as missing.
+func isMissing(v any) bool {
 	switch v := v.(type) {
 	case nil:
 		return true

@@ -68,8 +68,8 @@ var failure = regexp.MustCompile(`^\w*Error\b`)
 // failed reports whether the call ended with an error. The result False is not an error.
 func (r *record) failed() bool { return failure.MatchString(r.result) }
 
-// yes reports whether the call returned true.
-func (r *record) yes() bool {
+// returnedTrue reports whether the call returned true.
+func (r *record) returnedTrue() bool {
 	s := strings.Trim(r.result, "[(")
 	return strings.HasPrefix(s, "True") || strings.HasPrefix(s, "true")
 }
@@ -87,7 +87,7 @@ type count struct {
 
 // play replays the calls in a run against the policy and the procedures.
 func (c *count) play(p *gate.Policy, d domain, in implied, r *run) error {
-	own, err := d.with(&r.Task, in)
+	own, err := d.withTask(&r.Task, in)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (c *count) conversation(p *gate.Policy, procedures, ofTask *oracle, t *task
 			ofTask.add(r.function, args)
 		}
 		c.compare(permits, permitsTask, admitted)
-		if r.function == t.Goal && !t.permits() && r.yes() {
+		if r.function == t.Goal && !t.permits() && r.returnedTrue() {
 			rendered = true
 			stopped = stopped || !admitted
 		}

@@ -186,9 +186,9 @@ func (in implied) widen(t *tree) *tree {
 	return wide
 }
 
-// with returns a copy of the domain with the procedures of task t instead of the domain's own
+// withTask returns a copy of the domain with the procedures of task t instead of the domain's own
 // procedures for the same functions.
-func (d domain) with(t *task, in implied) (domain, error) {
+func (d domain) withTask(t *task, in implied) (domain, error) {
 	all, err := t.Graph.procedures()
 	if err != nil {
 		return nil, err

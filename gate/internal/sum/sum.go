@@ -29,15 +29,15 @@ func (l Limit) Add(name string, c *toolnet.Call, spent *big.Rat) (amount *big.Ra
 	if !ok {
 		return nil, fmt.Sprintf("%s needs one number of 0 or more as its %s, because the sum is limited.", name, l.Field.Name()), 0
 	}
-	if left := l.left(spent); left.Cmp(amount) < 0 {
+	if left := l.remaining(spent); left.Cmp(amount) < 0 {
 		reason, retry = l.exceeded(name, left, amount)
 		return nil, reason, retry
 	}
 	return amount, "", 0
 }
 
-// left returns the amount that can still be spent.
-func (l Limit) left(spent *big.Rat) *big.Rat {
+// remaining returns the amount that can still be spent.
+func (l Limit) remaining(spent *big.Rat) *big.Rat {
 	left := l.most()
 	if spent != nil {
 		left.Sub(left, spent)
