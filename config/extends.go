@@ -301,7 +301,7 @@ func (c *Config) inherit(root Value, b *baseFile, l *layers) {
 	c.Pinning.Mode = cmp.Or(c.Pinning.Mode, b.settings.Pinning.Mode)
 }
 
-// checkRequired returns an error if bases lacks a base policy required by o.Require or
+// checkRequired returns an error unless bases contains all base policies required by o.Require and
 // PETRIGATE_REQUIRE_BASE.
 func (o Options) checkRequired(file string, bases []Base) error {
 	if o.Partial {

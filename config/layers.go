@@ -68,8 +68,8 @@ func (l *layers) scalar(name string) func(Value) {
 	}
 }
 
-// section decodes a mapping of settings. others maps the keys that are not scalar settings to their
-// decoder functions; section adds the scalar settings to it.
+// section decodes a mapping of settings. It adds the scalar settings to others, which maps the
+// remaining keys to their decoder functions.
 func (l *layers) section(v Value, others Keys) {
 	for name := range scalars {
 		if section, key, _ := strings.Cut(name, "."); section == v.key.text {

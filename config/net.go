@@ -42,7 +42,7 @@ type Transition struct {
 	Deferred        bool
 	Observe         bool
 	Unknown         string // "hold" or "release"; with "release", the tokens are returned after an unknown outcome; empty means "hold"
-	Weak            string // how to treat a call that might have a name in Tools if that name would advance the net: "block" blocks the call, "progress" fires the transition; empty means "block"
+	Weak            string // whether a call that might have a name in Tools, and would then advance the net, is blocked ("block") or fires the transition ("progress"); empty means "block"
 	Via             string // approval channel of a manual transition; empty means any channel
 	Unless          []string
 	Position        Position

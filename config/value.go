@@ -113,7 +113,7 @@ func nearestKey(name string, known Keys) string {
 	return text.Suggest(name, slices.Sorted(maps.Keys(known)))
 }
 
-// Items calls f for every entry of a list. In messages, the entries are called name.
+// Items calls f for every entry of a list. Messages refer to an entry by the given name.
 func (v Value) Items(name string, f func(Value)) {
 	if !v.hasKind(listKind) {
 		return
@@ -123,7 +123,7 @@ func (v Value) Items(name string, f func(Value)) {
 	}
 }
 
-// hasKind reports whether the value is of the given kind. If not, it records a problem.
+// hasKind reports whether the value has the given kind. If not, it records a problem.
 func (v Value) hasKind(want kind) bool {
 	if v.kind == want {
 		return true

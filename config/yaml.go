@@ -123,8 +123,8 @@ func place(tk *token.Token) (line, column int) {
 	return tk.Position.Line, tk.Position.Column
 }
 
-// firstToken returns the first token of a value. The position that the library gives for a block mapping
-// cannot be used, because it is the position of the first colon.
+// firstToken returns the first token of a value. The position that the library gives for a block
+// mapping cannot be used, because it is the position of the first colon.
 func firstToken(n ast.Node) *token.Token {
 	switch n := n.(type) {
 	case *ast.MappingNode:

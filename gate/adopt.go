@@ -99,7 +99,7 @@ type adoption struct {
 	kept     []Kept
 }
 
-// inherit makes n take over the state or usage of the net old.
+// inherit makes n take over the state or usage of old, the net that it replaces.
 func (a *adoption) inherit(n, old *net) {
 	k := Kept{Net: n.Name}
 	if old.Name != n.Name {
@@ -136,7 +136,7 @@ func (a *adoption) restart(n, old *net, elsewhere bool) {
 }
 
 // withSuspects returns n's initial state d together with the calls in flight that may spoil n's
-// evidence (see [Transition.Spoils]): the calls that spoiled the evidence of the replaced net old,
+// evidence (see [Transition.Spoils]): the calls that spoiled the evidence of old, the replaced net,
 // and the calls that might have a name listed by a spoiling transition. Only the tools of the
 // latter calls are known, not their arguments.
 func (a *adoption) withSuspects(n *net, d *NetData, old *net) *NetData {
@@ -248,8 +248,8 @@ func (n *net) withUsageOf(old *net, d *NetData, family bool, t time.Time) *NetDa
 	return c
 }
 
-// renumbered returns a copy of c for another policy. numbers maps net indexes in c to net indexes
-// in that policy. Nets missing from numbers are dropped.
+// renumbered returns a copy of c for another policy, with the net indexes replaced according to the
+// map numbers. Nets missing from the map are dropped.
 func (c *OpenCall) renumbered(numbers map[int]int) *OpenCall {
 	moved := *c
 	moved.Nets, moved.Keys = nil, nil
@@ -286,7 +286,7 @@ func (s *State) addSuspects(c *OpenCall) *OpenCall {
 }
 
 // allSpoilers returns the calls in flight that spoil the net's evidence (see [Transition.Spoils]),
-// for all calls or for at least one key value.
+// either for all key values or for at least one.
 func allSpoilers(d *NetData) []Flight {
 	all := slices.Clip(d.Spoilers())
 	for _, of := range d.Values.All() {

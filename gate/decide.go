@@ -26,7 +26,7 @@ func (p *Policy) Prepare(c Call) *Prepared {
 	return &q.Prepared
 }
 
-// Reset prepares q for the call c under policy p, reusing its memory; see [Policy.Prepare]. The
+// Reset prepares q for the call c under policy p, reusing q's memory; see [Policy.Prepare]. The
 // caller must not modify c while q is in use.
 func (q *Prepared) Reset(p *Policy, c *Call) {
 	q.clear()
@@ -57,8 +57,8 @@ func (q *Prepared) clear() {
 	}
 }
 
-// name computes the labels of c under policy p, which do not depend on the state. All other fields
-// of j must be zero, except withoutMaps and the fields whose memory is reused.
+// name computes the labels that policy p gives to c. The labels do not depend on the state. All
+// other fields of j must be zero, except withoutMaps and the fields whose memory is reused.
 func (j *judgement) name(p *Policy, c *Call) {
 	j.policy, j.call = p, c
 	j.tools = naming.Physical(c, j.toolRoom[:0])

@@ -24,9 +24,9 @@ type ending struct {
 	named []KeyValue
 }
 
-// applyBoth applies the outcome to the state old and, if the net is in shadow mode, to its enforced
-// state (see [ShadowData]), and stores the resulting state in *room. It reports whether the net
-// waited for the call.
+// applyBoth applies the outcome to old, the state of the net. If the net is in shadow mode,
+// applyBoth also applies it to the enforced state (see [ShadowData]). It stores the resulting state
+// in *room, and reports whether the net waited for the call.
 func (e *ending) applyBoth(n *net, old, room *NetData) bool {
 	waited := e.apply(n, old, room)
 	if old.Shadow == nil {

@@ -37,7 +37,7 @@ func (p *Policy) Meaning(c Call) []Meaning {
 	return all
 }
 
-// asks returns an [Asked] for each name in ls that n lists.
+// asks returns an [Asked] for each of the given names that n lists.
 func (n *net) asks(ls []naming.Label) []Asked {
 	var asks []Asked
 	spared := n.listing.Spared(ls)

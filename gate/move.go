@@ -21,13 +21,13 @@ type move struct {
 	isBase      bool     // whether the move changes the default state rather than the state for a single value
 }
 
-// newMove returns a move on a copy of old. The copy is stored in room.
+// newMove returns a move on a copy of the state old. The copy is stored in room.
 func newMove(n *net, old, room *NetData) move {
 	*room = *old
 	return move{net: n, data: room}
 }
 
-// marking returns a marking that may be modified.
+// marking returns the move's own copy of the marking, which may be modified.
 func (m *move) marking() petri.Marking {
 	if !m.own {
 		m.data.Marking = slices.Clone(m.data.Marking)
@@ -151,9 +151,9 @@ func (m *move) restartClocks(t time.Time) {
 	}
 }
 
-// updateClock updates the clocks after a step from old at time t; see [move.restartClocks]. If t is
-// unknown, a transition with [Transition.Every] whose input tokens have changed restarts its clock
-// at the next known time, so that it never fires too early.
+// updateClock updates the clocks after a step from the state old at time t; see
+// [move.restartClocks]. If t is unknown, a transition with [Transition.Every] whose input tokens
+// have changed restarts its clock at the next known time, so that it never fires too early.
 func (m *move) updateClock(old *NetData, t time.Time) {
 	if len(m.net.timed) == 0 || !m.data.Active {
 		return

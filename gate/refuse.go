@@ -120,8 +120,8 @@ func (d *definition) block(name, reason string) Block {
 	return Block{Net: d.Name, Cause: d.Cause, Rule: d.Rule, Name: name, Reason: d.explained(reason)}
 }
 
-// shownHolders is the maximum number of calls in flight listed in a block, because a client can
-// have many.
+// shownHolders is the maximum number of calls in flight listed in a block. Without this limit, a
+// client with many calls in flight would get a very long block.
 const shownHolders = 8
 
 // block stores in b why the finding's net blocks the call, and sets the related fields.
@@ -231,8 +231,8 @@ func (c *namedCall) wait(f *finding, transitions []int, b *Block) {
 	}
 }
 
-// retry returns the time until the clock alone makes all nets in blocks allow the call. If the
-// clock alone is not enough for all of them, retry returns 0.
+// retry returns the time until the clock alone makes all nets of the given blocks allow the call.
+// If the clock alone is not enough for all of them, retry returns 0.
 func retry(blocks []Block) (last time.Duration) {
 	for i := range blocks {
 		if blocks[i].Retry == 0 {
@@ -285,8 +285,8 @@ func (a *Ask) Refusal() *Refusal {
 	return r
 }
 
-// blocksOf returns a block for each net in steps. The reason of each block is the net's reason for
-// requiring approval.
+// blocksOf returns a block for each net of the given steps. The reason of each block is the net's
+// reason for requiring approval.
 func blocksOf(steps []Step) []Block {
 	var blocks []Block
 	for _, s := range steps {

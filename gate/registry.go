@@ -47,9 +47,9 @@ func (p *Policy) Toggle(s *State, name string, on bool) (*Delta, error) {
 }
 
 // Switch returns the list of active nets, in policy order, after switching the named net on or off.
-// The list is meant for [SessionOptions].Active and [SharedOptions].Active of later sessions. In
-// active, nil means all nets. Switch fails under the same conditions as [Session.Activate] and
-// [Session.Deactivate].
+// The list is meant for [SessionOptions].Active and [SharedOptions].Active of later sessions. If
+// active is nil, all nets are active before the switch. Switch fails under the same conditions as
+// [Session.Activate] and [Session.Deactivate].
 func (p *Policy) Switch(active []string, name string, on bool) ([]string, error) {
 	n, err := p.dynamic(name)
 	if err != nil {

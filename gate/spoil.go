@@ -45,9 +45,9 @@ func (f *finding) spoiled(t int) bool {
 	return f.net.Transitions[t].Deferred && (len(f.data.Spoilers())+len(f.spoils()) > 0 || f.base != nil && len(f.base.Spoilers()) > 0)
 }
 
-// spoil fires the enabled transitions in spoils (see [Transition.Spoils]) and ends all watches:
-// observers no longer wait for earlier calls. No observer starts to wait until the call has ended.
-// In an inactive net, the tokens are left unchanged.
+// spoil fires the given transitions if they are enabled (see [Transition.Spoils]) and ends all
+// watches: observers no longer wait for earlier calls. No observer starts to wait until the call
+// has ended. In an inactive net, the tokens are left unchanged.
 func (m *move) spoil(spoils []choice, call Flight) {
 	if len(spoils) == 0 {
 		return
@@ -60,8 +60,8 @@ func (m *move) spoil(spoils []choice, call Flight) {
 	m.lapseDisabled()
 }
 
-// fireSpoilers fires the enabled transitions in spoils and ends all watches, so that observers no
-// longer wait for earlier calls.
+// fireSpoilers fires those of the given transitions that are enabled, and ends all watches, so that
+// observers no longer wait for earlier calls.
 func (m *move) fireSpoilers(spoils []choice) {
 	for _, c := range spoils {
 		if t := &m.net.net.Transitions[c.transition]; m.data.Active && t.Enabled(m.data.Marking) {
@@ -80,8 +80,8 @@ type baseChange struct {
 	enforced bool      // whether the transitions in spoils also fire in the enforced states; see [ShadowData]
 }
 
-// baseChange returns how the call with the given number changes the states of all key values. The
-// change is empty unless s is the part of the call that does not depend on a value.
+// baseChange returns the change that the call with the given number makes to the states of all key
+// values. The change is empty unless s is the part of the call that does not depend on a value.
 func (j *judgement) baseChange(s *subject, number uint64) (c baseChange) {
 	if s.plan == nil || s.value != nil {
 		return c

@@ -227,8 +227,8 @@ func (s *State) releaseID(id string) {
 	}
 }
 
-// flight returns a [Flight] in net n for the call with the given number, which was made at time
-// since. The caller must set its Transition.
+// flight returns a [Flight] in net n for the call with the given number, which was made at the
+// given time. The caller must set its Transition.
 func (s *State) flight(n *net, number uint64, since time.Time) Flight {
 	return Flight{Owner: s.Owners[n.Scope], Call: number, Since: since}
 }

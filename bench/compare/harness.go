@@ -46,7 +46,7 @@ type harness struct {
 	disk string // type of the file system that contains work
 }
 
-// prepare creates the directory for the run below dir.
+// prepare creates the run's directory as a subdirectory of dir.
 func (h *harness) prepare(dir string) (err error) {
 	if h.disk, err = fileSystem(dir); err != nil {
 		return fmt.Errorf("looking at the disk of %s: %w", dir, err)
@@ -60,7 +60,7 @@ func (h *harness) prepare(dir string) (err error) {
 	return nil
 }
 
-// measure runs all rounds of a scenario. If no target and no call failed, it then removes the
+// measure runs all rounds of a scenario. If all targets and calls succeeded, it then removes the
 // targets' files.
 func (h *harness) measure(s scenario) ([]sample, error) {
 	// Data written by earlier scenarios must not be flushed during the measurement.

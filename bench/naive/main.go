@@ -50,8 +50,8 @@ func run(ctx context.Context, args []string) error {
 	return stdio.Listen(ctx, os.Stdin, os.Stdout)
 }
 
-// dial returns a client for the server at url or, if url is empty, for the server that command
-// runs. The client has not been started yet.
+// dial returns a client for the server at url or, if url is empty, for the server that the given
+// command runs. The client has not been started yet.
 func dial(url string, command []string) (*client.Client, error) {
 	switch {
 	case (url == "") == (len(command) == 0):

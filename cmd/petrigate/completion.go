@@ -55,7 +55,8 @@ func completeFlag(c *cobra.Command, f *pflag.Flag) {
 	}
 }
 
-// completers maps the paths of the commands that take arguments to their completers.
+// completers returns the completer of each command that takes arguments, keyed by the path of the
+// command.
 func completers() map[string]completer {
 	return map[string]completer{
 		"petrigate check":             completeFiles("rules"),

@@ -116,8 +116,8 @@ func isData(ext string) bool {
 	return slices.Contains([]string{".yaml", ".yml", ".json", ".jsonc"}, ext)
 }
 
-// expandDirectories replaces each directory in paths with the rules files in it and in its subdirectories,
-// skipping hidden subdirectories. Paths of files are left unchanged.
+// expandDirectories replaces each directory in paths with the rules files in it and in its
+// subdirectories, skipping hidden subdirectories. Paths of files are left unchanged.
 func expandDirectories(paths []string) ([]string, error) {
 	var all []string
 	for _, path := range paths {

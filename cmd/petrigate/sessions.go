@@ -43,7 +43,7 @@ func findSession(id string) (owned[operator.SessionInfo], error) {
 	return single(hits, "session", fmt.Sprintf("the name %q, or an id that begins with it; %s lists them", id, lister))
 }
 
-// compareByClients orders descriptions of a session that several proxies have returned.
+// compareByClients orders the descriptions that several proxies return for the same session.
 // Descriptions from proxies with connected clients of the session come first.
 func compareByClients(a, b operator.SessionInfo) int {
 	return cmp.Compare(min(len(b.Clients), 1), min(len(a.Clients), 1))

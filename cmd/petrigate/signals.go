@@ -24,8 +24,8 @@ func (e signalError) Error() string { return e.String() + " signal received" }
 // Is makes a signalError match [context.Canceled].
 func (signalError) Is(err error) bool { return err == context.Canceled } //nolint:errorlint // this method defines what errors.Is reports
 
-// endBySignal calls end on the first interrupt or SIGTERM. A second signal ends the program
-// immediately, because a graceful shutdown may take a while.
+// endBySignal calls the function end on the first interrupt or SIGTERM. A second signal ends the
+// program immediately, because a graceful shutdown may take a while.
 func endBySignal(end context.CancelCauseFunc) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -36,7 +36,7 @@ func endBySignal(end context.CancelCauseFunc) {
 	}()
 }
 
-// newHangUps starts receiving SIGHUP. Until claim is called, each SIGHUP calls end.
+// newHangUps starts receiving SIGHUP. Until claim is called, each SIGHUP calls the function end.
 func newHangUps(end context.CancelCauseFunc) *hangUps {
 	h := &hangUps{received: make(chan struct{}, 1)}
 	if signal.Ignored(syscall.SIGHUP) { // nohup, for example, causes SIGHUP to be ignored

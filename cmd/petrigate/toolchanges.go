@@ -84,8 +84,8 @@ func toolsAccept(s stdio) *cobra.Command {
 	return c
 }
 
-// acceptAll tells each proxy to accept its changes, and returns those that were accepted. If a
-// proxy refuses a change, acceptAll sends it no further requests, because each would count as
+// acceptAll tells each proxy to accept the changes found there, and returns the accepted changes.
+// If a proxy refuses a change, acceptAll sends it no further requests, because each would count as
 // another attempt with a wrong PIN. Other proxies are not affected.
 func acceptAll(found []owned[operator.ToolChange], typed map[string]string) (accepted []owned[operator.ToolChange], err error) {
 	refused := map[string]bool{}

@@ -194,7 +194,7 @@ func (l *Listing) leftOut(names []naming.Label) []int {
 	return l.exempting(func(u toolnet.Tool) bool { return u.Spared && naming.Exempts(&u, names) })
 }
 
-// exempting returns the transitions whose Unless list contains a tool that satisfies ok.
+// exempting returns the transitions whose Unless list contains a tool accepted by the function ok.
 func (l *Listing) exempting(ok func(u toolnet.Tool) bool) (numbers []int) {
 	for t := range l.transitions {
 		if slices.ContainsFunc(l.transitions[t].Unless, ok) {

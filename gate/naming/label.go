@@ -41,7 +41,7 @@ func Add(ls []Label, l Label) []Label {
 	return append(ls, l)
 }
 
-// Merge adds all labels in more to ls, as described for [Add].
+// Merge adds all labels of the second list to the first, as described for [Add].
 func Merge(ls, more []Label) []Label {
 	for _, l := range more {
 		ls = Add(ls, l)

@@ -199,8 +199,8 @@ func (m *Mapping) matchMap(c *toolnet.Call, f *field, number int) (h match, ok b
 	return h, ok
 }
 
-// gives reports whether the call matches any of the maps that give calls the given name. The doubt d
-// explains why the match is uncertain or, if no map matches, why none does. m may be nil.
+// gives reports whether any of the maps that give calls the given name matches the call. The doubt
+// d explains why the match is uncertain or, if no map matches, why none does. m may be nil.
 func (m *Mapping) gives(c *toolnet.Call, tools []Label, name string) (d toolnet.Doubt, found toolnet.Found) {
 	if m == nil {
 		return d, toolnet.NotFound

@@ -186,8 +186,8 @@ func (in implied) widen(t *tree) *tree {
 	return wide
 }
 
-// withTask returns a copy of the domain with the procedures of task t instead of the domain's own
-// procedures for the same functions.
+// withTask returns a copy of the domain that has the procedures of task t instead of the domain's
+// own procedures for the same functions.
 func (d domain) withTask(t *task, in implied) (domain, error) {
 	all, err := t.Graph.procedures()
 	if err != nil {

@@ -41,10 +41,10 @@ func Limit(n *toolnet.Net, spend int) string {
 }
 
 // Family returns a fingerprint of everything in a limit except its maximum: the initial token count
-// of place, or the maximum of the sum. For a limit with a clock, the fingerprint contains only the
-// total period until all calls are available again, rounded down to a named period such as an hour.
-// The total may be slightly longer than the period in the policy, because the time until each call
-// becomes available again is rounded up.
+// of the given place, or the maximum of the sum. For a limit with a clock, the fingerprint contains
+// only the total period until all calls are available again, rounded down to a named period such as
+// an hour. The total may be slightly longer than the period in the policy, because the time until
+// each call becomes available again is rounded up.
 func Family(n *toolnet.Net, place string) string {
 	c := n.Clone()
 	number := c.Initial[place]

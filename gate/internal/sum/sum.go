@@ -47,8 +47,8 @@ func (l Limit) remaining(spent *big.Rat) *big.Rat {
 
 func (l Limit) most() *big.Rat { return new(big.Rat).SetInt64(int64(l.Most)) }
 
-// exceeded explains why a call with the given name cannot spend amount. retry is how long to wait
-// until it can, or 0 if waiting does not help.
+// exceeded explains why a call with the given name cannot spend the amount. retry is how long to
+// wait until it can, or 0 if waiting does not help.
 func (l Limit) exceeded(name string, left, amount *big.Rat) (reason string, retry time.Duration) {
 	if amount.Cmp(l.most()) > 0 {
 		return fmt.Sprintf("%s can spend at most %s, but this call needs %s.", name, l.perKeyValue(), decimal(amount, true)), 0

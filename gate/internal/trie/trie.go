@@ -47,7 +47,7 @@ func Hash(text string) uint64 { return maphash.String(seed, text) }
 // Len returns the number of entries.
 func (t Trie[V]) Len() int { return t.size }
 
-// Get returns the entry for the string text, or nil.
+// Get returns the entry with the given text, or nil.
 func (t Trie[V]) Get(hash uint64, text string) *Entry[V] {
 	shift := 0
 	for n := t.root; n != nil; shift += width {
@@ -75,7 +75,7 @@ func (t Trie[V]) With(e *Entry[V]) Trie[V] {
 	return t
 }
 
-// Without returns t with the entry for the string text removed, if there is one.
+// Without returns t without the entry for the given text, if there is one.
 func (t Trie[V]) Without(hash uint64, text string) Trie[V] {
 	if t.Get(hash, text) == nil {
 		return t
@@ -165,7 +165,7 @@ func (n *node[V]) all(yield func(*Entry[V]) bool) bool {
 	return true
 }
 
-// without returns the list of entries that starts at e, without the entry for the string text. All
+// without returns the list of entries that starts at e, without the entry for the given text. All
 // entries in the list have the same hash.
 func (e *Entry[V]) without(text string) *Entry[V] {
 	if e == nil {
