@@ -13,9 +13,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// ask asks a person about a call and decides on the call again, given the answer. Until then the
-// call takes no tokens. ask never answers the agent with a question, because some agents take a
-// question as permission.
+// ask asks a person about a call and decides on the call again, given the answer. The call takes no
+// tokens until that decision. ask never answers the agent with a question, because some agents take
+// a question as permission.
 func (g *Gate) ask(ctx context.Context, c *admission.Call, where []byte, q *admission.Asked) admission.Decision {
 	defer g.Admission.Withdraw(context.WithoutCancel(g.Ctx), c.Key, q)
 	for {
@@ -101,7 +101,8 @@ func (g *Gate) deny(c *admission.Call, q *admission.Asked, text string, consent 
 	return g.Admission.Deny(g.Ctx, c, q.Ask, text, consent)
 }
 
-// consent returns the answer to the request r as an [admission.Consent] for the record.
+// consent returns the answer to the request r in the form of an [admission.Consent], to be
+// recorded.
 func (g *Gate) consent(r *approval.Request) *admission.Consent {
 	answer := g.Approvals.Status(r)
 	return &admission.Consent{ID: r.ID, Channel: answer.Channel, Actor: answer.Actor}

@@ -9,7 +9,7 @@ import (
 )
 
 // maxOpen is the maximum number of open calls per session, that is, calls whose ends have not been
-// reported. If there are more, the oldest are settled as unknown.
+// reported. If there are more, the oldest are settled with an unknown outcome.
 const maxOpen = 1000
 
 // Limits on the number of sessions.
@@ -27,14 +27,14 @@ type call struct {
 	sent           string // digest of the tool name and of the arguments sent by the agent
 	turn           string
 	ticket         *admission.Ticket // nil until the call is admitted
-	settledUnknown bool              // whether the call has been settled as unknown; a later event can still report the outcome
+	settledUnknown bool              // whether the call has been settled with an unknown outcome; a later event can still report the actual one
 
 	decided chan struct{} // closed when reply is set
 	reply   Reply
 }
 
-// calls holds the calls of an agent session whose ends have not been reported, oldest first. The
-// zero value is ready to use.
+// calls holds an agent session's calls whose ends have not been reported, oldest first. The zero
+// value is ready to use.
 type calls struct {
 	mu    sync.Mutex
 	open  []*call // several calls can have the same key if the agent assigns no IDs
@@ -91,14 +91,16 @@ func (s *calls) takeAdmitted(key string) *call {
 	return c
 }
 
-// interrupt returns the calls that must be settled as unknown because the agent's turn has ended.
+// interrupt returns the calls that must be settled with an unknown outcome because the agent's turn
+// has ended.
 func (s *calls) interrupt() []*call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.markLate(func(*call) bool { return true })
 }
 
-// end marks the session as ended and returns the calls that must be settled as unknown.
+// end marks the session as ended and returns the calls that must be settled with an unknown
+// outcome.
 func (s *calls) end() []*call {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -36,7 +36,7 @@ type Options struct {
 	Log     *slog.Logger
 }
 
-// Texts holds functions that return messages about approvals for models.
+// Texts holds functions that return messages for models about approvals.
 type Texts struct {
 	Parked    func(id string) string
 	NoConsent func(tool string, r *approval.Request, answer approval.Answer, gone, ending bool, now time.Time) string
@@ -55,7 +55,7 @@ type Request struct {
 	Agent     string
 	Principal string
 	Session   string      // if not empty, replaces the session ID in the event
-	Servers   []string    // names that the agent gives to the proxy as an MCP server; empty means petrigate
+	Servers   []string    // the proxy's names among the agent's MCP servers; if empty, the name is petrigate
 	Header    http.Header // header of the HTTP request that carried the event; nil if there was no request
 	Event     []byte
 }
@@ -106,8 +106,8 @@ func New(o Options) *Gate {
 
 // callsOf returns the calls of an agent session, or nil if the session is unknown. If open is true,
 // it adds an unknown session, unless there are too many. If alone is true, that session has a proxy
-// session of its own. callsOf may also remove idle sessions, which it returns and the caller must
-// end.
+// session of its own. callsOf may also remove idle sessions, which it returns so that the caller
+// can end them.
 func (g *Gate) callsOf(at sessionKey, alone, open bool) (s *calls, idle map[sessionKey]*calls) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -203,7 +203,8 @@ func (g *Gate) after(s *calls, e *Event) {
 	g.settle(c, end, by)
 }
 
-// settleUnknown settles the given calls as unknown, because no event has reported their ends.
+// settleUnknown settles the given calls with an unknown outcome, because no event has reported
+// their ends.
 func (g *Gate) settleUnknown(late []*call) {
 	for _, c := range late {
 		g.settle(c, gate.End{Outcome: gate.Unknown}, "")
@@ -211,7 +212,7 @@ func (g *Gate) settleUnknown(late []*call) {
 }
 
 func (g *Gate) settle(c *call, e gate.End, by string) {
-	if c.settledUnknown && by != "" && e.Outcome == gate.Unknown { // the call has already been settled as unknown
+	if c.settledUnknown && by != "" && e.Outcome == gate.Unknown { // the call has already been settled with an unknown outcome
 		return
 	}
 	g.Admission.Settle(context.WithoutCancel(g.Ctx), c.ticket, e, by)

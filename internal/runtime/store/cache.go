@@ -151,7 +151,7 @@ func (c *cache) applyTakeover(t *takeover) {
 	}
 }
 
-// appendMissing appends to list the cached sessions that are not in it yet.
+// appendMissing appends the cached sessions that the list does not contain yet.
 func (c *cache) appendMissing(list []admission.SessionInfo) []admission.SessionInfo {
 	there := make(map[string]bool, len(list))
 	for i := range list {

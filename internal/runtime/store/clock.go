@@ -30,10 +30,10 @@ func (c *Clock) observe(op *backend.Op) {
 	}
 }
 
-// maxReportAge is how long [Clock.Behind] may report an error after the database has rejected an
-// op. After that time, a call must be tried again, because another process may have used the kill
-// switch, which sets the newest time back. Without this limit, a load balancer might never again
-// send calls to a process that is not ready.
+// maxReportAge is the maximum time that [Clock.Behind] reports an error after the database has
+// rejected an op. After that time, a call must be tried again, because another process may have
+// used the kill switch, which sets the newest time back. Without this limit, a load balancer might
+// never again send calls to a process that is not ready.
 const maxReportAge = time.Minute
 
 // Behind returns the error that the database would return for a decision at the given time, or nil

@@ -92,8 +92,8 @@ func (c *committer) drain() {
 // the steps that still need a flush. The caller must hold the commit lock.
 func (c *committer) commit(batch []*queued) unflushed {
 	valid, lost := splitDropped(batch)
-	// Fail the lost steps only after the commit, so that callers that stage them again see its
-	// result.
+	// Fail the lost steps only after the commit. Callers that then stage these steps again see the
+	// result of the commit.
 	defer func() {
 		for _, s := range lost {
 			err := cmp.Or(s.dropReason(), admission.ErrStale)

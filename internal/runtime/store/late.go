@@ -33,8 +33,8 @@ var (
 	_ backend.Pins    = (*Late)(nil)
 )
 
-// NewLate returns a database that is opened on first use, by calling open. It logs when open fails
-// and when the database becomes available.
+// NewLate returns a database that is opened on first use, by calling the given function. It logs
+// when an attempt fails and when the database becomes available.
 func NewLate(open func(context.Context) (backend.Backend, error), log *slog.Logger) *Late {
 	return &Late{open: open, log: log}
 }

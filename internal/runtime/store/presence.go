@@ -145,7 +145,8 @@ func (p *presence) endedProcesses(ctx context.Context) (ended []backend.Part, er
 	return ended, nil
 }
 
-// removeEnded removes the heartbeats of ended processes, and their sessions without open calls.
+// removeEnded removes the heartbeats of ended processes, and the sessions without open calls that
+// belonged to ended processes.
 func (p *presence) removeEnded(ctx context.Context, ended []backend.Part) error {
 	known := p.processes()
 	for _, e := range ended {

@@ -36,7 +36,7 @@ type queued struct {
 		writes [2]backend.Write
 		rows   [2]*row
 	}
-	unflushed atomic.Bool // whether the step is committed, but the goroutine that committed it has not flushed it yet
+	unflushed atomic.Bool // whether the step is committed but still has to be flushed by the goroutine that committed it
 }
 
 // Wait implements [admission.Commit]. The first goroutine to wait commits the steps of all
@@ -204,8 +204,8 @@ const (
 // gather waits until the callers of the last commit have staged their next steps, but at most for
 // half the duration of that commit. It waits only if s was staged during a commit or if the last
 // commit had stale steps, so a lone call is not delayed. A step that waits while other processes
-// change the same parts would become stale, so gather then waits only for the steps that were
-// stale.
+// change the same parts of the state would become stale, so gather then waits only for the steps
+// that were stale.
 func (q *queue) gather(s *queued) {
 	if q.lastCommit < fastCommit || !q.hadStale && (!s.duringCommit || q.contention > 0) || !q.setTarget(q.expected) {
 		return

@@ -82,8 +82,8 @@ var roundKeyID = backend.PartID{Scope: "key", Name: "rounds"}
 // roundKeySize is the size of the key in bytes.
 const roundKeySize = 32
 
-// RoundKey returns the key for request states, creating it if necessary. All processes that use the
-// database share the key.
+// RoundKey returns the key for request states, which clients carry from one round trip of a call to
+// the next. It creates the key if necessary. All processes that use the database share the key.
 func (d *Durable) RoundKey(ctx context.Context) ([]byte, error) {
 	for {
 		parts, err := d.database.Load(ctx, roundKeyID)

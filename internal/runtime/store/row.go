@@ -59,7 +59,8 @@ func (r *row) pending() bool { return r.version != r.durable.Load() }
 // reading the row replays these changes.
 const maxChangeWrites = 64
 
-// changesOnly reports whether the next write may contain only the changes.
+// changesOnly reports whether the next write may contain only the changes instead of the whole part
+// of the state.
 func (r *row) changesOnly(b backend.Backend) bool {
 	return r.sinceFull > 0 && r.sinceFull <= maxChangeWrites && b.Merges()
 }

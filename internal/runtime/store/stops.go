@@ -186,8 +186,7 @@ func (s *Stops) endStop(ctx context.Context, h localStop) (done admission.Switch
 		return admission.Switched{Already: true}, nil
 	}
 	if failed == nil {
-		// If the stop was never written to the database, its event comes before the event that ends
-		// it.
+		// If the stop was never written to the database, record its beginning before its end.
 		events := list.Map(append(own, h), func(h localStop) backend.Event { return h.event })
 		failed = s.database.SetStop(ctx, h.stop, false, events...)
 	}

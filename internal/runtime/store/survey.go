@@ -19,7 +19,7 @@ const (
 	maxPartial = 500    // maximum number of chains that are removed partially
 )
 
-// startSlack is the extra time that a removal event is kept compared with earlier start records,
+// startSlack is the time by which a removal event outlasts earlier start records. It is needed
 // because clocks differ between processes.
 const startSlack = 5 * backend.Skew
 

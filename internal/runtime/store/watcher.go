@@ -20,7 +20,7 @@ type Watcher struct {
 func NewWatcher(b backend.Backend) *Watcher { return &Watcher{database: b} }
 
 // On registers f to be called after changes and periodically. The registered functions run one
-// after another; f may wait for the database, but delays the others while it does.
+// after another; f may wait for the database, but this delays the other functions.
 func (w *Watcher) On(f func(context.Context)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -67,7 +67,7 @@ const toolsCounted = 30
 // RefusedShare returns the percentage of refused calls.
 func (c *counts) RefusedShare() string { return percent(c.Refused, c.Calls) }
 
-// countCalls summarizes the calls in rows.
+// countCalls summarizes the calls among the given rows.
 func countCalls(rows []*row, now time.Time) *counts {
 	c := &counts{Minutes: make([]minute, minutes)}
 	tools := map[string]*toolCount{}
@@ -189,10 +189,10 @@ type ruleCount struct {
 	denied   int
 }
 
-// ApprovedShare returns the percentage of answers that approved the call.
+// ApprovedShare returns the percentage of answers that approved calls.
 func (a *approvalCounts) ApprovedShare() string { return percent(a.Approved, a.Approved+a.Denied) }
 
-// countApprovals returns statistics about the approvals in list.
+// countApprovals returns statistics about the given approvals.
 func countApprovals(list []operator.ApprovalInfo) *approvalCounts {
 	a := &approvalCounts{All: len(list)}
 	rules := map[string]*ruleCount{}

@@ -111,7 +111,7 @@ func (d *logins) showLogin(w http.ResponseWriter, r *http.Request, wrong string,
 		http.Error(w, "The page cannot be rendered.", http.StatusInternalServerError)
 		return
 	}
-	w.Header().Set("Referrer-Policy", "same-origin") // makes the browser send the real Origin header with the form, which shows whether https is used
+	w.Header().Set("Referrer-Policy", "same-origin") // makes the browser send the real Origin header, which shows whether https is used, with the form
 	send(w, code, b.Bytes())
 }
 

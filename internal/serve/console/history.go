@@ -40,7 +40,7 @@ type track struct {
 	last     int // number of the newest step
 	used     time.Time
 	gap      string // why the state after the newest step is unknown; empty if it is known
-	complete bool   // whether steps includes the first step of the session
+	complete bool   // whether the track includes the first step of the session
 }
 
 // A history keeps the states of the nets in each session: one state for each step. States from

@@ -50,7 +50,7 @@ func (c *Console) inbox(w http.ResponseWriter, r *http.Request) {
 }
 
 // splitApprovals returns the pending approvals, oldest first, and the other approvals that match
-// query, newest first.
+// the query, newest first.
 func (c *Console) splitApprovals(query string) (pending, ended []operator.ApprovalInfo) {
 	for _, a := range c.options.Proxy.Approvals() {
 		if a.State == operator.Pending {
@@ -64,7 +64,7 @@ func (c *Console) splitApprovals(query string) (pending, ended []operator.Approv
 }
 
 // approvalMatches reports whether the text that the history shows for the approval contains all
-// words of query.
+// words of the query.
 func approvalMatches(a operator.ApprovalInfo, query string) bool {
 	shown := strings.Join([]string{a.ID, string(a.State), a.State.Word(), a.Upstream, a.Tool, a.Session, a.Principal, a.Actor, a.Channel, a.Reason}, " ")
 	for _, r := range a.Rejections {
@@ -73,7 +73,7 @@ func approvalMatches(a operator.ApprovalInfo, query string) bool {
 	return containsWords(shown, query)
 }
 
-// containsWords reports whether text contains all words of query, ignoring case.
+// containsWords reports whether the text contains all words of the query, ignoring case.
 func containsWords(text, query string) bool {
 	text = strings.ToLower(text)
 	for word := range strings.FieldsSeq(strings.ToLower(query)) {
@@ -106,8 +106,8 @@ func (c *Console) question(w http.ResponseWriter, r *http.Request) {
 	c.show(w, r, "question", "Approval "+a.ID, a)
 }
 
-// answer applies the decision to exactly the approvals listed in the form. To answer several at
-// once, the person must confirm.
+// answer applies the decision to exactly the approvals listed in the form. It asks the person to
+// confirm if there are several.
 func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 	ids, decision := r.PostForm["id"], r.PostForm.Get("decision")
 	approve := decision == "approve"

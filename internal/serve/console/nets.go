@@ -33,8 +33,8 @@ type netsBody struct {
 	Tools   []string
 }
 
-// A choice is an option that the user can choose, such as a session. Here reports whether it is the
-// current one.
+// A choice is an option that the user can choose, such as a session. Here reports whether the
+// option is the current choice.
 type choice struct {
 	Value, Label, Link string
 	Here               bool
@@ -47,7 +47,7 @@ type netRow struct {
 	Link    string
 	Marking string
 	Key     string   // fields of the net's key, if the net has a separate marking for each combination of their values
-	Refuses []string // calls that the net currently refuses; if the net has a key, calls with key values that have no marking of their own
+	Refuses []string // calls that the net currently refuses; if the net has a key, only calls whose key value has no marking of its own
 	Unknown string   // why the marking is unknown; empty if it is known
 }
 

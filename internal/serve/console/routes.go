@@ -25,7 +25,7 @@ func New(o Options) *Console {
 	}
 	_, durable := o.Past.(trail.Database)
 	var rows, states *audit.Follower
-	if o.Feed != nil { // follow the feed before reading the stored records, so that none in between are missed
+	if o.Feed != nil { // follow the feed before reading the stored records, so that no records in between are missed
 		rows, states = o.Feed.Follow(maxRecordsHeld), o.Feed.Follow(maxUnread)
 	}
 	go c.journal.run(c.ctx, rows, o.Past, read)

@@ -68,7 +68,7 @@ func (c *Console) sessions(w http.ResponseWriter, r *http.Request) {
 func sessionLink(id string) string { return "/sessions?" + url.Values{"id": {id}}.Encode() }
 
 // sessionMatches reports whether the session's ID, name and other displayed properties contain all
-// words of query.
+// words of the query.
 func sessionMatches(s *operator.SessionInfo, query string) bool {
 	return query == "" || containsWords(strings.Join(append([]string{s.ID, s.Name, s.By, s.Principal, s.Process}, s.Clients...), " "), query)
 }

@@ -21,7 +21,7 @@ type snapshot struct {
 	Ended bool     // whether the session has ended; if so, it has no current state, only the states after its steps
 	Gap   string   // why the final state of an ended session is unknown
 
-	state   *gate.State // nil if the state was rebuilt from records; such a state cannot decide calls
+	state   *gate.State // nil if the state was rebuilt from records; such a state cannot be used to decide on calls
 	policy  *gate.Policy
 	nets    []gate.NetState
 	unknown map[string]string // reasons why the states of nets are unknown, keyed by net name

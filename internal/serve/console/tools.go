@@ -74,7 +74,7 @@ func (c *Console) accept(w http.ResponseWriter, r *http.Request) {
 }
 
 // toolMatches reports whether the tool's names, description and other displayed properties contain
-// all words of query.
+// all words of the query.
 func toolMatches(t operator.ToolInfo, query string) bool {
 	return containsWords(strings.Join([]string{t.Canonical, t.Bare, t.Exposed, t.Decision, t.Says, t.Description, t.Definition}, " "), query)
 }

@@ -20,9 +20,8 @@ func (d Database) Others(ctx context.Context) *Others {
 	return o
 }
 
-// Read returns the records written since the last call. The records of each process are in order.
-// It returns at most the given number of records of each process. The first successful call returns
-// no records.
+// Read returns the records written since the last call, at most the given number for each process.
+// The records of each process are in order. The first successful call returns no records.
 func (o *Others) Read(ctx context.Context, most int) (records []Record, err error) {
 	heads, err := o.database.Backend.Heads(ctx)
 	if err != nil {

@@ -83,7 +83,8 @@ func (f File) recent(ctx context.Context, last *newest) error {
 	return nil
 }
 
-// tailRecords returns the records in the last bytes of a file, and the number of bytes read.
+// tailRecords returns the records in the given number of bytes at the end of a file, and the number
+// of bytes read.
 func tailRecords(path string, most int) ([]Record, int, error) {
 	file, err := os.Open(path)
 	if err != nil {

@@ -74,7 +74,7 @@ func recordsOfFile(ctx context.Context, path string) iter.Seq2[Record, error] {
 	}
 }
 
-// parse yields the records in r. The path is for error messages and [Record].File.
+// parse yields the records in r. It uses the path in error messages and in [Record].File.
 func parse(ctx context.Context, r io.Reader, path string) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		number := 0

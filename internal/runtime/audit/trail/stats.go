@@ -59,7 +59,7 @@ type RuleStats struct {
 	Refused int    `json:"refused"`
 }
 
-// ApprovalStats counts the answers of one person through one channel.
+// ApprovalStats counts the answers that one person has given through one channel.
 type ApprovalStats struct {
 	Actor   string `json:"actor"`
 	Channel string `json:"channel"`

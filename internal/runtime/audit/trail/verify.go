@@ -149,9 +149,9 @@ func (v *verifier) lines(ctx context.Context, r io.Reader, size int, path string
 	return nil
 }
 
-// begin starts verifying a copy of a block whose lines follow the last record, and advances the
-// verifier to the end of the block. It reports whether a result must be collected before another
-// block can begin.
+// begin starts to verify a copy of the next block, whose lines follow the last record, and advances
+// the verifier to the end of the block. It reports whether a result must be collected before
+// another block can begin.
 func (v *verifier) begin(q *verifyQueue, block []byte) bool {
 	job := make(chan blockResult, 1)
 	q.jobs = append(q.jobs, job)

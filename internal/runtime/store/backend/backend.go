@@ -122,7 +122,7 @@ type Op struct {
 
 	// Flush is set by [Backend.Commit] if the op is committed and needs a flush. The call must not
 	// be sent before Flush has returned nil. All ops of a commit share the same function, which may
-	// be called more than once. Its error is an [ErrUnflushed].
+	// be called more than once. Any error that it returns is an [ErrUnflushed].
 	Flush func() error
 
 	// Err is set by [Backend.Commit]. It is nil if the op is committed, and [ErrUnflushed] if the
@@ -186,8 +186,8 @@ type Backend interface {
 	// Versions is like Load, but reads only the versions of the parts.
 	Versions(ctx context.Context, ids ...PartID) ([]int64, error)
 
-	// List reads each [Part] in the scope whose data contains the given text, without the part's
-	// values, oldest first.
+	// List reads every [Part] that has the given scope and whose data contains the given text,
+	// oldest first. The parts' values are left out.
 	List(ctx context.Context, s Scope, text string) iter.Seq2[Part, error]
 
 	// Commit commits the ops in order, in one transaction, and sets the field Err of each. An op

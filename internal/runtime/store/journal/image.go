@@ -162,7 +162,7 @@ func (p *part) snapshot(id backend.PartID) sqlite.Change {
 }
 
 // dropFolded removes the changes up to the given step, because the checkpoint now contains them.
-// The argument n is the size of their lines in bytes.
+// Their lines have a total size of n bytes.
 func (i *image) dropFolded(step uint64, n int64) {
 	if step <= i.folded {
 		return

@@ -62,7 +62,7 @@ type Backend struct {
 	replica
 	closed      bool
 	lastErr     error // error of the last write
-	lastFoldErr error // error of the last attempt to fold
+	lastFoldErr error // error of the last attempt to fold the log
 	spaceNeeded int   // number of bytes that did not fit on the disk, or 0 if the space was sufficient
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Prefixes of the kinds of lines in a segment.
+// Prefixes that distinguish the kinds of lines in a segment.
 const (
 	headerStart = `{"log":1,"database":`
 	recordStart = `{"writer":`
@@ -221,7 +221,7 @@ func plainName(name string) (string, error) {
 // errBroken means that the line was not written by this package.
 var errBroken = errors.New("it is not a log line")
 
-// cutHash splits a line without its line break into the text before the hash and the hash.
+// cutHash splits a line without its line break into the text before the hash, and the hash itself.
 func cutHash(line []byte) (rest []byte, hash [sha256.Size]byte, ok bool) {
 	n := len(line) - tailSize
 	if n <= 0 || !bytes.HasPrefix(line[n:], []byte(hashStart)) || !bytes.HasSuffix(line, []byte(hashEnd)) {
@@ -305,8 +305,8 @@ func readRecordHead(line []byte, r backend.Record) (_ backend.Record, rest []byt
 	return r, rest, err
 }
 
-// cutMember cuts the member that begins with start off the front of text, and returns its value.
-// The value is nil if text does not begin with start.
+// cutMember cuts the member that begins with the given bytes off the front of the text, and returns
+// the member's value. The value is nil if the text begins differently.
 func cutMember(text []byte, start string) (value, rest []byte) {
 	if !bytes.HasPrefix(text, []byte(start)) {
 		return nil, text

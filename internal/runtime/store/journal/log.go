@@ -19,9 +19,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// Suffixes of the names of the files beside the database. When a segment is full, it is renamed
-// after the number of the step before its first step. It keeps all its lines until it is sealed,
-// and from then on only its records.
+// Suffixes of the names of the files beside the database. When a segment is full, it gets a name
+// that contains the number of the step before its first step. It keeps all its lines until it is
+// sealed, and from then on only its records.
 const (
 	logSuffix      = "-log"
 	endSuffix      = "-head"     // file that stores the last step known to be on disk; see durableEnd
@@ -258,8 +258,9 @@ func (l *log) isEnd(at *position) bool {
 	return err == nil && len(trimPadding(lines)) == 0
 }
 
-// append appends lines after the last step; their steps end at the offsets in ends. If append
-// returns an error, n is the number of bytes that remain in the file, which form whole steps.
+// append appends the lines of steps after the last step, given the offset of each step's end. If it
+// returns an error, it also returns the number of bytes that remain in the file, which form whole
+// steps.
 func (l *log) append(lines []byte, ends []int) (n int, err error) {
 	n, err = l.file.WriteAt(lines, l.end)
 	if err == nil {

@@ -169,8 +169,8 @@ func (b *Backend) List(_ context.Context, scope backend.Scope, text string) iter
 	}
 }
 
-// listed returns each [backend.Part] in the scope whose data contains the text, with the changes to
-// the part applied.
+// listed returns every [backend.Part] that has the given scope and whose data contains the text,
+// with the changes to the part applied.
 func listed(r sqlite.Reading, scope backend.Scope, text string, moved []sqlite.Change) ([]backend.Part, error) {
 	all, err := r.Parts(scope, text)
 	if err != nil || len(moved) == 0 {

@@ -36,10 +36,10 @@ type replica struct {
 // Limits on how far the log may grow beyond the checkpoint.
 const (
 	foldAfter  = time.Second
-	foldBytes  = 8 << 20     // size in bytes of the lines since the checkpoint that triggers an immediate fold
+	foldBytes  = 8 << 20     // the log is folded immediately once the lines since the checkpoint reach this size in bytes
 	foldRetry  = time.Second // delay after a failed fold
-	maxBacklog = 64 << 20    // size in bytes of the lines since the checkpoint above which no calls are admitted
-	maxSegment = 16 << 20    // size in bytes of a segment that triggers a rotation
+	maxBacklog = 64 << 20    // no calls are admitted once the lines since the checkpoint reach this size in bytes
+	maxSegment = 16 << 20    // segment size in bytes that triggers a rotation
 )
 
 // chainEnd is the last record in this process's chain.
@@ -216,7 +216,7 @@ func (r *replica) follow(lead bool) error {
 const readSize = 1 << 20
 
 // readSteps applies the steps after the image's position, and returns the number of bytes after
-// them that do not form a step.
+// these steps that do not form a step.
 func (r *replica) readSteps() (junk int64, err error) {
 	var data []byte
 	for most, more := readSize, true; more; {
@@ -376,8 +376,8 @@ func (r *replica) reload() error {
 	return err
 }
 
-// rotate renames the current segment and begins the next one. It first flushes the steps that the
-// checkpoint lacks to disk, because the steps in the next segment depend on them. The caller must
+// rotate renames the current segment and begins the next one. It first flushes to disk the steps
+// that the checkpoint lacks, because the steps in the next segment depend on them. The caller must
 // hold the process lock and mu.
 func (r *replica) rotate(folded bool) error {
 	l, at := &r.log, &r.image.at

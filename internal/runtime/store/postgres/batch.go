@@ -44,8 +44,8 @@ type batch struct {
 	stopTime       *time.Time
 }
 
-// newBatch returns a batch with the given ops, except those that certainly cannot be committed,
-// whose Err it sets.
+// newBatch returns a batch with the given ops. It leaves out the ops that certainly cannot be
+// committed, and sets their Err.
 func newBatch(ops []*backend.Op, f *freshParts) *batch {
 	b := &batch{
 		// not nil, because an empty array must not become NULL

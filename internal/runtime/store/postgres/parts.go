@@ -130,8 +130,8 @@ func (d *DB) List(ctx context.Context, s backend.Scope, text string) iter.Seq2[b
 	}
 }
 
-// listIDs returns the row ID of each [backend.Part] in the scope whose data contains the text,
-// oldest first.
+// listIDs returns the row ID of every [backend.Part] that has the given scope and whose data
+// contains the text, oldest first.
 func (d *DB) listIDs(ctx context.Context, s backend.Scope, text string) (ids []int64, err error) {
 	err = d.read(ctx, "listing in", func(ctx context.Context) error {
 		var id int64

@@ -90,7 +90,7 @@ func (c *connection) attach() error {
 	return err
 }
 
-// connect opens a connection. If same is true, the file is the same as before.
+// connect opens a connection. If same is false, another file has replaced the previous one, if any.
 func (c *connection) connect(same bool) error {
 	if err := c.create(); err != nil {
 		return err

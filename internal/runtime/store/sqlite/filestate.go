@@ -11,7 +11,7 @@ import (
 // contents of the two files without noticing.
 type fileState struct {
 	counter, pages uint32
-	step           int64 // last step of the log that the file contains
+	step           int64 // last log step that the file contains
 }
 
 // readFileState reads the file's header with a connection that ignores the write-ahead log. The
@@ -41,8 +41,8 @@ func (i fileState) olderThan(j fileState) bool {
 	return i.step < j.step || i.counter < j.counter || i.counter == j.counter && i.pages < j.pages
 }
 
-// unchanged reports whether the database file, not counting its write-ahead log, was not written
-// between the times of a and b.
+// unchanged reports whether the file infos a and b have the same modification time and size, so
+// that the database file was not written in between.
 func unchanged(a, b os.FileInfo) bool {
 	return a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }

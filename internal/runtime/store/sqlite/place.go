@@ -16,7 +16,7 @@ type Place struct {
 }
 
 // insertPlace writes the first place of a database that is new or has just been converted to this
-// schema. The place is after the segments that contain the older records; segments is their number.
+// schema. The place is after the given number of segments, which contain the older records.
 func insertPlace(l *link, segments int) error {
 	return l.exec("INSERT INTO place (one, id, step, hash, segment, offset) VALUES (1, ?, ?, zeroblob(32), ?, 0)",
 		strings.ToLower(rand.Text()), int64(segments), int64(segments))

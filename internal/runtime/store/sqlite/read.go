@@ -18,7 +18,7 @@ func (c *Checkpoint) Read(f func(r Reading) error) error {
 	return nil
 }
 
-// Place returns the position of the last step that the database contains.
+// Place returns the position in the log of the last step that the database contains.
 func (r Reading) Place() (Place, error) { return readPlace(r.link) }
 
 // Clock reads the [Clock] of the database.
@@ -57,8 +57,8 @@ func (r Reading) Version(id backend.PartID) (int64, error) {
 	return r.link.number("SELECT version FROM part WHERE scope = ? AND name = ?", string(id.Scope), id.Name)
 }
 
-// Parts reads each [backend.Part] in the scope whose data contains the text, without the part's
-// values, oldest first.
+// Parts reads every [backend.Part] that has the given scope and whose data contains the text,
+// oldest first. The parts' values are left out.
 func (r Reading) Parts(scope backend.Scope, text string) (all []backend.Part, err error) {
 	const parts = "SELECT name, version, changed, data FROM part WHERE scope = ? AND instr(data, ?) > 0 ORDER BY changed, name"
 	err = r.link.rows(parts, []any{string(scope), text}, func(scan func(...any) error) error {

@@ -48,8 +48,8 @@ func (c *Codec) Policy() *gate.Policy { return c.policy }
 type net struct {
 	name        string
 	scope       gate.Scope
-	fingerprint string   // beginning of [gate.NetID.Print]
-	limit       string   // beginning of [gate.NetID.Limit]; empty unless the net is a limit from rules
+	fingerprint string   // beginning of the net's [gate.NetID.Print]
+	limit       string   // beginning of the net's [gate.NetID.Limit]; empty unless the net is a limit from rules
 	row         string   // encoded name, which is the prefix of the names of the net's value rows
 	head        []byte   // encoded name and fingerprint
 	places      [][]byte // place names, encoded as keys

@@ -72,7 +72,7 @@ func ReadOpen(name string, data []byte) (Info, []OpenCall, error) {
 	return d.info, calls, d.err
 }
 
-// openCall decodes the members of a call that [OpenCall] has.
+// openCall decodes a call, keeping only the members that [OpenCall] has.
 func (d *decoder) openCall(value []byte) OpenCall {
 	var o gate.OpenCall
 	process := ""
@@ -83,7 +83,8 @@ func (d *decoder) openCall(value []byte) OpenCall {
 	return OpenCall{o.Number, o.Call.Tool, o.Call.Time, o.Unknown, o.More, process}
 }
 
-// openMember decodes a member of a call if [OpenCall] has it. Otherwise it returns false.
+// openMember decodes a member of a call if [OpenCall] has such a member. Otherwise it returns
+// false.
 func (d *decoder) openMember(o *gate.OpenCall, process *string, key string, value []byte) bool {
 	const where = "the open calls"
 	switch key {
