@@ -137,9 +137,9 @@ func (r *reader) readMore(key string, v any) {
 	}
 }
 
-// as returns v, the value of the given key, as a T. If v has another type, as refuses the entry,
+// valueAs returns v, the value of the given key, as a T. If v has another type, as refuses the entry,
 // and want describes the required type in the reason for the refusal.
-func as[T any](r *reader, key string, v any, want string) T {
+func valueAs[T any](r *reader, key string, v any, want string) T {
 	value, ok := v.(T)
 	if !ok {
 		r.refuse("%q must be %s", key, want)
@@ -148,7 +148,7 @@ func as[T any](r *reader, key string, v any, want string) T {
 }
 
 // plain reads a string without replacing variables.
-func (r *reader) plain(key string, v any) string { return as[string](r, key, v, "text") }
+func (r *reader) plain(key string, v any) string { return valueAs[string](r, key, v, "text") }
 
 func (r *reader) text(key string, v any) string { return r.expanded(r.dialect.variables, key, v) }
 
@@ -169,13 +169,13 @@ func (r *reader) variable(name string) string {
 }
 
 func (r *reader) texts(key string, v any) []string {
-	return list.Map(as[[]any](r, key, v, "a list of strings"), func(item any) string { return r.text(key, scalar(item)) })
+	return list.Map(valueAs[[]any](r, key, v, "a list of strings"), func(item any) string { return r.text(key, scalar(item)) })
 }
 
 // names reads a list of names. In some lists of Codex, an element may also be a mapping that
 // contains the name.
 func (r *reader) names(key string, v any) (all []string) {
-	for _, item := range as[[]any](r, key, v, "a list of names") {
+	for _, item := range valueAs[[]any](r, key, v, "a list of names") {
 		if fields, ok := item.(map[string]any); ok {
 			item = fields["name"]
 		}
@@ -208,7 +208,7 @@ func (r *reader) readMap(key string, v any, to map[string]string, by *variables)
 	if v == nil {
 		return
 	}
-	fields := as[map[string]any](r, key, v, "a mapping")
+	fields := valueAs[map[string]any](r, key, v, "a mapping")
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		to[name] = r.expanded(by, name, scalar(fields[name]))
 	}
@@ -230,7 +230,7 @@ func (r *reader) readTimeout(key string, v any) {
 	}
 }
 
-func (r *reader) flag(key string, v any) bool { return as[bool](r, key, v, "true or false") }
+func (r *reader) flag(key string, v any) bool { return valueAs[bool](r, key, v, "true or false") }
 
 // finish creates the server from the keys that were read.
 func (r *reader) finish() {
