@@ -11,8 +11,8 @@ type Call struct {
 	Tool string // the tool's physical name, which does not depend on the arguments
 
 	// Foreign means that Tool might also be the name of another tool. The name can then only
-	// restrict the call: it does not exempt the call from a transition, make it known to
-	// [PolicyOptions].Deny, or count as evidence.
+	// restrict the call: it does not exempt the call from a transition, count as evidence, or make
+	// the call known, as [PolicyOptions].Deny requires.
 	Foreign bool
 
 	Also []Name    // other physical names of the tool
@@ -32,7 +32,7 @@ type Call struct {
 // A Name is one of the names that a policy gives to a call.
 type Name struct {
 	Text    string
-	Certain bool // whether the call is certain to have the name; otherwise, the name neither exempts the call nor makes it known to [PolicyOptions].Deny
+	Certain bool // whether the call is certain to have the name; otherwise, the name does not exempt the call, nor does it make the call known, as [PolicyOptions].Deny requires
 	Weak    bool // whether the name can only restrict the call; it is not evidence, and observers ignore it
 }
 
@@ -40,13 +40,13 @@ type Name struct {
 // validators and hooks.
 type Firing struct {
 	Call       Call
-	Name       string   // the one of the call's names that the transition was chosen for
+	Name       string   // name that the transition was chosen for; one of the call's names
 	Names      []string // for a validator, all names that the call has in this net; the transition may gate several of them
 	Net        string
 	Transition string
 	Marking    Marking    // read-only
 	Meta       Meta       // the net's metadata; may be modified
-	Key        []KeyValue // for a net with a key, the value that the firing is for
+	Key        []KeyValue // for a net with a key, the key value that the firing affects
 	Result     []byte     // result of a successful call, if the caller passed it in [End]
 }
 

@@ -5,7 +5,7 @@ import "strings"
 // A Doubt explains why a [Map] cannot decide whether a string matches, or why the call's success
 // would not prove that the matching part was executed.
 type Doubt struct {
-	What   string // description of the doubtful part, such as "a command word that is not literal"
+	What   string // description of the part that is in doubt, such as "a command word that is not literal"
 	Code   string // relevant part of the string, shortened; empty means the whole string
 	At     int    // 1-based character position of Code in the string; 0 if unknown
 	Advice string // what to write instead; may be empty

@@ -25,7 +25,7 @@ func (e *NetError) Error() string {
 	return p.Error()
 }
 
-// An ErrorList contains all errors found, in net order.
+// An ErrorList contains all errors found, in the order of the nets.
 type ErrorList []*NetError
 
 // Error returns the messages of all errors, one per line.

@@ -12,7 +12,7 @@ import (
 // regardless of the tools of the transitions.
 type Exploration struct {
 	States          int
-	Complete        bool // whether all states were visited; otherwise the other fields are partial
+	Complete        bool // whether all states were visited; otherwise, the other fields are incomplete
 	Deadlocks       int  // number of states where no transition is enabled
 	DeadTransitions []string
 	Bounded         Answer

@@ -43,8 +43,8 @@ func (c *checker) keys() {
 	}
 }
 
-// key reports an error if the key of transition t is missing or not allowed, does not have size
-// fields, or has a field that cannot be read.
+// key reports an error if the key of transition t is missing or not allowed, does not have the
+// given number of fields, or has a field that cannot be read.
 func (c *checker) key(t *Transition, size int) {
 	key := c.net.KeyOf(t)
 	switch {

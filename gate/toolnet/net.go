@@ -57,9 +57,9 @@ type Net struct {
 	// Sum limits the sum of a numeric field over all gated calls.
 	Sum *Sum
 
-	// Phases are allowlists that apply while their place is marked. While a phase's place is
-	// marked, only calls that are certain to have a name on its list pass; calls to free tools are
-	// not exempt. Tokens in flight count in the place they came from. Whatever the marking,
+	// Phases are allowlists, each for the time while a certain place is marked. During that time,
+	// only calls that are certain to have a name on the list pass; calls to free tools are not
+	// exempt. Tokens in flight count in the place they came from. Whatever the marking,
 	// [PolicyOptions].Deny treats a listed call as known, as if the net gated it.
 	Phases []Phase
 
@@ -152,8 +152,8 @@ type Transition struct {
 	// the same number of fields in the same order.
 	Key []Field
 
-	// Unless exempts calls that are certain to have any of these names. The transition ignores all
-	// tools of such a call.
+	// Unless exempts calls that are certain to have any of these names. None of the transition's
+	// Tools matches such a call.
 	Unless []Tool
 
 	// Every is the period of a timed transition, which has no tools and fires once per period while
@@ -252,7 +252,7 @@ type Map struct {
 	Tool    string            // physical name of the tool whose calls get the additional name
 	Glob    bool              // whether Tool is a pattern that matches physical names, as with kind [Glob]
 	Field   string            // argument key, taken literally, or a path that begins with "$."; see [ParsePath]
-	Match   func(string) bool // reports whether a string in the field matches; called with each of these strings
+	Match   func(string) bool // reports whether a string in the field matches; called once for each string
 	Reader  Reader            // reads the field, or the whole call if Field is empty
 	Pattern int               // number that identifies the pattern to Reader
 	As      string

@@ -36,7 +36,7 @@ func (n *Net) Structure() (petri.Net, petri.Marking) {
 }
 
 // Structural returns the indexes of the transitions that fire by themselves at once, that is, those
-// without tools and without a clock.
+// that have no tools and are not timed.
 func (n *Net) Structural() []int {
 	return list.Indexes(n.Transitions, func(t Transition) bool { return len(t.Tools) == 0 && t.Every == 0 })
 }

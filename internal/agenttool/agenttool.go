@@ -25,8 +25,8 @@ func TakesScript(agent string) bool { return named(agent).TakesScript }
 // Shells returns the agent's tools that run scripts.
 func Shells(agent string) []string { return slices.Clone(named(agent).Shells) }
 
-// beside lists the tools that run scripts but are not in any agent's Shells. Either no hook reports
-// the end of their scripts, or the scripts are for a different shell.
+// beside lists the tools that run scripts but do not appear in the Shells of any agent. Either no
+// hook reports the end of their scripts, or the scripts are for a different shell.
 var beside = []string{"Monitor", "PowerShell", "send_to_terminal"}
 
 // mayRun reports whether the tool might run a script passed in its "command" argument. The rules
@@ -121,13 +121,13 @@ func Members(agent, tool string) [][2]string {
 	case ok && named(agent).ShortPrefix:
 		all = append(all, cuts(rest, "_")...)
 	case agent == "vscode":
-		all = append(all, cuts(tool, "-")...) // the format of Copilot CLI
+		all = append(all, cuts(tool, "-")...) // Copilot CLI uses this format
 	}
 	return all
 }
 
-// Parts returns the ways to split the name of an MCP tool into server and tool, in the formats of
-// all agents.
+// Parts returns the ways to split the name of an MCP tool into server and tool, considering the
+// formats of all agents.
 func Parts(tool string) [][2]string {
 	if rest, ok := strings.CutPrefix(tool, "MCP:"); ok {
 		if all := cuts(rest, ":"); all != nil {

@@ -105,9 +105,9 @@ func checkFollows(known, bases []Seen) error {
 	return nil
 }
 
-// load reads the recorded versions. If the file does not exist, load returns none. If the file is
-// damaged or another user could have written to it, load returns an error, because treating it as
-// empty would allow all versions to be rolled back.
+// load reads the recorded versions. If the file does not exist, load returns no versions. If the
+// file is damaged or another user could have written to it, load returns an error, because treating
+// it as empty would allow all versions to be rolled back.
 func load(path string) ([]Seen, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

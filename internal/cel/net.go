@@ -23,7 +23,7 @@ func NewInput(f gate.Firing) *Input {
 	return &Input{call: newCallData(&f.Call), firing: f}
 }
 
-// Named returns an input for the same firing, but with another name of the tool.
+// Named returns an input for the same firing, but with a different name for the tool.
 func (in *Input) Named(name string) *Input {
 	named := *in
 	named.firing.Name = name
@@ -58,7 +58,7 @@ func (in *Input) variable(name string, want lookup) (any, error) {
 	return in.call.variable(name, want)
 }
 
-// A Condition is a boolean expression on the firing of a transition.
+// A Condition is a boolean expression about the firing of a transition.
 type Condition struct{ *program }
 
 // Condition compiles the requirement of a validator. names may be nil. Any error is a [diag.List].

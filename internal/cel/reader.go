@@ -36,7 +36,7 @@ func (c *Compiler) NewReader() *Reader {
 	return &Reader{compiler: c, numbers: make(map[string]int), values: make(map[string]int)}
 }
 
-// Expr adds a boolean expression on a call. It returns the number of the expression, for use as
+// Expr adds a boolean expression about a call. It returns the number of the expression, for use as
 // [gate.Map.Pattern]; equal source texts have equal numbers. Any error is a [diag.List].
 func (r *Reader) Expr(src string) (pattern int, err error) {
 	return r.add(src, r.numbers, cel.BoolType)
@@ -192,8 +192,8 @@ func newCallData(c *gate.Call) *callData {
 	return &callData{call: c, args: document{doc: c.Args}, annotations: document{doc: c.Annotations}}
 }
 
-// variable returns the value of a variable. A value that is a map may lack members and keys that
-// the lookup want does not specify.
+// variable returns the value of a variable. If the value is a map, it may lack members and keys
+// that the lookup does not specify.
 func (d *callData) variable(name string, want lookup) (any, error) {
 	switch name {
 	case "args":

@@ -24,7 +24,7 @@ type Channel struct {
 	Console bool // whether requests are displayed on a page of the console
 	Lists   bool // whether the channel lists all requests that can be answered through it, so that people need no notifications
 	AsksPIN bool // whether the channel can ask for the approval PIN
-	Vouches bool // whether another system knows the people and signs their answers, so that no PIN is needed
+	Vouches bool // whether another system identifies the people and signs their answers, so that no PIN is needed
 
 	// Command is the command for answering requests on this machine. Place is where the person then
 	// answers, in words that can follow Command at the end of a sentence.

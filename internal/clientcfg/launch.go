@@ -11,8 +11,8 @@ type Launch struct {
 }
 
 // stdio returns a function that creates a client's server-list entry for petrigate. The entry
-// contains the command to run. If the [Launch] has a URL, the entry instead contains the members in
-// first, the URL under urlKey, and the headers under headersKey.
+// contains the command to run. If the [Launch] has a URL, the entry instead begins with the given
+// members, followed by the URL and the headers under the given keys.
 func stdio(urlKey, headersKey string, first ...splice.Member) func(Launch) splice.Object {
 	return func(l Launch) splice.Object {
 		if l.URL == "" {

@@ -45,7 +45,7 @@ func procProcesses(dir string) (all []Process) {
 }
 
 // psProcesses parses the output of ps. The first element of each [Process] is the whole line,
-// because the program's path may contain spaces; the others are the words of the line.
+// because the program's path may contain spaces; the other elements are the words of the line.
 func psProcesses(out []byte) (all []Process) {
 	for line := range strings.Lines(string(out)) {
 		if line = strings.TrimSpace(line); line != "" {

@@ -2,8 +2,8 @@ package clientcfg
 
 import "regexp"
 
-// A Safeguard is a restriction on tool calls in a client's file that petrigate import does not
-// carry over.
+// A Safeguard is a restriction on tool calls that a client's file contains and that petrigate
+// import does not carry over.
 type Safeguard struct {
 	Where string `json:"where"`          // key in the file, or several keys joined by dots
 	Value string `json:"value"`          // value of the key

@@ -18,12 +18,13 @@ type guards struct {
 	closed func(d *splice.Document, at splice.Place, name string) (key string)
 	// beside returns the paths of other files that may contain restrictions.
 	beside func(s System, file string) []string
-	// closedBeside returns the key in one of the files returned by beside that disables the named
-	// server, or "" if the server is enabled.
+	// closedBeside returns the key that disables the named server in another file of the client, or
+	// "" if the server is enabled.
 	closedBeside func(d *splice.Document, file, name string) (key string)
 }
 
-// A guard is a restriction on tool calls in a client's file, before its conversion to a rule.
+// A guard is a restriction on tool calls, as found in a client's file, before its conversion to a
+// rule.
 type guard struct {
 	where, value string
 	tool         string // tool name or pattern in the client's syntax
@@ -145,7 +146,7 @@ var claudeGuards = guards{
 // .mcp.json, or "" if the server is enabled. The list may be in the settings of the user, the
 // project or this checkout. The settings enabledMcpjsonServers and enableAllProjectMcpServers do
 // not override it. Servers that the user disabled with /mcp are listed in .claude.json. Claude Code
-// asks the user about a server on none of its lists, so such a server counts as enabled.
+// asks the user about a server that is on none of its lists, so such a server counts as enabled.
 func closedOfProject(d *splice.Document, file, name string) string {
 	project, ok := strings.CutSuffix(file, ".mcp.json")
 	if !ok {

@@ -137,8 +137,8 @@ func (r *reader) readMore(key string, v any) {
 	}
 }
 
-// valueAs returns v, the value of the given key, as a T. If v has another type, as refuses the entry,
-// and want describes the required type in the reason for the refusal.
+// valueAs returns v, the value of the given key, as a T. If v has another type, valueAs refuses the
+// entry; want describes the required type in the reason.
 func valueAs[T any](r *reader, key string, v any, want string) T {
 	value, ok := v.(T)
 	if !ok {

@@ -138,7 +138,7 @@ func (l List) Sort() {
 	})
 }
 
-// Find returns the problems in err. ok is false unless err is or wraps a [List] or a [Problem].
+// Find returns the problems in err. ok is true if err is or wraps a [List] or a [Problem].
 func Find(err error) (l List, ok bool) {
 	var one Problem
 	switch {

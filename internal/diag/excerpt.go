@@ -12,8 +12,8 @@ import (
 const shown = 80
 
 // Excerpt returns a line of text, followed by a line with carets below width characters, starting
-// at the given column. Columns are counted from 1. Long lines are shortened. Characters other than
-// tabs that could mislead people or terminals are escaped.
+// at the given column. Columns are counted from 1. Long lines are shortened. Except for tabs,
+// characters that could mislead people or terminals are escaped.
 func Excerpt(line string, column, width int) string {
 	runes := []rune(strings.TrimRightFunc(line, unicode.IsSpace))
 	start := max(column-1, 0)

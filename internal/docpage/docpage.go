@@ -42,8 +42,8 @@ func All(t testing.TB, top string) []Block {
 	return found
 }
 
-// Prose returns the text of the README and of each page in docs without fenced code blocks, keyed
-// by path.
+// Prose returns the text of the README and of each page in docs, keyed by path. It leaves out
+// fenced code blocks.
 func Prose(t testing.TB, top string) map[string]string {
 	t.Helper()
 	found := pages(t, top)

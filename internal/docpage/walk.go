@@ -60,7 +60,7 @@ func (w *Walk) Page(t testing.TB, page string) string {
 }
 
 // chat restarts the client, makes the calls in a transcript, and compares their outcomes with those
-// in the transcript. A call follows "> ", and its outcome is on the lines after it.
+// in the transcript. A call follows "> "; its outcome is on the following lines.
 func (w *Walk) chat(t testing.TB, file, text string) {
 	t.Helper()
 	w.client.close()

@@ -53,7 +53,7 @@ func (d *Doctor) loadFindings(err error) []Finding {
 	return all
 }
 
-// problems converts the problems in list to findings.
+// problems converts a list of problems to findings.
 func problems(list diag.List) (all []Finding) {
 	for _, p := range list {
 		place := p.File
@@ -76,8 +76,8 @@ func problems(list diag.List) (all []Finding) {
 	return all
 }
 
-// asksPeople reports whether the policy ever asks a person for approval. client reports whether the
-// policy requires an approval that can be given only through the client.
+// asksPeople reports whether the policy ever asks a person for approval, and whether it requires an
+// approval that can be given only through the client.
 func asksPeople(r *policy.Result) (people, client bool) {
 	for _, n := range r.Policy.Nets() {
 		for _, t := range n.Transitions {

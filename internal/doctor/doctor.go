@@ -33,7 +33,7 @@ import (
 // exported fields must be set before calling Examine.
 type Doctor struct {
 	Config    string                             // path of the configuration; empty if the user has none
-	Trusts    func(path string, src []byte) bool // reports whether the user trusts a file in the working directory, see [config.Options]; nil if the user named Config explicitly
+	Trusts    func(path string, src []byte) bool // reports whether the user trusts a file in the working directory (see [config.Options]); nil if the user named Config explicitly
 	Desk      *takeover.Driver
 	Program   string            // path of the running program
 	Short     []string          // PATH variable of programs started from the desktop

@@ -129,13 +129,13 @@ func (d *Doctor) claude() []Finding {
 var dotted = regexp.MustCompile(`^\d+\.\d+\.\d+$`)
 
 // claudeVersion returns the version of the installed Claude Code, or "" if it cannot be determined.
-// It reads the version from files, because the doctor starts no programs but the upstreams.
+// It reads the version from files, because the doctor starts no programs other than the upstreams.
 func (d *Doctor) claudeVersion() string {
 	path, err := exec.LookPath("claude")
 	if err != nil {
 		return ""
 	}
-	found := []string{filepath.Dir(path)} // directory of the program found, which may be a wrapper script installed by npm
+	found := []string{filepath.Dir(path)} // directory of the program that was found; the program may be a wrapper script installed by npm
 	if path, err = filepath.EvalSymlinks(path); err != nil {
 		return ""
 	}

@@ -51,7 +51,7 @@ type scalars struct {
 	limit   int
 	lenient bool // whether to skip array elements with faults
 	all     []string
-	seen    map[string]bool // set of the same scalars; nil while there are only a few
+	seen    map[string]bool // the collected scalars as a set; nil while there are only a few
 	fault   Fault
 }
 

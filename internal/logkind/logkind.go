@@ -8,7 +8,7 @@ package logkind
 
 import "log/slog"
 
-// A kind identifies the kind of event that a log record reports.
+// A kind is the type of event that a log record reports.
 type kind string
 
 // LogValue returns an empty group, because handlers do not write empty groups.

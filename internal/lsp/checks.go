@@ -136,7 +136,7 @@ func (c *checker) run(ctx context.Context, p *project, open map[string]*document
 }
 
 // problems returns the problems that the check command reports for a policy. If the proofs take a
-// long time, it first passes the problems found before the proofs to the function early.
+// long time, it first calls the given function with the problems found before the proofs.
 func (c *checker) problems(ctx context.Context, p *project, early func(diag.List)) (diag.List, error) {
 	if p.broken {
 		return p.problems, nil

@@ -26,8 +26,8 @@ func (s *server) formatting(d *document, _ Position) any {
 	return []textEdit{{d.span(from, to), write}}
 }
 
-// changed compares the old text with the new text and returns the edit that turns one into the
-// other: the byte range of the lines to replace, and the new text for this range.
+// changed returns the edit that turns the old text into the new one: the byte range of the lines to
+// replace, and the new text for this range.
 func changed(was, is string) (from, to int, write string) {
 	n := 0
 	for n < min(len(was), len(is)) && was[n] == is[n] {

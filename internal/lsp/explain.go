@@ -56,7 +56,7 @@ func clauseOf(keyword string, m *match) form {
 	return form{}
 }
 
-// keywordsIn returns the keywords in parts, including those in choices.
+// keywordsIn returns the keywords in the given parts, including those in choices.
 func keywordsIn(parts []part) []string {
 	var all []string
 	for _, p := range parts {
@@ -70,7 +70,7 @@ func keywordsIn(parts []part) []string {
 	return all
 }
 
-// expandClauses returns form with each <clause> replaced by the clause's own form.
+// expandClauses returns the form with each <clause> replaced by the clause's own form.
 func expandClauses(form string) string {
 	for name, clause := range clauses {
 		form = strings.ReplaceAll(form, "<"+name+">", clause.form)

@@ -53,8 +53,8 @@ func (f *frames) ReadObject(v any) error {
 	}
 }
 
-// refuse answers an invalid message with an error. The ID in the answer is null, since the ID in
-// the message cannot be trusted.
+// refuse responds to an invalid message with an error. The ID in the response is null, since the ID
+// in the message cannot be trusted.
 func (f *frames) refuse(body []byte, why error) error {
 	code := jsonrpc2.CodeInvalidRequest
 	if !json.Valid(body) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A grammar holds all statement forms in a parsed form, for matching against lines.
+// A grammar holds all statement forms, parsed for matching against lines.
 type grammar struct {
 	forms    []*compiledForm
 	keywords []string // all keywords in the table, sorted
@@ -89,7 +89,7 @@ func (g *grammar) match(line []word) *match {
 	m := &match{words: line, operands: map[string]string{}, roles: make([]part, len(line))}
 	for _, f := range g.forms {
 		known, reached := len(m.next), false
-		m.matchParts(f.parts, 0, func(at int) bool { // visit every alternative to collect all parts for next
+		m.matchParts(f.parts, 0, func(at int) bool { // visit every alternative, so that m.next receives all parts
 			reached = reached || at == len(line)
 			return false
 		})

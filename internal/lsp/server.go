@@ -27,7 +27,7 @@ type Options struct {
 	Lint func(*config.Config) diag.List
 
 	// Base returns a cached base policy by its URL, without fetching it. A base policy that is not
-	// cached is omitted with a warning. If Base is nil, none is cached.
+	// cached is omitted with a warning. If Base is nil, no base policy is cached.
 	Base config.Fetch
 
 	// Trusts reports whether a person has trusted a configuration. An untrusted configuration is

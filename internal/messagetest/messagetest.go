@@ -84,7 +84,7 @@ func nameOf(function ast.Expr) string {
 	return ""
 }
 
-// Wanted returns the contents of all files named want in the txtar archives that match glob.
+// Wanted returns the contents of all files named "want" in the txtar archives that match glob.
 func Wanted(t *testing.T, glob string) string {
 	t.Helper()
 	var b strings.Builder

@@ -31,7 +31,7 @@ type ApprovalInfo struct {
 	Channel   string          `json:"channel,omitempty"`
 	Actor     string          `json:"actor,omitempty"`
 	Reason    string          `json:"reason,omitempty"`
-	Answered  time.Time       `json:"answered,omitzero"`   // when the request was answered; zero if it was not
+	Answered  time.Time       `json:"answered,omitzero"`   // when the request was answered; zero if it has not been answered
 	Stands    time.Time       `json:"stands,omitzero"`     // end of the cooldown after a denial, during which the same call is refused without asking again
 	PIN       bool            `json:"pin,omitempty"`       // whether answers through the channels cli, web and url require the approval PIN
 	Needs     int             `json:"needs,omitempty"`     // number of people who must approve the call, or 0 if one is enough

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Grant allows calls that are similar to an approved call for a limited time, without asking
-// again. Calls are similar if they belong to the same session and principal, call the same tool
+// A Grant allows calls without asking again, for a limited time, if they are similar to an approved
+// call. Calls are similar if they belong to the same session and principal, call the same tool
 // under the same policy, and have arguments with the same member names and the same types of
 // values.
 type Grant struct {

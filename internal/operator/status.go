@@ -13,7 +13,7 @@ type Status struct {
 	Config  string    `json:"config,omitempty"` // path of the configuration file
 	Listen  string    `json:"listen,omitempty"` // listen address, or "stdio"
 
-	Reloaded      *time.Time `json:"reloaded,omitempty"`      // time of the last reload; nil before the first
+	Reloaded      *time.Time `json:"reloaded,omitempty"`      // time of the last reload; nil before the first reload
 	ReloadProblem string     `json:"reloadProblem,omitempty"` // why the last reload was not applied; empty if it was applied
 
 	Shadow     bool             `json:"shadow"`        // whether all nets are in shadow mode; if so, no calls are refused
@@ -81,7 +81,7 @@ type StateInfo struct {
 	Place   string        `json:"place,omitempty"` // location of the database, without secrets; set by the daemon
 	Since   time.Time     `json:"since,omitzero"`  // when the database was opened
 	Process string        `json:"process,omitempty"`
-	Records uint64        `json:"records,omitempty"` // number of records in the database, written by all processes
+	Records uint64        `json:"records,omitempty"` // number of records in the database, including those of other processes
 	Error   string        `json:"error,omitempty"`   // why no calls can be decided at the moment; empty if calls can be decided
 	Unknown []UnknownCall `json:"unknown"`           // calls whose outcome an operator must settle, and calls whose known outcome has not been stored yet
 }

@@ -17,7 +17,7 @@ type Stopping struct {
 	Shared  bool       `json:"shared"`  // whether the order affects not only this process, but all processes that share the database
 	Left    []StopInfo `json:"left"`    // stops that are in force after the order
 
-	// Alone explains why the order affects only this process, and the consequences. It is empty if
-	// the order was written to the database.
+	// Alone explains why the order affects only this process, and names the consequences. It is
+	// empty if the order was written to the database.
 	Alone string `json:"alone,omitempty"`
 }

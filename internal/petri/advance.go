@@ -24,9 +24,9 @@ func (n *Net) Advance(m Marking, structural []int, rounds int, present func(Mark
 }
 
 // round fires, in order, the structural transitions that are enabled in m and do not conflict with
-// another structural transition. It reports whether any fired. A transition that becomes enabled
-// during the round waits for the next one; otherwise, if its competitors became enabled later in
-// this round, the declaration order would decide between them.
+// another structural transition. It reports whether any transition fired. A transition that becomes
+// enabled during the round waits for the next round; otherwise, if its competitors became enabled
+// later in this round, the declaration order would decide between them.
 func (n *Net) round(m Marking, structural []int, present Marking) bool {
 	var room [8]int
 	ready := room[:0]

@@ -7,7 +7,7 @@ import "slices"
 //
 // Analyze first looks for a proof that the net is bounded: invariants that cover all places, or a
 // finite coverability graph. It never enumerates the states of an unbounded net. Large counters
-// that only change by one are stored as ranges, so that their cost does not depend on their size.
+// that change only by one are stored as ranges, so that their cost does not depend on their size.
 func Analyze(n *Net, initial Marking, o Options) *Analysis {
 	a := &Analysis{}
 	a.Invariants, a.AllInvariants = Invariants(n, initial)

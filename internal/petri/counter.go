@@ -100,7 +100,7 @@ func newCounterSearch(n *Net, initial Marking, bounds []int, invariants []Invari
 }
 
 // tiedPlaces returns the two places in an invariant that hold many tokens, and their weight. ok is
-// false unless exactly two such places occur in the invariant, with the same weight.
+// true if exactly two such places occur in the invariant, with the same weight.
 func tiedPlaces(inv *Invariant, large []bool) (a, b, weight int, ok bool) {
 	var found []Arc
 	for _, w := range inv.Weights {

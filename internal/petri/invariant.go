@@ -27,8 +27,8 @@ const (
 )
 
 // Invariants computes a net's minimal place invariants (semiflows) with Farkas's algorithm, within
-// a limited effort. Every returned invariant holds. If the list contains every invariant with
-// minimal support, all is true.
+// a limited effort. Every returned invariant holds. Invariants also reports whether the list
+// contains every invariant with minimal support.
 //
 // If the net is too large for the algorithm, Invariants returns the places that no transition
 // changes.

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// maxWidth is the maximum lane width. Token counts do not come close to it.
+// maxWidth is the maximum lane width. Token counts stay far below it.
 const maxWidth = 62
 
 // layout defines the position of each place in a packed marking. Each place has a lane of bits and,

@@ -99,7 +99,8 @@ func (s *stateSet) slot(key []uint64) int {
 	return s.keySlot(key, hashKey(key))
 }
 
-// keySlot is like slot, but for a key that is not one word long.
+// keySlot returns the slot that contains key, or the free slot where it belongs, for keys that are
+// not one word long.
 func (s *stateSet) keySlot(key []uint64, hash uint64) int {
 	tag := tagOf(hash)
 	for slot := s.firstSlot(hash); ; slot = (slot + 1) & (s.size - 1) {
@@ -112,7 +113,7 @@ func (s *stateSet) keySlot(key []uint64, hash uint64) int {
 // tagOf returns the tag for a hash. It uses bits of the hash that firstSlot does not use.
 func tagOf(hash uint64) uint8 { return uint8(hash) | 1 }
 
-// wordSlot is like slot, but for a one-word key.
+// wordSlot returns the slot that contains a one-word key, or the free slot where it belongs.
 func (s *stateSet) wordSlot(key, hash uint64) int {
 	for slot := s.firstSlot(hash); ; slot = (slot + 1) & (s.size - 1) {
 		if found := s.inline[slot]; found == 0 || found == ^key {

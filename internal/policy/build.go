@@ -61,7 +61,7 @@ func Build(s Source) (*Result, error) {
 
 // rules parses and compiles the source's rules.
 func (b *builder) rules() *rules.Compiled {
-	bases := 0 // number of leading rule texts in the source that come from base policies
+	bases := 0 // number of rule texts that come from base policies; they come first in the source
 	if b.source.Config != nil {
 		for _, base := range b.source.Config.Bases {
 			bases += len(base.Rules)

@@ -73,7 +73,7 @@ func claimOf(p *rules.Prove) Claim {
 }
 
 // lacks reports whether the net might be missing only because its rule could not be parsed, which
-// is reported already.
+// has already been reported.
 func (b *builder) lacks(net string) bool {
 	return b.invalid && slices.ContainsFunc([]string{"require-", "approve-", "block-", "limit-", "allow-"}, func(prefix string) bool {
 		return strings.HasPrefix(net, prefix)

@@ -106,8 +106,7 @@ func (b readIgnored) field(f rules.Field, names []rules.Name) {
 }
 
 // warn issues a warning if any of the paths leads to an argument in approval.ignore. It considers
-// only the arguments of tools with an accepted name, that is, if the function called returns true
-// for it.
+// only tools with a name that the given function accepts.
 func (b readIgnored) warn(ways [][]string, called func(tool string) bool, where gate.Position, what string, add func(diag.Problem)) {
 	for _, entry := range b.source.Config.Approval.Ignore {
 		dot := strings.LastIndexByte(entry, '.')

@@ -65,8 +65,8 @@ func mentions(s rules.Statement) (all []mention) {
 	return all
 }
 
-// withoutSuccess returns a phrase for the consequence for the rule if a required call never
-// succeeds.
+// withoutSuccess returns a phrase that describes the consequence for the rule if a required call
+// never succeeds.
 func withoutSuccess(s *rules.Require) string {
 	before := listed(s.Before)
 	switch {

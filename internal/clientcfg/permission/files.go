@@ -17,8 +17,8 @@ type files struct {
 	project string
 }
 
-// home joins the path elements in parts to a path below the directory that an environment variable
-// names. If the variable is not set, the path is below the given folder of the home directory.
+// home returns a path below the directory that an environment variable names or, if the variable is
+// not set, below the given folder of the home directory.
 func (f files) home(variable, folder string, parts ...string) string {
 	dir, ok := f.Env(variable)
 	if !ok || dir == "" {

@@ -92,8 +92,8 @@ func (d *Document) Restore(at Place, old *Document, names []string, ours string)
 }
 
 // verified checks text, the content of the file after an edit of the mapping or list at the given
-// place, and returns it. It returns an error if the text is invalid, if anything but the entries in
-// the list touched has changed, or if an additional check fails.
+// place, and returns it. It returns an error if the text is invalid, if anything but the given
+// entries has changed, or if an additional check fails.
 func (d *Document) verified(text []byte, at Place, touched []string, more func(*Document) error) ([]byte, error) {
 	if bytes.HasPrefix(d.src, []byte(byteOrderMark)) {
 		text = append([]byte(byteOrderMark), text...)

@@ -46,8 +46,8 @@ func (d *Document) Append(path []string, items []Item) ([]byte, error) {
 
 // Drop returns the text of the file without petrigate's list items, which the function ours
 // recognizes. It searches all lists in the mapping at the given path. If an item contains a list
-// under the key inner, Drop removes elements of that list instead. It also removes lists that
-// become empty, unless they also exist in old, an earlier version of the file.
+// under the key inner, Drop instead removes petrigate's elements of that list. It also removes
+// lists that become empty, unless they also exist in old, an earlier version of the file.
 func (d *Document) Drop(path []string, inner string, old *Document, ours func(any) bool) ([]byte, error) {
 	b, ok := d.body.(*jsonBody)
 	if !ok || b.root == nil {
@@ -76,8 +76,8 @@ func (d *Document) Drop(path []string, inner string, old *Document, ours func(an
 }
 
 // withoutOurs returns a list without petrigate's items, which the function ours recognizes. If an
-// item contains a list under the key inner, withoutOurs removes elements of that list instead, and
-// removes the item only if none of the elements are left.
+// item contains a list under the key inner, withoutOurs instead removes petrigate's elements of
+// that list, and removes the item only if no elements are left.
 func withoutOurs(list []any, inner string, ours func(any) bool) []any {
 	var left []any
 	for _, v := range list {
