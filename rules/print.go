@@ -58,7 +58,7 @@ func (s *Limit) amount() string {
 	return fmt.Sprintf("%d %s", s.Count, s.span())
 }
 
-// span returns the words of the limit that follow the count.
+// span returns the limit's words after the count.
 func (s *Limit) span() string {
 	switch {
 	case s.Per != nil && s.Successful:

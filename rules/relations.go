@@ -10,8 +10,8 @@ func (l *labels) isOneOf(n, other Name) bool {
 	return n.same(other) || l.covers(other, n) || other.Glob() && !n.Glob() && other.Matches(n.Text)
 }
 
-// covers reports whether every call to b is also a call to a. This is so if the names are equal, if
-// b is an action of the tool a, or if b is a label that maps give only to calls with the name a.
+// covers reports whether every call named b is also a call named a. This is so if the names are
+// equal, if b is an action of the tool a, or if b is a label that maps give only to calls named a.
 func (l *labels) covers(a, b Name) bool {
 	if a.Glob() || b.Glob() {
 		return false

@@ -25,7 +25,7 @@ const (
 // A spanRow holds the spelling and the length of a span.
 type spanRow struct {
 	word   string        // keyword after "per"; if empty, phrase is used instead
-	short  []string      // abbreviations of the keyword that authors write instead
+	short  []string      // abbreviations that authors write instead of the keyword
 	phrase string        // notation that replaces "per" and the keyword
 	window time.Duration // length of a time span
 }

@@ -91,7 +91,7 @@ const maxWays = 20
 type statusDoc struct {
 	proxy   *Relay
 	session string
-	state   *gate.State // state of the session
+	state   *gate.State
 	now     time.Time
 	ways    int // number of searches for remedies so far
 

@@ -14,8 +14,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// anyPrompt reports whether clients can also get prompts that are not listed. This is possible only
-// with a single server.
+// anyPrompt reports whether clients can get unlisted prompts, too. This is possible only if there
+// is a single server.
 func (p *Relay) anyPrompt() bool {
 	return !p.Admission.Generation().PromptsByList && p.passesThrough(PromptList)
 }

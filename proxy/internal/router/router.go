@@ -81,7 +81,7 @@ func (r *Router) EndClient(c *session.Client) {
 // endSession ends the state of the session s once all of the session's calls have ended.
 func (r *Router) endSession(s *session.Session) { r.EndState(s.Key()) }
 
-// EndState ends the state stored under k once all calls of that session have ended.
+// EndState ends the session whose state has the key k once all calls of that session have ended.
 func (r *Router) EndState(k admission.Key) {
 	if err := r.Admission.Sessions.End(context.Background(), k); err != nil {
 		r.Life.Log.Error("ending a session", "session", k.Session, "error", err)

@@ -124,7 +124,7 @@ func (r *Router) ServerListening(u *pool.Server) {
 	if r.Pool.AnyCan("resources", "listChanged") {
 		r.Relay.AnnounceIfSeen(spec.ResourcesListChanged)
 	}
-	r.Pool.Relist(u, false) // this comes last, because clients that wait for u fetch its lists afterwards
+	r.Pool.Relist(u, false) // must come last, because clients that wait for u fetch its lists afterwards
 }
 
 // A batch combines the effects of messages that were read together from a server: their audit
@@ -132,7 +132,7 @@ func (r *Router) ServerListening(u *pool.Server) {
 type batch struct {
 	router *Router
 	server *pool.Server
-	corked *lines.Writer // nil without a stdio client
+	corked *lines.Writer // nil if no client uses stdio
 }
 
 // Batch returns an [upstream.Burst] for the goroutine that reads from u.

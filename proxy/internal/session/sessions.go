@@ -418,7 +418,7 @@ type About struct {
 
 	// The fields below are set only for HTTP sessions of clients that have sent initialize.
 	Client       string          `json:"client,omitempty"` // SHA-256 of the client's Mcp-Session-Id
-	State        string          `json:"state,omitempty"`  // label, or name, of the session whose nets decide the calls
+	State        string          `json:"state,omitempty"`  // name (label) of the session whose nets decide the calls
 	Protocol     string          `json:"protocol,omitempty"`
 	Name         string          `json:"clientName,omitempty"`
 	Version      string          `json:"clientVersion,omitempty"`

@@ -22,7 +22,7 @@ const (
 type Subscription struct {
 	ID        string          // ID of the request, exactly as sent
 	Outbox    *Outbox         // queue of notifications for the goroutine that serves the request
-	Lists     map[string]bool // lists whose changes the client wants to be notified of, each named like its member in the request's filter
+	Lists     map[string]bool // lists with changes to announce to the client, each named like its filter member, such as toolsListChanged
 	Resources []string
 	Tasks     []string
 }

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Turns limits how many messages of one principal are parsed and decided concurrently. This leaves
-// processors for the messages of other principals. It is safe for concurrent use.
+// Turns limits how many messages of one principal are parsed and decided concurrently, so that
+// processors remain for the messages of other principals. It is safe for concurrent use.
 type Turns struct {
 	each int
 

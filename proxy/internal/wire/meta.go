@@ -113,7 +113,7 @@ func (m *Meta) take(key, value []byte) (ok bool) {
 }
 
 // ofHop reports whether a _meta member applies only between two peers and must not be forwarded.
-// This includes all members with the proxy's own prefix.
+// All members with the proxy's own prefix are of this kind.
 func ofHop(key []byte) bool {
 	switch string(key) {
 	case keyProtocolVersion, keyClientInfo, keyClientCapabilities, keyLogLevel, keyServerInfo, keySubscriptionID:

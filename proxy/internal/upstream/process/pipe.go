@@ -199,7 +199,7 @@ func (p *Pipe) Shut() {
 		p.err = ErrClosed
 	}
 	p.mu.Unlock()
-	p.file.Close() // this makes a blocked write return
+	p.file.Close() // makes a blocked write return
 	close(p.quit)
 	<-p.done
 }
