@@ -166,8 +166,8 @@ func (s *Limit) names() []Name {
 	return append(names, s.Unless...)
 }
 
-// Names returns the call names in f's rules and claims ([Prove] statements), in order. It does not
-// include the tools and labels of f's maps.
+// Names returns the call names in f's rules and claims ([Prove] statements), in order. It includes
+// neither the tools of f's maps nor the names that the maps give to calls.
 func (f *File) Names() []Name { return list.FlatMap(f.Statements, Statement.names) }
 
 // Tools returns the tools whose arguments f's maps read, in order, followed by the tools in its
@@ -205,7 +205,7 @@ func (s *Success) Position() gate.Position { return s.Pos }
 
 func (s *Success) names() []Name { return nil }
 
-// certain reports whether the name that the map gives can be evidence of a call's effect.
+// certain reports whether a match of the map proves the call's effect.
 func (s *Map) certain() bool { return s.Pattern.Kind == Runs && !s.readsSeveral() }
 
 // exempts reports whether the name that the map gives can exempt a call. An exemption must be

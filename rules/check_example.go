@@ -58,8 +58,8 @@ func isEvidence(nets []gate.Net, name string) bool {
 	return false
 }
 
-// noEvidenceReason explains why the name is not evidence although the example's call is certain to
-// have it. It returns nil in all other cases.
+// noEvidenceReason explains why the name does not prove the call's effect, although the example's
+// call is certain to have the name. In all other cases, it returns nil.
 func (e *Example) noEvidenceReason(tool Name, p *gate.Policy) *gate.Doubt {
 	why, found := p.Why(gate.Call{Tool: tool.Text, Args: e.args()}, e.As.Text)
 	if found != gate.Surely || why.What == "" {

@@ -176,7 +176,7 @@ func (c *compiler) strongerRules() strongerRules {
 }
 
 // block stores s as the rule that blocks calls with the name key, unless an earlier rule does. An
-// enforced rule replaces one in shadow.
+// enforced rule replaces a shadow rule.
 func (o *strongerRules) block(key string, s *Block) {
 	if earlier := o.blocks[key]; earlier == nil || earlier.Shadow && !s.Shadow {
 		o.blocks[key] = s
@@ -238,7 +238,7 @@ func (s *Limit) implies(other *Limit) bool {
 		return false
 	case other.ofPrincipal() && !s.ofPrincipal():
 		return false
-	case s.subject() == other.subject(): // checkContrary reports limits that differ only in their counts, unless the other limit is in shadow
+	case s.subject() == other.subject(): // checkContrary reports limits that differ only in their counts, unless the other limit is a shadow rule
 		return false
 	case s.interval() == 0:
 		return true
@@ -246,7 +246,7 @@ func (s *Limit) implies(other *Limit) bool {
 	return other.interval() > 0 && s.interval() >= other.interval()
 }
 
-// checkShadows warns about a rule in shadow that is also enforced.
+// checkShadows warns about a shadow rule if the same rule is also enforced.
 func (c *compiler) checkShadows() {
 	enforced := make(map[string]Statement)
 	for _, s := range c.statements {

@@ -15,7 +15,7 @@ type compiler struct {
 	report
 	statements []Statement // statements in all files, without duplicates
 	maps       []*Map      // maps in the statements, split by tool
-	labels     *labels     // labels given by the maps
+	labels     *labels     // labels, that is, names that the maps give to calls
 	netNames   map[string]int
 	readers    readers
 	out        *Compiled
@@ -55,8 +55,8 @@ func newCompiler(files []*File) *compiler {
 	return c
 }
 
-// Compiled is the result of [Compile]. Each net contains the labels of the maps, so the nets alone
-// form the complete policy for [gate.NewPolicy].
+// Compiled is the result of [Compile]. Each net contains the labels (names) that maps give to
+// calls, so the nets alone form the complete policy for [gate.NewPolicy].
 type Compiled struct {
 	Nets     []gate.Net   // nets, in statement order
 	Labels   *gate.Labels // labels of the nets; set even if there are maps but no rules
@@ -66,7 +66,7 @@ type Compiled struct {
 	verified []Verification // verification results, in the same order as Nets
 }
 
-// A Verification counts a net's reachable states.
+// A Verification describes the reachable states of a net.
 type Verification struct {
 	Name      string
 	States    int

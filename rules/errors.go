@@ -117,12 +117,12 @@ const (
 	TextOfScript   Code = "W015" // a map looks for a word in a field that another map reads as a script
 	IdleLimit      Code = "W016" // a limit is never reached
 	AllExempt      Code = "W017" // a rule exempts all its calls
-	ShadowTwin     Code = "W018" // a rule in shadow is also enforced
+	ShadowTwin     Code = "W018" // a shadow rule repeats an enforced rule
 	FailureRefills Code = "W020" // failed calls refill a limit, although another rule requires a success
 	SelfSpoil      Code = "W021" // a call cancels the success that it earns or uses
 	EndsItself     Code = "W022" // a rule between two calls begins and ends with the same call, or never ends
 	ManyBudgets    Code = "W023" // a limit counts each value separately, and the caller can vary the value
-	LikePath       Code = "W024" // a key of the arguments looks like a path
+	LikePath       Code = "W024" // an argument key looks like a path
 	OwnRefill      Code = "W025" // a call counted toward a limit for one value can replenish the limit for another value
 	LikeExpression Code = "W026" // a name looks like an expression
 	IdleStar       Code = "W027" // a * between the words of a command has no effect

@@ -9,8 +9,8 @@ import (
 // labels indexes maps by label, that is, by the name that they give to calls, so that a rule or map
 // need not be compared with all other maps.
 type labels struct {
-	maps  map[string][]*Map // maps, keyed by the name that they give
-	weak  map[string]*Map   // first map that gives each name although a match does not prove the call's effect
+	maps  map[string][]*Map // maps, keyed by the name that they give to calls
+	weak  map[string]*Map   // for each name, the first map whose match does not prove the call's effect
 	order map[*Map]int
 	words vocabulary
 }

@@ -116,7 +116,7 @@ func hintForKeyword(word string) string {
 	return ""
 }
 
-// shadow parses a rule in shadow, after the keyword "shadow".
+// shadow parses a shadow rule, after the keyword "shadow".
 func (p *parser) shadow(at token) Statement {
 	t := p.line.next()
 	switch {

@@ -57,7 +57,7 @@ func (p Pattern) includes(q Pattern) bool {
 	return found == len(words)
 }
 
-// onlyAs reports whether name n is a label, and maps give it only to calls to b.
+// onlyAs reports whether maps give the name n to calls, and only to calls named b.
 func (l *labels) onlyAs(n, b Name) bool {
 	other := func(m *Map) bool {
 		if m.tool().Glob() {

@@ -88,7 +88,7 @@ func (r *Router) EndState(k admission.Key) {
 	}
 }
 
-// endDedicated closes the dedicated connections of the session.
+// endDedicated closes the session's dedicated connections to servers.
 func (r *Router) endDedicated(s *session.Session) {
 	s.Ended.Store(true)
 	for _, u := range r.Pool.Servers {

@@ -1,10 +1,10 @@
 // Package streamable implements the streamable HTTP transport for connections to MCP servers.
 //
-// A [Conn] communicates with one endpoint. Each request is a POST, made in its own goroutine or,
-// with Request.Here, in that of the caller. The response is either JSON or an event stream. A
-// server of revision 2025-11-25 may end such a stream early; the rest is then requested with GET
-// and Last-Event-ID. A second, long-lived GET stream carries messages that do not belong to a
-// request ([Conn.Listen]).
+// A [Conn] communicates with one endpoint. Each request is a POST, made on its own goroutine or,
+// with Request.Here, on the caller's. The response is either JSON or an event stream. A server of
+// revision 2025-11-25 may end such a stream early; the rest is then requested with GET and
+// Last-Event-ID. A second, long-lived GET stream carries messages that do not belong to a request
+// ([Conn.Listen]).
 //
 // If the server no longer knows the session, the request was not executed: the connection performs
 // a new handshake and sends the request again. Redirects are followed only during the handshake,

@@ -159,7 +159,7 @@ type Moved struct {
 	to string
 }
 
-// Unwrap returns the error about the status, which does not reveal the redirect's target.
+// Unwrap returns the error about the status. That error does not reveal the redirect's target.
 func (e *Moved) Unwrap() error { return &e.StatusError }
 
 // followRedirect reports whether err is a redirect that must be followed. If so, it makes the
