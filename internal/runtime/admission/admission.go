@@ -55,7 +55,7 @@ func New(o Options) *Admission {
 	if a.records.where == nil {
 		a.records.where = gate.Position.String
 	}
-	a.records.where = (&positions{text: a.records.where}).textOf
+	a.records.where = (&positionCache{text: a.records.where}).textOf
 	if a.now == nil {
 		a.now = time.Now
 	}

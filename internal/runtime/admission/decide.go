@@ -17,7 +17,7 @@ func (a *Admission) Decide(ctx context.Context, c *Call) Decision {
 // Pending is a decision that has been staged but might not be durable yet.
 type Pending struct {
 	admission *Admission
-	phase     deciding
+	phase     decisionPhase
 	verdict   verdict
 	commit    Commit
 	err       error

@@ -107,8 +107,8 @@ func (w *Watch) Forwarded(upstream, tool, method string, took time.Duration, err
 	}
 }
 
-// A deciding represents the decision phase of one call.
-type deciding struct {
+// A decisionPhase represents the decision phase of one call.
+type decisionPhase struct {
 	trace context.Context //nolint:containedctx // context of the call
 	ctx   context.Context //nolint:containedctx // context of the phase
 	begun time.Time       // start time of the phase; zero if the Watch has no meter
@@ -117,8 +117,8 @@ type deciding struct {
 
 // deciding starts timing and tracing the decision on c. The phase ends when the caller calls
 // decided.
-func (w *Watch) deciding(ctx context.Context, c *Call) deciding {
-	d := deciding{trace: ctx, ctx: ctx}
+func (w *Watch) deciding(ctx context.Context, c *Call) decisionPhase {
+	d := decisionPhase{trace: ctx, ctx: ctx}
 	if w.meter != nil {
 		d.begun = time.Now()
 	}
@@ -130,7 +130,7 @@ func (w *Watch) deciding(ctx context.Context, c *Call) deciding {
 
 // decided ends the decision phase of c. If c was admitted, decided stores the trace in its ticket
 // for the later phases.
-func (w *Watch) decided(c *Call, d Decision, p *deciding) {
+func (w *Watch) decided(c *Call, d Decision, p *decisionPhase) {
 	if w.meter != nil {
 		w.meter.Decided(c, d, time.Since(p.begun))
 	}

@@ -15,12 +15,12 @@ const (
 // zero value is empty and ready to use.
 type RecentArguments struct {
 	mu    sync.Mutex
-	args  map[admitted][]byte
-	order []admitted // calls whose arguments are in args, oldest first
+	args  map[admittedCall][]byte
+	order []admittedCall // calls whose arguments are in args, oldest first
 }
 
-// admitted identifies an admitted call.
-type admitted struct {
+// An admittedCall identifies an admitted call.
+type admittedCall struct {
 	key    Key
 	number uint64
 }
@@ -33,9 +33,9 @@ func (l *RecentArguments) note(key Key, number uint64, args []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.args == nil {
-		l.args = map[admitted][]byte{}
+		l.args = map[admittedCall][]byte{}
 	}
-	c := admitted{key, number}
+	c := admittedCall{key, number}
 	if _, again := l.args[c]; !again {
 		if l.order = append(l.order, c); len(l.order) > recentCalls {
 			delete(l.args, l.order[0])
@@ -50,5 +50,5 @@ func (l *RecentArguments) note(key Key, number uint64, args []byte) {
 func (l *RecentArguments) Arguments(key Key, number uint64) []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.args[admitted{key, number}]
+	return l.args[admittedCall{key, number}]
 }

@@ -277,15 +277,15 @@ func MapID(m *gate.Map) string {
 // maxPositions is the maximum number of positions to cache. Each new policy adds positions.
 const maxPositions = 10_000
 
-// positions formats positions of rules, which are part of every record, and caches the results. It
+// A positionCache formats the positions of rules, which are part of every record, and caches the results. It
 // is safe for concurrent use.
-type positions struct {
+type positionCache struct {
 	text  func(gate.Position) string
 	known atomic.Pointer[map[gate.Position]string] // the map is replaced, never modified
 }
 
 // textOf formats the given position.
-func (p *positions) textOf(at gate.Position) string {
+func (p *positionCache) textOf(at gate.Position) string {
 	known := p.known.Load()
 	if known != nil {
 		if text, ok := (*known)[at]; ok {

@@ -108,7 +108,7 @@ func (l *logFile) closeLease() error {
 		return err
 	}
 	if err == nil {
-		err = l.locked(func() error {
+		err = l.withLock(func() error {
 			if l.head.file != nil && alone(l.head.file) {
 				return os.Remove(l.path + PendingSuffix)
 			}
@@ -133,5 +133,5 @@ func (l *logFile) endLease() error {
 	if len(l.lease.lines) == 0 {
 		return nil
 	}
-	return l.locked(l.resume)
+	return l.withLock(l.resume)
 }

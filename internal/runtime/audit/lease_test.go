@@ -34,7 +34,7 @@ func lend(t *testing.T, l *Log, record string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lease.ended = func() {} // the test ends the lease
-	if err := l.locked(func() error { return l.append([][]byte{[]byte(record)}, true) }); err != nil {
+	if err := l.withLock(func() error { return l.append([][]byte{[]byte(record)}, true) }); err != nil {
 		t.Fatal(err)
 	}
 	return l.lease.held

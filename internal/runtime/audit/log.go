@@ -81,7 +81,7 @@ func (l *Log) AppendAll(records [][]byte) error {
 		err = l.endLease()
 	}
 	if err == nil {
-		err = l.locked(func() error { return l.append(records, busy) })
+		err = l.withLock(func() error { return l.append(records, busy) })
 	}
 	if err != nil {
 		err = fmt.Errorf("writing to the audit log: %w", err)

@@ -63,9 +63,9 @@ func (l *logFile) write(lines []byte, end Place) error {
 	return nil
 }
 
-// locked calls f with the file lock held. f may replace l.file with another file that it has
+// withLock calls f with the file lock held. f may replace l.file with another file that it has
 // locked.
-func (l *logFile) locked(f func() error) error {
+func (l *logFile) withLock(f func() error) error {
 	if !l.regular {
 		return f()
 	}

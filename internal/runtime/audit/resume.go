@@ -22,7 +22,7 @@ func (l *logFile) open() (err error) {
 		return err
 	}
 	l.size = -1 // this size makes resume read the end of the file
-	return l.locked(l.join)
+	return l.withLock(l.join)
 }
 
 // join registers this process as a user of the log and takes over the state that other processes
