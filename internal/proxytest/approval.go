@@ -33,7 +33,7 @@ const (
 	Cancel  = `{"action":"cancel"}`
 )
 
-// Asks calls a tool and waits until the proxy asks for approval.
+// Asks makes a call to a tool and waits until the proxy asks for approval.
 func (c *Client) Asks(tool, args string) Question {
 	c.T.Helper()
 	return c.Asked(tool, args, c.Call(tool, args))

@@ -184,7 +184,7 @@ func (c *Client) CallWith(tool, args, meta, params string) (id string) {
 	return id
 }
 
-// Do calls a tool and waits for the response.
+// Do makes a call to a tool and waits for the response.
 func (c *Client) Do(tool, args string) Message { return c.Reply(c.Call(tool, args)) }
 
 // Must makes a call to a tool and waits for the response. It fails the test unless the call

@@ -107,7 +107,7 @@ func (w *Watch) Forwarded(upstream, tool, method string, took time.Duration, err
 	}
 }
 
-// A decisionPhase represents the decision phase of one call.
+// A decisionPhase times and traces the decision on one call.
 type decisionPhase struct {
 	trace context.Context //nolint:containedctx // context of the call
 	ctx   context.Context //nolint:containedctx // context of the phase

@@ -139,7 +139,7 @@ func (rb *recordBuilder) fillDecision(r *decisionEntry, c *Call, g *Generation, 
 	if r.Arguments == "" {
 		r.Arguments = audit.HashOf(c.Gate.Args)
 	}
-	if c.Gate.Tool != "" { // Tool is empty if the call is already in flight
+	if c.Gate.Tool != "" { // the tool is empty once the call is in flight
 		r.Args = rb.redactor.Arguments(c.Gate.Args)
 		if g.readsValues {
 			r.Values = rb.redactor.Values(g.Reads.Call(&c.Gate))
@@ -277,8 +277,8 @@ func MapID(m *gate.Map) string {
 // maxPositions is the maximum number of positions to cache. Each new policy adds positions.
 const maxPositions = 10_000
 
-// A positionCache formats the positions of rules, which are part of every record, and caches the results. It
-// is safe for concurrent use.
+// A positionCache formats the positions of rules, which are part of every record, and caches the
+// results. It is safe for concurrent use.
 type positionCache struct {
 	text  func(gate.Position) string
 	known atomic.Pointer[map[gate.Position]string] // the map is replaced, never modified

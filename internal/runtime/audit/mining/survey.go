@@ -190,8 +190,8 @@ func (v *survey) end(s *session) {
 // samples is the number of sessions that the bits of pairStats.early can record.
 const samples = 64
 
-// together adds a session with both A and B to the statistics of the pair. Sessions with B alone
-// are not counted, because their number follows from that of all sessions with B.
+// The method together adds a session with both A and B to the statistics of the pair. Sessions with
+// B alone are not counted, because their number follows from that of all sessions with B.
 func (v *survey) together(p pair, a, b *toolState) {
 	s := v.of(p)
 	early := a.before(b)

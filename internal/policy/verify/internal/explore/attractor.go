@@ -64,10 +64,10 @@ func (a *attractor) layer(s *callclass.Class) (prep map[int]bool, ok bool) {
 	return prep, true
 }
 
-// together returns the first net in strict, along with all nets in strict that helpers connect to
-// it, directly or through other nets. rest holds the other nets in strict. A helper is a class in
-// the attractor whose calls can be prepared without changing the state of any net in strict. It
-// connects two nets if it changes the states of both. The helpers are also returned.
+// The method together returns the first net in strict, along with all nets in strict that helpers
+// connect to it, directly or through other nets. rest holds the other nets in strict. A helper is a
+// class in the attractor whose calls can be prepared without changing the state of any net in
+// strict. It connects two nets if it changes the states of both. The helpers are also returned.
 func (a *attractor) together(strict []callclass.Effect) (nets []callclass.Effect, helpers []int, rest []callclass.Effect) {
 	m := a.model
 	nets, rest = strict[:1:1], slices.Clone(strict[1:])

@@ -186,7 +186,7 @@ func (v *view) callsOf(match func(*callclass.Class) bool) []*callclass.Class {
 func (m *Model) LockOfOne(nets []int) Answer {
 	tag := Tagged(func(s *callclass.Class) bool { return !s.Waits && m.gated(s) && slices.ContainsFunc(nets, s.Concerns) })
 	if slices.ContainsFunc(nets, func(n int) bool { return m.Nets[n].Keyed() }) {
-		return Answer{} // a net with a key does not forbid calls with other values
+		return Answer{} // a net with a key forbids only calls with the tracked value
 	}
 	for _, n := range nets {
 		if m.Calls.Gap([]int{n}, tag) != "" {

@@ -293,7 +293,7 @@ func (sys *system) Yielding(nets []int) string {
 }
 
 // unadvised proves again that the nets forbid the query, this time without relying on what advisory
-// nets block. The original search started with the initial nets.
+// nets block. initial holds the nets that the original search started with.
 func (m *Model) unadvised(q *Query, initial, nets []int, o ViewOptions) Answer {
 	why := m.Yielding(nets)
 	switch {

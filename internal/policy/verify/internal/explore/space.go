@@ -24,8 +24,8 @@ type Query struct {
 	serial  bool                                                             // whether each call succeeds before the next begins
 }
 
-// asks reports whether net n requires an approval for a call that begins as b describes, and this
-// approval counts for q.
+// asks reports whether net n requires an approval that counts for q before a call that begins as b
+// describes.
 func (q *Query) asks(n *Net, b *begun) bool {
 	if !b.manual || q.Asks == nil {
 		return b.manual
@@ -409,8 +409,8 @@ func (s *Space) end(k int32, id uint32, kind eventKind) {
 	by := event{kind: kind, arg: id}
 	opens := s.opens(k)
 	i, alike := find(opens, id)
-	// In opens, the calls of this type can stand for any number of calls. In this case, just as
-	// many can remain after one of them succeeds. The call can also have been the last one, but if
+	// If the calls of this type in opens stand for any number of calls, just as many can remain
+	// after one of them succeeds. The successful call can also have been the last one, but if
 	// t.many is true, this matters only if the type invalidates evidence.
 	if kind == succeeds && t.enough(alike) {
 		s.ended(k, opens, killed, rest, by)
