@@ -66,7 +66,7 @@ func waits(policies [2]*gate.Policy) []time.Duration {
 	var out []time.Duration
 	for _, p := range policies {
 		out = append(out, list.Map(tickings(p), func(t ticking) time.Duration { return t.every })...)
-		for _, n := range p.Nets() { // include nets that retain their clock
+		for _, n := range p.Nets() { // include nets that keep their timed transitions
 			if n.Sum != nil && n.Sum.Every > 0 {
 				out = append(out, n.Sum.Every)
 			}

@@ -19,7 +19,7 @@ type Comparison struct {
 	vocabulary vocabulary        // names that the policies mention
 	pairs      []sharedNet       // nets that both policies have
 	shared     []sharedNet       // nets that are left out until they are needed to confirm a difference
-	kept       []bool            // for each net in pairs, whether it was needed to confirm a difference
+	kept       []bool            // for each element of pairs, whether the net was needed to confirm a difference
 	sums       [][2]gate.NetInfo // pairs of nets that differ only in the limit of a sum
 	states     int
 	stop       func() bool

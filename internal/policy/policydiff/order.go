@@ -115,7 +115,7 @@ func withNumbers(n, other gate.Net) gate.Net {
 		if t.Approvals > max(o.Approvals, 1) {
 			t.Approvals = o.Approvals
 		}
-		if n.Cause == gate.CauseLimit && o.Every > 0 { // a limit has only one clock, which returns tokens one by one
+		if n.Cause == gate.CauseLimit && o.Every > 0 { // a limit has only one timed transition, which returns tokens one by one
 			t.Every = min(t.Every, o.Every)
 		}
 	}

@@ -37,7 +37,7 @@ type product struct {
 type node struct {
 	states [2]*gate.State
 	open   []openCall
-	now    time.Time // the current time, for nets that retain their clock
+	now    time.Time // the current time, for nets that keep their timed transitions
 	began  int       // number of calls made so far
 	from   int       // index of the preceding node
 	repeat repeat

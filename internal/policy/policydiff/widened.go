@@ -18,7 +18,7 @@ import (
 // Codes of problems with a configuration that extends a base policy.
 const (
 	Widens      = "E112" // the configuration admits calls that the base does not admit
-	NotNarrower = "E113" // the configuration could not be proved to admit no more than the base
+	NotNarrower = "E113" // no proof was found that the configuration admits only calls that the base admits
 )
 
 // widenedTime is the time limit of [Widened].

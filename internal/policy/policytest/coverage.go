@@ -34,7 +34,7 @@ type Item struct {
 type Kind string
 
 const (
-	KindRule       Kind = "rule"       // exercised if it blocks a call or asks for approval or, if it can do neither, if it admits a call
+	KindRule       Kind = "rule"       // exercised if it blocks a call or asks for approval; a rule that can do neither is exercised if it admits a call
 	KindTransition Kind = "transition" // exercised if it fires
 	KindMap        Kind = "map"        // exercised if it gives a call its label
 )

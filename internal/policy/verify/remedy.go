@@ -197,7 +197,8 @@ func (t *remedySearch) states() []*gate.NetData {
 	return states
 }
 
-// maxRounds is the maximum number of values of a call that are handled one after the other.
+// maxRounds is the maximum number of times that a remedy is extended because of another key value
+// of the call.
 const maxRounds = 8
 
 // continueFrom extends a partial remedy that was not sufficient. In state s, reached by the steps

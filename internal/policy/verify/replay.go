@@ -22,10 +22,10 @@ type replay struct {
 	played  int
 
 	run    Trace               // the part of the run replayed so far
-	at     map[int]int         // call numbers in run, by call number in the original run
-	asked  map[int][]gate.Step // approvals requested for the calls, by call number in run
+	at     map[int]int         // call numbers in the replayed run, by call number in the original run
+	asked  map[int][]gate.Step // approvals requested for the calls, by call number in the replayed run
 	steps  []gate.Step         // approvals requested by the last decision
-	calls  int                 // number of calls in run
+	calls  int                 // number of calls in the replayed run
 	values callclass.Values
 	others int // number of additional key values used so far
 }

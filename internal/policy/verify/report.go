@@ -102,8 +102,8 @@ const (
 // String returns the topic as printed by "check --json".
 func (t Topic) String() string { return [...]string{"lost", "redundant", "deadlock", "because"}[t] }
 
-// open returns r's open question with the given topic and reason, after adding it if r has none
-// yet.
+// open returns r's open question with the given topic and reason, which it adds if r has no such
+// question yet.
 func (r *Report) open(t Topic, why string) *Question {
 	at := slices.IndexFunc(r.Open, func(q Question) bool { return q.Topic == t && q.Why == why })
 	if at < 0 {

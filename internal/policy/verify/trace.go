@@ -21,7 +21,7 @@ type Step struct {
 	Args    string        // JSON arguments; empty means {}
 	Result  string        // JSON result that the call must return on success; empty means any
 	Name    string        // human-readable name: the last label, or the tool if there are no labels
-	Weak    bool          // whether a success of the call does not count as evidence for Name
+	Weak    bool          // true if the call's success does not count as evidence for Name
 	Wait    time.Duration // if positive, the step is not a call but the passage of this amount of time
 	Ends    bool          // whether the call ends, rather than begins
 	Outcome gate.Outcome  // outcome, if the call ends

@@ -196,7 +196,7 @@ func unsought(ps []pattern, commands ...string) string {
 // are set to weak and uncertain. ok is false if there are too many combinations.
 func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways [][]hit, ok bool) {
 	var matter []int
-	var proving, exempting uint64 // sets of indexes into matter: labels whose use as evidence matters, and labels whose certainty matters
+	var proving, exempting uint64 // sets of indexes into the slice matter, for labels whose use as evidence matters, and for labels whose certainty matters
 	for _, i := range readers {
 		w := b.certainties[ps[i].As]
 		if !w.evidence && !w.certain {
@@ -239,7 +239,7 @@ func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways
 			if !one && !compatible(ps, readers, matter, certain) {
 				continue
 			}
-			for evidence := range partsOf(proving) { // only some of the script's commands decide if a label is evidence
+			for evidence := range partsOf(proving) { // only some of the script's commands decide whether a label is evidence
 				if plain == (evidence&exempting == certain&proving) {
 					take(evidence, certain)
 				}

@@ -262,10 +262,10 @@ func (s *Class) HasOther() bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Has == Other })
 }
 
-// Exchanged returns the class that results if the tracked value and the other value of s trade
-// places. When a different value becomes the tracked one, calls of s belong to this class: those
-// with the old tracked value, and those whose other value is now tracked. Exchanged returns nil if
-// no such class is known, and s itself if s has no values.
+// Exchanged returns the class that differs from s in that the tracked value and the other value are
+// exchanged. If another value becomes the tracked one, this class holds the calls of s that had the
+// old tracked value, and those that have the new one. Exchanged returns nil if no such class is
+// known, and s itself if s has no values.
 func (s *Class) Exchanged() *Class {
 	if len(s.Data) == 0 {
 		return s

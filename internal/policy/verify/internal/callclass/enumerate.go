@@ -110,7 +110,8 @@ func (b *Enumerator) Actual(p *gate.Policy, c gate.Call) *Class {
 	return s
 }
 
-// addPhases adds to the effects of s the phases that do not admit a call with the given names.
+// addPhases adds to the effects of s the places that, while marked, do not admit a call with the
+// given names.
 func (b *vocabulary) addPhases(s *Class, names []gate.Name) {
 	var ls []naming.Label
 	for _, name := range names {

@@ -23,7 +23,8 @@ func (n *Net) meaning(ls []naming.Label) Meaning {
 	return e
 }
 
-// barred returns the indexes of the places whose phases do not admit a call with the given names.
+// barred returns the indexes of the places that, while marked, do not admit a call with the given
+// names.
 func (n *Net) barred(ls []naming.Label) []int {
 	var places []int
 	for _, phase := range n.Info.Phases {

@@ -86,7 +86,7 @@ type Meaning []Ask
 type Ask struct {
 	gate.Asked       // the transitions that list the name, except those that invalidate evidence
 	Spoilers   []int // transitions that list the name and invalidate evidence
-	Barred     []int // indexes of places whose phases do not admit the call; an Ask with such places has no name
+	Barred     []int // indexes of places that, while marked, do not admit the call; an Ask with such places has no name
 	Idle       []int // elements of Transitions that wait for the result of a call without the tracked value
 	Refused    bool  // whether a gating transition needs a value that the call lacks; such an Ask has no name
 }

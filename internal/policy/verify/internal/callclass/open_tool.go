@@ -24,8 +24,8 @@ type openTool struct {
 type openField struct {
 	name    string
 	first   int       // index of the field's first map or action among those of all fields of the tool
-	ps      []pattern // the atoms, if they are maps
-	actions []string  // the atoms, if they are actions in a list
+	ps      []pattern // patterns of the field's maps; nil if its atoms are actions
+	actions []string  // the field's actions, which can be in a list; nil if its atoms are maps
 	fixed   []*value
 }
 
