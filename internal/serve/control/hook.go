@@ -41,7 +41,7 @@ func serveHook(g HookGate) http.HandlerFunc {
 	}
 }
 
-// A HookReply is the reply to a hook event, which the hook process passes on to the agent.
+// A HookReply is the reply to a hook event. The hook process passes the reply on to the agent.
 type HookReply struct {
 	Output json.RawMessage `json:"output"`
 	Denied string          `json:"denied,omitempty"` // reason for refusing the call; empty if the call is allowed

@@ -17,7 +17,7 @@ func socketName(pid int) string {
 	return strconv.Itoa(pid) + "-" + strings.ToLower(rand.Text()[:8]) + ".sock"
 }
 
-// ownerOf returns the ID of the process that created the socket, which is part of the socket's
+// ownerOf returns the ID of the process that created the socket. The ID is part of the socket's
 // name.
 func ownerOf(path string) (pid int, ok bool) {
 	number, _, named := strings.Cut(filepath.Base(path), "-")

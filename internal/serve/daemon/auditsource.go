@@ -74,8 +74,8 @@ func openStateLog(ctx context.Context, c *config.Config) (*AuditLog, error) {
 	return nil, fmt.Errorf("%s has no records yet: a proxy will write them to %s", c.File, path)
 }
 
-// OpenAuditLog opens the log with the given name, which is a file, an SQLite database, or the URL
-// of a PostgreSQL database.
+// OpenAuditLog opens the log with the given name, which is the path of a file, the path of an
+// SQLite database, or the URL of a PostgreSQL database.
 func OpenAuditLog(ctx context.Context, name string) (*AuditLog, error) {
 	if strings.HasPrefix(name, "postgres://") || strings.HasPrefix(name, "postgresql://") {
 		return openPostgres(ctx, name)

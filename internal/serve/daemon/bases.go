@@ -91,8 +91,8 @@ func Fetching(ctx context.Context) config.Fetch {
 	}
 }
 
-// Kept returns the stored copies of the base policies at the given addresses, which are copies of
-// the versions that were last in force. It does not access the network.
+// Kept returns the stored copies of the base policies at the given addresses. Each copy holds the
+// version that was last in force. Kept does not access the network.
 func Kept(addresses ...string) ([][]byte, error) {
 	copies, err := baseCopies()
 	if err != nil {

@@ -31,7 +31,7 @@ func draftFiles(c *config.Config) []audit.File {
 	return list.Map(policyFiles(c), func(f proxy.File) audit.File { return audit.File(f) })
 }
 
-// listedTools returns the servers' tools, or nil if some server has not answered yet.
+// listedTools returns the servers' tools, or nil if any server has not answered yet.
 func (d *Daemon) listedTools() []check.ListedTool {
 	tools, err := d.Tools("")
 	if err != nil || d.hasSilentUpstreams() {

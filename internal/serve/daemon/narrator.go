@@ -18,8 +18,8 @@ func newNarrator(o *Options, secrets masker) *narrate.Narrator {
 	return narrate.New(narrate.Options{Out: o.Narration, Ink: o.Ink, Quiet: quiet, Mask: secrets.Replace})
 }
 
-// headline returns the first line of the narration, which describes the policy, the servers and the
-// listen address.
+// headline returns the first line of the narration: a description of the policy, the servers and
+// the listen address.
 func (d *Daemon) headline() string {
 	s := d.Status()
 	policy := "no policy: every call passes"

@@ -31,7 +31,8 @@ type Policy struct {
 	Why    string
 }
 
-// Policy returns a description of the policy in force, including the results of its claims.
+// Policy returns a description of the policy in force, including the results of checking its
+// claims.
 func (d *Evaluator) Policy(ctx context.Context, who string) (*Policy, error) {
 	c, result := d.options.InForce()
 	p := &Policy{Texts: texts(c)}

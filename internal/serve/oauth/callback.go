@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// A Redirect is the redirect URI of a login, which always refers to this machine. The zero value
+// A Redirect is the redirect URI of a login. It always refers to this machine. The zero value
 // stands for http://127.0.0.1/callback on any free port.
 type Redirect struct {
 	Host string // "127.0.0.1" (the default), "localhost" or "[::1]"

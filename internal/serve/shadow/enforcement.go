@@ -31,7 +31,7 @@ var (
 	errChanged = errors.New("it was changed meanwhile; run petrigate enforce again")
 )
 
-// newEnforcement prepares the edit of the configuration file, which replaces a single word.
+// newEnforcement prepares the edit of the configuration file. The edit replaces a single word.
 func newEnforcement(c *config.Config) (*enforcement, error) {
 	src, err := os.ReadFile(c.File)
 	if err != nil {

@@ -49,8 +49,8 @@ func protect(h http.Header) {
 	h.Set("X-Frame-Options", "DENY")
 }
 
-// servePage serves the page that a link opens, which shows the call and a button for the decision.
-// It does not apply the decision.
+// servePage serves the page that a link opens. The page shows the call and a button for the
+// decision. Opening it does not apply the decision.
 func (h *Hook) servePage(w http.ResponseWriter, r *http.Request) {
 	t, err := h.readLink(r)
 	if err != nil {

@@ -31,7 +31,7 @@ var errSignature = errors.New("the signature is missing, wrong or older than 5 m
 // A signer creates and verifies signatures with a secret.
 type signer struct{ secret []byte }
 
-// mac returns a message authentication code for the parts, which is valid only for the given
+// mac returns a message authentication code for the parts. The code is valid only for the given
 // purpose. The purpose must not look like a timestamp, because bodies are signed with the same
 // secret and their signed text begins with a timestamp.
 func (s signer) mac(purpose string, parts ...string) []byte {
