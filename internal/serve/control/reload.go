@@ -39,7 +39,7 @@ type Reloaded struct {
 	Before     string             `json:"before"`               // fingerprint of the previous policy
 	Policy     string             `json:"policy"`               // fingerprint of the policy in force
 	Difference string             `json:"difference,omitempty"` // result of comparing the new policy with the previous one, such as "stricter"; empty if the policy has not changed
-	Diff       string             `json:"diff,omitempty"` // difference between the two policies, in readable form
+	Diff       string             `json:"diff,omitempty"`       // difference between the two policies, in readable form
 	Nets       []operator.NetFate `json:"nets"`
 	Restart    []string           `json:"restart,omitempty"` // changed configuration keys that take effect only after a restart
 }

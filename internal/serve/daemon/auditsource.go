@@ -26,7 +26,7 @@ type AuditLog struct {
 // ErrNoAuditLog means that the configuration does not name an audit log.
 var ErrNoAuditLog = errors.New("configures no audit log: name the log, or set audit.file")
 
-// Elsewhere reports whether the records cannot be opened with c alone, because they are in a
+// Elsewhere reports whether opening the records requires more than c, because they are in a
 // PostgreSQL database or because their path contains a variable that has not been expanded.
 func Elsewhere(c *config.Config) bool {
 	variable := func(path string) bool { return c.TextOnly && strings.Contains(path, "${") }
