@@ -19,8 +19,8 @@ const (
 	maxPartial = 500    // maximum number of chains that are removed partially
 )
 
-// startSlack is the time by which a removal event outlasts earlier start records. It is needed
-// because clocks differ between processes.
+// startSlack is the extra lifetime of a removal event, compared with earlier start records. It is
+// needed because clocks differ between processes.
 const startSlack = 5 * backend.Skew
 
 // oldChain is a chain that begins with old records, which may be removable.
