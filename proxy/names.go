@@ -75,8 +75,8 @@ const (
 	IsolateShared  = pool.IsolateShared  // one connection for all sessions
 )
 
-// Approval configures how people are asked. The zero value opens no channels, so calls that need
-// approval are refused without asking anyone.
+// Approval configures how people are asked to approve calls. The zero value opens no channels, so
+// calls that need approval are refused without asking anyone.
 type Approval struct {
 	Channels []string      // channels for answers, all open at the same time: elicit, url, web, cli, webhook
 	Mask     []string      // members whose values are hidden from people: names, which match at any depth, or paths that begin with "$."

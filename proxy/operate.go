@@ -22,7 +22,7 @@ import (
 // Methods for operators, which the command line calls through the control socket. Clients cannot
 // reach these methods.
 
-// Status describes the current state of the proxy.
+// Status returns the current state of the proxy.
 func (p *Proxy) Status() operator.Status {
 	s := p.Overview()
 	s.State = p.stateInfo()

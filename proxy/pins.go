@@ -39,7 +39,7 @@ func OpenPins(file string, enforce bool) (*Pins, error) {
 	return &Pins{guard: toolpin.Guard{Store: book, Enforce: enforce}}, nil
 }
 
-// A PinDatabase stores pins for proxies on several machines.
+// A PinDatabase stores pins (accepted tool definitions) for proxies on several machines.
 type PinDatabase = backend.Pins
 
 // SharedPins returns pins stored in a database, which need not be available yet. For tools that the

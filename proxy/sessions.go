@@ -23,7 +23,8 @@ import (
 // are in a database, those of all other processes.
 type sessionView struct{ *parts }
 
-// stateInfo describes the database, or the states in memory, as seen by this process.
+// stateInfo returns a description of the database, or of the states in memory, as seen by this
+// process.
 func (p *sessionView) stateInfo() operator.StateInfo {
 	info := operator.StateInfo{Driver: "memory", Unknown: p.unwrittenCalls()}
 	if p.durable == nil {
@@ -237,7 +238,7 @@ func (p *sessionView) describe(s *session.Session) operator.SessionInfo {
 	return info
 }
 
-// netsOf describes the states of a session's nets.
+// netsOf returns descriptions of the states of a session's nets.
 func netsOf(state *gate.State) []operator.NetInfo {
 	all := []operator.NetInfo{}
 	shadow := state.Policy().ShadowOf(state)

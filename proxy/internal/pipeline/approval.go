@@ -125,7 +125,7 @@ func (q *askedCall) shown() approval.Call {
 	}
 }
 
-// shownBeside returns the params, other than the arguments, displayed to people.
+// shownBeside returns the params displayed to people, other than the arguments.
 func (q *askedCall) shownBeside() *rounds.Approved {
 	members, meta := q.call.beside()
 	if len(meta) > MaxKeptWhole {
@@ -134,8 +134,8 @@ func (q *askedCall) shownBeside() *rounds.Approved {
 	return &rounds.Approved{Beside: wire.Digest(members), Meta: meta}
 }
 
-// maxShown is the size, in bytes, of the largest approval that a client is asked to show. A larger
-// one is never truncated; another channel shows it in full.
+// maxShown is the size, in bytes, of the largest approval request that a client is asked to show. A
+// larger request is never truncated; another channel shows it in full.
 const maxShown = 32 << 10
 
 // A prompt is a question that a client shows to its user.

@@ -27,7 +27,7 @@ import (
 type Call struct {
 	pipeline *Pipeline
 	Client   *session.Client
-	State    *session.Session // session whose nets decide the call
+	State    *session.Session // session whose nets decide on the call
 	Stream   spec.Stream
 	Peer     session.Peer
 	Method   string

@@ -93,8 +93,8 @@ func (s *inflightState) begin(x *upstream.Exchange) bool {
 	return s.reason == nil
 }
 
-// sent stores the exchange of a request that has been sent. If the request was abandoned in the
-// meantime, sent returns the reason.
+// sent stores the [upstream.Exchange] of a request that has been sent. If the request was abandoned
+// in the meantime, sent returns the reason.
 func (s *inflightState) sent(x *upstream.Exchange) (reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -40,7 +40,7 @@ type Options struct {
 	Came         func(tool string)          // called with the client's name for the tool when a tools/call arrives
 }
 
-// Approval configures how people are asked. Hold and Page must not be nil.
+// Approval configures how people are asked to approve calls. Hold and Page must not be nil.
 type Approval struct {
 	Hold   func(client string) time.Duration // how long a call from the named client waits for an answer before the client is told to call again
 	Expire time.Duration                     // how long a person can answer a question, and how long an approval can be used

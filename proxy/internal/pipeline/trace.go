@@ -23,7 +23,7 @@ const (
 type callTrace struct {
 	ctx         context.Context //nolint:containedctx // carries the trace of the call
 	endSpan     func(admission.Result)
-	approvalEnd func(admission.Result)           // ends the span of the wait for an approval; nil if the call does not wait for one
+	approvalEnd func(admission.Result)           // ends the span that covers the wait for an approval; nil if the call does not wait for one
 	result      atomic.Pointer[admission.Result] // result sent to the client; atomic, because a cancellation can end the call concurrently
 }
 
@@ -35,7 +35,7 @@ func (t *callTrace) context(ctx context.Context) context.Context {
 	return t.ctx
 }
 
-// setResult stores the result that finish reports to the observer.
+// setResult stores the result that will be reported to the observer at the end of the call.
 func (t *callTrace) setResult(r admission.Result) {
 	if t != nil {
 		t.result.Store(&r)

@@ -80,8 +80,8 @@ func (c *Catalogue) RegisterAgentTools(b AgentTools) {
 	c.renew()
 }
 
-// markAgentNames marks the tools in v that have the same name as one of an agent's own tools, and
-// adds warnings. The caller must hold mu.
+// markAgentNames marks the tools in the view v that have the same name as one of an agent's own
+// tools, and adds warnings. The caller must hold mu.
 func (c *Catalogue) markAgentNames(v *ToolView) {
 	for _, b := range c.beside {
 		for _, t := range v.Order {
@@ -238,7 +238,7 @@ func (c *Catalogue) build() *ToolView {
 }
 
 // toolsOf returns those of the server's tools that can be called. It adds filtered tools, problems
-// and warnings to v.
+// and warnings to the view v.
 func (c *Catalogue) toolsOf(u *Server, v *ToolView) (tools []*Tool) {
 	var names []string
 	list, listed := c.lists[u]
@@ -268,7 +268,8 @@ func (c *Catalogue) toolsOf(u *Server, v *ToolView) (tools []*Tool) {
 }
 
 // quarantines reports whether the tool is withheld until a person accepts its definition. For an
-// unaccepted definition, it adds a problem to v or, if quarantine is not enforced, a warning.
+// unaccepted definition, it adds a problem to the view v or, if quarantine is not enforced, a
+// warning.
 func (c *Catalogue) quarantines(t *Tool, v *ToolView) bool {
 	if t.Unaccepted = c.Pins.Why(t.DefinitionSent()); t.Unaccepted == "" {
 		return false
@@ -321,7 +322,8 @@ func (v *ToolView) encode(hidden map[string]bool) {
 	v.List2026 = append(list[:len(list):len(list)], `,"resultType":"complete","ttlMs":0,"cacheScope":"private"}`...)
 }
 
-// AppendTools appends a tools/list result up to and including its tools, without the hidden ones.
+// AppendTools appends a tools/list result up to and including its tools, but omits the hidden
+// tools.
 func AppendTools(list []byte, tools []*Tool, hidden map[string]bool) []byte {
 	list = append(list, `{"tools":[`...)
 	for _, t := range tools {
