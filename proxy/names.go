@@ -62,7 +62,7 @@ type SessionWay = session.Way
 // Limits bounds how many calls, sessions and bytes an upstream may use at a time.
 type Limits = pool.Limits
 
-// A ToolFilter selects the tools of an upstream that clients can use.
+// A ToolFilter selects which tools of an upstream clients can use.
 type ToolFilter = toolname.Filter
 
 // Credentials authorize HTTP requests to an upstream whose authorization can change over time.

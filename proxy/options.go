@@ -50,8 +50,8 @@ type Options struct {
 	Pins *Pins
 
 	// Advertise selects the tools to list. "all" (the default) lists all tools; "possible" leaves
-	// out those returned by Impossible; "enabled" shows clients that have sent initialize only the
-	// tools that no net would block now. Advertise never allows a call that a net blocks.
+	// out those returned by Impossible. With "enabled", a client that has sent initialize sees only
+	// the tools that no net would block now. Advertise never allows a call that a net blocks.
 	Advertise string
 
 	// Impossible returns those of the given tools that can never be called while only the named

@@ -176,7 +176,7 @@ func (p *sessionView) listSessions() ([]operator.SessionInfo, map[string]*sessio
 	return list, all, nil
 }
 
-// openOf returns the calls of a session that are open according to the database.
+// openOf returns those of a session's calls that are open according to the database.
 func openOf(s admission.SessionInfo) []operator.CallInfo {
 	calls := []operator.CallInfo{}
 	for _, c := range s.Calls {

@@ -58,7 +58,7 @@ type ImportedServer struct {
 	Notes   []string `json:"notes,omitempty"`
 
 	Left []clientcfg.Safeguard `json:"left,omitempty"` // restrictions in the entry that the configuration cannot express
-	Off  string                `json:"off,omitempty"`  // key that disables the server but is not in its entry; may be empty
+	Off  string                `json:"off,omitempty"`  // key outside the entry that disables the server; may be empty
 
 	fields splice.Object
 }

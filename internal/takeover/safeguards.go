@@ -38,7 +38,7 @@ func (d *Driver) safeguards(p *ImportPlan) (all []clientcfg.Safeguard) {
 			continue
 		}
 		for _, g := range client.Safeguards(doc, names) {
-			if g.Rule != "" { // if no rule can express the restriction, the client continues to enforce it
+			if g.Rule != "" { // the client continues to enforce restrictions that have no equivalent rule
 				g.Where += " of " + path
 				all = append(all, g)
 			}

@@ -7,10 +7,10 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// A Filter selects the tools of a server that clients can use. Its glob patterns apply to the
-// server's own tool names: * matches any sequence of characters, and ? matches one character. A
-// tool is filtered out if a pattern in Deny matches it or no pattern in Allow does. Such a tool is
-// not listed and cannot be called.
+// A Filter selects which tools of a server clients can use. Its glob patterns apply to the server's
+// own tool names: * matches any sequence of characters, and ? matches one character. A tool is
+// filtered out if a pattern in Deny matches it or no pattern in Allow does. Such a tool is not
+// listed and cannot be called.
 type Filter struct {
 	Allow []string // patterns of allowed tools; nil means all tools
 	Deny  []string

@@ -132,8 +132,8 @@ func (s *callState) detach() {
 }
 
 // setInflight makes f the in-flight request, or returns the reason if the call was canceled. reads
-// reports whether the sender of the request must also read the reply. If so, and if a goroutine is
-// waiting for the call, inline is true: that goroutine must send the request.
+// reports whether the goroutine that sends the request can also read the reply. If so, and if a
+// goroutine is waiting for the call, inline is true: the waiting goroutine must do both.
 func (s *callState) setInflight(f *inflightCall, reads bool) (inline bool, stopped error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -38,8 +38,9 @@ func (f *inflightCall) onNotification(method string, params []byte) {
 	}
 }
 
-// ownStream returns a stream to the call's client whose notifications never block, for goroutines
-// that read from a server and therefore must not wait for the client.
+// ownStream returns a stream to the call's client for goroutines that read from a server.
+// Notifications are queued if the call has an outbox, so that these goroutines do not wait for the
+// client.
 func (c *Call) ownStream() callStream { return callStream{c} }
 
 // A callStream writes to the client of a call. If the call has an outbox, notifications are queued

@@ -15,7 +15,7 @@ import (
 )
 
 // The functions in this file tell servers which calls can become tasks, and tell clients about the
-// tasks. Package tasks follows the tasks themselves.
+// tasks. Package tasks tracks the tasks themselves.
 
 // declared returns the client capabilities to send with the call to a server that uses revision
 // 2026-07-28. They include the tasks extension only if the call has a slot for a task.
@@ -43,7 +43,7 @@ func (f *inflightCall) mayBecomeTask() bool {
 }
 
 // taskFromReply looks for a task in the server's reply and, if a task is allowed, adds it to the
-// tasks that the proxy follows. It runs before any later message about the task can be read.
+// tasks that the proxy tracks. It runs before any later message about the task can be read.
 func (f *inflightCall) taskFromReply(r upstream.Reply) {
 	if r.Result == nil || !f.mayBecomeTask() {
 		return
