@@ -22,9 +22,10 @@ const (
 	maxArguments = 64 << 10
 )
 
-// readRecord reads the audit log and counts the calls that its latest policy would have refused or
-// required approval for if it had been enforced. It calls progress with the number of records read
-// so far. If no audit log is configured, the error wraps [daemon.ErrNoAuditLog].
+// readRecord reads the audit log and counts the calls that the latest policy in the log would have
+// refused or required approval for if that policy had been enforced. readRecord calls progress with
+// the number of records read so far. If no audit log is configured, the error wraps
+// [daemon.ErrNoAuditLog].
 func readRecord(ctx context.Context, c *config.Config, progress func(records int)) (t *counter, err error) {
 	log, err := daemon.RecordsOf(ctx, c)
 	if err != nil {
