@@ -95,8 +95,8 @@ func many(names []string) string {
 	return text.And(names)
 }
 
-// unexplored returns a question for each hand-written net that has unexplored states, because some
-// of its transitions might never fire.
+// unexplored returns a question for each hand-written net that has unexplored states, and thus
+// might have transitions that never fire.
 func (v *Analysis) unexplored() []openQuestion {
 	return list.Map(v.partly, func(name string) openQuestion {
 		return openQuestion{

@@ -157,7 +157,7 @@ func (s ToolSet) Unended() (names []string) {
 	return names
 }
 
-// The method others returns the known tools that do not have any of the names in seen.
+// The method others returns the known tools that have none of the given names.
 func (s ToolSet) others(seen map[string]bool) []string {
 	var names []string
 	for _, t := range s.Tools {

@@ -47,7 +47,7 @@ func (s ToolSet) Events(t verify.Trace) []sandbox.Event {
 	return events
 }
 
-// unasked removes the approval of the last call, which requires no approval.
+// unasked removes the approval of the last call, because this call requires no approval.
 func unasked(events []sandbox.Event) []sandbox.Event {
 	for i := len(events) - 1; i >= 0; i-- {
 		if events[i].Type == "call" {

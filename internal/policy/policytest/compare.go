@@ -46,8 +46,8 @@ func compare(answer []byte, expect json.RawMessage) *Difference {
 	return nil
 }
 
-// places returns the errors in errs with only the keys "line" and "net", the only ones that compare
-// considers.
+// places returns the given errors with only the keys "line" and "net", because compare ignores all
+// other keys.
 func places(errs any) any {
 	list, ok := errs.([]any)
 	if !ok {

@@ -52,9 +52,9 @@ type Step struct {
 	Annotations json.RawMessage // tool annotations; nil means {}
 	Session     string
 	Approve     sandbox.Consent // answer to an approval request: Yes, No or Nobody
-	Result      string          // how the call ends, a word in results; empty means success
+	Result      string          // how the call ends, an element of results; empty means success
 	Returns     json.RawMessage // result of a successful call, or nil
-	Expect      string          // expected verdict, a word in verdicts
+	Expect      string          // expected verdict, an element of verdicts
 	Would       string          // expected verdict of shadow nets, refuse or ask; empty means any
 	Reason      *Pattern        // expected reason; nil means any
 	Rule        string

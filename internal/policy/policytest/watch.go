@@ -113,7 +113,7 @@ func place(s policy.Source, n gate.NetInfo, transition string) gate.Position {
 type callOutcome struct {
 	names   []string // names of the call
 	said    []gate.Verdict
-	verdict string        // verdict on the call, a word in verdicts
+	verdict string        // verdict on the call, an element of verdicts
 	refusal *gate.Refusal // refusal of the call or request to approve it, or nil
 	would   *gate.Refusal // for an allowed call, the refusal by shadow nets, or nil
 }

@@ -26,8 +26,8 @@ const Help = `  call NAME [JSON]   make a call, as: call delete {"path": "a"}
 
 var errQuit = errors.New("quit")
 
-// Run executes the commands that it reads from in. It returns when a command ends the simulation,
-// at the end of the input, or when ctx is done.
+// Run reads commands from the input and executes them. It returns when a command ends the
+// simulation, at the end of the input, or when ctx is done.
 func (m *Simulator) Run(ctx context.Context, in io.Reader) error {
 	m.printf("%s; type help for the commands\n", text.Count(len(m.of.result.Policy.Nets()), "net"))
 	m.printCallable()
