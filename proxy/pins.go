@@ -122,8 +122,8 @@ func (p *Pins) describe(t *pool.Tool) operator.ToolChange {
 	return c
 }
 
-// Accept accepts the current definition of a tool. hash is the Hash of the [ToolChange] that the
-// person has read; if the definition has changed since then, Accept returns an error.
+// Accept accepts the current definition of a tool. It returns an error if the definition has
+// changed since the person read the [ToolChange] with the given hash.
 func (p *Pins) Accept(canonical, hash string, a operator.Actor) error {
 	changed := p.changed()
 	at := slices.IndexFunc(changed, func(t *pool.Tool) bool { return t.Canonical == canonical })

@@ -98,7 +98,7 @@ func (f *file) unchanged() error {
 
 // backup returns the path of the backup made by Connect.
 func (f *file) backup() string {
-	if strings.HasSuffix(f.client.Name, "-hooks") { // a file with hooks may also list servers, and these have a separate backup
+	if strings.HasSuffix(f.client.Name, "-hooks") { // a file with hooks may also list servers; hooks and servers have separate backups
 		return f.target + ".before-petrigate-hooks"
 	}
 	return f.target + ".before-petrigate"

@@ -20,7 +20,7 @@ type HookConnection struct {
 	Run    *HookService     // service that can run the proxy; nil means that no service is offered
 }
 
-// ConnectHooks adds hooks that run petrigate to an agent's file.
+// ConnectHooks adds hooks to an agent's file, so that the agent runs petrigate.
 func (d *Driver) ConnectHooks(ctx context.Context, c HookConnection) error {
 	h, err := findHooks(c.Client)
 	if err != nil {

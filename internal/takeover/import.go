@@ -160,7 +160,7 @@ func (p *ImportPlan) take(d *Driver, i Import, items []item, there []splice.Entr
 	}
 }
 
-// freeName makes name unique by appending the lowest possible number.
+// freeName makes a name unique by appending the lowest possible number.
 func freeName(known map[string]any, name string) string {
 	for n := 2; ; n++ {
 		next := fmt.Sprintf("%s-%d", name, n)
