@@ -68,7 +68,7 @@ func (e *Example) noEvidenceReason(tool Name, p *gate.Policy) *gate.Doubt {
 	return &why
 }
 
-// hasFailedMap reports whether any map that gives the label to calls to the tool has an error.
+// hasFailedMap reports whether any map that gives the label to the tool's calls has an error.
 func (c *compiler) hasFailedMap(g labelSource) bool {
 	return slices.ContainsFunc(c.labels.maps[g.as], func(m *Map) bool { return c.failed[m.statement()] != nil && m.tool().Matches(g.tool) })
 }

@@ -18,7 +18,7 @@ const (
 	maxRegexSteps  = 20000 // maximum number of instructions in the compiled program
 )
 
-// A Pattern is a map's pattern.
+// A Pattern selects calls for a [Map], or results for a [Success].
 type Pattern struct {
 	Pos     gate.Position
 	Kind    PatternKind

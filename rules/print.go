@@ -95,7 +95,7 @@ func (r *Rule) withClauses(text string) string {
 	return text + becauseOf(r.Because)
 }
 
-// becauseOf formats the clause with the author's reason.
+// becauseOf formats the clause "because", with the author's reason.
 func becauseOf(reason string) string {
 	if reason == "" {
 		return ""

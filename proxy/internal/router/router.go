@@ -78,7 +78,7 @@ func (r *Router) EndClient(c *session.Client) {
 	}
 }
 
-// endSession ends the state of the session s once all of the session's calls have ended.
+// endSession ends the session s once all of its calls have ended.
 func (r *Router) endSession(s *session.Session) { r.EndState(s.Key()) }
 
 // EndState ends the session whose state has the key k once all calls of that session have ended.

@@ -119,7 +119,7 @@ func ofHop(key []byte) bool {
 	case keyProtocolVersion, keyClientInfo, keyClientCapabilities, keyLogLevel, keyServerInfo, keySubscriptionID:
 		return true
 	}
-	return isOwn(key) // upstreams get such members only from the proxy itself
+	return isOwn(key) // upstreams get members with this prefix only from the proxy itself
 }
 
 // ProgressToken returns the token in the params of an upstream's progress notification. The proxy
