@@ -30,7 +30,7 @@ type committer struct {
 	settle   func(admitted) // settles an admitted call that was never sent
 
 	queue     queue
-	staging   atomic.Int32          // number of steps that are being staged
+	staging   atomic.Int32          // number of calls to withSession in progress, which may queue steps
 	lastFault atomic.Pointer[error] // error of the last failed access, or nil if the database works
 	uncertain uncertainCalls
 	context   commitContext
@@ -245,7 +245,7 @@ func (c *committer) newQueued(k admission.Key) *queued {
 	return &queued{committer: c, session: k, done: make(chan struct{}), op: backend.Op{Session: k.Session, Time: c.now()}}
 }
 
-// enqueue appends s to the queue.
+// enqueue appends s to the queue, and records s as the last step of its rows.
 func (c *committer) enqueue(s *queued) *queued {
 	for i := range s.op.Writes {
 		s.rows[i].last = s

@@ -27,7 +27,7 @@ type entry struct {
 	roams      bool // whether the last read from the database found changes by another process
 	owner      uint64
 	admittedBy map[uint64]string  // other processes that admitted open calls, keyed by call number
-	asks       map[uint64]*queued // steps that staged the calls waiting for approval, keyed by call number
+	asks       map[uint64]*queued // steps of the calls that wait for approval, keyed by call number
 }
 
 // markEnded marks the session as ended. It returns e if the session can be forgotten, because no

@@ -178,7 +178,6 @@ func (q *queue) nextBatch() []*queued {
 	return batch
 }
 
-// unlockCommit releases the commit lock.
 func (q *queue) unlockCommit() { <-q.commitLock }
 
 // gathering decides how long a commit waits for more steps (group commit). Waiting saves work,
@@ -194,7 +193,7 @@ type gathering struct {
 	contention int           // remaining number of commits during which contention is expected
 }
 
-// Limits of gathering.
+// Limits on how long a commit waits for more steps.
 const (
 	fastCommit        = 500 * time.Microsecond // after a commit faster than this, the next one does not wait
 	maxGather         = 2 * time.Millisecond   // longest time that a commit waits

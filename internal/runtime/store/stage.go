@@ -77,7 +77,7 @@ func (d *Durable) stageChange(e *entry, c *admission.Change) (*queued, error) {
 	return d.enqueue(s), nil
 }
 
-// noteAsk remembers the step that staged a call waiting for approval, until the call is answered.
+// noteAsk remembers the step of a call that waits for approval, until the call is answered.
 func (e *entry) noteAsk(delta *gate.Delta, s *queued) {
 	delete(e.asks, delta.Answered)
 	if a := delta.Asked; a != nil {

@@ -189,7 +189,6 @@ func (b *File) update(f func()) error {
 	})
 }
 
-// store writes the pins to the file.
 func (b *File) store() error {
 	c := content{Version: 1, Tools: sorted(b.pins)}
 	var data bytes.Buffer

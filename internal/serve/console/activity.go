@@ -78,7 +78,6 @@ func (b *activityBody) selectRows(all []*row, before string) {
 	}
 }
 
-// setLinks sets the URLs of the page's links.
 func (b *activityBody) setLinks(before string) {
 	v := b.Filter.values()
 	b.Export = addressOf("/activity.jsonl", v)

@@ -58,7 +58,6 @@ func newLogins(hosts []string, now func() time.Time) *logins {
 
 func hashOf(secret string) [32]byte { return sha256.Sum256([]byte(secret)) }
 
-// newCode issues a login code.
 func (d *logins) newCode(p Person) string {
 	code := rand.Text()
 	d.mu.Lock()

@@ -23,7 +23,7 @@ type image struct {
 	stops    map[string]backend.Stop  // all stops in force
 	switched map[string]uint64        // last step since the checkpoint that began or ended a stop, keyed by session
 	used     map[string]use           // approvals used by steps since the checkpoint
-	heads    map[string]head          // heads of the chains that have grown since the checkpoint, keyed by writer
+	heads    map[string]head          // last records of the chains that have grown since the checkpoint, keyed by writer
 	clock    sqlite.Clock
 
 	since time.Time // time when the first step since the checkpoint was applied; zero if the checkpoint is up to date

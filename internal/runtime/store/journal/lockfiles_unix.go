@@ -42,7 +42,6 @@ func (l *lockFiles) replaced() bool {
 	return false
 }
 
-// unlock releases the process lock.
 func (l *lockFiles) unlock() { unlock(l.turn) }
 
 func (l *lockFiles) open(path string) bool {

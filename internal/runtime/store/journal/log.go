@@ -89,7 +89,6 @@ func (l *directory) installNext() error {
 	return l.disk.syncDir(filepath.Dir(l.path))
 }
 
-// open opens the current segment.
 func (l *log) open() error {
 	f, header, err := l.openSegment(l.name(), os.O_RDWR)
 	if err != nil {

@@ -42,7 +42,6 @@ func (b *Backend) setStop(ctx context.Context, stop backend.Stop, on bool, event
 	return nil
 }
 
-// appendStopStep appends the step for a stop.
 func (w *batch) appendStopStep(stop *backend.Stop, on bool, events []backend.Event) error {
 	w.lockImage()
 	defer w.unlockImage()

@@ -136,7 +136,6 @@ func (f *Fold) approvalsAndStops(l *link) error {
 	return notifyChange(l)
 }
 
-// writePart writes a [backend.Part] to the database.
 func writePart(l *link, c *Change) error {
 	scope, name := string(c.ID.Scope), c.ID.Name
 	if c.Cleared {
