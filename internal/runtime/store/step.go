@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// step is a change to a session of a [Memory]. Its records are queued. It implements
+// step is a change to a session of a [Memory], with its queued records. It implements
 // admission.Commit.
 type step struct {
 	memory   *Memory

@@ -13,8 +13,8 @@ import (
 var static embed.FS
 
 // versions maps the name of each static file to the first characters of the hash of its content.
-// The URLs of the files on pages include this version, so that a browser can cache each file until
-// it changes.
+// Pages refer to the files by URLs that include this version, so that a browser can cache each file
+// until it changes.
 var versions = func() map[string]string {
 	all := map[string]string{}
 	entries, err := static.ReadDir("static")
