@@ -40,7 +40,7 @@ func (p *Relay) Relevel(ctx context.Context) {
 // A serverLevel is the log level last sent to a server.
 type serverLevel struct {
 	mu   sync.Mutex // held while sending a level, because levels must be sent in the order of the clients' requests
-	told string     // the level; empty if none was sent
+	told string     // level last sent; empty if none was sent
 }
 
 // SetUpstreamLevel sends the most verbose level of all clients to a server that uses a revision up
