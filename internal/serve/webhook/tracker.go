@@ -29,7 +29,7 @@ type tracker struct {
 	mu           sync.Mutex
 	open         map[string]*trackedApproval
 	perPrincipal map[string]int // number of tracked approvals of each principal
-	full         bool           // whether add has reported that the tracker is full
+	full         bool           // whether add has reported that a limit is reached
 	closed       bool
 }
 
@@ -38,8 +38,8 @@ func newTracker() *tracker {
 }
 
 // add starts to track the approval a and calls work.Add(1). It returns nil if the tracker is closed
-// or full, or already tracks the approval. The second result is true only if the tracker has just
-// become full, so that the caller logs this once.
+// or already tracks the approval, or if a limit is reached. The second result is true only the first
+// time that a limit is reached, so that the caller logs this once.
 func (s *tracker) add(ctx context.Context, work *sync.WaitGroup, a operator.ApprovalInfo) (q *trackedApproval, first bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
