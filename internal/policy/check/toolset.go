@@ -127,9 +127,9 @@ func (s ToolSet) Hooked() []string {
 	})
 }
 
-// AddHooks adds the agents that use petrigate as a hook for this user. complete reports whether
-// these are all of the user's agents. If hook events arrive over the network, other users may have
-// more agents.
+// AddHooks adds the agents that use petrigate as a hook for this user. The parameter complete tells
+// whether these are all of the user's agents. If hook events arrive over the network, other users
+// may have more agents.
 func (s *ToolSet) AddHooks(agents []string, complete bool) {
 	if complete && !s.Agents {
 		s.Hooks = agents

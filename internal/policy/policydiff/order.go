@@ -17,8 +17,8 @@ import (
 // several sessions.
 
 // excluded reports for each direction whether a difference is impossible: whether the new policy
-// cannot be stricter (index 0), and whether it cannot be looser (index 1). alone holds the maps
-// that only one of the policies has.
+// cannot be stricter (index 0), and whether it cannot be looser (index 1). The maps in alone belong
+// to only one of the policies.
 func (d *Comparison) excluded(alone []gate.Map) (never [2]bool) {
 	from, to := d.sides[0], d.sides[1]
 	if doubted(from, to, alone) != "" {

@@ -150,8 +150,8 @@ func (p *product) expandLoose(k int) (missing []int) {
 }
 
 // confirm replays a run under the whole policies, with the gate's clock. It returns no witness if
-// the run is not possible, or if omitted shared nets change a decision. In the latter case, missing
-// holds these nets.
+// the run is not possible, or if omitted shared nets change a decision. In the latter case, confirm
+// returns the indexes of these nets.
 func (p *product) confirm(t verify.Trace, found [2]permission) (w *Witness, missing []int) {
 	whole := [2]*gate.Policy{p.sides[0].whole, p.sides[1].whole}
 	if p.loose {

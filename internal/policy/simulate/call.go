@@ -51,7 +51,7 @@ func ParseCalls(text string) ([]Call, error) {
 	}
 }
 
-// object parses the JSON object at the start of text. rest is the text after it.
+// object parses the JSON object at the start of text, and also returns the rest of the text.
 func object(text string) (object json.RawMessage, rest string, err error) {
 	d := json.NewDecoder(strings.NewReader(text))
 	if err := d.Decode(&object); err != nil {

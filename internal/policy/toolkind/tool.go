@@ -56,8 +56,9 @@ func Of(t Listed, server *Server) Guess {
 }
 
 // applyHints applies the hints that make the guess more cautious, and also readOnlyHint if the kind
-// is unclear. known reports whether the tool is in the list of well-known servers. For such a tool,
-// applyHints ignores openWorldHint, and also destructiveHint unless the tool would only read.
+// is unclear. The parameter known tells whether the tool is in the list of well-known servers. For
+// such a tool, applyHints ignores openWorldHint, and also destructiveHint unless the tool would
+// only read.
 func (g *Guess) applyHints(annotations json.RawMessage, known bool) {
 	var hints struct {
 		ReadOnly    *bool `json:"readOnlyHint"`

@@ -114,5 +114,5 @@ func (m *prover) Budgeted(tag func(*callclass.Class) uint8, count int, b explore
 	return m.Model.Budgeted(tag, count, b)
 }
 
-// again is the tag bit of calls that use up an earlier success.
+// again is the tag bit that marks calls that use up an earlier success.
 const again = 8

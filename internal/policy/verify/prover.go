@@ -48,7 +48,7 @@ func listed(p *gate.Policy) []gate.Tool {
 
 // groups partitions the enforced nets. Nets that share calls are in the same group.
 func (m *prover) groups() [][]int {
-	group := make([]int, len(m.Nets)) // by net, the index of the first net in its group
+	group := make([]int, len(m.Nets)) // for each net, the index of the first net in its group
 	for i := range group {
 		group[i] = i
 	}

@@ -58,9 +58,9 @@ func (n *Net) exempts(name string) bool {
 }
 
 // kindsOf returns values that match all patterns in set, one value for each combination of
-// properties of the patterns' labels. The values match no other patterns, except perhaps those in
-// either, which make no difference. If no such text can exist, kindsOf returns no values. ok is
-// false if there are too many combinations.
+// properties of the patterns' labels. The values may also match patterns in the set either, because
+// this makes no difference, but no further patterns. If no such text can exist, kindsOf returns no
+// values. ok is false if there are too many combinations.
 func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (values []*value, ok bool) {
 	text, known := witness(ps, set)
 	if !known && impossible(ps, set, either) {
@@ -163,7 +163,7 @@ func hitsOf(ps []pattern, set uint64) []hit {
 func hitsKey(hits []hit) string { return fmt.Sprint(hits) }
 
 // reads returns the matches of the maps in text, without the label properties that do not matter.
-// exact reports whether exactly the patterns in set match text.
+// The second result is true if exactly the patterns in set match text.
 func (b *Enumerator) reads(ps []pattern, set uint64, text string) (hits []hit, exact bool) {
 	if !exactly(ps, set, text) {
 		return nil, false

@@ -108,9 +108,9 @@ func (b *vocabulary) taken() map[string]bool {
 	return taken
 }
 
-// synthesizeBases adds tools that the patterns distinguish only by their actions. unnamed holds the
-// tools that no rule names; they already represent the tools that the same patterns match. A tool
-// that a rule names represents only itself.
+// synthesizeBases adds tools that the patterns distinguish only by their actions. The tools in
+// unnamed are those that no rule names; they already represent the tools that the same patterns
+// match. A tool that a rule names represents only itself.
 func (b *vocabulary) synthesizeBases(v synthesis, unnamed []string) (complete bool) {
 	v.apart = func(at []uint64) string {
 		after := v.step(at, '.')

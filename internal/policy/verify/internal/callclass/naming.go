@@ -16,9 +16,9 @@ type policyNaming struct {
 	others map[string]bool // names of known tools that contain a dot; actions with these names do not count as evidence
 }
 
-// newNaming collects the names that the rules use and numbers their patterns. extra holds the names
-// that assertions use. Their patterns, and those of nets with their own maps, come last, so adding
-// them does not affect any other net.
+// newNaming collects the names that the rules use and numbers their patterns. The names in extra
+// are those that assertions use. Their patterns, and those of nets with their own maps, come last,
+// so adding them does not affect any other net.
 func newNaming(maps []gate.Map, nets []*Net, extra []gate.Tool, known []Tool) *policyNaming {
 	g := &policyNaming{Naming: *naming.New(nil), maps: newMappings(maps, -1), others: make(map[string]bool)}
 	for _, t := range known {

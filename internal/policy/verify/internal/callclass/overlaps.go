@@ -13,8 +13,8 @@ type Overlap struct {
 // script can run both.
 const maxRead = 200
 
-// Overlaps finds pairs of maps that read the same field and can match the same text. more is true
-// if there may be further pairs because the search was stopped or reached a limit.
+// Overlaps finds pairs of maps that read the same field and can match the same text. The second
+// result is true if there may be further pairs because the search was stopped or reached a limit.
 func Overlaps(p *gate.Policy, stop func() bool) (found []Overlap, more bool) {
 	o := overlaps{stop: stop}
 	o.look(p.Maps())

@@ -147,9 +147,9 @@ var (
 	opposite = map[string]string{"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
 )
 
-// comparisons returns the conjuncts of source that compare the field with a number. whole reports
-// whether these are all conjuncts of source. If source might not be a conjunction, comparisons
-// returns nil and false.
+// comparisons returns the conjuncts of source that compare the field with a number. The second
+// result is true if these are all conjuncts of source. If source might not be a conjunction,
+// comparisons returns nil and false.
 func comparisons(source, field string) (all []comparison, whole bool) {
 	source = quote.ReplaceAllString(expression(source), "''")
 	if strings.ContainsAny(source, "|?(") {

@@ -90,8 +90,8 @@ func listed(actions []string) (values []*value, ok bool) {
 }
 
 // actionValues returns the actions that the policy distinguishes, starting with those whose text is
-// unknown. listed holds the actions to try in lists: all except those that represent several other
-// actions together.
+// unknown. It also returns the actions to try in lists: all except those that represent several
+// other actions together.
 func (b *Enumerator) actionValues(tools []naming.Label, ps []pattern) (values []*value, listed []string) {
 	var texts []string
 	for _, t := range tools {
