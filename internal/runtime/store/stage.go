@@ -161,7 +161,7 @@ func (e *entry) apply(delta *gate.Delta) {
 	e.state.Apply(delta)
 }
 
-// rowOf returns the row of the part of the state that contains the net.
+// rowOf returns the row for the net's part of the state.
 func (e *entry) rowOf(net int) *row {
 	for _, p := range e.parts {
 		if slices.Contains(p.nets, net) {

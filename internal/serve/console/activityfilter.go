@@ -171,7 +171,7 @@ func (m *matcher) hasWords(r *row) bool {
 	return true
 }
 
-// texts returns all strings from the row that appear on a page.
+// texts returns all of the row's strings that appear on a page.
 func (r *row) texts() []string {
 	texts := make([]string, 0, 24)
 	texts = append(texts, r.Event, r.Tool, r.Decision, r.Outcome, r.Kind, r.Reason, r.Session, r.Principal, r.Client, r.Approval, r.Channel, r.Actor, r.By, r.About, r.command)

@@ -16,7 +16,7 @@ import (
 // batch holds the steps of a single write.
 type batch struct {
 	*Backend
-	versions  map[backend.PartID]int64    // versions of parts of the state after the batch's steps
+	versions  map[backend.PartID]int64    // versions that parts of the state have after the batch's steps
 	refused   map[backend.PartID]bool     // parts of the state that the refused steps would have changed
 	approvals map[string]backend.Approval // approvals that the ops use, as read from the checkpoint
 	usedInLog []string                    // IDs of approvals that steps in the log had used before the checkpoint was read

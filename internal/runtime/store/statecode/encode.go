@@ -118,7 +118,7 @@ func (e *encoder) would(n gate.WouldCount) {
 	e.dst = append(strconv.AppendInt(e.dst, int64(n.Asked), 10), ']')
 }
 
-// nets appends the nets in the scope that are not in their initial state.
+// nets appends those nets of the scope that are not in their initial state.
 func (e *encoder) nets(s *gate.State, scope gate.Scope) {
 	any := false
 	for i := range e.Codec.nets {
