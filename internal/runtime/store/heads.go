@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// maxHeads bounds the number of other chains that the record of a process's start names. These are
+// maxHeads bounds the number of other chains named in the record of a process's start. These are
 // the chains with the newest records; earlier start records name the others.
 const maxHeads = 100
 
