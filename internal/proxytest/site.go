@@ -208,7 +208,7 @@ func (s *Site) Executed(tool string, n int) {
 
 // Eventually polls ok until it returns true. Use it to wait for changes that the proxy does not
 // announce. what describes the awaited state.
-func (s *Site) Eventually(what string, ok func() bool) {
+func (s *Site) Eventually(state string, ok func() bool) {
 	s.T.Helper()
 	limit := time.NewTimer(Patience)
 	defer limit.Stop()
@@ -218,7 +218,7 @@ func (s *Site) Eventually(what string, ok func() bool) {
 		select {
 		case <-tick.C:
 		case <-limit.C:
-			s.T.Fatalf("waited in vain until %s", what)
+			s.T.Fatalf("waited in vain until %s", state)
 		}
 	}
 }

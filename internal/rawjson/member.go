@@ -38,19 +38,19 @@ func StringAt(obj []byte, keys ...string) string {
 // Members reports whether obj was read to its end and is an object, surrounded only by white space.
 // It returns false if yield stopped the iteration, or if obj is malformed or another kind of value.
 // Members before a malformed one are passed to yield.
-func Members(obj []byte, yield func(key, value []byte, at int) bool) bool {
+func Members(obj []byte, yield func(key, value []byte, start int) bool) bool {
 	return each(obj, '{', '}', yield)
 }
 
 // Elements calls yield for each element of the array arr in order, until yield returns false. The
 // value is a slice of arr that starts at offset at. Elements reports whether arr was read to its
 // end and is an array; see [Members].
-func Elements(arr []byte, yield func(value []byte, at int) bool) bool {
-	return each(arr, '[', ']', func(_, value []byte, at int) bool { return yield(value, at) })
+func Elements(arr []byte, yield func(value []byte, start int) bool) bool {
+	return each(arr, '[', ']', func(_, value []byte, start int) bool { return yield(value, start) })
 }
 
 // each implements [Members] and [Elements]; the elements of an array have a nil key.
-func each(doc []byte, open, end byte, yield func(key, value []byte, at int) bool) bool {
+func each(doc []byte, open, end byte, yield func(key, value []byte, start int) bool) bool {
 	i := skipSpace(doc, 0)
 	if peek(doc, i) != open {
 		return false
@@ -84,7 +84,7 @@ func each(doc []byte, open, end byte, yield func(key, value []byte, at int) bool
 
 // memberKey reads the key at offset i and the colon after it. at is the offset of the value, or -1
 // if the key is malformed.
-func memberKey(obj []byte, i int) (key []byte, at int) {
+func memberKey(obj []byte, i int) (key []byte, start int) {
 	if peek(obj, i) != '"' {
 		return nil, -1
 	}

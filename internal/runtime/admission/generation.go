@@ -98,10 +98,10 @@ func (g *Generation) IsActive(net string) bool {
 // keepSwitches returns the nets of next, the new policy, that are active after a swap: the nets in
 // active, or all nets if active is nil. However, a net that an operator has switched on or off
 // under g stays on or off.
-func (g *Generation) keepSwitches(next *gate.Policy, active []string) []string {
+func (g *Generation) keepSwitches(p *gate.Policy, active []string) []string {
 	on := func(list []string, net string) bool { return list == nil || slices.Contains(list, net) }
 	names, all := []string{}, active == nil
-	for _, n := range next.Nets() {
+	for _, n := range p.Nets() {
 		is := on(active, n.Name)
 		if now := g.IsActive(n.Name); g.has(n.Name) && now != on(g.Given, n.Name) {
 			is, all = now, all && now

@@ -42,19 +42,19 @@ func tableOf(of reflect.Type) (t table) {
 // objects have their members in table order.
 func (t table) find(name []byte, next int) int {
 	for i := next; i < len(t); i++ {
-		if t[i].is(name) {
+		if t[i].named(name) {
 			return i
 		}
 	}
 	for i := range t[:next] {
-		if t[i].is(name) {
+		if t[i].named(name) {
 			return i
 		}
 	}
 	return -1
 }
 
-// is reports whether m has the given name. It compares the first byte separately for speed.
-func (m *member) is(name []byte) bool {
+// named reports whether m has the given name. It compares the first byte separately for speed.
+func (m *member) named(name []byte) bool {
 	return len(m.name) == len(name) && m.name[0] == name[0] && m.name == string(name)
 }

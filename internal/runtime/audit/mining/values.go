@@ -269,7 +269,7 @@ func (c *candidate) supported(least, tried int) bool {
 	return c.alt < 0 || c.early < c.drawn && c.altEarly < c.drawn && coveredByChance(c.drawn, c.early, c.altEarly).beats(tried)
 }
 
-// The method together determines whether both fields of a two-field key are needed: neither is
+// The type together determines whether both fields of a two-field key are needed: neither is
 // redundant if each occurs with several values of the other.
 type together struct {
 	partners [2]map[string]string

@@ -18,7 +18,7 @@ type Budget struct {
 // Budgeted looks for a net that bounds the number of calls tagged as wanted. The net has a place
 // that starts with at most count tokens, and each wanted call permanently takes one of them.
 // Nothing refills the place, except possibly the clock.
-func (m *Model) Budgeted(tag func(*callclass.Class) uint8, count int, b Budget) (net int, ok bool) {
+func (m *Model) Budgeted(tag func(*callclass.Class) uint8, limit int, b Budget) (net int, ok bool) {
 	if m.Calls.Gap(nil, tag) != "" {
 		return 0, false
 	}
@@ -27,7 +27,7 @@ func (m *Model) Budgeted(tag func(*callclass.Class) uint8, count int, b Budget) 
 			continue
 		}
 		for p, name := range n.Info.Places {
-			if tokens := n.Info.Initial[name]; tokens > 0 && tokens <= count && m.pays(n, p, tag, b.Every) {
+			if tokens := n.Info.Initial[name]; tokens > 0 && tokens <= limit && m.pays(n, p, tag, b.Every) {
 				return n.Index, true
 			}
 		}

@@ -263,10 +263,10 @@ func endsLater(ms []Move, call int) bool {
 
 // Repeat returns a copy of ms with more additional calls inserted before move i, which must begin a
 // call. The new calls have the same class as this call and succeed one after the other.
-func Repeat(ms []Move, i, more int) []Move {
+func Repeat(ms []Move, i, n int) []Move {
 	at := ms[i].Call
 	out := slices.Clone(ms[:i])
-	out = append(out, Move{Call: at, Class: ms[i].Class, Times: more})
+	out = append(out, Move{Call: at, Class: ms[i].Class, Times: n})
 	for _, mv := range ms[i:] {
 		if mv.Call >= at {
 			mv.Call++

@@ -263,13 +263,13 @@ func (s *Space) started(k int32, by event, mon uint32) {
 
 // reach visits the state in next, after it has added the call described by open to the calls in
 // flight, provided that this call holds anything.
-func (s *Space) reach(next []uint32, open openType, from int32, by event) {
-	if len(open.holds) > 0 {
-		next = append(next[:1+len(s.nets)], s.insert(next[1+len(s.nets):], s.typeOf(open))...)
+func (s *Space) reach(words []uint32, t openType, from int32, by event) {
+	if len(t.holds) > 0 {
+		words = append(words[:1+len(s.nets)], s.insert(words[1+len(s.nets):], s.typeOf(t))...)
 	}
-	s.clearSpoiled(next)
-	s.next = next
-	s.visit(next, from, by)
+	s.clearSpoiled(words)
+	s.next = words
+	s.visit(words, from, by)
 }
 
 // spoils reports whether calls of the type with number id invalidate evidence in some net.
