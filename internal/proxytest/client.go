@@ -230,8 +230,8 @@ func (c *Client) Send(raw []byte, change http.Header) {
 	})
 }
 
-// newRequest returns a request without a body, with the headers of a correct client. last is the ID
-// of the last event received, or empty.
+// newRequest returns a request without a body, with the headers of a correct client. The argument
+// last is the ID of the last event received, or empty.
 func (c *Client) newRequest(ctx context.Context, method, last string) *http.Request {
 	c.T.Helper()
 	r, err := http.NewRequestWithContext(ctx, method, c.Site.HTTP.URL+"/mcp", http.NoBody)
@@ -334,7 +334,8 @@ func (c *Client) ListenToPushes() {
 	})
 }
 
-// Resume requests the rest of an interrupted stream. last is the ID of the last event received.
+// Resume requests the rest of an interrupted stream. The argument last is the ID of the last event
+// received.
 func (c *Client) Resume(last string) {
 	c.T.Helper()
 	r := c.newRequest(context.Background(), http.MethodGet, last)

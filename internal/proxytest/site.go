@@ -207,7 +207,7 @@ func (s *Site) Executed(tool string, n int) {
 }
 
 // Eventually polls ok until it returns true. Use it to wait for changes that the proxy does not
-// announce. what describes the awaited state.
+// announce. The argument state describes the awaited state for failure reports.
 func (s *Site) Eventually(state string, ok func() bool) {
 	s.T.Helper()
 	limit := time.NewTimer(Patience)

@@ -33,7 +33,7 @@ func StringAt(obj []byte, keys ...string) string {
 
 // Members calls yield for each member of the object obj in source order, until yield returns false.
 // The key is decoded; it is a slice of obj if it has no escapes. The value is a slice of obj that
-// starts at offset at.
+// begins at offset start.
 //
 // Members reports whether obj was read to its end and is an object, surrounded only by white space.
 // It returns false if yield stopped the iteration, or if obj is malformed or another kind of value.
@@ -43,7 +43,7 @@ func Members(obj []byte, yield func(key, value []byte, start int) bool) bool {
 }
 
 // Elements calls yield for each element of the array arr in order, until yield returns false. The
-// value is a slice of arr that starts at offset at. Elements reports whether arr was read to its
+// value is a slice of arr that begins at offset start. Elements reports whether arr was read to its
 // end and is an array; see [Members].
 func Elements(arr []byte, yield func(value []byte, start int) bool) bool {
 	return each(arr, '[', ']', func(_, value []byte, start int) bool { return yield(value, start) })
@@ -82,8 +82,8 @@ func each(doc []byte, open, end byte, yield func(key, value []byte, start int) b
 	}
 }
 
-// memberKey reads the key at offset i and the colon after it. at is the offset of the value, or -1
-// if the key is malformed.
+// memberKey reads the key at offset i and the colon after it. The value begins at offset start;
+// start is -1 if the key is malformed.
 func memberKey(obj []byte, i int) (key []byte, start int) {
 	if peek(obj, i) != '"' {
 		return nil, -1

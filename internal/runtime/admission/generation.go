@@ -95,8 +95,8 @@ func (g *Generation) IsActive(net string) bool {
 	return g.Active == nil || slices.Contains(g.Active, net)
 }
 
-// keepSwitches returns the nets of next, the new policy, that are active after a swap: the nets in
-// active, or all nets if active is nil. However, a net that an operator has switched on or off
+// keepSwitches returns the nets of p, the new policy, that are active after a swap: the nets listed
+// in active, or all nets if active is nil. However, a net that an operator has switched on or off
 // under g stays on or off.
 func (g *Generation) keepSwitches(p *gate.Policy, active []string) []string {
 	on := func(list []string, net string) bool { return list == nil || slices.Contains(list, net) }

@@ -38,8 +38,8 @@ func tableOf(of reflect.Type) (t table) {
 	return t
 }
 
-// find returns the index of the named member, or -1. It starts searching at next, because most
-// objects have their members in table order.
+// find returns the index of the named member, or -1. It starts searching at index next, because
+// most objects have their members in table order.
 func (t table) find(name []byte, next int) int {
 	for i := next; i < len(t); i++ {
 		if t[i].named(name) {

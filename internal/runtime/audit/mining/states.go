@@ -1,7 +1,7 @@
 package mining
 
-// entry returns m[key], creating the entry if necessary. If m already has limit entries, the new
-// entry is not stored.
+// entry returns m[key], creating the entry if necessary. If m has reached the limit, the new entry
+// is not stored.
 func entry[K comparable, V any](m map[K]*V, key K, limit int) *V {
 	v := m[key]
 	if v == nil {

@@ -16,7 +16,7 @@ type Budget struct {
 }
 
 // Budgeted looks for a net that bounds the number of calls tagged as wanted. The net has a place
-// that starts with at most count tokens, and each wanted call permanently takes one of them.
+// that starts with no more tokens than limit, and each wanted call permanently takes one of them.
 // Nothing refills the place, except possibly the clock.
 func (m *Model) Budgeted(tag func(*callclass.Class) uint8, limit int, b Budget) (net int, ok bool) {
 	if m.Calls.Gap(nil, tag) != "" {

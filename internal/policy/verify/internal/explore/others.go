@@ -126,7 +126,7 @@ type others struct {
 
 // follow tries to show that no call selected by match is possible after the run. It returns "" if
 // it succeeds, and otherwise the reason why this is unknown. On the way, it adds admitted calls
-// with other values to o.calls; more reports whether it found any.
+// with other values to o.calls. The result more reports whether it found any such calls.
 func (o *others) follow(ms []Move, match func(*callclass.Class) bool) (why string, more bool) {
 	r := o.model.runOf(o.nets)
 	if r.play(ms); r.long {

@@ -313,7 +313,7 @@ func (r *run) key() string {
 }
 
 // continuations returns the runs that extend r by the success of one call, either in flight or new.
-// If a call selected by match can begin, continuations instead returns, as found, the run that
+// If a call selected by match can begin, continuations instead returns a single run, found, that
 // continues with this call.
 func (r *run) continuations(calls []*callclass.Class, match func(*callclass.Class) bool) (next []*run, found *run) {
 	for _, s := range calls {

@@ -261,7 +261,7 @@ func endsLater(ms []Move, call int) bool {
 	return slices.ContainsFunc(ms, func(mv Move) bool { return mv.Class == nil && mv.Call == call })
 }
 
-// Repeat returns a copy of ms with more additional calls inserted before move i, which must begin a
+// Repeat returns a copy of ms with n additional calls inserted before move i, which must begin a
 // call. The new calls have the same class as this call and succeed one after the other.
 func Repeat(ms []Move, i, n int) []Move {
 	at := ms[i].Call

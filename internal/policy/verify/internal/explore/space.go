@@ -261,8 +261,8 @@ func (s *Space) started(k int32, by event, mon uint32) {
 	s.reach(next, open, k, by)
 }
 
-// reach visits the state in next, after it has added the call described by open to the calls in
-// flight, provided that this call holds anything.
+// reach visits the state in words, after adding the call described by t to the calls in flight if
+// it holds anything.
 func (s *Space) reach(words []uint32, t openType, from int32, by event) {
 	if len(t.holds) > 0 {
 		words = append(words[:1+len(s.nets)], s.insert(words[1+len(s.nets):], s.typeOf(t))...)

@@ -285,8 +285,8 @@ func (n *Net) end(state, hold int, o gate.Outcome) *ended {
 	return e
 }
 
-// succeed produces the output of the transitions in done, which the call began, and fires the
-// transitions of its watches.
+// succeed produces the output of the given transitions, which the call began, and fires the
+// transitions of the call's watches.
 func (n *structure) succeed(l *local, done, watches []int) (killed uint64) {
 	for _, t := range done {
 		n.Trans[t].Put(l.marking)
