@@ -51,8 +51,8 @@ func (v Value) Flag() (on, ok bool) { return v.text == "true", v.hasKind(boolKin
 // Count reads a non-negative whole number.
 func (v Value) Count() (int, bool) { return whole(0, math.MaxInt32)(v) }
 
-// whole returns a function that reads a whole number between low and high. It rejects numbers with
-// a plus sign, leading zeros, a fraction or an exponent.
+// whole returns a function that reads a whole number within the given limits. It rejects numbers
+// with a plus sign, leading zeros, a fraction or an exponent.
 func whole(low, high int) func(Value) (int, bool) {
 	return func(v Value) (int, bool) {
 		if !v.hasKind(numberKind) {
@@ -113,8 +113,8 @@ var units = []struct {
 	bytes int64
 }{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"B", 1}}
 
-// size returns a function that reads a number of bytes with a unit. The number must be at least low
-// and less than 2 GiB.
+// size returns a function that reads a number of bytes with a unit. It accepts numbers from the
+// given minimum up to, but not including, 2 GiB.
 func size(low int) func(Value) (int, bool) {
 	return func(v Value) (int, bool) {
 		n, ok := sizeUpTo(int64(low), math.MaxInt32)(v)
@@ -122,8 +122,8 @@ func size(low int) func(Value) (int, bool) {
 	}
 }
 
-// sizeUpTo returns a function that reads a number of bytes with a unit. The number must be between
-// low and high.
+// sizeUpTo returns a function that reads a number of bytes with a unit. It accepts numbers within
+// the given limits.
 func sizeUpTo(low, high int64) func(Value) (int64, bool) {
 	return func(v Value) (int64, bool) {
 		if !v.requireUnit("MiB") {
@@ -268,7 +268,7 @@ func listOf[T any](read func(Value) (T, bool)) func(Value) ([]T, bool) {
 }
 
 // mapOf returns a function that reads a mapping with keys chosen by users, by calling read for each
-// value. In messages, a value is named by prefix followed by its key.
+// value. In messages, the name of a value consists of the prefix and the key.
 func mapOf[T any](prefix string, read func(Value) (T, bool)) func(Value) (map[string]T, bool) {
 	return func(v Value) (map[string]T, bool) {
 		all := make(map[string]T, len(v.fields))

@@ -143,8 +143,8 @@ func readPinned(to *string, check func(string) error) func(Value) {
 	}
 }
 
-// addressProblem returns the reason why a base policy cannot be read from this URL, or the empty
-// string.
+// addressProblem returns the reason why a base policy cannot be read from the URL, or the empty
+// string if it can.
 func addressProblem(address string) string {
 	u, err := url.Parse(address)
 	switch {

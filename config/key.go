@@ -33,7 +33,7 @@ const maxApprovals = 100
 // resultPrefix marks a path that leads into the call's result.
 const resultPrefix = "result."
 
-// readKey reads a list of fields without duplicates.
+// readKey reads a list of fields and reports duplicates.
 func readKey(v Value) ([]KeyField, bool) {
 	key, ok := nonEmpty(listOf(readKeyField))(v)
 	seen := make(map[string]Position, len(key))

@@ -117,7 +117,7 @@ func Servers(o Options) (file string, servers []Server, err error) {
 }
 
 // Parse checks the bytes of a configuration. It ignores Options.Path. Relative paths are relative
-// to the directory of the file name. The error is an [ErrorList]. For the bytes {}, Parse returns
+// to the directory of the named file. The error is an [ErrorList]. For the bytes {}, Parse returns
 // the defaults, overridden by the environment and the flags.
 func Parse(name string, src []byte, o Options) (*Config, error) {
 	o.text = o.text || o.Found && (o.Trust == nil || !o.Trust(name, src))

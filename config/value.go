@@ -58,8 +58,8 @@ func (v Value) Position() Position { return v.position(v.node) }
 // Fault records a mistake in the value, with a hint on how to correct it.
 func (v Value) Fault(msg, hint string) { v.faultAt(v.node, msg, hint) }
 
-// Fields decodes a mapping with the functions in known. It reports every other key as a mistake,
-// and returns true if there were no mistakes.
+// Fields decodes a mapping by calling the function for each known key. It reports every other key
+// as a mistake, and returns true if there were no mistakes.
 func (v Value) Fields(known Keys) (ok bool) {
 	before := v.Faults()
 	if v.visit != nil {

@@ -55,7 +55,7 @@ type AdoptOptions struct {
 // first p's nets in order, then the dropped nets. [Policy.Heirs] determines which nets correspond to
 // each other.
 //
-//   - A net with an unchanged fingerprint, including the maps that give it the names of calls (see [Map]), keeps its state, whether or not it is in shadow mode.
+//   - A net with an unchanged fingerprint, including the maps that give calls the names that it lists (see [Map]), keeps its state, whether or not it is in shadow mode.
 //   - A limit from rules that counts the same calls for the same callers keeps its usage. If the usage exceeds the new maximum, nothing is left until enough has been refunded, and the excess still counts if the limit is raised again (see [Debt]). Clock refunds start at the current time.
 //   - Any other net starts in its initial state. But if that would lose the state of a hand-written net that is not in shadow mode, the net is [Held]: the caller must either keep the old policy or reset the net. In the returned state, a held net is in its initial state.
 //
@@ -219,9 +219,10 @@ func (n *net) convertShadow(d *NetData) *NetData {
 	return &c
 }
 
-// withUsageOf returns a state for the limit n with the usage of the limit that it replaces, old,
-// whose state is d. If family is true, the two limits have the same [NetID].Family, so the result
-// also retains the watches, that is, the observers that wait for calls to end.
+// withUsageOf returns a state for the limit n, which replaces the limit old. The state has the
+// usage recorded in d, the state of old. If family is true, the two limits have the same
+// [NetID].Family, so the result also retains the watches, that is, the observers that wait for
+// calls to end.
 func (n *net) withUsageOf(old *net, d *NetData, family bool, t time.Time) *NetData {
 	one := func(d *NetData) *NetData {
 		c := &NetData{Active: d.Active, Meta: d.Meta}

@@ -39,7 +39,7 @@ type net struct {
 	spoils          bool       // whether any transition spoils evidence; see [Transition.Spoils]
 	hasEvidence     bool       // whether any transition has Evidence
 	awaits          []string   // names of calls whose success the net awaits
-	spoiledEvidence []string   // equal to awaits if any transition spoils evidence; otherwise empty
+	spoiledEvidence []string   // the names in awaits if any transition spoils evidence; otherwise empty
 
 	budget *budget // the limited quantity; nil unless the net is a limit from rules
 

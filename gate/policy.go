@@ -16,9 +16,9 @@ type PolicyOptions struct {
 	Shadow bool // whether to put all nets and the default in shadow mode
 	Static bool // whether to forbid switching nets on or off at run time
 
-	// AskDoubts means that a person is asked about a call that a net blocks only because the call
-	// might have a name; see [Block.Doubt]. If the person approves, the call is decided without
-	// that name.
+	// AskDoubts means that a person is asked about a call that a net blocks only because of an
+	// uncertain name; see [Block.Doubt]. If the person approves, the call is decided without that
+	// name.
 	AskDoubts bool
 
 	// Labels are used in addition to the labels of the nets. They are needed if no net has labels
@@ -43,7 +43,7 @@ type Policy struct {
 	netTable
 	deny   bool
 	shadow bool // whether the whole policy is in shadow mode
-	static bool // whether no net may be switched at run time
+	static bool // whether switching nets at run time is forbidden
 	asks   bool // whether to ask a person about uncertain names; see [PolicyOptions.AskDoubts]
 	print  string
 	parts  []part // first two words of each command that has three or more words and whose name some net awaits
@@ -154,7 +154,7 @@ func (p *Policy) JudgesResults() bool { return len(p.successes) > 0 }
 func (p *Policy) ReadsResults() bool { return p.results || len(p.successes) > 0 }
 
 // Ignored returns the arguments that do not belong to c's identity; see [PolicyOptions.Ignored]. It
-// returns nil if all arguments belong to it.
+// returns nil if all arguments do.
 func (p *Policy) Ignored(c *Call) []string {
 	return p.ignored.ofCall(c)
 }

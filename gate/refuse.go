@@ -170,8 +170,8 @@ func (f *finding) matched(l *naming.Label) *naming.Label {
 	return l
 }
 
-// gives reports whether the maps (see [Map]) that name calls for the net give the name to this call,
-// and explains any doubt; see [Policy.Why].
+// gives reports whether the name comes from the maps (see [Map]) that the net uses: its own maps or
+// those of the policy. It also explains any doubt; see [Policy.Why].
 func (c *namedCall) gives(f *finding, name string) (Doubt, Found) {
 	if f.net.Labels == nil {
 		return f.net.own.Why(c.call, c.tools, name)

@@ -24,8 +24,8 @@ type End struct {
 	// Text is the result text of a successful call, for [Policy.Judged].
 	Text string
 
-	// Broken is the condition on results that the result violated, if [Policy.Judged] therefore
-	// turned a success into a failure; otherwise nil.
+	// Broken is the condition that the result violated, if [Policy.Judged] turned a success into a
+	// failure because of it; otherwise nil.
 	Broken *Condition
 
 	// All means that all calls represented by this call have ended in the same way, as determined
@@ -33,8 +33,8 @@ type End struct {
 	All bool
 }
 
-// A PreparedEnd is an [End] whose result has already been parsed, so that no state needs to be
-// locked while parsing. It is not safe for concurrent use.
+// A PreparedEnd is an [End] whose result has already been parsed, so that no state is locked during
+// parsing. It is not safe for concurrent use.
 type PreparedEnd struct {
 	policy  *Policy
 	end     End

@@ -12,7 +12,7 @@ func (j *judgement) shadow(d *Delta, number uint64) (findings, *Refusal) {
 	d.Nets = append(append(d.Nets, w.ticked...), a.ticked...)
 	for i := range j.shadows {
 		s := &j.shadows[i]
-		if s.value != nil && (i == 0 || j.shadows[i-1].net != s.net) { // the counts in ShadowData belong to the default state, but a net with a key may have only subjects for values in j.shadows
+		if s.value != nil && (i == 0 || j.shadows[i-1].net != s.net) { // the counts in ShadowData belong to the default state, but for a net with a key, j.shadows may contain only subjects for key values
 			at := subject{net: s.net, data: s.base}
 			at.move(d, &Delta{}, &Delta{}, r, baseChange{})
 		}

@@ -118,10 +118,10 @@ func (n *net) valuesAfter(base, after *NetData, c baseChange) *Values {
 	})
 }
 
-// withLateWatches returns a copy of old, the state of a key value, with those of the call's watches
-// in base marked as lapsed whose observers old disables. It is used if calls with higher numbers
-// were admitted before the call, because the order of the numbers then cannot show this later; see
-// [move.wasEnabled].
+// withLateWatches returns a copy of old, the state of a key value. In the copy, the call's watches
+// in base are marked as lapsed if their observers are disabled. It is used if calls with higher
+// numbers were admitted before the call, because the order of the numbers then does not show this;
+// see [move.wasEnabled].
 func (n *net) withLateWatches(old, base *NetData, call *Flight) *NetData {
 	m := newMove(n, old, &NetData{})
 	m.baseWatches = list.Filter(base.Watches, func(w Flight) bool { return w.SameCall(call) })

@@ -23,7 +23,7 @@ type State struct {
 
 	Near []Near // for each name, the last call whose success did not count as evidence; not stored with the session
 
-	Would WouldCount // numbers of calls that passed only because nets are in shadow mode
+	Would WouldCount // counts of calls that passed only because nets are in shadow mode
 
 	// Owners holds, by net scope, the number that distinguishes the session's own calls in flight
 	// from those of other sessions. 0 means that the nets are not shared.

@@ -20,7 +20,7 @@ type NetState struct {
 	Active   bool
 	Shadow   bool
 	Moved    bool      // whether the net has left its initial state or waits for a call
-	Static   bool      // whether the net cannot be switched at run time
+	Static   bool      // whether switching the net at run time is forbidden
 	Marking  Marking   // marking, with tokens in flight counted in the places they came from
 	Enforced Marking   // in shadow mode, the marking that would result if the nets in shadow mode had blocked; otherwise nil
 	Next     time.Time // time of the next clock change, as of the last Tick; zero means never
@@ -203,7 +203,7 @@ func (n *NetState) String() string {
 }
 
 // An Enabled is a transition that could fire now for a call to any of its tools. In a net with a
-// key, this may be true for some values only.
+// key, this may be true only for some values.
 type Enabled struct {
 	Net, Transition string
 	Tools           []Tool

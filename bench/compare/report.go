@@ -95,8 +95,8 @@ func (r *report) defaultGoal(s scenario, memory, byDefault series) string {
 	return "-"
 }
 
-// judge records whether a goal was met or missed, and returns text followed by the verdict. A goal
-// without any figures counts as missed.
+// judge records whether a goal was met or missed, and returns text with the verdict appended. A
+// goal without any figures counts as missed.
 func (r *report) judge(s scenario, target, text string, figures []float64, met bool) string {
 	if met && len(figures) > 0 {
 		r.met++

@@ -186,7 +186,7 @@ func auditTail(s stdio) *cobra.Command {
 		} else {
 			err = log.Source.(trail.Database).Follow(ctx, time.Now(), pass)
 		}
-		if ctx.Err() != nil { // users stop tail -f with a signal, so this is not an error
+		if ctx.Err() != nil { // users stop tail -f with a signal, so a canceled context is not an error
 			return nil
 		}
 		return err

@@ -40,7 +40,7 @@ type globEntry struct {
 	transitions []int
 }
 
-// New returns the listing for n, which must not change afterwards.
+// New returns the listing for n. The net must not change afterwards.
 func New(n *toolnet.Net) Listing {
 	l := Listing{transitions: n.Transitions, entries: make(map[string]*nameEntry)}
 	for _, name := range n.Free {
@@ -186,7 +186,7 @@ func (l *Listing) Knows(names []naming.Label) bool {
 }
 
 // leftOut returns the transitions that ignore a call with the given names because of a Spared entry
-// in Unless; see [toolnet.Tool.Spared]. These transitions do not make the net know the call.
+// in Unless; see [toolnet.Tool.Spared]. [Listing.Knows] leaves these transitions out.
 func (l *Listing) leftOut(names []naming.Label) []int {
 	if !l.hasSpared {
 		return nil

@@ -67,7 +67,7 @@ func Names(ls []Label) []toolnet.Name {
 type Pattern struct {
 	Text    string
 	Except  string // name excluded from the pattern, if any: a call that is certain to have it does not match
-	Literal bool   // whether Except is quoted; an action with this name then does not count
+	Literal bool   // whether Except is quoted and therefore does not match an action
 	Actions bool   // whether the pattern contains a dot and therefore applies to tool.action
 }
 

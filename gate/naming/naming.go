@@ -1,5 +1,6 @@
-// Package naming computes the names of a call: its tool, tool.action, the names given by maps, and
-// the patterns that match these names. It also determines how certain each name is.
+// Package naming computes the names of a call: its tool, the tool together with its action
+// (tool.action), the names given by maps, and the patterns that match these names. It also
+// determines how certain each name is.
 package naming
 
 import (

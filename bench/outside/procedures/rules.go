@@ -88,7 +88,7 @@ func (p *procedure) rule(clause []*tree) (text string, loose bool) {
 	return text, loose
 }
 
-// shared returns the parameters of t.Function whose values must equal those of parameters of
+// shared returns the parameters of t.Function that must have the same values as parameters of
 // p.Function.
 func (p *procedure) shared(t *tree) []string {
 	var fields []string

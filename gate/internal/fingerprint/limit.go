@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// WithMaps returns a fingerprint that combines print, a net's fingerprint, with the maps that give
-// calls the names in the net.
+// WithMaps combines a net's fingerprint with the maps that give calls the names in the net, and
+// returns the resulting fingerprint.
 func WithMaps(print string, maps []toolnet.Map) string {
 	if len(maps) == 0 {
 		return print

@@ -23,8 +23,8 @@ type NetData struct {
 	Meta    toolnet.Meta
 	Shadow  *ShadowData // set if the net is in shadow mode; the other fields are then the actual state
 	Spent   *Spent      // amount spent, for a net with a sum; nil if nothing was spent
-	Clock   *Clock      // nil if the net has no transitions with Every or no time is known yet
-	Extras  *Extras     // state that only few nets have; nil if empty
+	Clock   *Clock      // nil if the net has no timed transitions, or if no time is known yet
+	Extras  *Extras     // state that only a few nets have; nil if empty
 
 	// In a net with a key, this NetData is the default state, which applies to every value without
 	// an entry in Values. Its Watches belong to observers that take the value from the call's

@@ -92,8 +92,8 @@ func (v *Values) share(k *storedState, d *NetData) {
 	v.pool = v.pool.With(&trie.Entry[storedState]{Hash: hash, Text: string(text), Value: storedState{data: &own}})
 }
 
-// MapValues applies f to each state in values and returns the results, except those that equal the
-// default state base. If values is empty, the result is nil.
+// MapValues applies f to each state in values and returns the results, except those that equal
+// base, the default state. If values is empty, the result is nil.
 func MapValues(values *Values, base *NetData, f func(*NetData) *NetData) *Values {
 	if values.Len() == 0 {
 		return nil
