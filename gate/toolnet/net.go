@@ -16,7 +16,8 @@ type Net struct {
 	Transitions []Transition   // in order of precedence: for each name of a call, the first enabled transition that lists the name gates it
 
 	// The following fields determine the names that the net gives to a call. Only the first field
-	// that is set counts. If no field is set, a call has its physical names.
+	// that is set counts. If no field is set, a call has only its physical names, which do not
+	// depend on its arguments.
 	Mapper     func(Call) []Name // Go function that returns arbitrary names for a call
 	Labels     *Labels           // the policy's labels; present in every net compiled from rules
 	Maps       []Map             // the net's own maps; the names they give are added to the physical names
@@ -57,10 +58,10 @@ type Net struct {
 	// Sum limits the sum of a numeric field over all gated calls.
 	Sum *Sum
 
-	// Phases are allowlists, each for the time while a certain place is marked. During that time,
-	// only calls that are certain to have a name on the list pass; calls to free tools are not
-	// exempt. Tokens in flight count in the place they came from. Whatever the marking,
-	// [PolicyOptions].Deny treats a listed call as known, as if the net gated it.
+	// Phases are allowlists, each in force while its place is marked. During that time, only calls
+	// that are certain to have a name on the list pass; calls to free tools are not exempt. Tokens
+	// in flight count in the place they came from. Whatever the marking, [PolicyOptions].Deny
+	// treats a listed call as known, as if the net gated it.
 	Phases []Phase
 
 	Scope  Scope // which calls share the net's state

@@ -19,13 +19,13 @@ type Options struct {
 	Scopes    []string          // scopes that the resource initially requires
 	Offers    []string          // scopes announced as scopes_supported in the metadata of the authorization server
 	Clients   map[string]string // secrets of initially registered clients, keyed by client ID
-	Closed    bool              // whether to refuse to register clients
+	Closed    bool              // whether to reject client registrations
 	Documents bool              // whether to accept URLs as client IDs
 	Secrets   bool              // whether to give a secret for HTTP basic authentication to each client that registers
 	Issuer    string            // path of the issuer, such as /tenant; may be empty
 	OpenID    bool              // whether to publish the metadata as specified by OpenID Connect Discovery
 	NoHint    bool              // whether to omit the URL of the metadata from 401 responses
-	Silent    bool              // whether to publish no protected resource metadata
+	Silent    bool              // whether to omit the protected resource metadata
 	Iss       bool              // whether to name the issuer in authorization responses, and to announce this in the metadata
 
 	// Change lets a test falsify a response before it is sent. The first argument identifies the

@@ -39,7 +39,7 @@ type Client struct {
 	Verify string
 
 	Limits Limits
-	// NoForms reports whether the client cannot show forms, because it does not declare the
+	// NoForms reports whether the client lacks support for forms, that is, does not declare the
 	// elicitation capability.
 	NoForms bool
 }

@@ -43,7 +43,7 @@ func (p Path) Readable(doc []byte, limit int) ([]string, Fault) {
 	return nil, max(s.fault, Absent)
 }
 
-// Scalars returns the scalars in value, as [Path.Scalars] does for a path that selects value.
+// Scalars returns the distinct scalars in value, or a fault; see [Path.Scalars].
 func Scalars(value []byte, limit int) ([]string, Fault) { return Path{}.Scalars(value, limit) }
 
 // A scalars value collects scalars until there is a fault.

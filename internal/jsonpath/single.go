@@ -16,8 +16,8 @@ func SingleMember(doc []byte, key string) (value []byte, ok bool) {
 	return s.value, s.ok()
 }
 
-// A single holds the last value added to it. It also counts the values and records whether any of
-// them was doubtful.
+// A single holds the last value added to it. It also counts the values and records whether parsers
+// may disagree about any of them.
 type single struct {
 	value  []byte
 	values int

@@ -36,8 +36,8 @@ func (p Path) Texts(doc []byte) Texts {
 // something other than a single string.
 func (t *Texts) Weak() bool { return t.weak }
 
-// add adds a value that the key or path selects. If the value is doubtful or not a string, the
-// texts become weak.
+// add adds a value that the key or path selects. If parsers may disagree about the value, or if it
+// is not a string, the texts become weak.
 func (t *Texts) add(raw []byte, doubt bool) {
 	t.present = true
 	one, ok := rawjson.String(raw)

@@ -15,7 +15,7 @@ type project struct {
 	main     string // path of the configuration or, without one, of the only document
 	source   policy.Source
 	problems diag.List // problems found while loading the files, before the policy is built
-	broken   bool      // whether the policy cannot be built
+	broken   bool      // whether errors in the files prevent the policy from being built
 }
 
 // lists reports whether the policy includes the file with the given path.

@@ -26,7 +26,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	s := &server{state: newState(o.Tools), options: o, grammar: newGrammar(), wake: make(chan struct{}, 1), ready: make(chan struct{})}
 	s.conn = jsonrpc2.NewConn(ctx, newFrames(in, out), s, jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))
 	close(s.ready)
-	go s.checkLoop(ctx) // not waited for, since its results are no longer needed when Serve returns
+	go s.checkLoop(ctx) // Serve does not wait for the checks, since their results are no longer needed when it returns
 	<-s.conn.DisconnectNotify()
 	if !s.shutdown.Load() {
 		return ErrNoShutdown

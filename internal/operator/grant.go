@@ -59,5 +59,5 @@ func GrantOf(g *approval.Grant) GrantInfo {
 // A GrantPin is an argument whose value must be the same in every call that the grant allows.
 type GrantPin struct {
 	Field string `json:"field"` // name or path of the argument; if empty, the pin applies to all arguments together
-	Value string `json:"value"` // beginning of the required value
+	Value string `json:"value"` // the required value, truncated for display
 }

@@ -29,8 +29,8 @@ type Proxy interface {
 	Revoke(id, actor string) error
 
 	// Sessions lists the sessions of this process. AllSessions lists the sessions of all processes
-	// that share the database. ListSessions is like AllSessions but leaves out the nets, which is
-	// faster.
+	// that share the database. ListSessions lists the same sessions as AllSessions, but without
+	// their nets, which is faster.
 	Sessions() []SessionInfo
 	AllSessions() ([]SessionInfo, error)
 	ListSessions() ([]SessionInfo, error)

@@ -13,7 +13,7 @@ type StopInfo struct {
 
 // A Stopping is the result of an order to stop calls or to allow them again.
 type Stopping struct {
-	Already bool       `json:"already"` // whether the order changed nothing, because the calls were already stopped or allowed
+	Already bool       `json:"already"` // whether the order had no effect, because the calls were already stopped or allowed
 	Shared  bool       `json:"shared"`  // whether the order affects not only this process, but all processes that share the database
 	Left    []StopInfo `json:"left"`    // stops that are in force after the order
 

@@ -182,8 +182,8 @@ func (c *counterSearch) guard(t int, m Marking) (box, step) {
 	return guard, d
 }
 
-// total returns the sum of the token counts of the mirror and its counter in a control with marking
-// m.
+// total returns the number of tokens that the mirror and its counter hold together in a control
+// with marking m.
 func (r *mirror) total(m Marking) int {
 	left := r.invariant.Constant
 	for _, w := range r.invariant.Weights {

@@ -77,8 +77,8 @@ func (s *search) probe() {
 	}
 }
 
-// probeKeys is like probe, but for keys that are not one word long. It also reads the stored keys
-// that are likely to be compared with the keys in next, to bring them into the cache.
+// probeKeys does the work of probe for keys that are not one word long. It also reads the stored
+// keys that are likely to be compared with the keys in next, to bring them into the cache.
 func (s *search) probeKeys() {
 	words := s.layout.words
 	for i := range s.lookups {

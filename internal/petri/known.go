@@ -70,7 +70,7 @@ func (t *Transition) sameEffect(u *Transition) bool {
 	return true
 }
 
-// load makes the given state, which is expanded next, the current state.
+// load makes the given state, which will be expanded next, the current state.
 func (k *knownSuccessors) load(state int) {
 	k.fresh = k.fresh[:0]
 	if k.words > 0 {

@@ -246,7 +246,7 @@ func hashKey(key []uint64) uint64 {
 	return h
 }
 
-// hashWord is like hashKey, but for a one-word key.
+// hashWord returns the hash of a one-word key; see hashKey.
 func hashWord(w uint64) uint64 {
 	hi, lo := bits.Mul64(hashSeed^w, hashFactor)
 	return hi ^ lo

@@ -26,7 +26,7 @@ func (s *search) successors(key []uint64) bool {
 	return ok
 }
 
-// successorsOfWord is like successors, but for a one-word key.
+// successorsOfWord does the same as successors for a one-word key.
 func (s *search) successorsOfWord(key uint64) bool {
 	guard, skips := s.layout.guard[0], uint64(0)
 	if len(s.knownHere) > 0 {

@@ -26,7 +26,7 @@ type Line struct {
 	Decision Decision
 
 	command string // words of the command that the line matches
-	exactly bool   // whether the command must have no further arguments
+	exactly bool   // whether further arguments are forbidden
 	shell   bool   // whether the line matches any command
 	tool    string // tool name or pattern, in the syntax of petrigate's rules
 	reads   string // pattern of the files that may be read

@@ -166,8 +166,8 @@ func (b *jsonBody) appendItem(list *hujson.Value, o Object, s style, depth int) 
 	return nil
 }
 
-// dropFrom removes petrigate's items, which the function ours recognizes, from all lists that have
-// a key of the map want.
+// dropFrom removes petrigate's items, which the function ours recognizes, from the lists under the
+// keys of want.
 func (b *jsonBody) dropFrom(path []string, inner string, old *Document, want map[string][]any, ours func(any) bool) ([]byte, error) {
 	root := b.clone()
 	object, _, err := b.find(&root, path)
