@@ -13,7 +13,7 @@ type Net struct {
 	Initial     map[string]int // initial marking; places not listed have no tokens
 	Terminal    []string       // places that mark a regular end: a deadlock is harmless if any of them is marked
 	Free        []string       // names that this net always allows
-	Transitions []Transition   // in order of precedence: for each name of a call, the first enabled transition that lists the name gates it
+	Transitions []Transition   // in order of precedence: for each name of a call, the first enabled transition that lists the name gates the call
 
 	// The following fields determine the names that the net gives to a call. Only the first field
 	// that is set counts. If no field is set, a call has only its physical names, which do not
@@ -66,7 +66,7 @@ type Net struct {
 
 	Scope  Scope // which calls share the net's state
 	Shadow bool  // record refusals, but never block or ask
-	Static bool  // do not allow the net to be switched on or off at run time
+	Static bool  // forbid switching the net on or off at run time
 
 	// Priority ranks nets that contradict each other. A higher number means a higher rank.
 	Priority int
@@ -192,7 +192,7 @@ type ValueReader interface {
 type Sum struct {
 	Field Field         // field to add up; must be an argument
 	Most  int           // maximum value of the sum
-	Every time.Duration // time to refund the whole maximum, at a constant rate; 0 means no refunds
+	Every time.Duration // how long it takes to refund the whole maximum at a constant rate; 0 means no refunds
 }
 
 // A Phase is an allowlist that applies while a place is marked.

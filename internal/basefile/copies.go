@@ -26,8 +26,8 @@ func (e *CopyError) Unwrap() error { return e.Err }
 // effect. The caller must verify a copy like the original.
 type Copies struct{ Dir string }
 
-// Read reads the content of the URLs. If a URL cannot be read and all of them are cached, Read
-// returns the copies and a [*CopyError]. It never mixes copies with fetched content, because a
+// Read reads the content of the URLs. If a URL cannot be read and copies for all URLs are cached,
+// Read returns the copies and a [*CopyError]. It never mixes copies with fetched content, because a
 // signature matches only the version of the base that it was fetched with.
 func (c Copies) Read(ctx context.Context, addresses ...string) ([][]byte, error) {
 	all, err := fetchAll(ctx, addresses)

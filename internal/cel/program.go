@@ -187,7 +187,7 @@ func (sizeEstimator) EstimateSize(n cost.AstNode) *cost.SizeEstimate {
 	return &cost.SizeEstimate{Min: 0, Max: maxArgs}
 }
 
-// EstimateCallCost returns nil, so CEL's own models estimate the cost of function calls.
+// EstimateCallCost returns nil, so that CEL's own models estimate the cost of function calls.
 func (sizeEstimator) EstimateCallCost(string, string, *cost.AstNode, []cost.AstNode) *cost.CallEstimate {
 	return nil
 }

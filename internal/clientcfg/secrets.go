@@ -72,7 +72,7 @@ const (
 	minValue  = 8 // minimum length of a secret value; port numbers and "true" are shorter
 )
 
-// Secrets returns all values in the decoded content of a file that may be secret.
+// Secrets returns all values that may be secret in the decoded content of a file.
 func Secrets(tree any) (all []Secret) {
 	switch t := tree.(type) {
 	case map[string]any:

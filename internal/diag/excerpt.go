@@ -8,7 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// shown is the number of characters on each side of the column in an excerpt of a long line.
+// shown is the number of characters that an excerpt of a long line shows on each side of the
+// column.
 const shown = 80
 
 // Excerpt returns a line of text, followed by a line with carets below width characters, starting

@@ -41,7 +41,7 @@ type cover struct {
 	nodes    []node
 	fired    []bool
 	pump     *Pump // first pump found
-	work     int   // number of comparisons left
+	work     int   // remaining number of comparisons
 	complete bool
 }
 

@@ -119,8 +119,8 @@ func (w *writer) files(l *Line) {
 }
 
 // fileRegex converts a file pattern to a regular expression. A pattern that does not start at the
-// root matches below any directory. Because it restricts calls, matching too much is safer than
-// matching too little.
+// root matches below any directory. Because the expression restricts calls, matching too much is
+// safer than matching too little.
 func fileRegex(glob string) string {
 	glob, root := strings.CutPrefix(glob, "//")
 	begin := `(^|\/)`
