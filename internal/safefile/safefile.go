@@ -34,9 +34,9 @@ func OwnDirectory(dir string) error {
 	return nil
 }
 
-// Project returns an error if the file at path, its directory, or the directory of its target
-// belongs to a user other than root and the current user, or is writable by others. Others may read
-// the file and the directories, and the current user's private group may write to them.
+// Project returns an error if the file at the given path, its directory, or the directory of its
+// target belongs to a user other than root and the current user, or is writable by others. Others
+// may read the file and the directories, and the current user's private group may write to them.
 func Project(path string) error {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -76,8 +76,8 @@ func Regular(info fs.FileInfo) error {
 	return nil
 }
 
-// writable reports whether any of the permission bits in mask let someone write to the file. It
-// returns false on Windows, which lacks these bits.
+// writable reports whether the file has any of the write permission bits in the mask. It returns
+// false on Windows, which lacks these bits.
 func writable(info fs.FileInfo, mask fs.FileMode) bool {
 	return info.Mode().Perm()&mask != 0 && runtime.GOOS != "windows"
 }

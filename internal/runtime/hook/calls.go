@@ -20,7 +20,7 @@ const (
 	idleSession  = 24 * time.Hour // minimum time without a call before a session can be forgotten; applies only if there are at least manySessions sessions
 )
 
-// call is a call that an agent has announced.
+// call is an agent's call, as announced by a hook event.
 type call struct {
 	key            string // the agent's ID for the call or, if the agent assigns none, a digest of the call
 	digest         string // digest of the tool name and the arguments that the gate decided on

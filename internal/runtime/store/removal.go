@@ -93,8 +93,8 @@ func (r *Retention) noteRemoval(ctx context.Context, row *row, removal backend.R
 	return r.enqueue(s).Wait(ctx)
 }
 
-// checkOnRecord returns e if the database has a record equal to object, the stored copy of e's
-// record. The next event repeats the contents of e, so a forged copy must not be used.
+// checkOnRecord returns e if the database has a record equal to the given object, the stored copy
+// of e's record. The next event repeats the contents of e, so a forged copy must not be used.
 func (r *Retention) checkOnRecord(ctx context.Context, e *audit.Removed, object []byte) (*audit.Removed, error) {
 	if object == nil {
 		return e, nil

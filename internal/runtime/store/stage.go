@@ -138,7 +138,7 @@ func (e *entry) endingCall(delta *gate.Delta) *gate.OpenCall {
 	return nil
 }
 
-// apply applies delta to the state in memory and marks the changes to be written.
+// apply applies the delta to the state in memory and marks the changes to be written.
 func (e *entry) apply(delta *gate.Delta) {
 	if delta == nil {
 		return

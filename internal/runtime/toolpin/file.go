@@ -48,8 +48,8 @@ type content struct {
 	Tools   []Pin `json:"tools"`
 }
 
-// Open reads the file at path if the file exists. If the file is damaged, Open returns an error,
-// because starting without pins would accept all definitions anew.
+// Open reads the file at the given path if the file exists. If the file is damaged, Open returns an
+// error, because starting without pins would accept all definitions anew.
 func Open(path string, now func() time.Time) (*File, error) {
 	b := &File{path: path, now: now, pins: map[key]Pin{}}
 	b.mu.Lock()

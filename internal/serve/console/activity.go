@@ -54,7 +54,7 @@ func (c *Console) activity(w http.ResponseWriter, r *http.Request) {
 	c.show(w, r, "activity", "Activity", &b)
 }
 
-// selectRows selects the newest matching rows for the page. If before is a row number, only rows
+// selectRows selects the newest matching rows for the page. If a row number is given, only rows
 // with lower numbers are selected.
 func (b *activityBody) selectRows(all []*row, before string) {
 	most, err := strconv.ParseUint(before, 10, 64)

@@ -35,7 +35,7 @@ var versions = func() map[string]string {
 // fileOf returns the URL of a static file, including its version.
 func fileOf(name string) string { return "/" + name + "?v=" + versions[name] }
 
-// isFile reports whether path addresses a static file.
+// isFile reports whether the path addresses a static file.
 func isFile(path string) bool {
 	name, rooted := strings.CutPrefix(path, "/")
 	return rooted && versions[name] != ""

@@ -126,7 +126,7 @@ func (d *logins) logout(w http.ResponseWriter, r *http.Request) {
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; " +
 	"frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-// local returns path if it is a local path of the console. Otherwise it returns the path of the
+// local returns the path if it is a local path of the console. Otherwise it returns the path of the
 // start page.
 func local(path string) string {
 	if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.ContainsAny(path, "\\\r\n\t") {

@@ -182,8 +182,8 @@ func refusedBy(n draw.Net) (calls []string) {
 	return slices.DeleteFunc(calls, func(tool string) bool { return can[tool] })
 }
 
-// mapsOf returns a row for each map statement of the policy. If net is not negative, it returns
-// only rows for the statements that the net with that index uses.
+// mapsOf returns a row for each map statement of the policy. If the index of a net is not negative,
+// it returns only the rows for the statements that this net uses.
 func mapsOf(p *gate.Policy, net int) (rows []mapRow) {
 	seen := map[mapRow]bool{}
 	add := func(maps []gate.Map, reads func(string) bool) {

@@ -7,9 +7,9 @@ import (
 	"iter"
 )
 
-// blocks yields blocks of whole lines, each about size bytes long. A block is valid only until the
-// next one is yielded. If the data does not end with a newline, the last block is yielded with the
-// error [errPartial].
+// blocks yields blocks of whole lines, each of about the given size in bytes. A block is valid only
+// until the next one is yielded. If the data does not end with a newline, the last block is yielded
+// with the error [errPartial].
 func blocks(r io.Reader, size int) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		buf := make([]byte, 0, size)

@@ -43,7 +43,8 @@ func Whole(ctx context.Context, s Source) (time.Time, error) {
 	return r.Whole(), err
 }
 
-// Whole is like the function [Whole]. r may be nil.
+// Whole returns the time when the complete part of the log begins, like the function [Whole]. r may
+// be nil.
 func (r *Removed) Whole() time.Time {
 	if r == nil {
 		return time.Time{}

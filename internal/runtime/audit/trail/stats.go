@@ -100,8 +100,8 @@ func (s *Stats) Add(e *Entry) {
 	}
 }
 
-// counterFor returns the counter for key, creating it if necessary. If there are too many counters
-// already, it returns the shared one.
+// counterFor returns the counter for the key, creating it if necessary. If there are too many
+// counters already, it returns the shared one.
 func counterFor[K comparable, V any](m map[K]*V, key, others K, made func(K) *V) *V {
 	v := m[key]
 	if v == nil && len(m) >= maxCounted {

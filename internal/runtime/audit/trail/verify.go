@@ -54,7 +54,7 @@ func Verify(ctx context.Context, f File) (Report, error) {
 	return r, nil
 }
 
-// after returns the lines that follow the record with number seq.
+// after returns the lines that follow the record with the given number.
 func after(lines []byte, seq uint64) []byte {
 	for rest := lines; len(rest) > 0; {
 		line, behind := cutLine(rest)
@@ -122,7 +122,7 @@ func (v *verifier) file(ctx context.Context, path string) error {
 	return v.lines(ctx, file, blockSize(file), path)
 }
 
-// lines verifies the lines of r, in blocks of about size bytes.
+// lines verifies the lines of r, in blocks of about the given size in bytes.
 func (v *verifier) lines(ctx context.Context, r io.Reader, size int, path string) error {
 	done := &verifyQueue{workers: v.workers}
 	defer done.drain()

@@ -206,7 +206,7 @@ type Backend interface {
 	// Heads returns each chain's last record, ordered by writer.
 	Heads(ctx context.Context) ([]Record, error)
 
-	// Records reads the selected records.
+	// Records reads the records that the query selects.
 	Records(ctx context.Context, q Query) iter.Seq2[Record, error]
 
 	// RemoveRecords removes the oldest records of a chain, up to the record with the given number,

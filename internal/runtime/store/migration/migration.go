@@ -39,7 +39,7 @@ func (s Series) Check(version int) error {
 	return nil
 }
 
-// Run calls apply for each migration after the given version.
+// Run calls the function for each migration after the given version.
 func (s Series) Run(version int, apply func(to int, sql string) error) error {
 	for to := version + 1; to <= len(s); to++ {
 		if err := apply(to, s[to-1]); err != nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// each runs a query, scans every row of the result into columns, and calls f after each scan.
+// each runs a query, scans every row of the result into the given variables, and calls f after each
+// scan.
 func (d *DB) each(ctx context.Context, columns []any, f func(), sql string, args ...any) error {
 	rows, err := d.pool.Query(ctx, sql, args...)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/petrigate/petrigate/internal/safefile"
 )
 
-// connection is the writing connection. It is replaced if another file has taken the database's
-// name, and after errors that the connection itself may have caused.
+// connection manages the writing connection, which is replaced if another file has taken the
+// database's name, and after errors that the connection itself may have caused.
 type connection struct {
 	path   string
 	dialer dialer

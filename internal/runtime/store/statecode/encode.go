@@ -257,7 +257,7 @@ func (e *encoder) calls(s *gate.State, writer string, p Processes) {
 	e.text("]")
 }
 
-// call appends an open call, with the process that admitted it unless process is empty.
+// call appends an open call. If process is not empty, it names the process that admitted the call.
 func (e *encoder) call(o *gate.OpenCall, process string) {
 	c := &o.Call
 	e.text(`{"number":`)
