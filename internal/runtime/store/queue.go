@@ -129,7 +129,7 @@ func (s *queued) fail(why, result error) {
 	s.finish(result)
 }
 
-// markCommitted notes in each row that the step wrote that the row's new version is in the
+// markCommitted notes, in each row written by the step, that the row's new version is in the
 // database.
 func (s *queued) markCommitted() {
 	for i := range s.op.Writes {

@@ -13,7 +13,7 @@ import (
 func (b *Backend) RemoveRecords(_ context.Context, writer string, through uint64, most int) (removed int, err error) {
 	b.lockFold()
 	defer b.unlockFold()
-	if err := b.foldNow(true); err != nil { // after this fold, the checkpoint has the heads of all chains
+	if err := b.foldNow(true); err != nil { // after this fold, the checkpoint has the last records of all chains
 		return 0, err
 	}
 	var gone, last uint64

@@ -24,7 +24,7 @@ type Loaded struct {
 	StaleRows     []string
 	RewriteValues bool
 
-	// whether the part was written under this policy and with the same active nets
+	// whether the part of the state was written under this policy and with the same active nets
 	Same bool
 }
 
