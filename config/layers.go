@@ -23,7 +23,7 @@ type layers struct {
 	httpOnly []*node          // keys of "listen" that have no effect without an HTTP address
 	broken   map[string]bool  // sections with errors, whose settings are not checked against each other
 
-	bases  []*baseFile // the base policies that the file extends
+	bases  []*baseFile
 	reader baseReader
 }
 

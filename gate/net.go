@@ -37,9 +37,9 @@ type net struct {
 	manual          bool       // whether any transition requires approval
 	moving          bool       // whether the clock alone can change the net
 	spoils          bool       // whether any transition spoils evidence; see [Transition.Spoils]
-	hasEvidence     bool       // whether any transition has Evidence
-	awaits          []string   // names of calls whose success the net awaits
-	spoiledEvidence []string   // the names in awaits if any transition spoils evidence; otherwise empty
+	hasEvidence     bool
+	awaits          []string // names of calls whose success the net awaits
+	spoiledEvidence []string // the names in awaits if any transition spoils evidence; otherwise empty
 
 	budget *budget // the limited quantity; nil unless the net is a limit from rules
 

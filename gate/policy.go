@@ -54,11 +54,11 @@ type Policy struct {
 
 	ignored ignoredArguments
 
-	labels    []*Labels      // the labels of the nets and of the options, without duplicates
-	successes []Condition    // conditions on results, from the labels
-	names     *naming.Naming // computes the names of calls
-	ids       func() []NetID // returns the identities of the nets
-	index     listing.Index  // finds the nets that might apply to a call
+	labels    []*Labels   // the labels of the nets and of the options, without duplicates
+	successes []Condition // conditions on results, from the labels
+	names     *naming.Naming
+	ids       func() []NetID
+	index     listing.Index // finds the nets that might apply to a call
 }
 
 // netTable holds the nets of a policy, in order and by name.
@@ -130,7 +130,7 @@ type NetID struct {
 // words may be an attempt to run the command.
 type part struct {
 	name         string // name that a [Map] gives to the command
-	first, other []byte // the first two words of the command
+	first, other []byte
 }
 
 // occursIn reports whether args contains both words of the part.

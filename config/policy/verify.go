@@ -112,7 +112,7 @@ type Step struct {
 	Name    string        // name for messages: the last label of the call or, if it has no labels, its tool
 	Weak    bool          // whether the call is ignored by rules that require a successful call named Name
 	Wait    time.Duration // if positive, the step is a wait of this length, and no call begins or ends
-	Ends    bool          // whether the call ends
+	Ends    bool          // whether the step is the end of the call
 	Outcome gate.Outcome  // outcome, if the call ends
 	Times   int           // if greater than 1, the number of consecutive successful calls that the step stands for
 }

@@ -17,8 +17,8 @@ type Listing struct {
 	names       []namedEntry     // the names that the net lists, in order of first use
 	patterns    []naming.Pattern // the patterns that the net lists, in order of first use
 	globs       []globEntry      // for each pattern, the transitions that list it
-	hasUnless   bool             // whether any transition has an Unless list
-	hasSpared   bool             // whether any Unless list has a tool with Spared set
+	hasUnless   bool
+	hasSpared   bool // whether any Unless list has a tool with Spared set
 }
 
 // nameEntry holds a net's transitions for a name.
