@@ -12,7 +12,7 @@ import (
 type Audit struct {
 	File      string   // path of the log file; empty means no file
 	Arguments string   // how call arguments are recorded: "hash", "masked" or "full"
-	Mask      []string // for "masked", the fields to mask: names, or paths that begin with "$."
+	Mask      []string // fields to mask if Arguments is "masked": names, or paths that begin with "$."
 	Rotate    Rotate
 
 	Keep time.Duration `json:",omitempty"` // maximum age of records in the database; 0 means unlimited

@@ -144,8 +144,8 @@ func Parse(name string, src []byte, o Options) (*Config, error) {
 	return c, nil
 }
 
-// readConfiguration parses the bytes into a tree. If ok is false, they could not be parsed; the
-// reason is recorded in the problems of root.
+// readConfiguration parses the bytes into a tree. If ok is false, the bytes could not be parsed;
+// the reason is recorded in the problems of root.
 func readConfiguration(name string, src []byte, o Options) (root Value, ok bool) {
 	d := &decoder{
 		source:      &source{name: name},

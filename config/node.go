@@ -4,9 +4,9 @@ package config
 // then interpreted, so that problems found during interpretation have positions, too.
 type node struct {
 	kind   kind
-	text   string  // for scalars, the decoded text; for numbers, the text as in the file
-	items  []*node // for lists, the items
-	fields []field // for mappings, the fields in file order
+	text   string  // decoded text of a scalar; for a number, the text as in the file
+	items  []*node // items of a list
+	fields []field // fields of a mapping, in file order
 
 	line, column       int // position of the first character, counted from 1
 	endLine, endColumn int // position after the last character of a scalar

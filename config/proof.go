@@ -10,7 +10,7 @@ import (
 // contains the net.
 type Proof struct {
 	Claim    string   // "deadlock-free", "conserved", "no-terminal-states" or "exclusive"
-	Places   []string // for "exclusive", the names of two or more places in the net
+	Places   []string // names of two or more places in the net, if Claim is "exclusive"
 	Position Position
 }
 

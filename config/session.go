@@ -12,9 +12,9 @@ import (
 // Session configures how calls are assigned to sessions.
 type Session struct {
 	By     string // what determines a call's session: "connection", "principal", "name", "header" or "meta"
-	Name   string // if By is "name", the name of the session
-	Header string // if By is "header", the name of a header in the HTTP request
-	Meta   string // if By is "meta", a key in the _meta of the request
+	Name   string // name of the session, if By is "name"
+	Header string // name of a header in the HTTP request, if By is "header"
+	Meta   string // key in the _meta of the request, if By is "meta"
 }
 
 func readSession(v Value, c *Config, l *layers) {

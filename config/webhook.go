@@ -10,11 +10,11 @@ import (
 // listener for its answers.
 type Webhook struct {
 	URL       string   // URL for posting approval requests
-	Secret    string   // key that signs requests and answers
+	Secret    string   // key for signing requests and answers
 	Listen    string   // address of the listener for answers
 	AnswerURL string   // base URL where the system and people can reach the listener; empty means http:// followed by the listener's address
 	Arguments string   // how to post and show arguments: "masked", "full" or "none"
-	Mask      []string // for "masked", names of fields, or paths that begin with "$."
+	Mask      []string // fields to mask if Arguments is "masked": names, or paths that begin with "$."
 
 	TLS *ServerTLS `json:",omitempty"` // how to verify the system's certificate; nil means with the operating system's root certificates
 }

@@ -38,7 +38,7 @@ type Step struct {
 	Approvals       int    // number of different people who must approve; 0 means one
 	Rule            Position
 	Reason          string
-	Key             []KeyValue // for a net with a key, the key value that the step is for
+	Key             []KeyValue // key value that the step is for, if the net has a key
 	Doubt           *Doubt     // why the call might not have this name; nil if the name is certain
 }
 
@@ -89,7 +89,7 @@ type Block struct {
 	Name   string        // name of the call that the block is about
 	Holds  []Holder      // some of the calls in flight that hold or would produce the missing tokens, or that spoil the evidence
 	Retry  time.Duration // like [Refusal].Retry, but for this net alone
-	Key    []KeyValue    // for a net with a key, the key value that is blocked; nil if the call has no value for the key
+	Key    []KeyValue    // key value that is blocked, if the net has a key; nil if the call has no value for the key
 	More   int           // number of further key values that the net blocks
 	Doubt  *Doubt        // why the call might not have this name; nil if the name is certain
 	Near   []Near        // calls that had a name awaited by the net but whose success did not count as evidence
@@ -141,7 +141,7 @@ type Verdict struct {
 	Manual     bool
 	Rule       Position
 	Shadow     bool       // whether the net is in shadow mode, so that the verdict has no effect
-	Key        []KeyValue // for a net with a key, the first key value with this verdict
+	Key        []KeyValue // first key value with this verdict, if the net has a key
 }
 
 // A VerdictKind is a kind of verdict. The kinds are ordered by strength: a net's verdict is the

@@ -25,7 +25,7 @@ type net struct {
 
 	net             petri.Net // the net's transitions, in the order of Net.Transitions
 	lasting         [][]petri.Arc
-	progress        []bool // for each transition, whether it makes progress, so that a weak name cannot fire it; see [Transition.WeakProgress]
+	progress        []bool // whether each transition makes progress, so that a weak name cannot fire it; see [Transition.WeakProgress]
 	structural      []int  // transitions that fire by themselves: without tools and without a clock
 	timed           []int  // timed transitions: those that the clock fires
 	independent     bool   // whether the timed transitions tick independently of each other
@@ -44,7 +44,7 @@ type net struct {
 	budget *budget // the limited quantity; nil unless the net is a limit from rules
 
 	keys    []int        // numbers of the net's distinct keys within the policy; empty if the net has no key
-	keyOf   []int        // for each transition, the index of its key in keys, or -1 if it has no key
+	keyOf   []int        // index of each transition's key in keys, or -1 if the transition has no key
 	written keyvalue.Key // the key as written, with the field names to display
 	results []int        // transitions whose key is read from the result
 	mixed   bool         // whether any key that reads the result also reads the arguments

@@ -122,8 +122,8 @@ func (p *Policy) Nets() []NetInfo {
 type NetID struct {
 	Name   string
 	Print  string // fingerprint of the net's structure and of the maps that give calls the names in the net
-	Limit  string // for a limit from rules, the fingerprint of the counted calls and callers; otherwise empty
-	Family string // for a limit from rules, a fingerprint that does not depend on the limit's maximum; otherwise empty
+	Limit  string // fingerprint of the counted calls and callers, if the net is a limit from rules; otherwise empty
+	Family string // fingerprint that does not depend on the maximum, if the net is a limit from rules; otherwise empty
 }
 
 // A part holds the first two words of a command of at least three words. A call that contains both

@@ -116,7 +116,7 @@ type ShadowReport struct {
 type ShadowState struct {
 	Name     string
 	Active   bool
-	Enforced Marking // marking that would result if the nets in shadow mode had blocked and all approvals had been granted
+	Enforced Marking // marking that would have resulted if the nets in shadow mode had blocked and all approvals had been granted
 	Actual   Marking // marking that reflects all calls made, as far as possible
 	Parted   bool    // whether the two markings differ
 	Refused  int     // number of calls that the net would have refused

@@ -22,9 +22,9 @@ type NetState struct {
 	Moved    bool      // whether the net has left its initial state or waits for a call
 	Static   bool      // whether switching the net at run time is forbidden
 	Marking  Marking   // marking, with tokens in flight counted in the places they came from
-	Enforced Marking   // in shadow mode, the marking that would result if the nets in shadow mode had blocked; otherwise nil
+	Enforced Marking   // marking that would have resulted if the nets in shadow mode had blocked; nil unless the net is in shadow mode
 	Next     time.Time // time of the next clock change, as of the last Tick; zero means never
-	Spent    string    // for a net with a sum, the spent amount, such as "120.50 of 1000 per day"; otherwise empty
+	Spent    string    // amount spent, such as "120.50 of 1000 per day"; empty unless the net has a sum
 	InFlight []InFlight
 	Spoilers []InFlight // calls that spoil evidence (see [Transition.Spoils]); while such a call is open, no call is evidence for the net
 	Meta     Meta
@@ -145,8 +145,8 @@ func (s *State) inFlight(n *net, flights []Flight) []InFlight {
 
 // Status returns a line for each net. It contains the net's name, whether the net is active, the
 // scope unless that is the session, the marking, the spent amount, the calls that spoil the net's
-// evidence, and the clock's next tick; in shadow mode also the enforced marking. See
-// [Session.Tick].
+// evidence, and the clock's next tick. In shadow mode, the line also contains the enforced marking.
+// See [Session.Tick].
 func (s *Session) Status() string {
 	var b strings.Builder
 	for _, n := range s.Nets() {

@@ -60,7 +60,7 @@ const (
 // A Group is a set of nets that share calls, directly or through other nets.
 type Group struct {
 	Nets         []Net
-	DeadlockFree Result // if Refuted, Trace leads to a state where none of the group's calls can ever be admitted again
+	DeadlockFree Result // whether the group is free of deadlocks; if this is Refuted, Trace leads to a state where none of the group's calls can ever be admitted again
 	Trace        []Step
 	Because      []Net  // nets that together forbid all calls after Trace
 	Why          string // reason, if the result is Unknown
@@ -78,8 +78,8 @@ type Proof struct {
 	Rule   gate.Position
 	Result Result
 
-	Counterexample []Step // if Refuted, a shortest run that violates the claim; empty if no run can show the violation
-	Witness        []Step // for "reachable", if Proved, a run that leads to the call
+	Counterexample []Step // shortest run that violates the claim, if Result is Refuted; empty if no run can show the violation
+	Witness        []Step // run that leads to the call of a "reachable" claim, if Result is Proved
 	Because        []Net  // nets that cause the result; if Refuted, a minimal set of them
 	Why            string // reason, if the result is Unknown
 }
@@ -89,7 +89,7 @@ type Name struct {
 	Tool     gate.Tool
 	Callable Callable
 	Shortest []Step // shortest run that ends with a call that has the name
-	Because  []Net  // if Never, a minimal set of nets that forbids all calls with the name
+	Because  []Net  // minimal set of nets that forbids all calls with the name, if Callable is Never
 	Why      string // reason, if Callable is Unsure
 }
 
@@ -111,10 +111,10 @@ type Step struct {
 	Result  string        // result, as JSON, that the call must return on success; empty means any
 	Name    string        // name for messages: the last label of the call or, if it has no labels, its tool
 	Weak    bool          // whether the call is ignored by rules that require a successful call named Name
-	Wait    time.Duration // if positive, the step is a wait of this length, and no call begins or ends
+	Wait    time.Duration // if positive, the step is only a wait of this length
 	Ends    bool          // whether the step is the end of the call
 	Outcome gate.Outcome  // outcome, if the call ends
-	Times   int           // if greater than 1, the number of consecutive successful calls that the step stands for
+	Times   int           // number of consecutive successful calls that the step stands for, if greater than 1
 }
 
 // Verify proves the configuration's claims and determines which calls are possible. Once ctx is

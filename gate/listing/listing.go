@@ -16,7 +16,7 @@ type Listing struct {
 	entries     map[string]*nameEntry
 	names       []namedEntry     // the names that the net lists, in order of first use
 	patterns    []naming.Pattern // the patterns that the net lists, in order of first use
-	globs       []globEntry      // for each pattern, the transitions that list it
+	globs       []globEntry      // the transitions that list each pattern
 	hasUnless   bool
 	hasSpared   bool // whether any Unless list has a tool with Spared set
 }
@@ -253,7 +253,7 @@ func Delete(transitions []int, drop func(t int) bool) []int {
 // be evaluated.
 type Index struct {
 	byName map[string][]int // nets that list the name, or that have a [toolnet.Map] for a tool with this name
-	byGlob [][]int          // for each pattern number, the nets that list the pattern
+	byGlob [][]int          // nets that list each pattern, indexed by pattern number
 	always []int            // nets that might apply to every call
 	words  int              // size of a [Set] in 64-bit words
 }

@@ -24,8 +24,8 @@ type Reader struct {
 // A Value is a field's value in a call or a result.
 type Value struct {
 	Field  string   // field as written in the policy
-	Texts  []string // for a key, the values as JSON
-	Amount string   // for a sum, the amount as a JSON number
+	Texts  []string // values as JSON, if the field belongs to a key
+	Amount string   // amount as a JSON number, if the field belongs to a sum
 }
 
 // New returns a reader for the fields that the nets use.

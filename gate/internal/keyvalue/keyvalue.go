@@ -123,7 +123,7 @@ type fieldReading struct {
 // key.
 type Reading struct {
 	Values []Value
-	Field  int // if Fault is set, the index of the faulty field in the key
+	Field  int // index of the faulty field in the key, if Fault is set
 	Fault  jsonpath.Fault
 	number int
 }

@@ -9,7 +9,7 @@ import (
 // immutable. In a nil Clock, no time is known.
 type Clock struct {
 	Time  time.Time   // time when the net last changed
-	Since []time.Time // for each transition with Every, when it last ticked or became enabled; zero if it is not enabled or the time is unknown
+	Since []time.Time // when each transition with Every last ticked or became enabled; zero if it is not enabled or the time is unknown
 }
 
 // Latest returns the later of t and the clock's time.

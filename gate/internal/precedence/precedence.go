@@ -21,7 +21,7 @@ type Net struct {
 type Contest struct {
 	nets  []Net
 	tools int
-	lists []*allowlist // for each net, the tools that it allows; nil if the net blocks no tool
+	lists []*allowlist // the tools that each net allows; nil for a net that blocks no tool
 
 	recovery bool // whether any net is in recovery
 	priority int  // highest priority among the nets in recovery
@@ -30,7 +30,7 @@ type Contest struct {
 // allowlist describes the tools that a net allows in terms of the tools that it blocks.
 type allowlist struct {
 	net     int
-	blocked []bool // for each tool, whether the net blocks it
+	blocked []bool // whether the net blocks each tool
 	left    int    // number of tools that the net allows
 }
 
@@ -59,7 +59,7 @@ func (c *Contest) Recover(net int) {
 
 // Settled is the outcome of a contest.
 type Settled struct {
-	Yields    []bool    // for each net, whether it yields
+	Yields    []bool    // whether each net yields
 	Ignored   []string  // nets that block tools but yield to other nets
 	Conflict  *Conflict // nil if the nets together allow some tool
 	effective []*allowlist
