@@ -179,8 +179,8 @@ func (j *judgement) classifyAny(n *net, base *NetData) {
 	j.evaluate(subject{net: n, data: best})
 }
 
-// evaluateShadow evaluates the nets in shadow mode in their enforced or in their actual state,
-// depending on w.
+// evaluateShadow evaluates the nets in shadow mode, in their enforced or in their actual state (see
+// [ShadowData]), depending on w.
 func (j *judgement) evaluateShadow(w world) *judgement {
 	k := &judgement{namedCall: j.namedCall, state: j.state, offered: j.offered, world: w, row: j.row, known: j.known}
 	k.findings, k.room = k.findingRoom[:0], k.choiceRoom[:0]

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// commit performs the moves of all nets. If the structural transitions of any net would not stop
-// firing, it performs no moves and refuses the call.
+// commit performs the moves of all nets. If the structural transitions of any net (which fire by
+// themselves) would not stop firing, it performs no moves and refuses the call.
 func (j *judgement) commit(g *Grant, asked *OpenAsk, metas []Meta) (Decision, *Delta) {
 	// The open call is allocated separately from the delta, because the state retains it until the
 	// call ends and would otherwise keep the delta's nets alive.
@@ -143,12 +143,12 @@ func (f *finding) firing(c *Call, chosen choice, meta Meta) Firing {
 }
 
 // applyMoves adds to d the moves of the nets that gate the call. If a net's structural transitions
-// would not stop firing, it returns the net's finding, so that the call is refused. For a call that
-// has been made anyway (a replayed call, or any call in the actual world), it skips the move of
-// such a net instead.
+// (which fire by themselves) would not stop firing, it returns the net's finding, so that the call
+// is refused. For a call that has been made anyway (a replayed call, or any call in the actual
+// world; see [ShadowData]), it skips the move of such a net instead.
 func (j *judgement) applyMoves(d *Delta, number uint64, metas []Meta) *finding {
 	var room []NetData
-	var base *NetData // default state of the current net, if the call has changed that state
+	var base *NetData // default state (see [NetData]) of the current net, if the call has changed that state
 	for i := range j.findings {
 		f := &j.findings[i]
 		if !f.moves() {
@@ -188,9 +188,9 @@ func (j *judgement) applyMoves(d *Delta, number uint64, metas []Meta) *finding {
 }
 
 // move performs the net's move for the finding f: first the transitions chosen for the call, then
-// the transitions with [Transition.Spoils]. For a net with a key, base is the default state, which
-// the call may already have changed. move reports whether the structural transitions stop firing
-// afterwards.
+// the transitions with [Transition.Spoils]. For a net with a key, base is the default state (see
+// [NetData]), which the call may already have changed. move reports whether the structural
+// transitions, which fire by themselves, stop firing afterwards.
 func (j *judgement) move(m *move, f *finding, base *NetData, number uint64) bool {
 	call := j.state.flight(f.net, number, j.call.Time)
 	if f.plan != nil {
@@ -217,14 +217,15 @@ func (j *judgement) move(m *move, f *finding, base *NetData, number uint64) bool
 	return true
 }
 
-// unrest returns the refusal for a net whose structural transitions would not stop firing.
+// unrest returns the refusal for a net whose structural transitions (which fire by themselves)
+// would not stop firing.
 func (j *judgement) unrest(f *finding) *Refusal {
 	return j.refuse(KindBlocked, []Block{f.net.block(slices.Concat(f.choices, f.spoils())[0].name, f.net.unrest())})
 }
 
 // startKeyed prepares m to move a net that has a key: it copies the state of the key value that f
-// is for, and records the watches of base, the default state. A watch is an observer waiting for a
-// call.
+// is for, and records the watches of base, the default state (see [NetData]). A watch is an
+// observer waiting for a call.
 func (m *move) startKeyed(f *finding, base *NetData, call Flight) {
 	*m.data = f.copyState()
 	m.setBaseWatches(watchesBefore(base.Watches, &call), f.value == nil)
@@ -243,7 +244,7 @@ func watchesBefore(watches []Flight, call *Flight) []Flight {
 }
 
 // recordMissed handles the call's observers that do not count for the key value that f is for: it
-// marks their watches as lapsed.
+// marks their watches as lapsed. A watch is an observer waiting for a call.
 func (m *move) recordMissed(f *finding, call Flight) {
 	for missed := f.parts().missed; missed != 0; missed &= missed - 1 {
 		w := f.plan.watches[bits.TrailingZeros64(missed)]
@@ -273,7 +274,8 @@ func (m *move) start(c choice, flight Flight) {
 }
 
 // pass removes the findings of nets that block the call. It retains such a finding if the call
-// changes the net nevertheless: by spoiling evidence or by ending a series of identical calls.
+// changes the net nevertheless: by spoiling evidence (see [Transition.Spoils]) or by ending a
+// series of identical calls.
 func (fs *findings) pass() {
 	passed := (*fs)[:0]
 	for _, f := range *fs {

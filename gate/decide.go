@@ -81,7 +81,7 @@ type namedCall struct {
 	policy      *Policy
 	call        *Call
 	tools       []naming.Label // physical names of the called tool; see [Call]
-	labels      []naming.Label // names given by the policy, physical names first
+	labels      []naming.Label // names given by the policy, with the physical names first; see [Call]
 	withoutMaps bool           // whether labels omits the names that maps (see [Map]) give to the call
 }
 

@@ -87,7 +87,7 @@ type Block struct {
 	Reason string        // why the net blocks the call, as a sentence
 	Words  string        // the part of the arguments that Reason quotes; may be empty
 	Name   string        // name of the call that the block is about
-	Holds  []Holder      // some of the calls in flight that hold or would produce the missing tokens, or that spoil the evidence
+	Holds  []Holder      // some of the calls in flight that hold or would produce the missing tokens, or that spoil the evidence (see [Transition.Spoils])
 	Retry  time.Duration // like [Refusal].Retry, but for this net alone
 	Key    []KeyValue    // key value that is blocked, if the net has a key; nil if the call has no value for the key
 	More   int           // number of further key values that the net blocks

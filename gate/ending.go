@@ -19,7 +19,7 @@ type ending struct {
 	result  []byte
 
 	// The following fields are set only if the ending is for a single key value.
-	base  *NetData // the net's default state
+	base  *NetData // the net's default state; see [NetData]
 	keys  uint64   // bit set of the net's keys that have this value in the result
 	named []KeyValue
 }
@@ -152,7 +152,7 @@ func (e *ending) matchingWatches(n *net) []Flight {
 }
 
 // fireFound fires the observers of the given watches, except the watches that have lapsed for the
-// key value that e is for.
+// key value that e is for. A watch is an observer waiting for a call.
 func (m *move) fireFound(e *ending, found []Flight) {
 	for _, w := range found {
 		if !slices.Contains(m.data.Lapsed(), w) {

@@ -37,7 +37,7 @@ type subject struct {
 	data *NetData
 
 	// Set only for a net with a key, if the call's values are known.
-	base  *NetData        // the net's default state
+	base  *NetData        // the net's default state; see [NetData]
 	plan  *plan           // how the call affects the net
 	value *keyvalue.Value // nil for the part of the call that does not depend on a value
 }
@@ -69,7 +69,7 @@ func (f *finding) moves() bool {
 	return len(f.choices) > 0 || f.restarts || s != nil && (len(s.spoils) > 0 || s.missed != 0)
 }
 
-// hasGating reports whether any chosen transition is not an observer.
+// hasGating reports whether any chosen transition gates the call rather than merely observing it.
 func (f *finding) hasGating() bool {
 	return slices.ContainsFunc(f.choices, func(c choice) bool { return !f.net.Transitions[c.transition].Observe })
 }

@@ -63,8 +63,8 @@ type plan struct {
 	net     *net
 	labels  []naming.Label
 	ok      bool          // whether the net's Mapper has named the call without failing
-	watches []choice      // chosen observers whose key is read from the result
-	spoils  []choice      // transitions with Spoils and a key that the call lacks; they spoil the evidence for all values
+	watches []choice      // chosen observers (transitions with Observe) whose key is read from the result
+	spoils  []choice      // transitions with Spoils whose key value is missing from the call; they spoil the evidence for all values
 	missing *missingValue // first value that a gating transition needs and the call lacks; nil if no value is missing
 }
 

@@ -51,9 +51,9 @@ func (m *move) endDisabledWatches() {
 	})
 }
 
-// fireStructural fires the structural transitions until none of them is enabled, and reports
-// whether it succeeded. If they do not stop firing, the marking is left unchanged and the net
-// becomes stuck.
+// fireStructural fires the structural transitions (which fire by themselves) until none of them is
+// enabled, and reports whether it succeeded. If they do not stop firing, the marking is left
+// unchanged and the net becomes stuck.
 func (m *move) fireStructural() bool {
 	enabled := func(t int) bool { return m.net.net.Transitions[t].Enabled(m.data.Marking) }
 	m.data.Stuck = slices.ContainsFunc(m.net.structural, enabled) && !m.net.advance(m.marking(), m.data.Flights)
@@ -75,11 +75,13 @@ func (m *move) setBaseWatches(watches []Flight, isBase bool) {
 }
 
 // lapseDisabled marks as lapsed the watches of the default state whose observers are disabled. If a
-// call in flight spoils the net's evidence, it marks all watches of the default state.
+// call in flight spoils the net's evidence (see [Transition.Spoils]), it marks all watches of the
+// default state.
 func (m *move) lapseDisabled() { m.lapseUnless(m.isEnabled) }
 
 // lapseUnless marks as lapsed the watches of the default state that the function enabled rejects.
-// If a call in flight spoils the net's evidence, it marks all watches of the default state.
+// If a call in flight spoils the net's evidence (see [Transition.Spoils]), it marks all watches of
+// the default state.
 func (m *move) lapseUnless(enabled func(Flight) bool) {
 	for _, w := range m.baseWatches {
 		if len(m.data.Spoilers()) > 0 || !enabled(w) {

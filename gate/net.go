@@ -30,7 +30,7 @@ type net struct {
 	timed           []int  // timed transitions: those that the clock fires
 	independent     bool   // whether the timed transitions tick independently of each other
 	initial         petri.Marking
-	start           petri.Marking // initial marking, after structural transitions have fired
+	start           petri.Marking // initial marking, after the structural transitions have fired
 	on, off         *NetData      // initial states of the active and of the inactive net; shared by all sessions, because most nets never change in most sessions
 	listing         listing.Listing
 	own             naming.Own // computes the net's own names if the net has no Labels; always includes the patterns that the net lists
@@ -78,9 +78,10 @@ func (n *net) withInFlight(d *NetData) petri.Marking {
 	return m
 }
 
-// advance fires the structural transitions in m until none of them is enabled. It reports whether
-// it succeeded within [toolnet.MaxRounds]; if not, m is unchanged. The tokens of calls in flight
-// count as present, because a call that fails must leave the net unchanged.
+// advance fires the structural transitions (which fire by themselves) in m until none of them is
+// enabled. It reports whether it succeeded within [toolnet.MaxRounds]; if not, m is unchanged. The
+// tokens of calls in flight count as present, because a call that fails must leave the net
+// unchanged.
 func (n *net) advance(m petri.Marking, flights []Flight) bool {
 	present := func(m petri.Marking) petri.Marking {
 		return n.withInFlight(&NetData{Marking: m, Flights: flights})

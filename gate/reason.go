@@ -26,7 +26,8 @@ func (d *definition) approvalReason(name string, persons int) string {
 	return name + " requires human approval."
 }
 
-// unrest returns the reason to give for a net whose structural transitions do not stop firing.
+// unrest returns the reason to give for a net whose structural transitions (which fire by
+// themselves) do not stop firing.
 func (d *definition) unrest() string {
 	return fmt.Sprintf("Net '%s' never settles: its transitions without tools keep firing.", d.Name)
 }

@@ -71,10 +71,10 @@ func (m *move) fireSpoilers(spoils []choice) {
 	m.data.Watches = nil
 }
 
-// A baseChange describes how a call that changes a net's default state also changes the states of
-// all key values.
+// A baseChange describes how a call that changes a net's default state (see [NetData]) also changes
+// the states of all key values.
 type baseChange struct {
-	spoils   []choice  // transitions that spoil evidence
+	spoils   []choice  // transitions that spoil evidence; see [Transition.Spoils]
 	late     *Flight   // the call, if calls with higher numbers were admitted before it; otherwise nil
 	time     time.Time // when the call was made
 	enforced bool      // whether the transitions in spoils also fire in the enforced states; see [ShadowData]

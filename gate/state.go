@@ -50,7 +50,7 @@ func (s *State) Open() []Holder {
 type OpenCall struct {
 	Number uint64
 	Call   Call  // the call; without its arguments, unless a hook or a key needs them
-	Nets   []int // indexes of the nets that wait for the call, or whose evidence the call spoils
+	Nets   []int // indexes of the nets that wait for the call, or whose evidence the call spoils (see [Transition.Spoils])
 
 	// Keys holds, for each element of Nets, the key value whose state waits for the call or whose
 	// evidence the call spoils. It is empty for the default state and for a net without a key. A
@@ -91,7 +91,8 @@ type NetDelta struct {
 	Net int // index of the net in the policy
 
 	// Key is the key value that the state belongs to. It is empty for the net itself or, for a net
-	// with a key, for the default state. A value state that equals the default state is not stored.
+	// with a key, for the default state (see [NetData]). The state of a value is not stored if it
+	// equals the default state.
 	Key  string
 	Data *NetData
 }

@@ -82,7 +82,8 @@ func (s *State) spoilsAllOf(o, c *OpenCall) bool {
 }
 
 // anyState reports whether ok returns true for any state of a net that may wait for the call: the
-// default state and the states for the call's key values, both actual and enforced.
+// default state (see [NetData]) and the states for the call's key values, both actual and enforced
+// (see [ShadowData]).
 func (s *State) anyState(c *OpenCall, ok func(*net, *NetData) bool) bool {
 	for k, i := range c.Nets {
 		all := []*NetData{s.Nets[i]}

@@ -38,7 +38,7 @@ type adviser struct {
 	policy *Policy
 	state  *State
 	tools  []Call // tools that can be called
-	world  world  // whether to evaluate only the nets that are not in shadow mode, or also the enforced states of the others
+	world  world  // whether to evaluate only the nets that are not in shadow mode, or also the enforced states (see [ShadowData]) of the others
 	now    time.Time
 
 	contest *precedence.Contest

@@ -16,7 +16,7 @@ import (
 // NetData is the state of a net. It is immutable.
 type NetData struct {
 	Active  bool
-	Stuck   bool  // whether the net is stuck because its structural transitions did not stop firing
+	Stuck   bool  // whether the net is stuck because its structural transitions, which fire by themselves, did not stop firing
 	Marking []int // available tokens by place, excluding those in flight
 	Flights []Flight
 	Watches []Flight
@@ -39,8 +39,8 @@ type ShadowData struct {
 	Asked    int      // number of calls that would have required approval
 }
 
-// Values holds a net's states for its key values, except those that equal the default state. It is
-// immutable. A nil pointer is empty.
+// Values holds a net's states for its key values, except those that equal the default state; see
+// [NetData]. It is immutable. A nil pointer is empty.
 type Values struct {
 	states trie.Trie[storedState]
 	pool   trie.Trie[storedState] // plain states (see isPlain) keyed by their encoding, so that identical states share memory
@@ -54,15 +54,15 @@ type storedState struct {
 	spent *compactSpent
 }
 
-// WithEnforced returns a copy of s whose enforced state is the given one.
+// WithEnforced returns a copy of s with the given enforced state.
 func WithEnforced(s *ShadowData, enforced *NetData) *ShadowData {
 	c := *s
 	c.Enforced = enforced
 	return &c
 }
 
-// Deciding returns the state that decides calls: the enforced state in shadow mode, and d
-// otherwise.
+// Deciding returns the state that decides calls: in shadow mode, the enforced state (see
+// [ShadowData]); otherwise, d.
 func (d *NetData) Deciding() *NetData {
 	if d.Shadow != nil {
 		return d.Shadow.Enforced
@@ -82,8 +82,8 @@ func HasNegative(d *NetData) bool {
 	return slices.ContainsFunc(d.Marking, func(tokens int) bool { return tokens < 0 }) || d.Shadow != nil && HasNegative(d.Shadow.Enforced)
 }
 
-// ForNewValue returns the initial state for a key value that has no state yet, derived from the
-// default state d.
+// ForNewValue returns the initial state for a key value that has no state yet, derived from d, the
+// default state (see [NetData]).
 func ForNewValue(d *NetData) NetData {
 	c := *d
 	c.Values, c.Watches = nil, nil

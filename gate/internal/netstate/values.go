@@ -150,8 +150,8 @@ func With(d *NetData, key string, value *NetData, fresh bool) *NetData {
 	return d
 }
 
-// Distinct yields the net's default state and the states for its key values. A state shared by
-// several values may be yielded only once.
+// Distinct yields the net's default state (see [NetData]) and the states for its key values. A
+// state shared by several values may be yielded only once.
 func Distinct(d *NetData) func(yield func(*NetData) bool) {
 	return func(yield func(*NetData) bool) {
 		if !yield(d) || d.Values == nil {
