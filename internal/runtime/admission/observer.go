@@ -45,7 +45,7 @@ type Result struct {
 type Meter interface {
 	// Decided counts a decision that the nets have made on a call. The argument took is the
 	// duration of the decision.
-	Decided(c *Call, d Decision, took time.Duration)
+	Decided(c *Call, d Decision, elapsed time.Duration)
 
 	// Refused counts a refusal of any kind.
 	Refused(r *Refused)
@@ -56,11 +56,11 @@ type Meter interface {
 
 	// Forwarded counts a call that has been sent to its upstream. It is called when the upstream
 	// has answered or will never answer.
-	Forwarded(upstream, tool, method string, took time.Duration, err error)
+	Forwarded(upstream, tool, method string, elapsed time.Duration, err error)
 
 	// Settled counts a call that has ended with the outcome o. The argument took is the total
 	// duration of the call.
-	Settled(upstream string, o gate.Outcome, took time.Duration)
+	Settled(upstream string, o gate.Outcome, elapsed time.Duration)
 }
 
 // A Watch reports calls to an observer and a meter, both of them optional.
@@ -101,9 +101,9 @@ func (w *Watch) Forwarding(t *Ticket) (trace func() (parent, state string), end 
 
 // Forwarded counts a call that has been sent to its upstream. It must be called after Forwarding,
 // when the upstream has answered or will never answer.
-func (w *Watch) Forwarded(upstream, tool, method string, took time.Duration, err error) {
+func (w *Watch) Forwarded(upstream, tool, method string, elapsed time.Duration, err error) {
 	if w.meter != nil {
-		w.meter.Forwarded(upstream, tool, method, took, err)
+		w.meter.Forwarded(upstream, tool, method, elapsed, err)
 	}
 }
 

@@ -82,7 +82,7 @@ func (t *requests) foreignRequest(row backend.Approval, doc document) *Request {
 	doc.Call.copied = len(doc.Call.Arguments) + len(doc.Call.Beside) + len(doc.Call.Meta) + len(doc.Call.SeenMeta)
 	q := &Request{
 		ID: row.ID, Key: doc.Key, Conditions: doc.Conditions, Created: row.Created, Expires: row.Expires,
-		question: doc.Question, accounts: t.accounts.of(doc.Call), progress: Progress{Answer: Answer{State: Pending}},
+		question: doc.Question, accounts: t.accounts.charged(doc.Call), progress: Progress{Answer: Answer{State: Pending}},
 		answered: make(chan struct{}), unasked: make(chan struct{}), parked: true, foreign: true, announced: true,
 	}
 	t.setChannels(q)

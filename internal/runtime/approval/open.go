@@ -80,7 +80,7 @@ func (t *requests) request(key Key, call Call, ask *gate.Ask) (*Request, error) 
 	call = t.options.Mask.present(call)
 	q := &Request{
 		ID: newID(t.byID), Key: key, Conditions: Conditions{via, needs(ask), call.bytes(ask.Steps)}, Created: now, Expires: now.Add(t.options.Expire),
-		question: Question{call, ask.Steps, t.last.comparison(key, call, t.options.Mask)}, accounts: t.accounts.of(call),
+		question: Question{call, ask.Steps, t.last.comparison(key, call, t.options.Mask)}, accounts: t.accounts.charged(call),
 		progress: Progress{Answer: Answer{State: Pending}}, waiters: 1, answered: make(chan struct{}), unasked: make(chan struct{}),
 	}
 	for _, a := range q.accounts {

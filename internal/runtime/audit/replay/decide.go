@@ -29,7 +29,7 @@ func (r *Replay) decide(record *trail.Record, e *trail.Entry) {
 		s.partial = s.early || e.Call != 1
 	}
 	var v verdict
-	s.with(func(state *gate.State) {
+	s.withParts(func(state *gate.State) {
 		for i := range gone {
 			r.switchIn(state, r.nets[i].name, false)
 		}
@@ -191,7 +191,7 @@ func (r *Replay) unknownReason(e *trail.Entry, s *session, v *verdict, gone map[
 // operator.
 func (r *Replay) takenOut(s *session, i int) bool {
 	active := false
-	s.with(func(state *gate.State) { active = state.Nets[i].Active })
+	s.withParts(func(state *gate.State) { active = state.Nets[i].Active })
 	return !active && (r.active == nil || slices.Contains(r.active, r.nets[i].name))
 }
 

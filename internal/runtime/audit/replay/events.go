@@ -45,7 +45,7 @@ func (r *Replay) Add(record *trail.Record, e *trail.Entry) {
 		r.end(e, gate.End{Outcome: gate.Failure, All: true})
 	case "reset":
 		if s := r.sessions[e.Session]; s != nil {
-			s.with(func(state *gate.State) { state.Apply(r.policy.Reset(state)) })
+			s.withParts(func(state *gate.State) { state.Apply(r.policy.Reset(state)) })
 			s.markMoved(e.Time)
 		}
 	case "activate", "deactivate":
@@ -112,10 +112,10 @@ func (r *Replay) toggle(net string, on bool, at time.Time) {
 		all = append(all, &session{state: r.policy.NewState(r.active), parts: []*part{p}})
 	}
 	for _, s := range all {
-		s.with(func(state *gate.State) { state.Apply(r.policy.Tick(state, at)) })
+		s.withParts(func(state *gate.State) { state.Apply(r.policy.Tick(state, at)) })
 	}
 	for _, s := range all { // a restarted clock starts at the next call
-		s.with(func(state *gate.State) { r.switchIn(state, net, on) })
+		s.withParts(func(state *gate.State) { r.switchIn(state, net, on) })
 	}
 }
 
@@ -132,7 +132,7 @@ func (r *Replay) end(e *trail.Entry, how gate.End) {
 	if c.made {
 		how.Time = e.Time
 		end := r.policy.PrepareEnd(how)
-		s.with(func(state *gate.State) { state.Apply(end.Settle(state, c.number)) })
+		s.withParts(func(state *gate.State) { state.Apply(end.Settle(state, c.number)) })
 		s.markMoved(e.Time)
 	}
 	if how.Outcome != gate.Unknown {

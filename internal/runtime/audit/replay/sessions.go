@@ -52,9 +52,9 @@ type partKey struct {
 	name    string
 }
 
-// with copies the shared parts into the session's state, passes that state to f, and copies the
+// withParts copies the shared parts into the session's state, passes that state to f, and copies the
 // parts back.
-func (s *session) with(f func(*gate.State)) {
+func (s *session) withParts(f func(*gate.State)) {
 	for _, p := range s.parts {
 		for k, i := range p.nets {
 			s.state.Nets[i] = p.data[k]

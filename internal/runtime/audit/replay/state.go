@@ -49,7 +49,7 @@ func (r *Replay) State(id string, at time.Time) (state *State, reason string) {
 		}
 	}
 	var own *gate.State
-	s.with(func(state *gate.State) { own = state.Clone() })
+	s.withParts(func(state *gate.State) { own = state.Clone() })
 	own.Apply(r.policy.Tick(own, at))
 	return &State{unknown, r.policy, own}, ""
 }
