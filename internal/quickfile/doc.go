@@ -1,3 +1,3 @@
-// Package quickfile writes and flushes files, and reads their size, with as little overhead for
-// system calls as possible.
+// Package quickfile writes, flushes and measures files with as little system-call overhead as
+// possible.
 package quickfile

@@ -20,8 +20,9 @@ type File struct {
 	regularUntil time.Time // time until which regular system calls are used
 }
 
-// A write is assumed to have blocked if it takes longer than stalled, because preemption by another
-// process takes less time. A File then uses regular system calls for the duration regularFor.
+// A write that takes longer than the duration stalled is assumed to have blocked, because
+// preemption by another process takes less time. A File then uses regular system calls for the
+// duration regularFor.
 const (
 	stalled    = 30 * time.Millisecond
 	regularFor = 10 * time.Second

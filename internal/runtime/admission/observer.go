@@ -43,7 +43,7 @@ type Result struct {
 // Meter counts calls. Its methods are called on the goroutine that processes the call. They must be
 // safe for concurrent use and must not block.
 type Meter interface {
-	// Decided counts a decision that the nets have made on a call. The argument took is the
+	// Decided counts a decision that the nets have made on a call. The argument elapsed is the
 	// duration of the decision.
 	Decided(c *Call, d Decision, elapsed time.Duration)
 
@@ -58,7 +58,7 @@ type Meter interface {
 	// has answered or will never answer.
 	Forwarded(upstream, tool, method string, elapsed time.Duration, err error)
 
-	// Settled counts a call that has ended with the outcome o. The argument took is the total
+	// Settled counts a call that has ended with the outcome o. The argument elapsed is the total
 	// duration of the call.
 	Settled(upstream string, o gate.Outcome, elapsed time.Duration)
 }
@@ -85,8 +85,8 @@ func (w *Watch) Approving(ctx context.Context, c *Call) func(Result) {
 	return end
 }
 
-// Forwarding starts [PhaseForward] for an admitted call and counts the call. The function trace
-// returns the trace to send to the upstream. The caller must call the function end when the
+// Forwarding starts [PhaseForward] for an admitted call and counts the call. The first function
+// returns the trace to send to the upstream. The caller must call the second function when the
 // upstream has answered or will never answer. Without an observer, both functions are nil.
 func (w *Watch) Forwarding(t *Ticket) (trace func() (parent, state string), end func(Result)) {
 	if w.meter != nil {

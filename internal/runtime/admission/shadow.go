@@ -47,7 +47,7 @@ type counts struct {
 // A Tally counts the refusals and questions that nets in shadow mode would have caused. The zero
 // value is empty and ready to use.
 type Tally struct {
-	Most int // maximum number of distinct refusals and questions to store; others count only toward the totals; 0 means 1000
+	Most int // maximum number of distinct refusals and questions to store; further refusals and questions count only toward the totals; 0 means 1000
 
 	refused, asked int
 	answers        map[string]*Would // the distinct refusals and questions, keyed by tool, kind and nets

@@ -46,7 +46,7 @@ type Switch interface {
 	Set(ctx context.Context, s Stop, on bool, e audit.Event) (Switched, error)
 }
 
-// ErrStopped is the error for an admission while the session is stopped.
+// ErrStopped means that a call cannot be admitted because its session is stopped.
 var ErrStopped = backend.ErrStopped
 
 // sentence returns a sentence that explains the stop to a model.

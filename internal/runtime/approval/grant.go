@@ -108,7 +108,8 @@ func newGrant(q *Request, t Terms, most time.Duration, channel, actor string, no
 	}, nil
 }
 
-// most returns the maximum lifetime of g, which is longer for a grant that ends with its session.
+// The method most returns the maximum lifetime of g, which is longer for a grant that ends with its
+// session.
 func (g *Grant) most() time.Duration {
 	if g.ToEnd {
 		return MaxSession

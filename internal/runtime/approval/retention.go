@@ -125,7 +125,7 @@ func (t *requests) forget(q *Request) {
 	})
 }
 
-// standsUntil returns the time until which a denial of q would stay in force if q were denied now.
+// standsUntil returns the time when a denial of q would end if q were denied now.
 func (t *requests) standsUntil(q *Request) time.Time {
 	until := t.options.Now().Add(t.options.Cooldown)
 	if q.waiters == 0 && q.Expires.After(until) {

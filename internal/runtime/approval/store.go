@@ -42,8 +42,8 @@ const (
 	maxStale     = 20               // number of consecutive conflicts that make an operation fail
 )
 
-// ErrStore is wrapped by errors that report that the store did not accept a request or an answer.
-// The request is probably unchanged.
+// ErrStore is wrapped by the errors for requests and answers that the store did not accept. The
+// request is probably unchanged.
 var ErrStore = errors.New("could not store the approval")
 
 // A document holds the parts of a request that the store keeps as JSON rather than in columns.

@@ -12,7 +12,7 @@ const (
 	maxKept   = 16 << 10
 )
 
-// A Staged holds the records of one step until they have been stored. The zero value is empty.
+// Staged holds the records of one step until they have been stored. The zero value is empty.
 type Staged struct {
 	queue   *queue
 	records []byte

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// ErrUnrecorded is wrapped by errors that report that a record could not be stored.
+// ErrUnrecorded is wrapped by the errors for records that could not be stored.
 var ErrUnrecorded = errors.New("cannot record the decision")
 
 // A Recorder writes events to a Storage. A call must not be forwarded before its decision is
@@ -15,7 +15,7 @@ var ErrUnrecorded = errors.New("cannot record the decision")
 type Recorder struct {
 	queue
 	out  Storage // if nil, nothing is recorded
-	feed *Feed   // out as a [Feed], or nil if out is another storage
+	feed *Feed   // out if it is a [Feed], otherwise nil
 	now  func() time.Time
 
 	broken atomic.Bool // whether the last record could not be stored
@@ -29,8 +29,8 @@ func NewRecorder(out Storage, now func() time.Time) *Recorder {
 	return r
 }
 
-// store stores records and returns how many were stored. It stores all or none if the storage
-// supports batches.
+// store stores records and returns how many were stored. It stores all of them or none if the
+// storage supports batches.
 func (r *Recorder) store(records [][]byte) (n int, err error) {
 	if len(records) == 0 {
 		return 0, nil

@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// A Rotation configures when a log starts a new file. With the zero value, the log never does.
+// A Rotation configures when a log starts a new file. With the zero value, the log never starts a
+// new file.
 //
 // The last line of a full file closes it, which tells every process that has it open to switch to
 // the next file. The full file is renamed to NAME-FIRST-LAST.EXT, where FIRST and LAST are the

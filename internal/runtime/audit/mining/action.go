@@ -26,7 +26,7 @@ type action struct {
 // (see [gate.Map]).
 type callName struct {
 	tool    int  // index of the name in reader.names
-	certain bool // whether the name counts as evidence of a call; other names can only restrict calls
+	certain bool // whether the name counts as evidence of a call; a name that does not count can only restrict calls
 }
 
 // A fieldValue is the value of a scalar argument.

@@ -16,8 +16,8 @@ const (
 	minAllowedCalls    = 5
 )
 
-// An Allowed is a candidate for an allow list: a tool that was used often, was never refused and
-// never needed approval.
+// Allowed describes a candidate for an allow list: a tool that was used often, was never refused
+// and never needed approval.
 type Allowed struct {
 	Tool     string `json:"tool"` // name of the tool, as written in rules
 	Calls    int    `json:"calls"`

@@ -149,7 +149,7 @@ func (m *Miner) row() (all []Proposal) {
 }
 
 // taint returns proposals to require approval before a tool is called after untrusted content. It
-// makes one for each tool whose recorded calls never followed such content.
+// returns one proposal for each tool whose recorded calls never followed such content.
 func (m *Miner) taint() (all []Proposal) {
 	v := m.survey
 	for b, t := range v.tools {

@@ -19,7 +19,7 @@ type findings struct {
 }
 
 // bestKeys returns, for each pair of calls, the key that the log supports best: the field whose
-// values agree best in both calls, or two fields.
+// values agree best in both calls, or a pair of fields.
 func (m *Miner) bestKeys(candidates, joint []*candidate, tried int) map[pair]*candidate {
 	best := map[pair]*candidate{}
 	for _, c := range candidates {

@@ -26,7 +26,7 @@ type Report struct {
 	least int // minimum number of sessions for a rule
 }
 
-// A Dropped is a rule that was considered but is not proposed, with the reason.
+// Dropped describes a rule that was considered but is not proposed, with the reason.
 type Dropped struct {
 	Rule string `json:"rule"`
 	Why  string `json:"why"`
@@ -58,7 +58,7 @@ type Proposal struct {
 
 	tool   string     // the restricted tool, or empty for all tools
 	claims []string   // claims about the policy; if one of them is proved, the policy already enforces the rule
-	looser []Proposal // weaker rules to try, in order, if this one refuses a call
+	looser []Proposal // weaker rules to try, in order, if this rule refuses a call
 }
 
 // ranks maps each kind of proposal to its rank. The report lists lower ranks first.

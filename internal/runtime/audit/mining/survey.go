@@ -12,7 +12,7 @@ import (
 
 // A pairStats holds the statistics of a pair of tools, A and B.
 type pairStats struct {
-	notOnce, notEach bool // whether B was ever called without an earlier success of A (notOnce), or without a new one since the previous B (notEach)
+	notOnce, notEach bool // whether B was ever called without an earlier success of A (notOnce), or without a new success since the previous B (notEach)
 	shared           bool // whether any single call had both A and B among its names
 	sessions         int  // number of sessions with both A and B
 	once, each       chance
@@ -48,7 +48,7 @@ type survey struct {
 
 	days   map[dayKey]*dayCount
 	run    int  // maximum number of consecutive identical calls
-	rowOff bool // whether there was a call that could not be compared with others
+	rowOff bool // whether there was a call that could not be compared with other calls
 }
 
 type dayKey struct {

@@ -184,8 +184,8 @@ func (m *matchVisitor) end(s *session) {
 	}
 }
 
-// endSession adds an ended session to the statistics. It uses the chance that all values of B would
-// occur in A if they were drawn at random from the session's values.
+// endSession adds an ended session to the statistics, including the chance that all values of B
+// would occur in A if they were drawn at random from the session's values.
 func (c *candidate) endSession(s *session) {
 	c.sessions++
 	then := s.values[fieldKey{c.b, c.then}]
@@ -248,7 +248,7 @@ func (v *survey) candidates(least int) (all []*candidate) {
 	return all
 }
 
-// compareKeys orders candidates by chance, and those with equal chances by whether their field
+// compareKeys orders candidates by chance, and candidates with equal chances by whether their field
 // names are the same.
 func compareKeys(a, b *candidate) int {
 	plain := func(c *candidate) int {

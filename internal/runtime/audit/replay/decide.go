@@ -48,8 +48,8 @@ func (r *Replay) decide(record *trail.Record, e *trail.Entry) {
 }
 
 // ask decides on the call c under the replayed policy. The parameter admit reports whether the call
-// was admitted when it was recorded. The nets fire only if admit is true and the policy allows the
-// call.
+// was admitted when it was recorded. The nets' transitions fire only if admit is true and the
+// policy allows the call.
 func (r *Replay) ask(state *gate.State, c gate.Call, approved, admit bool) (v verdict) {
 	r.prepared.Reset(r.policy, &c)
 	d, delta := r.prepared.Decide(state, nil)

@@ -29,8 +29,9 @@ type Options struct {
 // A Replay repeats the decisions in a log, record by record (see [Replay.Add]).
 //
 // Calls have the effects that they have under the replayed policy. If this policy refuses a call,
-// the call fires no net, even if the log has an outcome for it. If the policy allows a call that
-// was refused in the log, the call fires no net either, because its outcome is unknown.
+// the call fires no transitions, even if the log has an outcome for it. If the policy allows a call
+// that was refused in the log, the call fires no transitions either, because its outcome is
+// unknown.
 type Replay struct {
 	original *gate.Policy
 	policy   *gate.Policy // copy of the original policy, rebuilt so that its nets read the current call as recorded

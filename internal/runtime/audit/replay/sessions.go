@@ -25,7 +25,7 @@ type session struct {
 
 // A history shows how reliable the replayed marking of some nets is.
 type history struct {
-	moved  time.Time      // when the nets last fired
+	moved  time.Time      // when transitions of the nets last fired
 	missed map[int]string // reasons why nets could not be evaluated for some call, keyed by net
 	lost   string         // why the marking is unknown; empty if it is known
 }
@@ -77,14 +77,15 @@ func (s *session) histories() []*history {
 	return all
 }
 
-// markMoved records that nets of the session fired at the given time.
+// markMoved records that transitions of the session's nets fired at the given time.
 func (s *session) markMoved(at time.Time) {
 	for _, h := range s.histories() {
 		h.moved = at
 	}
 }
 
-// unmovedSince reports whether no net of the session has fired since the given time.
+// unmovedSince reports whether the last firing in the session's nets was no later than the given
+// time.
 func (s *session) unmovedSince(since time.Time) bool {
 	return !slices.ContainsFunc(s.histories(), func(h *history) bool { return h.moved.After(since) })
 }

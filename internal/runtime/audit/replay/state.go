@@ -97,7 +97,7 @@ func (r *Replay) checkTracked(e *trail.Entry, s *session, v *verdict) {
 	switch {
 	case was == "allow" && v.decision != "allow":
 	case e.Kind == string(gate.KindStateChanged), e.Kind == string(gate.KindApproval), was == "ask":
-		return // the call fires no net, and nets might have fired while a person was being asked
+		return // the call fires no transitions, and transitions might have fired while a person was being asked
 	case was == v.decision || s.anyMissed():
 		if slices.Equal(r.comparable(r.withoutMissed(s, e.Nets)), r.comparable(r.withoutMissed(s, v.nets))) {
 			return

@@ -15,7 +15,7 @@ import (
 )
 
 // missing returns the reason why the net cannot be evaluated for the current call, or "" if it can.
-// The recorded decision on the call was made under e's policy.
+// The recorded decision on the call was made under the policy e.Policy.
 func (r *Replay) missing(n *netInfo, e *trail.Entry) string {
 	if n.opaque {
 		return fmt.Sprintf("the net %s reads arguments that are not recorded", n.name)
@@ -88,7 +88,7 @@ func (r *Replay) hasAllArguments(e *trail.Entry) bool {
 }
 
 // call reconstructs the recorded call and makes it r.current. It also returns the nets that cannot
-// be evaluated for the call, each with a reason; if the call's names are unknown, these are all
+// be evaluated for the call, each with a reason. If the call's names are unknown, it returns all
 // nets.
 func (r *Replay) call(e *trail.Entry) (c gate.Call, gone map[int]string) {
 	c = gate.Call{Time: e.Time, Upstream: e.Upstream}
