@@ -64,7 +64,7 @@ type (
 	Tokens = toolnet.Tokens
 	// An Outcome describes how a call ended: [Unknown], [Success] or [Failure].
 	Outcome = toolnet.Outcome
-	// A NetError is an error in a net or in one of the policy's maps.
+	// A NetError is an error in a net or in a [Map] of the policy.
 	NetError = toolnet.NetError
 	// An ErrorList contains all errors found, in net order.
 	ErrorList = toolnet.ErrorList

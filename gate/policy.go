@@ -80,7 +80,7 @@ type Merge struct {
 	First, Again Position
 }
 
-// Maps returns the policy's label maps, in order.
+// Maps returns the [Map] entries of the policy, in order.
 func (p *Policy) Maps() []Map {
 	return list.FlatMap(p.labels, func(l *Labels) []Map { return l.Maps })
 }
@@ -98,8 +98,8 @@ func (p *Policy) Merged() []Merge { return p.merged }
 func (p *Policy) Shadow() bool { return p.shadow }
 
 // Fingerprint returns the hexadecimal SHA-256 hash of everything that determines decisions: the
-// nets, the maps, the default and the ignored arguments. Go functions count only as present or
-// absent.
+// nets, the maps (see [Map]), the default and the ignored arguments. Go functions count only as
+// present or absent.
 func (p *Policy) Fingerprint() string { return p.print }
 
 // A NetInfo describes a net in a policy. It must not be modified.
@@ -121,7 +121,7 @@ func (p *Policy) Nets() []NetInfo {
 // can take over the state, and a limit with the same Limit can take over the usage.
 type NetID struct {
 	Name   string
-	Print  string // fingerprint of the net's structure and of the maps that give calls the names in the net
+	Print  string // fingerprint of the net's structure and of the maps (see [Map]) that give calls the names in the net
 	Limit  string // fingerprint of the counted calls and callers, if the net is a limit from rules; otherwise empty
 	Family string // fingerprint that does not depend on the maximum, if the net is a limit from rules; otherwise empty
 }

@@ -16,8 +16,8 @@ const maxWords = 80
 
 // quoteCall adds the call's tool, and the text of the arguments that gave it the name l, to the
 // beginning of b.Reason, because a caller knows which call it made but might not know l. It does
-// nothing unless l comes from a map and b.Reason starts with l. It omits the text if the sentence
-// already shows a key value.
+// nothing unless l comes from a map (see [Map]) and b.Reason starts with l. It omits the text if
+// the sentence already shows a key value.
 func (c *namedCall) quoteCall(b *Block, f *finding, l *naming.Label) {
 	rest, ok := strings.CutPrefix(b.Reason, l.Text+" ")
 	if !ok || l.From != naming.FromMap || b.Cause == CauseNet {
@@ -52,7 +52,7 @@ func (c *namedCall) mappedText(name string) (string, *Map) {
 	return "", nil
 }
 
-// appliesToCall reports whether m is a map for the call's tool.
+// appliesToCall reports whether the [Map] applies to the call's tool.
 func (c *namedCall) appliesToCall(m *Map) bool {
 	return slices.ContainsFunc(c.tools, func(l naming.Label) bool {
 		return l.Text == m.Tool || m.Glob && toolnet.MatchGlob(m.Tool, l.Text)

@@ -138,8 +138,8 @@ func (j *judgement) block(b *Block, f *finding) {
 	b.Reason = f.net.explained(b.Reason)
 }
 
-// doubted explains why the maps leave it uncertain whether the call has label l, and rewords the
-// net's reason accordingly. If l is certain, the doubt is nil and the reason unchanged.
+// doubted explains why the maps (see [Map]) leave it uncertain whether the call has label l, and
+// rewords the net's reason accordingly. If l is certain, the doubt is nil and the reason unchanged.
 func (c *namedCall) doubted(f *finding, l *naming.Label, reason string) (*Doubt, string) {
 	l = f.matched(l)
 	if !l.Weak || l.From != naming.FromMap {

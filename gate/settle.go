@@ -84,8 +84,8 @@ func holds(s *Condition, c *Call, e *End) (ok bool) {
 	return s.Judge.Holds(c, e.Result, e.Text, s.Number)
 }
 
-// broke records in d, as near misses (see [Near]), the names that a call would have been evidence
-// for if its result had not violated a condition.
+// broke records near misses (see [Near]) in d: the names that a call would have been evidence for
+// if its result had not violated a condition.
 func (q *PreparedEnd) broke(d *Delta, s *State, c *OpenCall) {
 	why := Doubt{What: fmt.Sprintf("its result fails the condition `success %s when %q`", q.end.Broken.Tool, q.end.Broken.Source)}
 	for k, i := range c.Nets {

@@ -23,7 +23,7 @@ type subject struct {
 	glob bool
 }
 
-// NewMapping indexes the maps, which must be free of errors.
+// NewMapping indexes the given [toolnet.Map] values, which must be free of errors.
 func NewMapping(maps []toolnet.Map) *Mapping {
 	m := &Mapping{maps: slices.Clone(maps), byTool: make(map[subject][]int), texts: make(map[subject][]place)}
 	type giver struct {
@@ -55,7 +55,7 @@ func NewMapping(maps []toolnet.Map) *Mapping {
 	return m
 }
 
-// subjectOf returns the tool or pattern that the map applies to.
+// subjectOf returns the tool or pattern that the [toolnet.Map] applies to.
 func subjectOf(m *toolnet.Map) subject { return subject{m.Tool, m.Glob} }
 
 // addField records that a reader reads the given part of calls to a tool, unless that part is the
@@ -67,7 +67,8 @@ func (m *Mapping) addField(of subject, at place) {
 	}
 }
 
-// mapsOf returns the indexes of the maps that apply to a tool, in ascending order.
+// mapsOf returns the indexes of the maps (see [toolnet.Map]) that apply to a tool, in ascending
+// order.
 func (m *Mapping) mapsOf(tool string) []int {
 	numbers := m.byTool[subject{tool: tool}]
 	for _, p := range m.globs {
@@ -90,11 +91,11 @@ func (m *Mapping) fields(tool string) []place {
 	return places
 }
 
-// Has reports whether any map applies to the tool.
+// Has reports whether any map (see [toolnet.Map]) applies to the tool.
 func (m *Mapping) Has(tool string) bool { return len(m.mapsOf(tool)) > 0 }
 
-// Tools returns the tools and patterns that the maps apply to, and reports whether there are any
-// patterns. m may be nil.
+// Tools returns the tools and patterns that the maps (see [toolnet.Map]) apply to, and reports
+// whether there are any patterns. m may be nil.
 func (m *Mapping) Tools() (tools []string, patterns bool) {
 	if m == nil {
 		return nil, false
@@ -113,7 +114,7 @@ type match struct {
 	near    bool // whether the map is certain to match, so that the name is weak only because the match is not evidence
 }
 
-// names appends the names given by the maps that match the call, in the order of the maps.
+// names appends the names that maps (see [toolnet.Map]) give to the call, in the order of the maps.
 func (m *Mapping) names(c *toolnet.Call, tools, ls []Label) []Label {
 	for _, h := range m.matches(c, tools) {
 		ls = Add(ls, m.label(h))
@@ -154,7 +155,8 @@ func (m *Mapping) label(h match) Label {
 	return Label{Text: m.maps[h.number].As, From: FromMap, Weak: h.weak, Certain: h.certain, Near: h.near}
 }
 
-// matches returns the maps that match the call. It reads each field of a call only once.
+// matches returns the maps (see [toolnet.Map]) that match the call. It reads each field of a call
+// only once.
 func (m *Mapping) matches(c *toolnet.Call, tools []Label) []match {
 	var room [4]field
 	fields := room[:0]
@@ -177,7 +179,7 @@ func (m *Mapping) matches(c *toolnet.Call, tools []Label) []match {
 	return hits
 }
 
-// matchMap matches a single map against the strings in a field.
+// matchMap matches a single [toolnet.Map] against the strings in a field.
 func (m *Mapping) matchMap(c *toolnet.Call, f *field, number int) (h match, ok bool) {
 	d := &m.maps[number]
 	if d.Reader == nil {
@@ -199,8 +201,8 @@ func (m *Mapping) matchMap(c *toolnet.Call, f *field, number int) (h match, ok b
 	return h, ok
 }
 
-// gives reports whether any of the maps that give calls the given name matches the call. The doubt
-// d explains why the match is uncertain or, if no map matches, why none does. m may be nil.
+// gives reports whether any map (see [toolnet.Map]) gives the call the given name. The doubt d
+// explains why the match is uncertain or, if no map matches, why none does. m may be nil.
 func (m *Mapping) gives(c *toolnet.Call, tools []Label, name string) (d toolnet.Doubt, found toolnet.Found) {
 	if m == nil {
 		return d, toolnet.NotFound
@@ -238,9 +240,9 @@ func (m *Mapping) gives(c *toolnet.Call, tools []Label, name string) (d toolnet.
 	return d, found
 }
 
-// labels returns the call's physical names (see [toolnet.Call]) and the names that maps give to the
-// call. If first is true and any map matches, it returns only the name given by the first matching
-// map.
+// labels returns the call's physical names and the names that maps give to the call; see
+// [toolnet.Call] and [toolnet.Map]. If first is true and any map matches, it returns only the name
+// given by the first matching map.
 func (m *Mapping) labels(c *toolnet.Call, tools []Label, first bool) []Label {
 	hits := m.matches(c, tools)
 	if first && len(hits) > 0 {
@@ -253,8 +255,8 @@ func (m *Mapping) labels(c *toolnet.Call, tools []Label, first bool) []Label {
 	return ls
 }
 
-// canGive reports whether a map for the tool can give a name that u matches. If certain is true,
-// only names that are certain count. m may be nil.
+// canGive reports whether a map for the tool (see [toolnet.Map]) can give a name that u matches. If
+// certain is true, only names that are certain count. m may be nil.
 func (m *Mapping) canGive(tool string, u *toolnet.Tool, certain bool) bool {
 	return m != nil && slices.ContainsFunc(m.mapsOf(tool), func(number int) bool {
 		d := &m.maps[number]

@@ -1,6 +1,6 @@
 // Package naming computes the names of a call: its tool, the tool together with its action
-// (tool.action), the names given by maps, and the patterns that match these names. It also
-// determines how certain each name is.
+// (tool.action), the names that the policy's maps give to it, and the patterns that match these
+// names. It also determines how certain each name is.
 package naming
 
 import (
@@ -21,7 +21,7 @@ type Naming struct {
 	actionPatterns bool            // whether any pattern applies to actions
 }
 
-// New returns the naming for a policy with the given maps.
+// New returns the naming for a policy with the given [toolnet.Map] values.
 func New(maps []toolnet.Map) *Naming {
 	g := &Naming{bases: make(map[string]bool), dotted: make(map[string]bool)}
 	if len(maps) > 0 {
@@ -57,8 +57,8 @@ func (g *Naming) Name(name string) {
 	}
 }
 
-// Why reports whether a call matches any of the maps that give calls the given name. tools holds
-// the call's physical names; see [toolnet.Call]. The returned Doubt explains why the match is
+// Why reports whether any map (see [toolnet.Map]) gives the call the given name. tools holds the
+// call's physical names; see [toolnet.Call]. The returned Doubt explains why the match is
 // uncertain, or why the call's success does not count as evidence. If no map matches, the Doubt is
 // empty or describes the part of a map's pattern that is missing from the call.
 func (g *Naming) Why(c *toolnet.Call, tools []Label, name string) (toolnet.Doubt, toolnet.Found) {
@@ -88,7 +88,7 @@ func Physical(c *toolnet.Call, ls []Label) []Label {
 }
 
 // Labels appends all labels of the call: physical names (see [toolnet.Call]), names of the form
-// tool.action, names given by maps, and patterns.
+// tool.action, names given by maps (see [toolnet.Map]), and patterns.
 func (g *Naming) Labels(c *toolnet.Call, tools, ls []Label) []Label {
 	ls = append(ls, tools...)
 	if !g.used {

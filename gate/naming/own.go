@@ -7,8 +7,8 @@ import (
 )
 
 // Own computes names for a net that does not use the policy's labels. The names come from a Go
-// function or from the net's maps, or are the call's physical names (see [toolnet.Call]). They are
-// followed by the net's matching patterns.
+// function or from the net's maps (see [toolnet.Map]), or are the call's physical names (see
+// [toolnet.Call]). They are followed by the net's matching patterns.
 type Own struct {
 	Mapper   func(toolnet.Call) []toolnet.Name
 	Maps     *Mapping // the net's own maps; nil if it has none

@@ -89,8 +89,8 @@ func readSafely(r toolnet.Reader, c *toolnet.Call, text string) (reading toolnet
 	return r.Read(c, text)
 }
 
-// place is the part of a call that a map reads: an argument, the value at a path, or the whole
-// call.
+// place is the part of a call that a map (see [toolnet.Map]) reads: an argument, the value at a
+// path, or the whole call.
 type place struct {
 	key  string // key of the argument or, if deep is set, the path as text; empty means the whole call
 	path jsonpath.Path
