@@ -222,7 +222,7 @@ func (l *Listing) Evidence() (names []string) {
 	return names
 }
 
-// Except returns the Except name of the pattern that the given label comes from, or "" if the
+// Except returns the name excluded from the pattern that the given label comes from, or "" if the
 // pattern has no exception.
 func (l *Listing) Except(name *naming.Label) string {
 	if i := l.numbered(name); i >= 0 {
