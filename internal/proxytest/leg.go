@@ -10,7 +10,7 @@ import (
 
 // A Leg is one of the four ways for clients to connect: a transport and a family of protocol
 // revisions. A rule that applied only to some legs would be a security hole, so every test case
-// runs on all of them.
+// runs on all legs.
 type Leg struct {
 	Name         string
 	HTTP, Modern bool

@@ -94,13 +94,13 @@ func ChildUpstream(t *testing.T, flags string) (proxy.Upstream, func() []testser
 // value is the upstream's flags.
 const ChildVariable = "PETRIGATE_TEST_UPSTREAM"
 
-// OfKind returns the records of the given kind. If tool is not empty, it returns only those about
-// that tool.
+// OfKind returns the records of the given kind. If tool is not empty, it returns only the records
+// about that tool.
 func OfKind(records []testserver.Record, kind testserver.Kind, tool string) []testserver.Record {
 	return list.Filter(records, func(r testserver.Record) bool { return r.Kind == kind && (tool == "" || r.Name == tool) })
 }
 
-// A Replaceable is an upstream whose server can be replaced with another one, which does not know
+// Replaceable is an upstream whose server can be replaced with another server, which does not know
 // the sessions of its predecessor.
 type Replaceable struct {
 	Server atomic.Pointer[testserver.Server]

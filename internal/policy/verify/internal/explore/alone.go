@@ -59,8 +59,8 @@ func (n *Net) reachableAlone() (locals []int, ok bool) {
 }
 
 // unspoiledAlone returns the states that n could reach alone, like [Net.reachableAlone], but omits
-// those with a call in flight that invalidates evidence. The remaining states suffice, because a
-// call in flight can always succeed before another call begins.
+// those with a call in flight that invalidates evidence (see [gate.Transition.Spoils]). The
+// remaining states suffice, because a call in flight can always succeed before another call begins.
 func (n *Net) unspoiledAlone() (locals []int, ok bool) {
 	locals, ok = n.reachableAlone()
 	return slices.DeleteFunc(slices.Clone(locals), func(l int) bool { return n.locals.List[l].spoiled }), ok

@@ -14,7 +14,7 @@ func (m *Model) Barred(q *Query) Answer {
 }
 
 // barred reports whether landmarks or the relaxation show that the nets forbid every call tagged as
-// wanted, over all outcomes and interleavings.
+// [Wanted], over all outcomes and interleavings.
 func (v *view) barred() bool {
 	g, goal := v.scopeOf(), v.wanted()
 	if g.fails = true; len(goal) == 0 {

@@ -15,7 +15,7 @@ type Budget struct {
 	Every  time.Duration // minimum interval between tokens returned by the clock; if 0, the clock must not return tokens
 }
 
-// Budgeted looks for a net that bounds the number of calls tagged as wanted. The net has a place
+// Budgeted looks for a net that bounds the number of calls tagged as [Wanted]. The net has a place
 // that starts with no more tokens than limit, and each wanted call permanently takes one of them.
 // Nothing refills the place, except possibly the clock.
 func (m *Model) Budgeted(tag func(*callclass.Class) uint8, limit int, b Budget) (net int, ok bool) {
@@ -35,7 +35,7 @@ func (m *Model) Budgeted(tag func(*callclass.Class) uint8, limit int, b Budget) 
 	return 0, false
 }
 
-// pays reports whether each call tagged as wanted permanently takes a token from the given place,
+// pays reports whether each call tagged as [Wanted] permanently takes a token from the given place,
 // and only the clock refills this place, at most once per interval.
 func (m *Model) pays(n *Net, place int, tag func(*callclass.Class) uint8, every time.Duration) bool {
 	cost, filled := make([]bool, len(n.Trans)), 0

@@ -11,9 +11,9 @@ type Goal struct {
 	excused func(s *Space, k int32) bool            // reports whether a run may stop in state k without reaching the goal; may be nil
 }
 
-// TaggedGoal returns the goal of reaching a call that the view tagged as wanted. The function match
-// must select the same calls. If single is true, the goal is only about the tracked value, and
-// match must not select calls with other values.
+// TaggedGoal returns the goal of reaching a call that the view tagged as [Wanted]. The function
+// match must select the same calls. If single is true, the goal is only about the tracked value,
+// and match must not select calls with other values.
 func TaggedGoal(match func(*callclass.Class) bool, single bool) *Goal {
 	return &Goal{Matches: match, one: single, ok: func(s *Space, _ int32, c int) bool { return s.classes[c].tag&Wanted != 0 }}
 }

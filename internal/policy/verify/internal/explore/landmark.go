@@ -144,12 +144,12 @@ func (m *Model) seed(q *Query) (nets []int, barred bool) {
 	return slices.Compact(nets), !ok
 }
 
-// goal returns the indexes of the classes that q tags as wanted.
+// goal returns the indexes of the classes that q tags as [Wanted].
 func (q *Query) goal(classes []*callclass.Class) []int {
 	return list.Indexes(classes, func(s *callclass.Class) bool { return q.Tag(s)&Wanted != 0 })
 }
 
-// wanted returns the indexes of the view's classes that are tagged as wanted.
+// wanted returns the indexes of the view's classes that are tagged as [Wanted].
 func (v *view) wanted() []int {
 	return list.Indexes(v.classes, func(c class) bool { return c.tag&Wanted != 0 })
 }

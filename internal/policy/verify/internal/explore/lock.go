@@ -123,8 +123,8 @@ func (s *Space) failSurplus(ms []Move, k int32) []Move {
 	return ms
 }
 
-// real extends the run, if necessary, until all nets admit it with unreduced counters and the given
-// nets still forbid all later calls selected by match.
+// real extends the run, if necessary, until all nets admit it with unreduced counters (see
+// [Net.cap]) and the given nets still forbid all later calls selected by match.
 func (s *Space) real(ms []Move, nets []int, match func(*callclass.Class) bool) ([]Move, bool) {
 	if len(s.limits) == 0 {
 		return ms, true

@@ -17,7 +17,7 @@ type structure struct {
 	free       []int // indexes of structural transitions, which fire on their own
 	timed      []int // indexes of timed transitions, which the clock fires
 	watchAt    []int // for each transition, its index among the deferred observers, or -1 for other transitions
-	spoils     bool  // whether some transitions invalidate evidence; firing one ends all watches (see [holding]) of the net
+	spoils     bool  // whether some transitions invalidate evidence (see [gate.Transition.Spoils]); firing one ends all watches (see [holding]) of the net
 	static     bool  // whether the marking never changes
 	incomplete bool  // whether some effects that calls can have on the net are unknown
 }
@@ -52,10 +52,11 @@ type local struct {
 	begins  []*begun // cached results of begin, by effect; nil if not yet computed
 }
 
-// A holding is the part of a net's state that belongs to a single call in flight.
+// A holding is the part of a net's state that belongs to a single call in flight: transitions in
+// flight, and watches. A watch is a deferred observer that waits for the call to succeed.
 type holding struct {
 	flights []int // transitions in flight, in the order they were chosen for the call
-	watches []int // indexes of the deferred observers that wait for the call to succeed
+	watches []int // indexes of the watching transitions
 	spoils  bool  // whether the call invalidates evidence; if so, no watch can begin until the call ends
 }
 
@@ -75,7 +76,7 @@ type begun struct {
 	asks    []int  // transitions that require approval
 	next    int    // local state after the call has begun
 	hold    int    // number of the [holding] of the call; 0 if the call holds nothing
-	killed  uint64 // set of watches of other calls that end when this call begins
+	killed  uint64 // set of watches (see [holding]) of other calls that end when this call begins
 }
 
 type endKey struct {

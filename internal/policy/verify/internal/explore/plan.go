@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// Plan searches for the shortest successful run to a call tagged as wanted. If such a run exists,
+// Plan searches for the shortest successful run to a call tagged as [Wanted]. If such a run exists,
 // the answer is Refuted and contains the run. Otherwise, the answer is Proved.
 func (m *Model) Plan(tag func(*callclass.Class) uint8, witnessed bool) Answer {
 	q := &Query{Tag: tag, Sole: -1}
@@ -29,7 +29,7 @@ func (m *Model) Planless(q *Query, nets []int) []int {
 	return left
 }
 
-// planFor finds the shortest successful run to a call that q tags as wanted, by abstraction
+// planFor finds the shortest successful run to a call that q tags as [Wanted], by abstraction
 // refinement. It makes a plan with the given nets and replays it in all nets. If a net blocks the
 // plan, planFor adds this net and plans again.
 func (m *Model) planFor(q *Query, nets []int, o ViewOptions) Answer {

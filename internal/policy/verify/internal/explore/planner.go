@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A planner looks for the shortest run to a call tagged as wanted. In the run, every call succeeds
-// before the next begins, and all approvals are granted. It uses A* search, with the number of
-// remaining landmarks as the estimate.
+// A planner looks for the shortest run to a call tagged as [Wanted]. In the run, every call
+// succeeds before the next begins, and all approvals are granted. It uses A* search, with the
+// number of remaining landmarks as the estimate.
 type planner struct {
 	*view
 	*scope
@@ -22,7 +22,7 @@ type planner struct {
 	queue  [][]int32 // states to expand, by estimated length of a plan that contains them
 	least  int       // index of the first list in queue that might not be empty
 	key    []byte
-	sole   int // position of a net that must be the only one to refuse the wanted call or require approval for it; -1 if a call tagged as wanted must be admitted
+	sole   int // position of a net that must be the only one to refuse the wanted call or require approval for it; -1 if a call tagged as [Wanted] must be admitted
 }
 
 func (m *Model) newPlanner(v *view, sole int) *planner {

@@ -25,7 +25,7 @@ func (m *Model) Minimal(q *Query, nets []int) (left []int, sure bool) {
 	})
 }
 
-// forbid returns Proved if the nets alone admit no call that q tags as wanted.
+// forbid returns Proved if the nets alone admit no call that q tags as [Wanted].
 func (m *Model) forbid(q *Query, nets []int) Result {
 	v := m.view(nets, ViewOptions{Tag: q.Tag})
 	if m.Calls.Gap(nets, q.Tag) == "" && v.barred() {

@@ -114,8 +114,8 @@ func (x *relaxed) step(state int) {
 }
 
 // add records that the net can reach the given state, both with and without a call in flight that
-// invalidates evidence. It also records the given holding, and the part of each holding that is
-// left after the watches in killed have ended.
+// invalidates evidence (see [gate.Transition.Spoils]). It also records the given holding, and the
+// part of each holding that is left after the watches (see [holding]) in killed have ended.
 func (x *relaxed) add(state, hold int, killed uint64) {
 	before := x.size()
 	x.states = list.Add(x.states, state, x.unspoiled(state))

@@ -31,12 +31,12 @@ type live struct {
 	number int // number of the call in the moves that [Model.Leads] returns
 }
 
-// newRun starts a run in all nets except the omitted ones, with unreduced counters.
+// newRun starts a run in all nets except the omitted ones, with unreduced counters (see [Net.cap]).
 func (sys *system) newRun() *run {
 	return sys.runIn(list.Filter(sys.Nets, func(n *Net) bool { return !sys.off[n.Index] }))
 }
 
-// runOf starts a run in the given nets only, with unreduced counters.
+// runOf starts a run in the given nets only, with unreduced counters (see [Net.cap]).
 func (sys *system) runOf(nets []int) *run {
 	return sys.runIn(list.Map(nets, func(n int) *Net { return sys.Nets[n] }))
 }
@@ -44,7 +44,7 @@ func (sys *system) runOf(nets []int) *run {
 // newRun starts a run limited to the view's nets, using the view's counters.
 func (v *view) newRun() *run { return v.model.runIn(v.nets) }
 
-// runIn starts a run in the given nets, which may have reduced counters.
+// runIn starts a run in the given nets, which may have reduced counters (see [Net.cap]).
 func (sys *system) runIn(nets []*Net) *run {
 	r := &run{nets: make([]*Net, len(sys.Nets)), local: make([]int, len(sys.Nets))}
 	for _, n := range nets {
@@ -115,8 +115,8 @@ func (r *run) end(c *live, o gate.Outcome) {
 	}
 }
 
-// spoils reports whether a call in flight invalidates evidence in the given net, so that no watch
-// can begin there.
+// spoils reports whether a call in flight invalidates evidence in the given net, so that no
+// deferred observer can start to wait there.
 func (r *run) spoils(net int) bool {
 	return slices.ContainsFunc(r.calls, func(c *live) bool {
 		return slices.ContainsFunc(c.holds, func(h callclass.Effect) bool {

@@ -47,6 +47,6 @@ type relaxed struct {
 	meanings []int // the meanings of the calls that are possible
 	states   []int
 	holds    []int    // holdings of calls in flight
-	killed   []uint64 // sets of watches that a single event ends
+	killed   []uint64 // sets of watches (see [holding]) that a single event ends
 	any      bool     // whether the number of states exceeds the limit; the net is then assumed to block nothing
 }

@@ -208,7 +208,7 @@ func (r *run) otherRefuser(sole int, blocking []int, s *callclass.Class) int {
 	return sole
 }
 
-// extend lengthens the run until it meets the query with unreduced counters.
+// extend lengthens the run until it meets the query with unreduced counters (see [Net.cap]).
 func (s *Space) extend(q *Query, ms []Move) ([]Move, bool) {
 	return s.extendTo(ms, func(ms []Move) bool { return s.model.Objection(q, ms) < 0 && s.model.Meets(q, ms) })
 }

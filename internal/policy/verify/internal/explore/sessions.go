@@ -26,7 +26,7 @@ func (m *Model) InSessions(q *Query) bool {
 	return ok && m.followed(s, ms)
 }
 
-// followed reports whether the view's nets, with unreduced counters, admit the run.
+// followed reports whether the view's nets, with unreduced counters (see [Net.cap]), admit the run.
 func (sys *system) followed(s *Space, ms []Move) bool {
 	r := sys.runOf(s.numbers())
 	for _, mv := range ms {

@@ -12,7 +12,7 @@ import (
 // small automaton whose current state is part of each product state.
 type Query struct {
 	Tag     func(*callclass.Class) uint8                                     // returns a class's tag, the bits that its calls show to the monitor
-	Start   func(mon uint32, tag uint8, manual bool) (next uint32, hit bool) // returns the monitor's next state when a call is admitted, and whether this meets the query; if nil, a call tagged as wanted meets it
+	Start   func(mon uint32, tag uint8, manual bool) (next uint32, hit bool) // returns the monitor's next state when a call is admitted, and whether this meets the query; if nil, a call tagged as [Wanted] meets it
 	Done    func(mon uint32, tag uint8) uint32                               // returns the monitor's next state when a call has succeeded
 	Stay    func(mon uint32, tag uint8) (next uint32, may bool)              // reports whether an admitted call can stay in flight forever, or end without being observed; if nil, no call can
 	state   func(s *Space, words []uint32) bool                              // reports whether a state meets the query
@@ -39,8 +39,8 @@ const Wanted = 1
 // Succeeded is the tag bit of calls whose success the monitor waits for.
 const Succeeded = 2
 
-// An openType describes calls in flight that hold tokens or watches in the view's nets. Calls of
-// the same type are interchangeable.
+// An openType describes calls in flight that have a [holding] in the view's nets. Calls of the same
+// type are interchangeable.
 type openType struct {
 	tag     uint8
 	many    bool // whether no net changed its state when the call began; any number of such calls may then be in flight
@@ -239,7 +239,7 @@ func (s *Space) started(k int32, by event, mon uint32) {
 	next[0] = mon
 	open := openType{tag: cl.tag & Succeeded, stays: by.kind == stays}
 	moved := false
-	var killed []uint64 // watches that end, by position of the net; nil if no watches end
+	var killed []uint64 // watches (see [holding]) that end, by position of the net; nil if no watches end
 	for _, t := range cl.effects {
 		b := s.nets[t.Net].begin(int(words[1+t.Net]), t.Meaning)
 		next[1+t.Net] = uint32(b.next)
@@ -272,7 +272,8 @@ func (s *Space) reach(words []uint32, t openType, from int32, by event) {
 	s.visit(words, from, by)
 }
 
-// spoils reports whether calls of the type with number id invalidate evidence in some net.
+// spoils reports whether calls of the type with number id invalidate evidence in some net (see
+// [gate.Transition.Spoils]).
 func (o *openTypes) spoils(id uint32) bool {
 	return slices.ContainsFunc(o.types.List[id].holds, func(h callclass.Effect) bool { return o.nets[h.Net].held.List[h.Meaning].spoils })
 }
@@ -320,7 +321,8 @@ func (t *openType) enough(alike int) bool {
 	return t.watches && !t.stays && (t.many && alike > 0 || alike >= maxAlike)
 }
 
-// survivors returns the calls that still hold something after the watches in killed have ended.
+// survivors returns the calls that still hold something after the watches (see [holding]) in killed
+// have ended.
 func (o *openTypes) survivors(opens []uint32, killed []uint64) []uint32 {
 	var out []uint32
 	for _, id := range opens {

@@ -60,8 +60,8 @@ func (n *Net) compute(state int, e callclass.Meaning) *begun {
 	return b
 }
 
-// spoil fires the enabled transitions of the call that invalidate evidence, and ends all watches of
-// the net.
+// spoil fires the enabled transitions of the call that invalidate evidence (see
+// [gate.Transition.Spoils]), and ends all watches (see [holding]) of the net.
 func (n *structure) spoil(e callclass.Meaning, next *local, h *holding, b *begun) {
 	for _, t := range e.Spoilers() {
 		if n.Trans[t].Enabled(next.marking) {
@@ -148,8 +148,8 @@ func (n *structure) holds(l *local, places []int) bool {
 	return slices.ContainsFunc(places, func(p int) bool { return present[p] > 0 })
 }
 
-// void reports whether transition t cannot watch the call, because the call itself or a call in
-// flight invalidates evidence.
+// void reports whether transition t cannot wait for the call to succeed, because the call itself or
+// a call in flight invalidates evidence.
 func (n *structure) void(l *local, e callclass.Meaning, t int) bool {
 	def := &n.Info.Transitions[t]
 	return def.Deferred && (l.spoiled || e.Spoils())
@@ -211,8 +211,8 @@ func (n *structure) take(t int, m petri.Marking) bool {
 	return true
 }
 
-// unwatched returns the set of watches that end because their transitions are not enabled in
-// marking m.
+// unwatched returns the set of watches (see [holding]) that end because their transitions are not
+// enabled in marking m.
 func (n *structure) unwatched(m petri.Marking) uint64 {
 	var set uint64
 	for t, w := range n.watchAt {
@@ -223,7 +223,7 @@ func (n *structure) unwatched(m petri.Marking) uint64 {
 	return set
 }
 
-// keep returns the elements of watches that are not in the set killed.
+// keep returns the watches (see [holding]) in the slice that are not in the set killed.
 func (n *structure) keep(watches []int, killed uint64) []int {
 	if killed == 0 {
 		return watches
@@ -236,8 +236,8 @@ func (n *Net) tokenless(hold int) bool {
 	return !slices.ContainsFunc(n.held.List[hold].flights, func(t int) bool { return len(n.Trans[t].In) > 0 })
 }
 
-// The method without returns the number of the holding that is left when the watches in killed are
-// removed from the given one.
+// The method without returns the number of the holding that is left when the watches (see
+// [holding]) in killed are removed from the given one.
 func (n *Net) without(hold int, killed uint64) int {
 	h := n.held.List[hold]
 	kept := n.keep(h.watches, killed)

@@ -15,9 +15,9 @@ type view struct {
 	nets    []*Net
 	at      []int // position of each net of the model in the view; -1 if it is not in the view
 	classes []class
-	limits  []int // positions of nets with reduced counters
+	limits  []int // positions of nets with reduced counters (see [Net.cap])
 
-	spoiling []int // positions of the nets where some calls invalidate evidence
+	spoiling []int // positions of the nets where some calls invalidate evidence (see [gate.Transition.Spoils])
 }
 
 // A class represents all call classes that a view cannot distinguish.
