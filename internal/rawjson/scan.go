@@ -49,7 +49,7 @@ func literal(doc []byte, i int, name string) int {
 }
 
 // number returns the end of the number at offset i, or -1 if it is invalid. A leading zero ends the
-// number, so that 01 is a number followed by an invalid byte.
+// number, so 01 is a number followed by an invalid byte.
 func number(doc []byte, i int) int {
 	if doc[i] == '-' {
 		i++

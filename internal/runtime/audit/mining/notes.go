@@ -76,7 +76,7 @@ func (s *ruleActivity) count(e *trail.Entry) {
 	}
 }
 
-// would describes what the net would have done outside shadow mode.
+// The method would describes the effect that the net would have had outside shadow mode.
 func (n *netActivity) would() string {
 	var all []string
 	if n.refuse > 0 {

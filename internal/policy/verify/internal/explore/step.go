@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// begin returns what happens in the given local state when a call with effect e begins. The result
+// begin returns the result of beginning a call with effect e in the given local state. The result
 // is cached.
 func (n *Net) begin(state, e int) *begun {
 	l := &n.locals.List[state]
@@ -247,7 +247,7 @@ func (n *Net) without(hold int, killed uint64) int {
 	return n.internHold(holding{flights: h.flights, watches: kept, spoils: h.spoils})
 }
 
-// end returns what happens in the given local state when a call with the given holding ends with
+// end returns the result of ending a call with the given holding in the given local state, with
 // outcome o. The result is cached.
 func (n *Net) end(state, hold int, o gate.Outcome) *ended {
 	key := endKey{state, hold, o}
