@@ -18,7 +18,7 @@ type action struct {
 	time      time.Time
 	principal string
 	values    []fieldValue
-	row       string // the same string for identical calls; empty if unknown
+	row       string // string shared by identical calls; empty if unknown
 	clock     int    // time of admission on the session's clock
 }
 

@@ -47,7 +47,7 @@ func (n *structure) steady(place int) bool {
 }
 
 // cap returns a copy of n whose large counter starts with the given number of tokens, or n itself
-// if its counter is no larger or if it has none. Copies are cached.
+// if n has no large counter with more tokens. Copies are cached.
 func (n *Net) cap(to int) *Net {
 	p := n.counter()
 	if p < 0 || n.Info.Initial[n.Info.Places[p]] <= to {

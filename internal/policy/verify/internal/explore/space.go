@@ -316,7 +316,7 @@ func find(opens []uint32, id uint32) (at, alike int) {
 }
 
 // The method enough reports whether the given number of calls of type t also stands for any larger
-// number.
+// number of such calls; see [maxAlike].
 func (t *openType) enough(alike int) bool {
 	return t.watches && !t.stays && (t.many && alike > 0 || alike >= maxAlike)
 }

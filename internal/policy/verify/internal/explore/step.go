@@ -74,8 +74,8 @@ func (n *structure) spoil(e callclass.Meaning, next *local, h *holding, b *begun
 	}
 }
 
-// unspoiled returns the number of the local state that differs from the given one only by having no
-// call in flight that invalidates evidence.
+// unspoiled returns the number of the local state that equals the given one, except that no call in
+// flight invalidates evidence.
 func (n *Net) unspoiled(state int) int {
 	if !n.locals.List[state].spoiled {
 		return state
@@ -155,8 +155,8 @@ func (n *structure) void(l *local, e callclass.Meaning, t int) bool {
 	return def.Deferred && (l.spoiled || e.Spoils())
 }
 
-// earn extends chosen, the transitions that gate the call, by those that count the call's success
-// as evidence.
+// earn adds to chosen, the transitions that gate the call, the transitions that count the call's
+// success as evidence.
 func (n *structure) earn(l *local, e callclass.Meaning, chosen []int) []int {
 	after := slices.Clone(l.marking)
 	for _, t := range chosen {
