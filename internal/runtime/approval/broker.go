@@ -132,8 +132,8 @@ func (b *Broker) Refresh(ctx context.Context) {
 	}
 }
 
-// learn applies rows read from the store and returns those of requests that have expired. If ended
-// is true, it also adds ended requests that are unknown to the broker.
+// learn applies rows read from the store and returns the rows of requests that have expired. If
+// ended is true, it also adds ended requests that are unknown to the broker.
 func (b *Broker) learn(rows []backend.Approval, ended bool) (over []backend.Approval) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -69,7 +69,7 @@ func (t *requests) known(key Key) *Request {
 	return q
 }
 
-// request returns a new request. It returns an error if the request would exceed the limits of the
+// request creates a request. It returns an error if the request would exceed the limits of the
 // session, the principal or the broker.
 func (t *requests) request(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	via, err := viaOf(ask)

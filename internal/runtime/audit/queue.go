@@ -179,9 +179,9 @@ func (q *queue) end(b *batch, n int, err error) {
 	}
 }
 
-// fail undoes the steps in b whose records are not all among the first n, and all steps staged
-// after them. It returns the batch with the later steps. The queue refuses new steps until
-// [queue.end] has ended both batches.
+// fail undoes the steps in b with records beyond the first n, and all steps staged after them. It
+// returns the batch with the steps staged after b. The queue refuses new steps until [queue.end]
+// has ended both batches.
 func (q *queue) fail(b *batch, n int, err error) (later *batch) {
 	q.mu.Lock()
 	later = q.open
