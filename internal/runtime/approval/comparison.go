@@ -22,7 +22,7 @@ type Comparison struct {
 	More      int // number of further changes, which are not in Changes
 }
 
-// A Change is a change to the value of an argument, as displayed.
+// A Change describes how the value of an argument differs, as displayed.
 type Change = jsondiff.Change
 
 // size returns the number of bytes in c's changes.

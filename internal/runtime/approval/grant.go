@@ -30,7 +30,7 @@ type Grant struct {
 	Tool      string // the upstream's name for the tool
 	Pins      []Pin
 	Shape     string // hash of the shape that the arguments must have; see [arguments]
-	Channel   string // name of the channel that the approving answer came through
+	Channel   string // name of the channel that received the approving answer
 	Actor     string
 	Created   time.Time
 	Until     time.Time

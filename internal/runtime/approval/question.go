@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// A Question is the content of a question to a person: the call and the steps to approve.
+// A Question holds what a person is asked to approve: the call and the steps.
 type Question struct {
 	Call  Call // the call to approve; its long parts are removed once the request has ended
 	Steps []gate.Step

@@ -54,7 +54,7 @@ type document struct {
 	Progress
 }
 
-// row returns the row to store for the request q if its progress is p.
+// row encodes the request q, with the progress p, as a row of the store.
 func (q *Request) row(p Progress) (backend.Approval, error) {
 	doc := document{q.Key, q.question, q.Conditions, p}
 	if !isLive(p.Answer.State) {

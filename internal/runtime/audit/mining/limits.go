@@ -45,8 +45,8 @@ func (m *Miner) limits() (all []Proposal) {
 	return all
 }
 
-// proposal returns a proposal for a rule about the tool with index n. The caller must fill in the
-// rule.
+// proposal creates a proposal of the given kind about the tool with index n. The caller must fill
+// in the rule.
 func (m *Miner) proposal(kind string, n int) Proposal {
 	t := m.survey.tools[n]
 	return Proposal{Kind: kind, tool: m.names[n], Sessions: t.sessions, Calls: t.calls, Chance: 1, Since: t.first}

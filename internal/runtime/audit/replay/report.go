@@ -46,7 +46,7 @@ type RuleCount struct {
 	Count int    `json:"count"`
 }
 
-// A Reason is a reason why decisions cannot be repeated, with the number of these decisions.
+// A Reason explains why some decisions cannot be repeated. Count is the number of these decisions.
 type Reason struct {
 	Text  string `json:"text"`
 	Count int    `json:"count"`

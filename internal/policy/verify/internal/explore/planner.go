@@ -158,7 +158,7 @@ func (p *planner) addSoleHelpers(state []int, concerning func(net int)) {
 	}
 }
 
-// moves returns the moves of a plan. All calls except the last succeed.
+// moves converts a plan into moves. All calls except the last succeed.
 func (p *planner) moves(path []int) []Move {
 	var ms []Move
 	for i, c := range path {
