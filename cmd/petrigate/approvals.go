@@ -67,7 +67,7 @@ func approvalsShow(s stdio) *cobra.Command {
 	return answering(c, s, "approval", func(args []string) (any, func() error, error) {
 		_, a, err := readApproval(args)
 		return a, func() error {
-			_, err := fmt.Fprintln(s.out, terminal.Shown(a))
+			_, err := fmt.Fprintln(s.out, terminal.FormatApproval(a))
 			return err
 		}, err
 	})

@@ -42,9 +42,9 @@ func approvalsApprove(s stdio) *cobra.Command {
 			return err
 		}
 		if !*yes && a.State == operator.Pending {
-			question := terminal.Shown(a)
+			question := terminal.FormatApproval(a)
 			if grant != nil {
-				question += "\n" + terminal.Wants(grant)
+				question += "\n" + terminal.DescribeGrant(grant)
 			}
 			if err := terminal.Confirm(c.Context(), s.in, s.out, question); err != nil {
 				return err

@@ -36,9 +36,9 @@ func approvalsGrants(s stdio) *cobra.Command {
 // remaining formats the remaining lifetime of the grant g.
 func remaining(g operator.GrantInfo) string {
 	if g.ToEnd {
-		return "session, or " + terminal.Left(g.Until)
+		return "session, or " + terminal.FormatTimeLeft(g.Until)
 	}
-	return terminal.Left(g.Until)
+	return terminal.FormatTimeLeft(g.Until)
 }
 
 // sharedArguments describes the argument values that all calls allowed by the grant g must share.

@@ -137,7 +137,7 @@ func login(ctx context.Context, s stdio, server config.Server, noBrowser bool, t
 			_, err := fmt.Fprintln(s.out, address)
 			return err
 		}
-		o.Typed = lines(s.in)
+		o.Lines = lines(s.in)
 		o.Reject = func(why error) { _, _ = fmt.Fprintf(s.err, "petrigate: %v\n", why) }
 	}
 	status, err := oauth.Login(ctx, daemon.OAuthServer(server), store, o)

@@ -110,23 +110,23 @@ func mark(config string) string {
 
 var marked = regexp.MustCompile(`petrigate wrote this file for the configuration ("(?:[^"\\]|\\.)*")\. petrigate disconnect removes it\.`)
 
-// An Installed value describes the service file that is installed, if any.
-type Installed struct {
+// An Installation value describes the service file that is installed, if any.
+type Installation struct {
 	Exists bool
 	Config string // configuration of the service; empty if petrigate did not write the file
 	Text   string
 }
 
 // Installed reads the service file.
-func (m *Manager) Installed() (Installed, error) {
+func (m *Manager) Installed() (Installation, error) {
 	src, err := os.ReadFile(m.File)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return Installed{}, nil
+		return Installation{}, nil
 	case err != nil:
-		return Installed{}, fmt.Errorf("reading the service: %w", err)
+		return Installation{}, fmt.Errorf("reading the service: %w", err)
 	}
-	i := Installed{Exists: true, Text: string(src)}
+	i := Installation{Exists: true, Text: string(src)}
 	if m.decode != nil {
 		i.Text = m.decode(src)
 	}

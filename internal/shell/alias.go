@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// abbreviating holds the programs that accept abbreviated subcommands.
-var abbreviating = setOf("npm hg ip bridge tc")
+// abbreviators holds the programs that accept abbreviated subcommands.
+var abbreviators = setOf("npm hg ip bridge tc")
 
 // aliases maps each subcommand to its built-in aliases. Abbreviations of aliases, which npm also
 // accepts, are not listed; see [isAbbreviation].
@@ -57,7 +57,7 @@ func isAbbreviation(p *Pattern, text string, next int) bool {
 	case name == "gradle":
 		task := text[strings.LastIndexByte(text, ':')+1:]
 		return task != "" && strings.HasPrefix(want, task[:1]) && isSubsequence(task, want)
-	case !abbreviating[name] || next > 0: // the words after the subcommand are names, not subcommands
+	case !abbreviators[name] || next > 0: // the words after the subcommand are names, not subcommands
 		return false
 	}
 	names := append(strings.Fields(aliases[name+" "+want]), want)
@@ -90,11 +90,11 @@ func sameProgram(name, want string) bool {
 	if first, kind, ok := strings.Cut(name, "."); ok && kind != "" && families[first] {
 		return first == want
 	}
-	return versioned[want] && strings.HasPrefix(name, want) && versionless(name) == want
+	return versionedPrograms[want] && strings.HasPrefix(name, want) && trimVersion(name) == want
 }
 
-// versioned holds the programs whose names may contain a version number.
-var versioned = setOf("python pip node ruby php perl clang gcc")
+// versionedPrograms holds the programs whose names may contain a version number.
+var versionedPrograms = setOf("python pip node ruby php perl clang gcc")
 
 // family returns a key shared by all names that may denote the same program on some system; see
 // [command.argsUnder].
@@ -102,18 +102,18 @@ func family(name string) string {
 	if first, kind, ok := strings.Cut(name, "."); ok && kind != "" && families[first] {
 		name = first
 	}
-	name, _ = strings.CutSuffix(folded(name), ".EXE")
+	name, _ = strings.CutSuffix(foldCase(name), ".EXE")
 	for short, full := range otherNames {
 		if strings.EqualFold(name, short) {
 			first, _, _ := strings.Cut(full, " ")
 			return strings.ToUpper(first)
 		}
 	}
-	return cmp.Or(versionless(name), name)
+	return cmp.Or(trimVersion(name), name)
 }
 
-// versionless returns name without a trailing version number, for example pip for pip3.12.
-func versionless(name string) string { return strings.TrimRight(name, "0123456789.-") }
+// trimVersion returns name without a trailing version number, for example pip for pip3.12.
+func trimVersion(name string) string { return strings.TrimRight(name, "0123456789.-") }
 
 // argsUnder returns the arguments that the command would have if its program were called by another
 // name. For example, docker-compose up means the same as docker compose up, so its arguments under
@@ -121,7 +121,7 @@ func versionless(name string) string { return strings.TrimRight(name, "012345678
 // any system. RM and rm.exe may denote rm, and pip3.12 may denote pip.
 func (c *command) argsUnder(name string) []arg {
 	args := slices.Concat([]arg{}, c.args)
-	if sameFile(c.name, name) || versionless(c.name) != "" && versionless(c.name) == versionless(name) {
+	if sameFile(c.name, name) || trimVersion(c.name) != "" && trimVersion(c.name) == trimVersion(name) {
 		return args
 	}
 	if first, rest, _ := strings.Cut(otherNames[c.name], " "); first == name {
@@ -141,9 +141,9 @@ func (c *command) argsUnder(name string) []arg {
 	return args[i+1:]
 }
 
-// folded returns the case-folded form of a file name. On a case-insensitive file system, names with
+// foldCase returns the case-folded form of a file name. On a case-insensitive file system, names with
 // the same folded form denote the same file.
-func folded(name string) string {
+func foldCase(name string) string {
 	return strings.Map(func(c rune) rune {
 		least := c
 		for f := unicode.SimpleFold(c); f != c; f = unicode.SimpleFold(f) {

@@ -32,8 +32,8 @@ const (
 	anything                // the argument is any number of unknown words
 )
 
-// may reports whether the argument can expand to the given word.
-func (a arg) may(word string) bool {
+// canBe reports whether the argument can expand to the given word.
+func (a arg) canBe(word string) bool {
 	if a.kind == literal {
 		return a.text == word
 	}
@@ -151,8 +151,8 @@ func startsWith(args []arg, words []string) bool {
 	})
 }
 
-// contain reports whether any of the arguments matches any of the words; see [arg.matchWord].
-func contain(args []arg, words string) bool {
+// matchesAny reports whether any of the arguments matches any of the words; see [arg.matchWord].
+func matchesAny(args []arg, words string) bool {
 	return words != "" && slices.ContainsFunc(args, func(a arg) bool { return a.matchWord(words) != "" })
 }
 

@@ -14,19 +14,19 @@ type command struct {
 	// may run commands named by its arguments.
 	unknown bool
 	// unlisted reports whether the program is missing from all tables of known programs.
-	unlisted bool
-	by       int // index of the command that runs this one, or -1 if the script runs it directly
-	maker    maker
-	filter   bool    // standard input is a pipe
-	masking  masking // why the script's success does not prove that the command succeeded
-	from, to int     // the command's byte range in the outermost script
+	unlisted   bool
+	by         int // index of the command that runs this one, or -1 if the script runs it directly
+	makesCache makesCache
+	filter     bool    // standard input is a pipe
+	masking    masking // why the script's success does not prove that the command succeeded
+	from, to   int     // the command's byte range in the outermost script
 }
 
-// A maker caches whether a command may create or change files; see [command.makes].
-type maker uint8
+// A makesCache caches whether a command may create or change files; see [command.makes].
+type makesCache uint8
 
 const (
-	unasked maker = iota
+	unasked makesCache = iota
 	makesNone
 	makesFiles
 )

@@ -29,9 +29,9 @@ type doubt struct {
 	spoils   bool // something may have replaced the programs that later commands run
 }
 
-// advices maps prefixes of doubt descriptions to advice. The longest matching prefix wins, and the
+// adviceTable maps prefixes of doubt descriptions to advice. The longest matching prefix wins, and the
 // first entry matches every doubt.
-var advices = []struct{ what, write string }{
+var adviceTable = []struct{ what, write string }{
 	{"", "write the command plainly, in a separate call"},
 	{"a command word", "write the name of the program itself"},
 	{"a subcommand that is not literal", "write the subcommand itself"},
@@ -60,12 +60,12 @@ var advices = []struct{ what, write string }{
 // advice suggests what to write instead of the construct that caused the doubt.
 func advice(what string) string {
 	best := 0
-	for i, a := range advices {
-		if strings.HasPrefix(what, a.what) && len(a.what) >= len(advices[best].what) {
+	for i, a := range adviceTable {
+		if strings.HasPrefix(what, a.what) && len(a.what) >= len(adviceTable[best].what) {
 			best = i
 		}
 	}
-	return advices[best].write
+	return adviceTable[best].write
 }
 
 // An Outcome says whether a script runs a command or touches a file.

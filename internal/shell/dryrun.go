@@ -68,19 +68,19 @@ func (c *command) changesNothing() bool {
 	return dry
 }
 
-// helping holds the programs that print a subcommand's help if --help is the last argument. The set
+// helpPrograms holds the programs that print a subcommand's help if --help is the last argument. The set
 // running holds the exceptions: subcommands that may be followed by the name and the --help option
 // of another program.
 var (
-	helping = setOf("git docker podman kubectl oc terraform tofu pulumi gh glab helm")
-	running = setOf("run exec bisect submodule filter-branch compose debug attach alias extension plugin")
+	helpPrograms   = setOf("git docker podman kubectl oc terraform tofu pulumi gh glab helm")
+	helpExceptions = setOf("run exec bisect submodule filter-branch compose debug attach alias extension plugin")
 )
 
 // asksHelp reports whether the command only prints its help: --help is its only option and its last
 // argument.
 func (c *command) asksHelp(sub string, args []arg) bool {
 	n := len(args) - 1
-	return n >= 0 && helping[c.name] && !running[sub] && (args[n].text == "--help" || args[n].text == "-help" && (c.name == "terraform" || c.name == "tofu")) &&
+	return n >= 0 && helpPrograms[c.name] && !helpExceptions[sub] && (args[n].text == "--help" || args[n].text == "-help" && (c.name == "terraform" || c.name == "tofu")) &&
 		!slices.ContainsFunc(args[:n], func(a arg) bool { return a.kind != literal || strings.HasPrefix(a.text, "-") }) && args[n].kind == literal
 }
 

@@ -48,7 +48,7 @@ func (f *fileRule) read(r *findings, args []arg) {
 			r.touch(Reads, a)
 		}
 	}
-	if !contain(options, f.script) { // if an option in f.script provides the pattern or script, no operand does
+	if !matchesAny(options, f.script) { // if an option in f.script provides the pattern or script, no operand does
 		operands = operands[min(f.skip, len(operands)):]
 	}
 	f.use(r, operands, options)
@@ -62,8 +62,8 @@ func isRemote(a arg) bool {
 
 // use records which of the files named by the operands the program reads, and which it writes.
 func (f *fileRule) use(r *findings, operands, options []arg) {
-	writing := contain(options, f.writing)
-	last := f.last && len(operands) > 1 && !contain(options, f.dry)
+	writing := matchesAny(options, f.writing)
+	last := f.last && len(operands) > 1 && !matchesAny(options, f.dry)
 	for i, a := range operands {
 		switch {
 		case f.remote && isRemote(a):
@@ -119,10 +119,10 @@ func (row *unnamedWrites) describes(operands, options []arg) bool {
 	if !startsWith(operands, row.subs) || rest < row.needs || row.alone && rest > 0 {
 		return false
 	}
-	if contain(options, row.without) || slices.ContainsFunc(operands, func(a arg) bool { return hasWord(row.without, a.text) }) {
+	if matchesAny(options, row.without) || slices.ContainsFunc(operands, func(a arg) bool { return hasWord(row.without, a.text) }) {
 		return false
 	}
-	return row.options == "" || contain(options, row.options)
+	return row.options == "" || matchesAny(options, row.options)
 }
 
 // withRows parses the text in the field unnamed of each entry in the table, stores the result in

@@ -20,7 +20,7 @@ func readFind(args []arg, strictly bool) (p plan) {
 			i += n + 1
 		case a.matchWord("=; =+") != "":
 			ends++
-		case a.kind != literal && a.may("-exec") || a.kind != literal && a.may("-ok"):
+		case a.kind != literal && a.canBe("-exec") || a.kind != literal && a.canBe("-ok"):
 			unknown++
 		}
 	}

@@ -82,7 +82,7 @@ func (p Pattern) String() string { return p.source }
 // mayBe reports whether the argument may match the word w of a pattern.
 func (a arg) mayBe(w *word) bool {
 	if !w.glob || a.kind == literal {
-		return a.kind == literal && w.is(a.text) || !w.glob && a.may(w.text)
+		return a.kind == literal && w.is(a.text) || !w.glob && a.canBe(w.text)
 	}
 	before, _, _ := strings.Cut(w.text, "*")
 	n := min(len(before), len(a.text))

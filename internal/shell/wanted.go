@@ -176,7 +176,7 @@ func (w *wanted) in(k *knownOptions, args []arg) Outcome {
 
 // ends reports whether the argument a, whose start is unknown, may be the option w.
 func (w *wanted) ends(a arg) Outcome {
-	if a.may(w.text) || slices.ContainsFunc(w.names, func(n string) bool { return a.may("-"+n) || a.may("--"+n) }) {
+	if a.canBe(w.text) || slices.ContainsFunc(w.names, func(n string) bool { return a.canBe("-"+n) || a.canBe("--"+n) }) {
 		return Opaque
 	}
 	return NoMatch
@@ -268,7 +268,7 @@ func (w *wanted) valued(attached arg, with bool, rest []arg) Outcome {
 	switch {
 	case attached.kind == literal && attached.text == w.value:
 		return Match
-	case attached.kind == anything || attached.may(w.value):
+	case attached.kind == anything || attached.canBe(w.value):
 		return Opaque
 	}
 	return NoMatch

@@ -103,12 +103,12 @@ func (f *findings) element(at int, read func()) {
 	w := &f.files
 	for i := at; i < len(f.commands); i++ {
 		c := &f.commands[i]
-		if c.maker == unasked { // the element may contain a list whose commands have been examined already
-			if c.maker = makesNone; c.makes() {
-				c.maker = makesFiles
+		if c.makesCache == unasked { // the element may contain a list whose commands have been examined already
+			if c.makesCache = makesNone; c.makes() {
+				c.makesCache = makesFiles
 			}
 		}
-		if c.maker == makesFiles {
+		if c.makesCache == makesFiles {
 			w.writing = true
 			w.obeying = w.obeying || f.strict || !c.makesSources()
 			w.git = w.git || slices.ContainsFunc(c.args, func(a arg) bool { return isForGit(a.text) || isForGit(a.tail) })

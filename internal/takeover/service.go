@@ -117,7 +117,7 @@ func (s *HookService) checkVariables(variables []string) error {
 
 // checkConflicts returns an error if a proxy is already running that would conflict with the
 // service.
-func (s *HookService) checkConflicts(d *Driver, there service.Installed, listening []Proxy) error {
+func (s *HookService) checkConflicts(d *Driver, there service.Installation, listening []Proxy) error {
 	switch {
 	case !there.Exists && len(listening) > 0:
 		return fmt.Errorf("a proxy with this configuration is already running: process %d, %s. Stop it, and run the command again", listening[0].PID, listening[0].URL)
@@ -156,7 +156,7 @@ const startWait = 20 * time.Second
 
 // start installs and starts the service, and waits until it responds. If it does not, start
 // restores the previous service.
-func (s *HookService) start(ctx context.Context, d *Driver, before service.Installed, unit string) error {
+func (s *HookService) start(ctx context.Context, d *Driver, before service.Installation, unit string) error {
 	old := s.listening(d)
 	err := d.records().locked(func() error { return s.Manager.Install(ctx, unit) })
 	if err == nil {
@@ -179,7 +179,7 @@ func (s *HookService) start(ctx context.Context, d *Driver, before service.Insta
 }
 
 // restore reinstalls the previous service or, if none was installed, removes the new one.
-func (s *HookService) restore(ctx context.Context, d *Driver, before service.Installed) error {
+func (s *HookService) restore(ctx context.Context, d *Driver, before service.Installation) error {
 	return d.records().locked(func() error {
 		if before.Exists {
 			return s.Manager.Install(ctx, before.Text)

@@ -143,16 +143,16 @@ func TestServiceFits(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = l.Close() }()
-	here := service.Installed{Exists: true}
+	here := service.Installation{Exists: true}
 	runs := []Proxy{{PID: 7, Config: p.config, URL: "http://127.0.0.1:7777/mcp"}}
 	for _, c := range []struct {
 		edit      func(*HookService)
-		there     service.Installed
+		there     service.Installation
 		listening []Proxy
 		want      string
 	}{
-		{nil, service.Installed{}, nil, ""},
-		{nil, service.Installed{}, runs, "a proxy with this configuration is already running: process 7, http://127.0.0.1:7777/mcp. Stop it, and run the command again"},
+		{nil, service.Installation{}, nil, ""},
+		{nil, service.Installation{}, runs, "a proxy with this configuration is already running: process 7, http://127.0.0.1:7777/mcp. Stop it, and run the command again"},
 		{nil, here, runs, ""},
 		{func(s *HookService) { s.Memory = true }, here, nil, "Cursor starts a proxy with this configuration too, and each would have its own state. Write state: { driver: sqlite } in the configuration"},
 		{func(s *HookService) { s.Listen = l.Addr().String() }, here, nil, "it could not listen at " + l.Addr().String() + ": address already in use. Set another address with listen: { http: ... } in the configuration"},

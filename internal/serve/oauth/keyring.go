@@ -37,9 +37,9 @@ func keyringAvailable() bool {
 	return filepath.IsAbs(dir) && err == nil
 }
 
-// inKeyring calls f, which must access one entry of the keyring, and returns the result. If the
+// callKeyring calls f, which must access one entry of the keyring, and returns the result. If the
 // entry does not exist, inKeyring returns os.ErrNotExist.
-func (s *Store) inKeyring(f func() (string, error)) ([]byte, error) {
+func (s *Store) callKeyring(f func() (string, error)) ([]byte, error) {
 	if !s.keyring() {
 		return nil, errNoKeyring
 	}
@@ -62,7 +62,7 @@ func (s *Store) inKeyring(f func() (string, error)) ([]byte, error) {
 }
 
 func (s *Store) dropFromKeyring(key string) error {
-	_, err := s.inKeyring(func() (string, error) { return "", keyring.Delete(service, key) })
+	_, err := s.callKeyring(func() (string, error) { return "", keyring.Delete(service, key) })
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, errNoKeyring) {
 		return nil
 	}

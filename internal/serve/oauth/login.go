@@ -30,7 +30,7 @@ type LoginOptions struct {
 	// type. If the browser runs on another machine, the user must type the address that the browser
 	// shows at the end of the login. For any other line, Reject is called with the reason for
 	// rejecting the line.
-	Typed  iter.Seq[string]
+	Lines  iter.Seq[string]
 	Reject func(reason error)
 
 	Redirect Redirect         // redirect URI to use
@@ -150,8 +150,8 @@ func (l *login) authorize(ctx context.Context) (g *Grant, err error) {
 	if err := l.options.Open(config.AuthCodeURL(state, oauth2.S256ChallengeOption(verifier), resource)); err != nil {
 		return nil, err
 	}
-	if l.options.Typed != nil {
-		go l.readTyped(back)
+	if l.options.Lines != nil {
+		go l.readAddress(back)
 	}
 	answer, err := back.wait(ctx)
 	if err != nil {
@@ -168,10 +168,10 @@ func (l *login) authorize(ctx context.Context) (g *Grant, err error) {
 	return g.withToken(t, l.scopes, l.options.Now())
 }
 
-// readTyped reads lines until the user has typed the address that contains the response, or until
+// readAddress reads lines until the user has typed the address that contains the response, or until
 // the input ends.
-func (l *login) readTyped(back *callback) {
-	for line := range l.options.Typed {
+func (l *login) readAddress(back *callback) {
+	for line := range l.options.Lines {
 		if line == "" {
 			continue
 		}

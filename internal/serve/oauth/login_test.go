@@ -91,7 +91,7 @@ func TestLoginWithTypedAddress(t *testing.T) {
 			client.CloseIdleConnections()
 			return response.Body.Close()
 		},
-		Typed: func(yield func(string) bool) {
+		Lines: func(yield func(string) bool) {
 			for _, line := range []string{"", "what now?", <-ends} {
 				if !yield(line) {
 					return

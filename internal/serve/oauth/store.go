@@ -93,7 +93,7 @@ func (s *Store) find(key string) (g *Grant, where string, err error) {
 
 func (s *Store) read(key string) (data []byte, where string, err error) {
 	if s.kind != File {
-		data, err = s.inKeyring(func() (string, error) { return keyring.Get(service, key) })
+		data, err = s.callKeyring(func() (string, error) { return keyring.Get(service, key) })
 		if err == nil || s.kind == Keyring {
 			return data, Keyring, err
 		}
@@ -113,7 +113,7 @@ func (s *Store) save(key string, g *Grant) (where string, err error) {
 	}
 	defer s.touch(key)
 	if s.kind != File {
-		if _, err = s.inKeyring(func() (string, error) { return "", keyring.Set(service, key, string(data)) }); err == nil {
+		if _, err = s.callKeyring(func() (string, error) { return "", keyring.Set(service, key, string(data)) }); err == nil {
 			_ = os.Remove(s.path(key)) // if the file exists, it was written when no keyring was available
 			return Keyring, nil
 		}

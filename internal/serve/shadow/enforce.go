@@ -62,7 +62,7 @@ func printSoFar(ctx context.Context, cfg *config.Config, o Options) error {
 	}
 	would := r.counts()
 	_, _ = fmt.Fprintf(o.Out, "Of %s recorded under this policy, it would have refused %d and required approval for %d.\n", text.Count(r.calls, "call"), would.Refused, would.Asked)
-	err = printWould(o.Out, would.Would)
+	err = printVerdicts(o.Out, would.Would)
 	_, _ = fmt.Fprintln(o.Out)
 	return err
 }

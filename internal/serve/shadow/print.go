@@ -21,7 +21,7 @@ func Print(w io.Writer, r operator.ShadowInfo) error {
 	if _, err := fmt.Fprintf(w, "%s would have refused %s and required approval for %s\n", what, text.Count(r.Refused, "call"), text.Count(r.Asked, "call")); err != nil {
 		return err
 	}
-	if err := printWould(w, r.Would); err != nil {
+	if err := printVerdicts(w, r.Would); err != nil {
 		return err
 	}
 	for _, n := range r.Nets {
@@ -35,9 +35,9 @@ func Print(w io.Writer, r operator.ShadowInfo) error {
 // maxLastCall is the maximum length of a call in the table. It leaves room for the reason.
 const maxLastCall = 80
 
-// printWould prints a table of the verdicts that nets in shadow mode would have given. If the
+// printVerdicts prints a table of the verdicts that nets in shadow mode would have given. If the
 // arguments of any call are recorded, a column shows the last call for each verdict.
-func printWould(w io.Writer, all []operator.WouldInfo) error {
+func printVerdicts(w io.Writer, all []operator.WouldInfo) error {
 	if len(all) == 0 {
 		return nil
 	}

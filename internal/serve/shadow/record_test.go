@@ -51,7 +51,7 @@ func TestRowsShowLastCall(t *testing.T) {
 	tally := newCounter("")
 	table := func() string {
 		var b strings.Builder
-		if err := printWould(&b, tally.counts().Would); err != nil {
+		if err := printVerdicts(&b, tally.counts().Would); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()

@@ -49,7 +49,7 @@ func pendingRow(a operator.ApprovalInfo) []string {
 	if more := len(a.Rules) - 1; more > 0 {
 		rule += fmt.Sprintf(" +%d", more)
 	}
-	return []string{a.ID, stateOf(a), Left(a.Expires), text.Caller(a.Principal, a.Client, 30), rule}
+	return []string{a.ID, stateOf(a), FormatTimeLeft(a.Expires), text.Caller(a.Principal, a.Client, 30), rule}
 }
 
 // settledRow returns the table row for an approval that was answered or has ended, without the

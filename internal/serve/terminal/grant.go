@@ -24,8 +24,8 @@ func ReadSpan(word string) (operator.Grant, error) {
 	return operator.Grant{For: d}, nil
 }
 
-// Wants describes in words the calls that a grant would allow.
-func Wants(g *operator.Grant) string {
+// DescribeGrant describes in words the calls that a grant would allow.
+func DescribeGrant(g *operator.Grant) string {
 	like := "exactly these arguments"
 	if len(g.Like) > 0 {
 		like = "the same " + text.And(text.EscapeAll(g.Like)) + ", and any values of its other arguments"
@@ -66,7 +66,7 @@ func (w *watch) readGrant(line string) {
 		names := list.Map(strings.Split(line, ","), strings.TrimSpace)
 		w.grant.Like = list.Filter(names, func(name string) bool { return name != "" })
 		w.stage = atGrant
-		w.say("%s approves %s on %s now. %s\n", w.shown.ID, text.Escape(w.shown.Tool), text.Escape(w.shown.Upstream), Wants(&w.grant))
+		w.say("%s approves %s on %s now. %s\n", w.shown.ID, text.Escape(w.shown.Tool), text.Escape(w.shown.Upstream), DescribeGrant(&w.grant))
 		w.armed = time.After(armDelay) // ignore input typed before the question
 	default:
 		if word := strings.ToLower(line); word != "y" && word != "yes" {

@@ -98,7 +98,7 @@ func (w *watch) submit(a control.Answer) {
 // askPIN asks for the PIN that the answer requires. The PIN is not echoed.
 func (w *watch) askPIN(a control.Answer) {
 	w.pendingAnswer, w.stage = a, atPIN
-	if err := w.terminal.hide(true); err != nil {
+	if err := w.terminal.setHidden(true); err != nil {
 		w.say("Cannot prompt for the PIN here: %v\n", err)
 		w.stage = atCall
 	}
@@ -119,7 +119,7 @@ func (w *watch) readPIN(line string) {
 // endPIN turns the echo on again if it is off.
 func (w *watch) endPIN() {
 	if w.stage == atPIN {
-		_ = w.terminal.hide(false) // turning the echo on cannot fail if turning it off succeeded
+		_ = w.terminal.setHidden(false) // turning the echo on cannot fail if turning it off succeeded
 		w.say("\n")
 		w.stage = atCall
 	}

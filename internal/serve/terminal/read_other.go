@@ -17,5 +17,5 @@ func openTerminal(io.Reader) (*terminal, error) { return nil, errNoTerminal }
 
 func (t *terminal) close()               {}
 func (t *terminal) discard() error       { return errNoTerminal }
-func (t *terminal) hide(bool) error      { return errNoTerminal }
+func (t *terminal) setHidden(bool) error { return errNoTerminal }
 func (t *terminal) isCurrent(input) bool { return false }

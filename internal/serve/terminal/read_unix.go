@@ -55,8 +55,8 @@ func (t *terminal) close() {
 	_ = t.wake.Close()
 }
 
-// hide turns the echo of typed characters off if hidden is true, and on otherwise.
-func (t *terminal) hide(hidden bool) error {
+// setHidden turns the echo of typed characters off if hidden is true, and on otherwise.
+func (t *terminal) setHidden(hidden bool) error {
 	mode, err := unix.IoctlGetTermios(t.fd, getMode)
 	if err != nil {
 		return err

@@ -111,11 +111,11 @@ func Secret(ctx context.Context, in io.Reader, out io.Writer, prompt string) (st
 		return "", err
 	}
 	defer t.close()
-	if err := t.hide(true); err != nil {
+	if err := t.setHidden(true); err != nil {
 		return "", fmt.Errorf("hiding input: %w", err)
 	}
 	defer func() {
-		_ = t.hide(false) // turning the echo on cannot fail if turning it off succeeded
+		_ = t.setHidden(false) // turning the echo on cannot fail if turning it off succeeded
 		_, _ = fmt.Fprintln(out)
 	}()
 	_, _ = fmt.Fprint(out, prompt)
@@ -167,24 +167,24 @@ func Answer(w io.Writer, client *control.Client, a operator.ApprovalInfo, answer
 func afterAnswer(a operator.ApprovalInfo, approve bool) string {
 	switch {
 	case !approve:
-		return "The agent sees the denial. The same call in its session is refused for " + Left(a.Stands) + ", without a question."
+		return "The agent sees the denial. The same call in its session is refused for " + FormatTimeLeft(a.Stands) + ", without a question."
 	case a.State == operator.Pending:
 		return fmt.Sprintf("It has %d of the %s that it needs, and is waiting for another one.", a.Approvals, text.Count(a.Needs, "approval"))
 	default:
-		return "The call continues if it is still waiting. Otherwise the same call passes once, within " + Left(a.Expires) + "."
+		return "The call continues if it is still waiting. Otherwise the same call passes once, within " + FormatTimeLeft(a.Expires) + "."
 	}
 }
 
-// Left formats the time left until the given time.
-func Left(until time.Time) string { return text.Duration(max(0, time.Until(until))) }
+// FormatTimeLeft formats the time left until the given time.
+func FormatTimeLeft(until time.Time) string { return text.Duration(max(0, time.Until(until))) }
 
-// Shown formats an approval and its state for display.
-func Shown(a operator.ApprovalInfo) string {
+// FormatApproval formats an approval and its state for display.
+func FormatApproval(a operator.ApprovalInfo) string {
 	state := a.State.Word()
 	if a.State == operator.Consumed {
 		state = "approved and used"
 	}
-	shown := fmt.Sprintf("%s\nState: %s%s", a.Question, state, answered(a))
+	shown := fmt.Sprintf("%s\nState: %s%s", a.Question, state, describeAnswer(a))
 	for _, r := range a.Rejections {
 		shown += fmt.Sprintf("\nNot counted, at %s: %s", r.At.Local().Format("15:04:05"), r)
 		if r.Reason != "" {
@@ -194,8 +194,8 @@ func Shown(a operator.ApprovalInfo) string {
 	return shown
 }
 
-// answered describes who answered an approval, and through which approval channel.
-func answered(a operator.ApprovalInfo) string {
+// describeAnswer describes who answered an approval, and through which approval channel.
+func describeAnswer(a operator.ApprovalInfo) string {
 	var by string
 	if a.Actor != "" {
 		by = ", by " + text.Escape(a.Actor)

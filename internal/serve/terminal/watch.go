@@ -98,9 +98,9 @@ func endText(a operator.ApprovalInfo) string {
 	case operator.Withdrawn:
 		return a.ID + " was withdrawn: its call is no longer waiting."
 	case operator.Denied:
-		return a.ID + " was denied" + answered(a) + "."
+		return a.ID + " was denied" + describeAnswer(a) + "."
 	default:
-		return a.ID + " was approved" + answered(a) + "."
+		return a.ID + " was approved" + describeAnswer(a) + "."
 	}
 }
 
@@ -134,7 +134,7 @@ func (w *watch) ask() {
 	if n := len(open) - 1; n > 0 {
 		more = fmt.Sprintf(" (%d more pending)", n)
 	}
-	w.say("\n%s%s\n", Shown(a), more)
+	w.say("\n%s%s\n", FormatApproval(a), more)
 	w.armed = time.After(armDelay)
 }
 

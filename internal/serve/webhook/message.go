@@ -84,7 +84,7 @@ func (h *Hook) link(a operator.ApprovalInfo, approve bool) string {
 func (h *Hook) maskedForMessage(object []byte) []byte {
 	masked := h.maskedForPage(object)
 	if len(masked) > maxShown {
-		return leftOut(fmt.Sprintf("%d bytes, left out since they are too long for a message", len(object)))
+		return placeholder(fmt.Sprintf("%d bytes, left out since they are too long for a message", len(object)))
 	}
 	return masked
 }
@@ -94,9 +94,9 @@ func (h *Hook) maskedForPage(object []byte) []byte {
 	if masked := h.redactor.Mask(object); masked != nil {
 		return masked
 	}
-	return leftOut(fmt.Sprintf("%d bytes, left out by the configuration", len(object)))
+	return placeholder(fmt.Sprintf("%d bytes, left out by the configuration", len(object)))
 }
 
-// leftOut returns a JSON string that takes the place of omitted arguments. The reason must not
+// placeholder returns a JSON string that takes the place of omitted arguments. The reason must not
 // contain characters that need escaping.
-func leftOut(reason string) []byte { return []byte(`"` + reason + `"`) }
+func placeholder(reason string) []byte { return []byte(`"` + reason + `"`) }

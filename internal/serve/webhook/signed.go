@@ -56,7 +56,7 @@ func (h *Hook) logRefused(r *http.Request, err error) {
 // answer applies an authenticated answer to the approval with the given ID if the nonce belongs to
 // the approval.
 func (h *Hook) answer(id string, nonce []byte, a operator.Answer) error {
-	asked, err := h.Approvals.MaskedApproval(id, func([]byte) []byte { return leftOut("") })
+	asked, err := h.Approvals.MaskedApproval(id, func([]byte) []byte { return placeholder("") })
 	switch {
 	case err != nil:
 		return errNotFound

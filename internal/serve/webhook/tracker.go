@@ -73,7 +73,7 @@ func (s *tracker) remove(q *trackedApproval) {
 // endFinished cancels the context of each tracked approval that has ended, as reported by hasEnded.
 // It returns the time when the next tracked approval expires, or the zero time if none are left.
 func (s *tracker) endFinished(hasEnded func(id string) bool) (next time.Time) {
-	for _, q := range s.waiting() {
+	for _, q := range s.openApprovals() {
 		if hasEnded(q.id) {
 			q.end()
 			continue
@@ -85,8 +85,8 @@ func (s *tracker) endFinished(hasEnded func(id string) bool) (next time.Time) {
 	return next
 }
 
-// waiting returns the approvals that are still open.
-func (s *tracker) waiting() (all []*trackedApproval) {
+// openApprovals returns the approvals that are still open.
+func (s *tracker) openApprovals() (all []*trackedApproval) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, q := range s.open {
@@ -97,7 +97,7 @@ func (s *tracker) waiting() (all []*trackedApproval) {
 	return all
 }
 
-func (s *tracker) count() int { return len(s.waiting()) }
+func (s *tracker) count() int { return len(s.openApprovals()) }
 
 // close makes the tracker reject new approvals.
 func (s *tracker) close() {
