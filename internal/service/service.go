@@ -110,7 +110,7 @@ func mark(config string) string {
 
 var marked = regexp.MustCompile(`petrigate wrote this file for the configuration ("(?:[^"\\]|\\.)*")\. petrigate disconnect removes it\.`)
 
-// An Installation value describes the service file that is installed, if any.
+// An Installation describes the installed service file, if any.
 type Installation struct {
 	Exists bool
 	Config string // configuration of the service; empty if petrigate did not write the file

@@ -59,8 +59,8 @@ func (m *Manager) unit(s Service) (string, error) {
 
 func control(r rune) bool { return r < ' ' || r == 0x7f }
 
-// unitWord quotes a word for a systemd unit. It escapes %, which begins a specifier, and, in the
-// arguments of commands, $, which begins a variable.
+// unitWord quotes a word for a systemd unit. It escapes %, which begins a specifier. In an argument
+// of a command, it also escapes $, which begins a variable.
 func unitWord(word string, argument bool) string {
 	word = strings.ReplaceAll(word, "%", "%%")
 	if argument {

@@ -81,8 +81,7 @@ func isSubsequence(sub, s string) bool {
 // if the alternative name implies one.
 var otherNames = map[string]string{"docker-compose": "docker compose", "podman-compose": "podman compose", "gmake": "make", "bmake": "make"}
 
-// families holds the programs that come in variants named after a file system type, such as
-// mkfs.ext4.
+// families holds the programs with variants named after a file system type, such as mkfs.ext4.
 var families = setOf("mkfs fsck mount umount")
 
 // sameProgram reports whether two names denote the same program on all systems.

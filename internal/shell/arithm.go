@@ -6,7 +6,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// arithm reads an arithmetic expression: the commands in its expansions, and its variables.
+// arithm reads an arithmetic expression, including its variables and the commands in its
+// expansions.
 func (r *expander) arithm(x syntax.ArithmExpr) {
 	if x == nil || !r.enter() {
 		return

@@ -31,7 +31,7 @@ func (r *reader) readBuiltin(name string, args []arg) bool {
 		r.doubtAll("the builtin " + name)
 	case "export", "declare", "typeset", "local", "readonly":
 		r.declareArgs(name, nil, args)
-		for _, a := range args { // the parser does not recognize such a declaration, for example in command readonly x=y
+		for _, a := range args { // the parser did not recognize the declaration, as in `command readonly x=y`
 			name, _, _ := strings.Cut(a.text, "=")
 			r.vars.neverBind(name)
 		}

@@ -15,7 +15,7 @@ type reach uint8
 const (
 	all    reach = iota // the doubt affects all commands
 	inText              // the doubt affects commands whose words occur in unparsed text
-	strict              // under [Options.Strict], the doubt affects all commands; otherwise, it means no more than that the programs of later commands may have been replaced
+	strict              // under [Options.Strict], the doubt affects all commands; otherwise, it means only that the programs of later commands may have been replaced
 	mild                // under [Options.Strict], the doubt affects all commands; otherwise, it affects none
 )
 

@@ -9,7 +9,7 @@ import (
 // command would do.
 type dryRun struct {
 	says  string // options that request a dry run; their abbreviations do not count
-	flags string // options without a value that may precede the dry-run option
+	flags string // options that take no value and may precede the dry-run option
 }
 
 // dryRuns maps programs and subcommands to their dry-run options. A command with any other option
@@ -68,9 +68,9 @@ func (c *command) changesNothing() bool {
 	return dry
 }
 
-// helpPrograms holds the programs that print a subcommand's help if --help is the last argument. The set
-// running holds the exceptions: subcommands that may be followed by the name and the --help option
-// of another program.
+// helpPrograms holds the programs that print a subcommand's help if --help is the last argument.
+// helpExceptions holds subcommands of these programs that run another program, so that --help may
+// be an option of that program.
 var (
 	helpPrograms   = setOf("git docker podman kubectl oc terraform tofu pulumi gh glab helm")
 	helpExceptions = setOf("run exec bisect submodule filter-branch compose debug attach alias extension plugin")

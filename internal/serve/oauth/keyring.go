@@ -22,8 +22,8 @@ var (
 	errSlowKeyring = errors.New("the keyring does not respond; it could be locked")
 )
 
-// keyringAvailable reports whether the system can have a keyring. On systems that use D-Bus, it
-// requires a running session bus, because the keyring library would otherwise start one.
+// keyringAvailable reports whether a keyring may be available. On systems that use D-Bus, the
+// result is true only if a session bus is running. Otherwise, the keyring library would start one.
 func keyringAvailable() bool {
 	switch runtime.GOOS {
 	case "darwin", "windows":
@@ -37,8 +37,8 @@ func keyringAvailable() bool {
 	return filepath.IsAbs(dir) && err == nil
 }
 
-// callKeyring calls f, which must access one entry of the keyring, and returns the result. If the
-// entry does not exist, inKeyring returns os.ErrNotExist.
+// callKeyring returns the result of f, which must access one entry of the keyring. If the entry
+// does not exist, callKeyring returns os.ErrNotExist.
 func (s *Store) callKeyring(f func() (string, error)) ([]byte, error) {
 	if !s.keyring() {
 		return nil, errNoKeyring

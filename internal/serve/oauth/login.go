@@ -26,10 +26,9 @@ type LoginOptions struct {
 	// Open shows a page to the user. It must return without waiting for the login to finish.
 	Open func(address string) error
 
-	// Typed yields the lines that the user types during the login. It is nil if the user cannot
+	// Lines yields the lines that the user types during the login. It is nil if the user cannot
 	// type. If the browser runs on another machine, the user must type the address that the browser
-	// shows at the end of the login. For any other line, Reject is called with the reason for
-	// rejecting the line.
+	// shows at the end of the login. If a line is rejected, Reject is called with the reason.
 	Lines  iter.Seq[string]
 	Reject func(reason error)
 
@@ -95,7 +94,7 @@ func (l *login) challenge(ctx context.Context) (challenge, error) {
 	request.Header.Set("Accept", "application/json, text/event-stream")
 	response, err := l.client.Do(request)
 	if err != nil {
-		var u *url.Error // a url.Error contains the address in its text, so keep only the error that it wraps
+		var u *url.Error // keep only the wrapped error, because the text of a url.Error contains the address
 		if errors.As(err, &u) {
 			err = u.Err
 		}
@@ -226,8 +225,8 @@ func OpenBrowser(address string) error {
 	return nil
 }
 
-// Browser returns the command that opens a page on the given operating system: the chosen program,
-// or the system's default if chosen is empty.
+// Browser returns the command that opens a page. It is the program chosen or, if chosen is empty,
+// the default command of the given operating system.
 func Browser(system, chosen string) []string {
 	switch {
 	case chosen != "":

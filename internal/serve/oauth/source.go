@@ -23,7 +23,7 @@ const (
 	grantTimeout = 40 * time.Second // how long obtaining a token may take, including all requests
 	recentWindow = 10 * time.Second // a server that refuses maxRecent tokens within this time is assumed to be broken
 	maxRecent    = 3
-	pollInterval = 500 * time.Millisecond // interval between checks for a login if no tokens exist
+	pollInterval = 500 * time.Millisecond // how often to check for a login while no tokens exist
 )
 
 // A Source supplies a proxy with tokens for one server. It is safe for concurrent use.
@@ -40,8 +40,8 @@ type Source struct {
 
 	mu         sync.Mutex
 	storeTime  time.Time // modification time of the store at the last read
-	recent     []*Grant  // newest grants that this process has obtained
-	lastLogged error     // error that was logged most recently
+	recent     []*Grant  // grants that this process obtained most recently
+	lastLogged error     // error passed to the last call of logOnce
 }
 
 // NewSource returns a source of tokens for s, based on the grant in the store. The caller must
@@ -99,7 +99,7 @@ func (s *Source) Renew(ctx context.Context, refused string, response *http.Respo
 
 // Await waits until a token may have become available, or until ctx is done.
 func (s *Source) Await(ctx context.Context) {
-	if s.server.Grant == ClientCredentials { // no login is involved, so waiting for a login is useless
+	if s.server.Grant == ClientCredentials { // without a login, there is nothing to wait for
 		<-ctx.Done()
 		return
 	}
@@ -124,7 +124,7 @@ func (s *Source) Close() {
 // share calls f only once for concurrent callers with the same key, and returns the result to all
 // of them. f continues even if its callers stop waiting.
 func (s *Source) share(ctx context.Context, key string, f func(context.Context) (*Grant, error)) (*Grant, error) {
-	s.work.Add(1) // must precede the start of f, because f may outlive this call
+	s.work.Add(1) // called here and not in f, because f may outlive this call
 	results := s.flight.DoChan(key, func() (any, error) {
 		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), grantTimeout)
 		defer cancel()
@@ -149,7 +149,7 @@ func (s *Source) share(ctx context.Context, key string, f func(context.Context) 
 	}
 }
 
-// logOnce logs err, unless the same error was the last one logged.
+// logOnce logs err unless it is nil or has the same text as the error of the previous call.
 func (s *Source) logOnce(err error) {
 	s.mu.Lock()
 	again := err == nil || s.lastLogged != nil && s.lastLogged.Error() == err.Error()
@@ -181,8 +181,8 @@ func (s *Source) load() (*Grant, error) {
 	return g, nil
 }
 
-// replace returns a newer grant than g. This is the stored grant if another process has already
-// obtained a newer one; otherwise, replace requests new tokens.
+// replace returns a grant that is newer than g: the stored one if another process has already
+// renewed the grant, or else one with newly requested tokens.
 func (s *Source) replace(ctx context.Context, g *Grant) (*Grant, error) {
 	if s.server.Grant == ClientCredentials {
 		return s.credentials(ctx, g, g.Scopes)
@@ -310,13 +310,13 @@ func (s *Source) extend(ctx context.Context, refused string, c challenge) (*Gran
 		}
 		if kept != nil && len(union(kept.Wanted, c.scopes)) > len(kept.Wanted) {
 			kept.Wanted = union(kept.Wanted, c.scopes)
-			s.save(kept) // makes the next login request the additional scopes
+			s.save(kept) // so that the next login requests the additional scopes
 		}
 		return nil, s.loginError("it requires more scopes than were granted")
 	})
 }
 
-// renewCredentials obtains a token issued to the client itself.
+// renewCredentials obtains a token with the client credentials grant.
 func (s *Source) renewCredentials(ctx context.Context, c challenge) (*Grant, error) {
 	g := s.current.Load()
 	if g != nil && s.refusedRepeatedly(g.header()) {

@@ -83,7 +83,7 @@ func Logout(ctx context.Context, s Server, store *Store) (was bool, err error) {
 	return true, nil
 }
 
-// Facts describes the login in short, readable phrases, such as "refreshed when needed".
+// Facts returns short, readable phrases that describe the login, such as "refreshed when needed".
 func (s Status) Facts(now time.Time) []string {
 	var list []string
 	switch {

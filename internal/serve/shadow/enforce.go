@@ -24,7 +24,7 @@ func Enforce(ctx context.Context, cfg *config.Config, o Options) error {
 	if err != nil {
 		return err
 	}
-	result, _, err := daemon.Policy(ctx, after) // fails if no proxy could be started with the enforced policy
+	result, _, err := daemon.Policy(ctx, after) // returns an error if a proxy could not start with the enforced policy
 	if err != nil {
 		return err
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
-// Limits on counting verdicts: the maximum number of verdicts, and the maximum size of the
-// arguments stored for each of them, in bytes.
+// Limits of a [counter]: the number of different verdicts, and the size in bytes of the arguments
+// stored for each of them.
 const (
 	maxRows      = 200
 	maxArguments = 64 << 10

@@ -12,8 +12,8 @@ import (
 // the proxy is alive and ready.
 type Endpoint struct {
 	Metrics *Metrics
-	State   func() operator.Status // returns the current state
-	Missing func() []string        // explains why the proxy is not ready; returns no reasons if it is ready
+	State   func() operator.Status // returns the current state of the proxy
+	Missing func() []string        // returns the reasons why the proxy is not ready, or no reasons if it is ready
 }
 
 // Serve handles a request for /metrics, /healthz or /readyz. For any other path, it returns false

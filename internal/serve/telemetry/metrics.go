@@ -88,7 +88,7 @@ func (m *Metrics) Decided(c *admission.Call, d admission.Decision, took time.Dur
 	}
 }
 
-// Refused counts the refusal r for each rule that caused it.
+// Refused counts the refusal r once for each rule that caused it.
 func (m *Metrics) Refused(r *admission.Refused) {
 	if r.Facts.Decision == "ask" { // a person is asked, so the call has not been refused yet
 		return
@@ -144,7 +144,7 @@ func (m *Metrics) Answered(state, channel string, waited time.Duration) {
 	m.wait.observe(int64(waited))
 }
 
-// Reloaded counts a reload of the configuration. The reload has failed unless problem is empty.
+// Reloaded counts a reload of the configuration. If problem is not empty, the reload has failed.
 func (m *Metrics) Reloaded(problem string) {
 	m.reloads.Add(1)
 	if problem != "" {

@@ -52,8 +52,8 @@ func pendingRow(a operator.ApprovalInfo) []string {
 	return []string{a.ID, stateOf(a), FormatTimeLeft(a.Expires), text.Caller(a.Principal, a.Client, 30), rule}
 }
 
-// settledRow returns the table row for an approval that was answered or has ended, without the
-// column that shows the call.
+// settledRow returns the table row for an approval that is no longer pending, without the column
+// that shows the call.
 func settledRow(a operator.ApprovalInfo) []string {
 	when := "-"
 	if !a.Answered.IsZero() {
@@ -62,8 +62,8 @@ func settledRow(a operator.ApprovalInfo) []string {
 	return []string{a.ID, stateOf(a), text.Excerpt(cmp.Or(a.Actor, "-"), 40), cmp.Or(a.Channel, "-"), when}
 }
 
-// stateOf returns the state of an approval. If several people must approve, the state includes the
-// number of people who have approved.
+// stateOf returns the text for the state of an approval. If several people must approve, the text
+// includes the number of people who have approved.
 func stateOf(a operator.ApprovalInfo) string {
 	if a.Needs > 1 && a.State == operator.Pending {
 		return fmt.Sprintf("%s %d/%d", a.State, a.Approvals, a.Needs)

@@ -17,7 +17,7 @@ type update struct {
 	client    *control.Client
 	approvals []operator.ApprovalInfo
 	gone      bool  // whether the proxy's process has ended; if so, approvals is empty
-	err       error // why the sockets cannot be listed, or nil; if it is not nil, all other fields are zero
+	err       error // error from listing the sockets; if it is not nil, all other fields are zero
 }
 
 // follow watches all proxies that have a socket in dir, including those that start later, until ctx

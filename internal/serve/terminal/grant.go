@@ -24,7 +24,7 @@ func ReadSpan(word string) (operator.Grant, error) {
 	return operator.Grant{For: d}, nil
 }
 
-// DescribeGrant describes in words the calls that a grant would allow.
+// DescribeGrant returns a sentence that describes the calls that a grant would allow.
 func DescribeGrant(g *operator.Grant) string {
 	like := "exactly these arguments"
 	if len(g.Like) > 0 {
@@ -33,7 +33,7 @@ func DescribeGrant(g *operator.Grant) string {
 	return fmt.Sprintf("For %s, calls to this tool in this session with %s would also pass without a question.", g.Span(), like)
 }
 
-// startGrant starts to ask the person for the details of a grant. If the displayed call does not
+// startGrant starts asking the person for the details of a grant. If the displayed call does not
 // permit a grant, startGrant explains why.
 func (w *watch) startGrant() {
 	switch {
@@ -47,8 +47,8 @@ func (w *watch) startGrant() {
 	w.prompt()
 }
 
-// readGrant processes the line that the person has typed in reply to a question about a grant. If
-// the line with the lifetime is empty, no grant is created.
+// readGrant processes the line that the person has typed in reply to a question about a grant. An
+// empty reply to the question about the lifetime means that the person does not want a grant.
 func (w *watch) readGrant(line string) {
 	switch w.stage {
 	case atSpan:

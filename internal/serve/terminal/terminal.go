@@ -175,7 +175,7 @@ func afterAnswer(a operator.ApprovalInfo, approve bool) string {
 	}
 }
 
-// FormatTimeLeft formats the time left until the given time.
+// FormatTimeLeft formats the time that remains until the given time.
 func FormatTimeLeft(until time.Time) string { return text.Duration(max(0, time.Until(until))) }
 
 // FormatApproval formats an approval and its state for display.
@@ -194,7 +194,8 @@ func FormatApproval(a operator.ApprovalInfo) string {
 	return shown
 }
 
-// describeAnswer describes who answered an approval, and through which approval channel.
+// describeAnswer returns text that says who answered an approval, through which approval channel,
+// and why.
 func describeAnswer(a operator.ApprovalInfo) string {
 	var by string
 	if a.Actor != "" {

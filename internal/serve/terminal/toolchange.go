@@ -59,8 +59,8 @@ func PrintUnpinned(w io.Writer, proxies []operator.Status) error {
 	return err
 }
 
-// writeValue writes a JSON value with the given sign before each line. A string is written as its
-// text, without quotes.
+// writeValue writes a JSON value and puts the given sign before each line. It writes the text of a
+// string without quotes.
 func writeValue(b *strings.Builder, sign string, value json.RawMessage) {
 	if value == nil {
 		return

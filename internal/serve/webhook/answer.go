@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Limits on an answer, its actor and its reason, in bytes.
+// Maximum sizes of an answer, its actor and its reason, in bytes.
 const (
 	maxAnswer = 16 << 10
 	maxActor  = 200

@@ -58,7 +58,7 @@ func (h *Hook) follow(q *trackedApproval) {
 	h.deliver(ctx, q, "ended")
 }
 
-// watch ends the deliveries for approvals that have ended, until the hook is closed.
+// watch runs until the hook is closed. It ends the deliveries for approvals that have ended.
 func (h *Hook) watch() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()

@@ -97,6 +97,6 @@ func (h *Hook) maskedForPage(object []byte) []byte {
 	return placeholder(fmt.Sprintf("%d bytes, left out by the configuration", len(object)))
 }
 
-// placeholder returns a JSON string that takes the place of omitted arguments. The reason must not
+// placeholder returns a JSON string with the reason why arguments are omitted. The reason must not
 // contain characters that need escaping.
 func placeholder(reason string) []byte { return []byte(`"` + reason + `"`) }

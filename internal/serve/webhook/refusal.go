@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// A refusal explains why an answer is not accepted. It contains the HTTP status of the response.
+// A refusal explains why an answer was rejected. It contains the HTTP status of the response.
 type refusal struct {
 	status int
 	err    error

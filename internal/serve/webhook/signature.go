@@ -84,7 +84,8 @@ func (s signer) nonceText(a operator.ApprovalInfo) string {
 	return base64.RawURLEncoding.EncodeToString(s.nonce(a))
 }
 
-// A ticket is the content of a link: a decision on an approval, and its expiry time.
+// A ticket is the content of a link: a nonce that identifies an approval, the decision on it, and
+// the time when the link expires.
 type ticket struct {
 	nonce   []byte
 	expires time.Time
@@ -94,8 +95,8 @@ type ticket struct {
 // ticketBytes is the length of an encoded ticket, which contains a time, a decision and a nonce.
 const ticketBytes = 8 + 1 + nonceBytes
 
-// token encodes and signs the ticket t for the approval with the given ID. The result can be used
-// in a URL.
+// token returns the ticket t for the approval with the given ID, encoded and signed. The result can
+// be used in a URL.
 func (s signer) token(id string, t ticket) string {
 	b := binary.BigEndian.AppendUint64(nil, uint64(t.expires.Unix()))
 	if t.approve {
@@ -107,7 +108,8 @@ func (s signer) token(id string, t ticket) string {
 	return base64.RawURLEncoding.EncodeToString(append(b, s.mac("petrigate link 1", id, string(b))...))
 }
 
-// ticket decodes a token and verifies its signature.
+// ticket returns the ticket in a token. It returns false unless the token has a valid signature for
+// the given ID.
 func (s signer) ticket(id, token string) (t ticket, ok bool) {
 	b, err := decode(token)
 	if err != nil || len(b) != ticketBytes+sha256.Size {
