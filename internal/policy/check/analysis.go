@@ -92,7 +92,7 @@ func AtStart(claims int) Effort {
 type Analysis struct {
 	report *verify.Report
 	names  []verify.Name // names listed by the nets, in order of first appearance, followed by the other known tools
-	proofs []proven
+	proofs []claimProof
 	nets   netInfos
 	policy *gate.Policy // the policy with only its active nets
 	tools  ToolSet
@@ -115,8 +115,8 @@ type netInfos map[string]gate.NetInfo
 // writtenNets holds the hand-written nets.
 type writtenNets []config.Net
 
-// The type proven holds a claim and the result of an attempt to prove it.
-type proven struct {
+// A claimProof holds a claim and the result of an attempt to prove it.
+type claimProof struct {
 	policy.Claim
 	verify.Proof
 }
@@ -159,14 +159,14 @@ func Run(ctx context.Context, result *policy.Result, source policy.Source, tools
 	e = e.begun()
 	o := e.options(ctx, source, tools)
 	o.Prove = list.Map(result.Claims, Assertion)
-	others := v.others(p, tools)
+	others := v.otherTools(p, tools)
 	for _, tool := range others {
 		v.unlisted = append(v.unlisted, tool.Name)
 		o.Prove = append(o.Prove, verify.Reachable{Tool: tool})
 	}
 	v.report = verify.Policy(p, o)
 	for _, n := range v.report.Names {
-		n.Why = tellable(n.Why, n.Supposed)
+		n.Why = withLiveHint(n.Why, n.Supposed)
 		v.names = append(v.names, n)
 	}
 	for i, found := range v.report.Proofs {
@@ -181,8 +181,8 @@ func Run(ctx context.Context, result *policy.Result, source policy.Source, tools
 		if slices.Contains(v.idle, c.Net) {
 			found = verify.Proof{Why: "the net is not active"}
 		}
-		found.Why = v.tellable(found.Why, found.Supposed)
-		v.proofs = append(v.proofs, proven{c, found})
+		found.Why = v.withToolsHint(found.Why, found.Supposed)
+		v.proofs = append(v.proofs, claimProof{c, found})
 	}
 	return v, nil
 }
@@ -232,10 +232,10 @@ func (v *Analysis) active(result *policy.Result) (*gate.Policy, error) {
 	return gate.NewPolicy(nets, result.Policy.Options())
 }
 
-// The method others returns the tools that a verification examines only if asked to: tools that
-// nets declare free, tools in phases, tools that only shadow nets list, and known tools that no net
+// otherTools returns the tools that a verification examines only if asked to: tools that nets
+// declare free, tools in phases, tools that only shadow nets list, and known tools that no net
 // lists by name.
-func (v *Analysis) others(p *gate.Policy, tools ToolSet) []gate.Tool {
+func (v *Analysis) otherTools(p *gate.Policy, tools ToolSet) []gate.Tool {
 	seen := make(map[string]bool)
 	var free []gate.Tool
 	for _, n := range p.Nets() {
@@ -258,33 +258,34 @@ func (v *Analysis) others(p *gate.Policy, tools ToolSet) []gate.Tool {
 			others = append(others, gate.Tool{Name: tool.Name, Kind: tool.Kind})
 		}
 	}
-	return append(others, gate.Tools(tools.others(seen)...)...)
+	return append(others, gate.Tools(tools.namesExcept(seen)...)...)
 }
 
-// The function tellable completes the given reason for an unknown result. If supposed is not empty,
-// the result depends on whether the tool with that name exists, and tellable adds that "petrigate
+// withLiveHint completes the given reason for an unknown result. If supposed is not empty, the
+// result depends on whether the tool with that name exists, and withLiveHint adds that "petrigate
 // check --live" can find out.
-func tellable(why, supposed string) string {
+func withLiveHint(why, supposed string) string {
 	if supposed == "" {
 		return why
 	}
 	return why + "; run petrigate check --live to find out"
 }
 
-// The method tellable is like the function tellable, but also handles a name that a map gives to
-// calls to other tools. For such a name, the text refers to the map.
-func (v *Analysis) tellable(why, supposed string) string {
+// withToolsHint is like [withLiveHint], but also handles a name that a map gives to calls to other
+// tools. For such a name, the text refers to the map and suggests a list of tools as an alternative
+// to --live.
+func (v *Analysis) withToolsHint(why, supposed string) string {
 	for _, m := range v.policy.Maps() {
 		if supposed == m.As {
 			return fmt.Sprintf("%s, apart from the calls that get this name from the map at %s; run petrigate check with --live or --tools FILE to find out", why, m.Rule)
 		}
 	}
-	return tellable(why, supposed)
+	return withLiveHint(why, supposed)
 }
 
 // NameOf converts a proof about the reachability of a name to a [verify.Name].
 func NameOf(tool gate.Tool, p verify.Proof) verify.Name {
-	n := verify.Name{Tool: tool, Because: p.Because, Why: tellable(p.Why, p.Supposed)}
+	n := verify.Name{Tool: tool, Because: p.Because, Why: withLiveHint(p.Why, p.Supposed)}
 	switch {
 	case p.Result == verify.Proved:
 		n.Callable, n.Shortest = verify.Possible, p.Witness

@@ -13,10 +13,10 @@ import (
 )
 
 // part returns the text of the part of the claim that the proof is about, without the word "prove".
-func (p proven) part() string { return strings.TrimPrefix(p.Parts[p.Part].Text, "prove ") }
+func (p claimProof) part() string { return strings.TrimPrefix(p.Parts[p.Part].Text, "prove ") }
 
 // brokenBy returns a phrase that describes how the end of the counterexample violates the claim.
-func brokenBy(p proven) string {
+func brokenBy(p claimProof) string {
 	if p.Kind == rules.NarrowerThan {
 		return ", but the last is refused, or requires approval, by " + text.Escape(p.File)
 	}
@@ -25,7 +25,7 @@ func brokenBy(p proven) string {
 		if _, window, _ := strings.Cut(p.Text, " per "); a.Per.Window > 0 {
 			return fmt.Sprintf(", and a limit of %d per %s would refuse the last %s", a.Count, window, alternatives(a.Tools))
 		}
-		return fmt.Sprintf(", and more than %d of them are %s", a.Count, alternatives(a.Tools)) + over(a.Per)
+		return fmt.Sprintf(", and more than %d of them are %s", a.Count, alternatives(a.Tools)) + restartPhrase(a.Per)
 	case verify.NeverBefore:
 		if a.Once {
 			return fmt.Sprintf(", and no %s has succeeded before the last %s", called(a.First), called(a.Tool))
@@ -84,9 +84,9 @@ func persons(count int) string {
 	return fmt.Sprintf("no %d people are", count)
 }
 
-// The function over returns a phrase that names the call that restarts the count of calls, or "" if
-// no call restarts it.
-func over(p verify.Period) string {
+// restartPhrase returns a phrase that names the call that restarts the count of calls, or "" if no
+// call restarts it.
+func restartPhrase(p verify.Period) string {
 	switch {
 	case p.Call.Name == "":
 		return ""

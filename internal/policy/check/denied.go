@@ -38,7 +38,7 @@ func Denied(c *config.Config, agents []string) diag.List {
 		if len(denied) == 0 {
 			continue
 		}
-		told = append(told, fmt.Sprintf("%d of %s of %s (%s)", len(denied), text.Count(len(all), "tool"), agent, strings.Join(some(denied), ", ")))
+		told = append(told, fmt.Sprintf("%d of %s of %s (%s)", len(denied), text.Count(len(all), "tool"), agent, strings.Join(firstNames(denied), ", ")))
 		allow = append(allow, agent+".*")
 	}
 	if told == nil {
@@ -77,8 +77,8 @@ func refusedByDefault(p *gate.Policy, state *gate.State, agent string) []string 
 	})
 }
 
-// The function some joins the first few names and appends "..." if it omits any.
-func some(names []string) []string {
+// firstNames returns the first few names, followed by "..." if it omits any.
+func firstNames(names []string) []string {
 	const most = 4
 	if len(names) <= most {
 		return names

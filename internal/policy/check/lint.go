@@ -44,7 +44,7 @@ func NoPolicy(s policy.Source) diag.List {
 	if s.Config != nil {
 		whole.File = s.Config.File
 	}
-	gates, counts := 0, make([]counted, len(s.Rules))
+	gates, counts := 0, make([]ruleCounts, len(s.Rules))
 	for i, text := range s.Rules {
 		counts[i] = countRules(text)
 		gates += counts[i].gates
@@ -75,12 +75,12 @@ func Warning(code string, at config.Position, message, hint string) diag.Problem
 	return p
 }
 
-// The type counted holds the number of statements in a rules text, by kind: statements that gate
+// A ruleCounts value holds the number of statements in a rules text, by kind: statements that gate
 // calls, claims, and maps (including their examples). Each syntax error counts as a statement that
 // gates calls.
-type counted struct{ gates, claims, maps int }
+type ruleCounts struct{ gates, claims, maps int }
 
-func countRules(text config.RuleText) (n counted) {
+func countRules(text config.RuleText) (n ruleCounts) {
 	f, errs := rules.Parse(text.File, []byte(text.Text))
 	n.gates = len(errs)
 	for _, s := range f.Statements {

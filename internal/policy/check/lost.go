@@ -33,7 +33,7 @@ func (v *Analysis) lost() diag.List {
 // claimedPossible reports whether the policy contains a refuted claim that calls to the tool are
 // always possible. The loss of the tool then needs no report of its own.
 func (v *Analysis) claimedPossible(t gate.Tool) bool {
-	return slices.ContainsFunc(v.proofs, func(p proven) bool {
+	return slices.ContainsFunc(v.proofs, func(p claimProof) bool {
 		return p.Kind == rules.AlwaysPossible && p.Result == verify.Refuted && p.Tool.Name == t.Name && p.Tool.Kind == t.Kind
 	})
 }
@@ -48,7 +48,7 @@ func (v *Analysis) deadlocked(nets []verify.Net) bool {
 // endsWorkflow reports whether a terminal place is marked after the run that leads to the loss, so
 // that the loss is merely the end of a workflow.
 func (v *Analysis) endsWorkflow(l verify.Loss) bool {
-	states := v.after(l.Trace)
+	states := v.statesAfter(l.Trace)
 	return slices.ContainsFunc(l.Because, func(n verify.Net) bool {
 		info := v.nets[n.Name]
 		return slices.ContainsFunc([]gate.Tokens(states[n.Name].Marking), func(t gate.Tokens) bool { return t.Count > 0 && slices.Contains(info.Terminal, t.Place) })

@@ -110,5 +110,5 @@ func (v *Analysis) unexplored() []openQuestion {
 func (v *Analysis) complete(open []openQuestion) bool {
 	return len(open) == 0 && !v.report.MoreOverlaps &&
 		!slices.ContainsFunc(v.names, func(n verify.Name) bool { return n.Callable == verify.Unsure }) &&
-		!slices.ContainsFunc(v.proofs, func(p proven) bool { return p.Result == verify.Unknown })
+		!slices.ContainsFunc(v.proofs, func(p claimProof) bool { return p.Result == verify.Unknown })
 }

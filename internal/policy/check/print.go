@@ -52,7 +52,7 @@ func (r Report) printVerified(w io.Writer, verbose bool) error {
 	if err := tableBelow(w, "TOOL|CAN BE CALLED|NETS", r.ToolRows()); err != nil {
 		return err
 	}
-	rows := list.Map(r.verified.proofs, func(p proven) []string { return []string{shortened(p.Text), p.Result.String(), p.Rule.String()} })
+	rows := list.Map(r.verified.proofs, func(p claimProof) []string { return []string{shortened(p.Text), p.Result.String(), p.Rule.String()} })
 	if err := tableBelow(w, "CLAIM|RESULT|FROM", rows); err != nil {
 		return err
 	}

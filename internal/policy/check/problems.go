@@ -36,7 +36,7 @@ func (v *Analysis) Problems() diag.List {
 }
 
 // refuted returns the problem for a refuted claim, with its counterexample.
-func (v *Analysis) refuted(p proven) diag.Problem {
+func (v *Analysis) refuted(p claimProof) diag.Problem {
 	q := Warning(codeRefuted, diag.Position(p.Rule), "refuted: "+p.Text, "")
 	q.Severity = diag.Error
 	if len(p.Parts) > 0 {
@@ -66,13 +66,13 @@ func (v *Analysis) refuted(p proven) diag.Problem {
 
 // holdsForEach returns the hint for a claim that was proved only for each value of a key
 // separately, not for calls with different values.
-func (p proven) holdsForEach() string {
+func (p claimProof) holdsForEach() string {
 	return "it is proved " + p.ForEach + ": add that to the claim if you mean it"
 }
 
 // noEvidence explains why the success of some calls in the run does not count as evidence for the
 // claim.
-func noEvidence(p proven) string {
+func noEvidence(p claimProof) string {
 	var b strings.Builder
 	for i, s := range p.Counterexample {
 		if a, ok := p.Assertion.(verify.NeverBefore); ok && s.Weak && s.Name == a.First.Name && (s.Times > 0 || succeeds(p.Counterexample[i:])) {
@@ -182,7 +182,7 @@ func (v *Analysis) deadlocks() diag.List {
 
 // claimed reports whether a refuted claim already shows the deadlock d.
 func (v *Analysis) claimed(d verify.Deadlock) bool {
-	return slices.ContainsFunc(v.proofs, func(p proven) bool {
+	return slices.ContainsFunc(v.proofs, func(p claimProof) bool {
 		return p.Result == verify.Refuted && slices.Equal(p.Because, d.Because) && slices.Equal(p.Counterexample, d.Trace)
 	})
 }
@@ -202,7 +202,7 @@ func (v *Analysis) redundant() diag.List {
 			continue
 		}
 		p := Warning(codeRedundant, diag.Position(r.Net.Rule), r.Net.Name+" never changes a verdict", "")
-		p.Hint = v.nets.before(r.Because)
+		p.Hint = v.nets.whyRedundant(r.Because)
 		ps = append(ps, p)
 	}
 	return ps
@@ -215,9 +215,9 @@ func (v *Analysis) narrowedByConfig(r verify.Redundant) bool {
 	return ofBase(r.Net) && slices.ContainsFunc(r.Because, func(n verify.Net) bool { return !ofBase(n) })
 }
 
-// The method before returns a phrase that explains why a net is redundant: it names the given nets,
+// whyRedundant returns a phrase that explains why a net is redundant: it names the given nets,
 // which already decide the same calls, and tells whether they forbid them or require approval.
-func (ns netInfos) before(nets []verify.Net) string {
+func (ns netInfos) whyRedundant(nets []verify.Net) string {
 	asking := list.Filter(nets, func(n verify.Net) bool {
 		return slices.ContainsFunc(ns[n.Name].Transitions, func(t gate.Transition) bool { return t.Manual })
 	})
@@ -260,7 +260,7 @@ func (v *Analysis) gatesOnlyUncallable(net verify.Net) bool {
 
 // onlyBy returns a hint if the default admits calls that a claim with "only" forbids. For the claim
 // to hold, the default or a rule must deny these calls.
-func (v *Analysis) onlyBy(p proven) string {
+func (v *Analysis) onlyBy(p claimProof) string {
 	a, ok := p.Assertion.(verify.Only)
 	if !ok || v.policy.Options().Deny {
 		return ""

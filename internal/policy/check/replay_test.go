@@ -203,7 +203,7 @@ func (s *site) reaches(n verify.Name) {
 }
 
 // refutes checks that the run is a counterexample.
-func (s *site) refutes(p proven) {
+func (s *site) refutes(p claimProof) {
 	if p.Result != verify.Refuted || len(p.Counterexample) == 0 {
 		if p.Result == verify.Refuted && p.Kind <= rules.AtMost {
 			s.Errorf("%s: no counterexample", p.Text)
@@ -242,7 +242,7 @@ func is(tool gate.Tool, name string) bool {
 }
 
 // before checks that no success occurs between the last call and the call before it.
-func (s *site) before(p proven) {
+func (s *site) before(p claimProof) {
 	done, good := false, false
 	names := make(map[int]string)
 	for _, step := range p.Counterexample {
@@ -262,7 +262,7 @@ func (s *site) before(p proven) {
 }
 
 // stuck checks that the call, or every call that the net gates, is refused after the run.
-func (s *site) stuck(p proven) {
+func (s *site) stuck(p claimProof) {
 	tools := []string{p.Tool.Name}
 	if p.Kind != rules.AlwaysPossible {
 		tools = map[string][]string{"pipeline": {"build", "deploy"}, "fork": {"join"}, "limit-push-3": {"push"}, "require-test-before-deploy": {"deploy"}}[p.Net]
@@ -281,7 +281,7 @@ func (s *site) stuck(p proven) {
 	}
 }
 
-func (s *site) marking(p proven, a replayAnswer) {
+func (s *site) marking(p claimProof, a replayAnswer) {
 	before := s.play("start", []sandbox.Event{})
 	for i, n := range a.Final {
 		if n.Name != p.Net {

@@ -106,7 +106,7 @@ func (r *Report) Judge(strict, allowUnknown bool) {
 }
 
 // events returns the events of the counterexample.
-func (p proven) events(tools ToolSet) []sandbox.Event {
+func (p claimProof) events(tools ToolSet) []sandbox.Event {
 	events := tools.Events(p.Counterexample)
 	var lacks *verify.Approval
 	switch a := p.Assertion.(type) {
@@ -154,7 +154,7 @@ func (r *Report) listTools(result *policy.Result, known ToolSet) {
 			}
 		}
 	}
-	for _, name := range known.others(there) {
+	for _, name := range known.namesExcept(there) {
 		add(name)
 	}
 }

@@ -20,9 +20,9 @@ import (
 // maxReplayed is the maximum number of calls in a run that is replayed to find its final state.
 const maxReplayed = 20_000
 
-// The method after returns the state of each net at the end of the run, or nil if the run is too
-// long or the policy does not admit it.
-func (v *Analysis) after(t verify.Trace) map[string]gate.NetState {
+// statesAfter returns the state of each net at the end of the run, or nil if the run is too long or
+// the policy does not admit it.
+func (v *Analysis) statesAfter(t verify.Trace) map[string]gate.NetState {
 	box := sandbox.New(v.policy, nil)
 	session := box.Session("")
 	played := 0
@@ -121,7 +121,7 @@ func (ns writtenNets) transitionAt(net, name string) config.Position {
 
 // stuck describes what each of the nets waits for at the end of the run.
 func (v *Analysis) stuck(t verify.Trace, nets []verify.Net) string {
-	states := v.after(t)
+	states := v.statesAfter(t)
 	var b strings.Builder
 	for _, n := range nets {
 		info := v.nets[n.Name]
@@ -184,7 +184,7 @@ func Lacking(t gate.Transition, s gate.NetState) string {
 
 // refutingState describes the state that refutes a claim about states, such as the claim that a net
 // never deadlocks. For other claims, it returns the empty string.
-func (v *Analysis) refutingState(p proven) string {
+func (v *Analysis) refutingState(p claimProof) string {
 	switch p.Kind {
 	case rules.AlwaysPossible, rules.NoFailureLocks, rules.DeadlockFree, rules.NoTerminalStates:
 		return v.stuck(p.Counterexample, p.Because)
@@ -192,7 +192,7 @@ func (v *Analysis) refutingState(p proven) string {
 	default:
 		return ""
 	}
-	state, ok := v.after(p.Counterexample)[p.Net]
+	state, ok := v.statesAfter(p.Counterexample)[p.Net]
 	if !ok {
 		return ""
 	}
@@ -211,11 +211,11 @@ func (v *Analysis) refutingState(p proven) string {
 }
 
 // marking returns the marking that refutes a claim about places.
-func (v *Analysis) marking(p proven) map[string]int {
+func (v *Analysis) marking(p claimProof) map[string]int {
 	if p.Result != verify.Refuted || p.Kind != rules.Conserved && p.Kind != rules.Exclusive {
 		return nil
 	}
-	state, ok := v.after(p.Counterexample)[p.Net]
+	state, ok := v.statesAfter(p.Counterexample)[p.Net]
 	if !ok {
 		return nil
 	}

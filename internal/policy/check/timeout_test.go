@@ -17,7 +17,7 @@ func TestTimeoutByTheClock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	prove := func(e Effort) []proven {
+	prove := func(e Effort) []claimProof {
 		v, err := Run(t.Context(), result, source, ToolSet{}, e)
 		if err != nil {
 			t.Fatal(err)

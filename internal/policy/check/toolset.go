@@ -157,8 +157,8 @@ func (s ToolSet) Unended() (names []string) {
 	return names
 }
 
-// The method others returns the known tools that have none of the given names.
-func (s ToolSet) others(seen map[string]bool) []string {
+// namesExcept returns the names of the known tools that have none of the names in seen.
+func (s ToolSet) namesExcept(seen map[string]bool) []string {
 	var names []string
 	for _, t := range s.Tools {
 		if s.Known && !seen[t.Name] && !slices.ContainsFunc(t.Also, func(n gate.Name) bool { return seen[n.Text] }) {

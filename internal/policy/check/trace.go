@@ -65,7 +65,7 @@ func TraceLines(t verify.Trace) []string {
 	names, begun := make(map[int]string), make(map[int]verify.Step)
 	var lines []string
 	for i := 0; i < len(t); {
-		if n := same(t[i:]); n >= minSame {
+		if n := countRepeats(t[i:]); n >= minSame {
 			what, steps := outcomeOf(t[i:])
 			lines = append(lines, fmt.Sprintf("%s %s %d times", Called(t[i]), what, n))
 			i += n * steps
@@ -115,10 +115,9 @@ func outcomeOf(t verify.Trace) (what string, steps int) {
 // minSame is the minimum number of identical calls that are merged into one line.
 const minSame = 4
 
-// The function same returns the number of identical calls with the same outcome at the start of the
-// run. A call that ends only after another event does not count, because its end has a line of its
-// own.
-func same(t verify.Trace) int {
+// countRepeats returns the number of identical calls with the same outcome at the start of the run.
+// A call that ends only after another event does not count, because its end has a line of its own.
+func countRepeats(t verify.Trace) int {
 	n := 0
 	for i := 0; i < len(t); n++ {
 		if t[i].Ends || t[i].Wait > 0 || t[i].Times > 0 || Called(t[i]) != Called(t[0]) {
@@ -178,16 +177,16 @@ func ends(t verify.Trace, call int) bool {
 // Called returns the name of the call. If the name does not imply the tool and the arguments,
 // Called adds them.
 func Called(s verify.Step) string {
-	if s.Name == s.Tool && (s.Args == "" || s.Args == "{}") && further(s) == "" {
+	if s.Name == s.Tool && (s.Args == "" || s.Args == "{}") && otherNames(s) == "" {
 		return text.Escape(s.Name)
 	}
 	called := strings.TrimSuffix(text.Escape(s.Tool)+" "+text.Escape(s.Args), " ")
-	return fmt.Sprintf("%s (%s%s)", text.Escape(s.Name), called, further(s))
+	return fmt.Sprintf("%s (%s%s)", text.Escape(s.Name), called, otherNames(s))
 }
 
-// The function further returns a phrase that lists the other names of the step's call, such as ",
-// also called release", or "" if the other names are not known.
-func further(s verify.Step) string {
+// otherNames returns a phrase that lists the other names of the step's call, such as ", also called
+// release", or "" if the other names are not known.
+func otherNames(s verify.Step) string {
 	if s.Names == nil {
 		return ""
 	}
