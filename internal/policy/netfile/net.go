@@ -32,8 +32,8 @@ type Net struct {
 // maxCount is the maximum weight of an arc and the maximum number of initial tokens in a place.
 const maxCount = math.MaxInt32
 
-// The type weighted represents a weighted arc to or from the place with the given name.
-type weighted struct {
+// A weightedArc is an arc to or from the place with the given name.
+type weightedArc struct {
 	place  string
 	weight int
 }
@@ -70,7 +70,7 @@ func (b *builder) place(name string, tokens int) {
 	b.net.Petri.Places++
 }
 
-func (b *builder) transition(name string, in, out []weighted) {
+func (b *builder) transition(name string, in, out []weightedArc) {
 	if b.names[name] {
 		b.fail("duplicate transition %q", name)
 	}
@@ -81,7 +81,7 @@ func (b *builder) transition(name string, in, out []weighted) {
 
 // arcs converts the arcs between a transition and its places. The weights of several arcs for the
 // same place are added up.
-func (b *builder) arcs(transition string, list []weighted) []petri.Arc {
+func (b *builder) arcs(transition string, list []weightedArc) []petri.Arc {
 	var arcs []petri.Arc
 	at := make(map[int]int)
 	for _, w := range list {

@@ -17,14 +17,14 @@ type plainNet struct {
 	Initial     map[string]int `json:"initial"`
 	Terminal    []string       `json:"terminal"`
 	Transitions []struct {
-		Name string     `json:"name"`
-		In   []weighted `json:"in"`
-		Out  []weighted `json:"out"`
+		Name string        `json:"name"`
+		In   []weightedArc `json:"in"`
+		Out  []weightedArc `json:"out"`
 	} `json:"transitions"`
 }
 
 // UnmarshalJSON decodes an arc of the form ["place", weight].
-func (w *weighted) UnmarshalJSON(doc []byte) error {
+func (w *weightedArc) UnmarshalJSON(doc []byte) error {
 	var pair []json.RawMessage
 	if json.Unmarshal(doc, &pair) != nil || len(pair) != 2 || json.Unmarshal(pair[0], &w.place) != nil || json.Unmarshal(pair[1], &w.weight) != nil {
 		return fmt.Errorf("an arc is [\"place\", weight], not %.40s", doc)

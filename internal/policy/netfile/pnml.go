@@ -108,7 +108,7 @@ func readPNML(name string, src []byte) ([]*Net, error) {
 		}
 		return nil, e
 	}
-	return each(name, doc.Nets, fromPNML)
+	return convertAll(name, doc.Nets, fromPNML)
 }
 
 // latin1 decodes a file that is declared to be in Latin-1 or ASCII. Some nets of the Model Checking
@@ -150,8 +150,8 @@ type pnmlReader struct {
 	*builder
 	refs  map[string]string // IDs of referenced nodes, keyed by the ID of the reference node
 	names map[string]string // names of places, keyed by ID
-	in    map[string][]weighted
-	out   map[string][]weighted
+	in    map[string][]weightedArc
+	out   map[string][]weightedArc
 	kind  map[string]byte // 'p' for a place or 't' for a transition, keyed by ID
 	all   pnmlPage        // elements of all pages
 }
@@ -160,7 +160,7 @@ func fromPNML(file string, n *pnmlNet) (*Net, error) {
 	name := cmp.Or(strings.TrimSpace(n.Name.Text), n.ID)
 	r := &pnmlReader{
 		builder: newBuilder(file, name), refs: make(map[string]string), names: make(map[string]string),
-		in: make(map[string][]weighted), out: make(map[string][]weighted), kind: make(map[string]byte),
+		in: make(map[string][]weightedArc), out: make(map[string][]weightedArc), kind: make(map[string]byte),
 	}
 	if n.Type != "" && !strings.HasSuffix(n.Type, "/ptnet") && !strings.HasSuffix(n.Type, "/PTNet") {
 		r.fail("the net %q is of the type %q; only place/transition nets can be read", name, n.Type)
@@ -214,9 +214,9 @@ func (r *pnmlReader) arcs() {
 		source, target := r.node(a.Source), r.node(a.Target)
 		switch {
 		case r.kind[source] == 'p' && r.kind[target] == 't':
-			r.in[target] = append(r.in[target], weighted{r.names[source], w})
+			r.in[target] = append(r.in[target], weightedArc{r.names[source], w})
 		case r.kind[source] == 't' && r.kind[target] == 'p':
-			r.out[source] = append(r.out[source], weighted{r.names[target], w})
+			r.out[source] = append(r.out[source], weightedArc{r.names[target], w})
 		default:
 			r.fail("the arc %q from %q to %q does not join a place and a transition", a.ID, a.Source, a.Target)
 		}

@@ -27,12 +27,12 @@ func Read(name string, src []byte) ([]*Net, error) {
 	if err != nil {
 		return nil, err
 	}
-	return each(name, nets, fromConfig)
+	return convertAll(name, nets, fromConfig)
 }
 
-// The function each converts every net in a file and returns the results. It returns an error if
-// the file contains no net.
-func each[T any](file string, nets []T, convert func(file string, n *T) (*Net, error)) ([]*Net, error) {
+// convertAll converts every net in a file and returns the results. It returns an error if the file
+// contains no net.
+func convertAll[T any](file string, nets []T, convert func(file string, n *T) (*Net, error)) ([]*Net, error) {
 	var out []*Net
 	for i := range nets {
 		n, err := convert(file, &nets[i])
@@ -72,6 +72,6 @@ func fromConfig(file string, c *config.Net) (*Net, error) {
 	return b.finish()
 }
 
-func unitArcs(places []string) []weighted {
-	return list.Map(places, func(place string) weighted { return weighted{place, 1} })
+func unitArcs(places []string) []weightedArc {
+	return list.Map(places, func(place string) weightedArc { return weightedArc{place, 1} })
 }
