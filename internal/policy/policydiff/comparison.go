@@ -14,8 +14,8 @@ import (
 // A Comparison is the result of comparing two policies by making the same calls under both.
 type Comparison struct {
 	sides      [2]*Side // the old and the new policy
-	calls      []possible
-	maybe      []possible        // calls that might not exist
+	calls      []possibleCall
+	maybe      []possibleCall    // calls that might not exist
 	vocabulary vocabulary        // names that the policies mention
 	pairs      []sharedNet       // nets that both policies have
 	shared     []sharedNet       // nets that are left out until they are needed to confirm a difference
@@ -45,13 +45,13 @@ type representative struct {
 	named *gate.Call // the call with all its names; nil if the call has only the name of its tool
 }
 
-// The type possible represents a call to compare. If no arguments for it are known, the call might
-// not exist; each policy then sees it with the names that the policy's maps would assign.
+// A possibleCall is a call to compare. If no arguments for it are known, the call might not exist;
+// each policy then sees it with the names that the policy's maps would assign.
 //
 // A loose search includes calls that might not exist and lets timed transitions fire in any order
 // and any number of times. It therefore over-approximates the policies: if it finds no difference,
 // no difference exists, but a difference that it finds might not be real.
-type possible struct {
+type possibleCall struct {
 	representative
 	names   [2][]gate.Name // for each policy, the names that its maps would assign
 	effects [2]effects     // for each policy, the effects on its nets
@@ -61,8 +61,8 @@ type possible struct {
 // policy cannot distinguish calls with equal effects.
 type effects map[string]string
 
-// The method on returns the call as seen by the policy with index side.
-func (c *possible) on(side int) gate.Call {
+// callFor returns the call as seen by the policy with index side.
+func (c *possibleCall) callFor(side int) gate.Call {
 	call := gate.Call{Tool: c.Tool}
 	if c.named != nil {
 		call = *c.named
@@ -166,9 +166,9 @@ func decide(p *gate.Policy, s *gate.State, call gate.Call) (verdict permission, 
 
 // decide makes the call in the states of both policies with the function decide, and returns the
 // results for each policy.
-func (c *possible) decide(policies [2]*gate.Policy, states [2]*gate.State, now time.Time) (verdicts [2]permission, numbers [2]uint64, by [2][]string) {
+func (c *possibleCall) decide(policies [2]*gate.Policy, states [2]*gate.State, now time.Time) (verdicts [2]permission, numbers [2]uint64, by [2][]string) {
 	for i, p := range policies {
-		call := c.on(i)
+		call := c.callFor(i)
 		call.Time = now
 		verdicts[i], numbers[i], by[i] = decide(p, states[i], call)
 	}

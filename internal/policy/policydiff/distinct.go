@@ -10,16 +10,16 @@ import (
 
 // distinct returns one call for each combination of effects on the two policies. It considers only
 // the nets of p, or all nets if p is nil.
-func (d *Comparison) distinct(calls []possible, p *product) []possible {
+func (d *Comparison) distinct(calls []possibleCall, p *product) []possibleCall {
 	met := make(map[string]bool)
-	var out []possible
+	var out []possibleCall
 	for _, c := range calls {
 		if d.stop() {
 			break
 		}
 		if c.effects[0] == nil {
 			for i, s := range d.sides {
-				c.effects[i] = s.effects(c.on(i), d.vocabulary)
+				c.effects[i] = s.effects(c.callFor(i), d.vocabulary)
 			}
 		}
 		var b strings.Builder

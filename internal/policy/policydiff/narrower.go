@@ -14,7 +14,7 @@ const narrowerStates = 20_000
 // Narrower proves the claim that the policy admits only calls that the rules in a file also admit.
 // The file's path is relative to the file that contains the claim.
 func Narrower(c policy.Claim, result *policy.Result, source policy.Source, stop func() bool) verify.Proof {
-	d, err := against(c, result, source, stop)
+	d, err := compareWithFile(c, result, source, stop)
 	switch {
 	case err != nil:
 		return verify.Proof{Why: fmt.Sprintf("%s: %v", c.File, err)}
@@ -26,8 +26,9 @@ func Narrower(c policy.Claim, result *policy.Result, source policy.Source, stop 
 	return verify.Proof{Result: verify.Proved}
 }
 
-// The function against compares a policy with the rules in the file that one of its claims names.
-func against(c policy.Claim, result *policy.Result, source policy.Source, stop func() bool) (*Comparison, error) {
+// compareWithFile compares the policy in result, which was built from source, with the rules in the
+// file that claim c names.
+func compareWithFile(c policy.Claim, result *policy.Result, source policy.Source, stop func() bool) (*Comparison, error) {
 	file := c.File
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(filepath.Dir(c.Rule.File), file)

@@ -138,7 +138,7 @@ func (e *edit) narrower(t *testing.T, seed uint64, results [2]*policy.Result, lo
 		t.Fatal(err)
 	}
 	claim, end := policy.Claim{File: file}, func() bool { return false }
-	d, err := against(claim, results[1], e.source(1), end)
+	d, err := compareWithFile(claim, results[1], e.source(1), end)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -83,7 +83,7 @@ func newComparison(from, to *Side, stop func() bool) *Comparison {
 		d.shared = nil
 	}
 	calls, why := d.representatives(single)
-	d.calls = list.Map(calls, func(c representative) possible { return possible{representative: c} })
+	d.calls = list.Map(calls, func(c representative) possibleCall { return possibleCall{representative: c} })
 	if d.calls, d.maybe = d.distinct(d.calls, nil), d.distinct(d.maybe, nil); why != "" {
 		d.partly(why)
 	}
@@ -184,9 +184,9 @@ func (d *Comparison) product(loose bool) (*product, error) {
 			seen = func(n gate.Net) gate.Net { return clockless(lenient(n)) }
 		}
 		var err, failed error
-		p.policies[i], err = side.only(wanted, seen)
+		p.policies[i], err = side.buildPolicy(wanted, seen)
 		if loose {
-			p.whole[i], failed = side.only(all, seen)
+			p.whole[i], failed = side.buildPolicy(all, seen)
 		}
 		if err := cmp.Or(err, failed); err != nil {
 			return nil, err

@@ -20,8 +20,8 @@ import (
 // concrete calls show it.
 type product struct {
 	*Comparison
-	calls    []possible // calls of the comparison that the policies of this product distinguish
-	maybe    []possible
+	calls    []possibleCall // calls of the comparison that the policies of this product distinguish
+	maybe    []possibleCall
 	policies [2]*gate.Policy
 	waits    []time.Duration
 	loose    bool            // whether the search includes calls that might not exist and ignores the intervals of timed transitions

@@ -33,7 +33,7 @@ func (d *Comparison) compareRepeated() {
 			most, wait = max(most, 1), max(wait, n.Sum.Every)
 		}
 	}
-	concerned := func(c possible) bool {
+	concerned := func(c possibleCall) bool {
 		return slices.ContainsFunc(apart, func(n gate.NetInfo) bool {
 			return c.effects[0][n.Name]+c.effects[1][n.Name] != ""
 		})
@@ -62,7 +62,7 @@ func (d *Comparison) compareRepeated() {
 
 // repeat makes a call up to the given number of times. It stops when the policies decide
 // differently or when both refuse the call.
-func (d *Comparison) repeat(c possible, times int, wait time.Duration, together bool) *Witness {
+func (d *Comparison) repeat(c possibleCall, times int, wait time.Duration, together bool) *Witness {
 	policies := [2]*gate.Policy{d.sides[0].whole, d.sides[1].whole}
 	states := [2]*gate.State{policies[0].NewState(nil), policies[1].NewState(nil)}
 	step := verify.Step{Tool: c.Tool, Names: c.named, Args: c.Args, Name: c.Name}

@@ -121,7 +121,7 @@ func (d *Comparison) bothNets(labels *gate.Labels) []gate.Net {
 // name, doubt tries this name both as certain and as uncertain.
 func (d *Comparison) doubt(c representative, single []gate.Map) {
 	for _, certain := range []bool{false, true} {
-		p := possible{representative: c}
+		p := possibleCall{representative: c}
 		p.Args = "\x00" + strconv.Itoa(len(d.maybe)) // a placeholder that cannot occur in a real call
 		marked := false
 		for _, name := range c.Mapped {
@@ -140,7 +140,7 @@ func (d *Comparison) doubt(c representative, single []gate.Map) {
 		switch {
 		case certain && !marked:
 			return
-		case !d.sides[0].sees(p.on(0), p.names[0]), !d.sides[1].sees(p.on(1), p.names[1]):
+		case !d.sides[0].sees(p.callFor(0), p.names[0]), !d.sides[1].sees(p.callFor(1), p.names[1]):
 			d.partly(someTogether)
 			return
 		}

@@ -45,7 +45,7 @@ func (p *product) search(limit int) (missing []int) {
 }
 
 // begin makes a call under both policies and compares their decisions.
-func (p *product) begin(k int, c possible) (missing []int) {
+func (p *product) begin(k int, c possibleCall) (missing []int) {
 	n := p.nodes[k].clone()
 	n.from, n.began, n.repeat = k, n.began+1, repeat{}
 	n.by = verify.Step{Call: n.began, Tool: c.Tool, Names: c.named, Args: c.Args, Name: c.Name}
@@ -189,8 +189,8 @@ func (p *product) confirm(t verify.Trace, found [2]permission) (w *Witness, miss
 	return &Witness{trace: t, verdicts: verdicts}, nil
 }
 
-func (d *Comparison) callOf(step verify.Step) possible {
-	is := func(c possible) bool { return c.Tool == step.Tool && c.Args == step.Args && c.named == step.Names }
+func (d *Comparison) callOf(step verify.Step) possibleCall {
+	is := func(c possibleCall) bool { return c.Tool == step.Tool && c.Args == step.Args && c.named == step.Names }
 	if i := slices.IndexFunc(d.calls, is); i >= 0 {
 		return d.calls[i]
 	}

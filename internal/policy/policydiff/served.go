@@ -95,10 +95,10 @@ func (a *alphabet) supposed() {
 	bares := list.FlatMap(owners, func(o string) []string { return a.bares(toolname.Owner{Upstream: o, Prefix: o + "_"}) })
 	bares = append(bares, list.FlatMap(a.heads(instances(a.patterns)), func(o string) []string { return a.synthesize("", o+"_", o+".") })...)
 	for _, bare := range list.Sorted(bares) {
-		for _, upstream := range a.before(owners, "."+bare) {
+		for _, upstream := range a.mentionedOwners(owners, "."+bare) {
 			o := toolname.Owner{Upstream: upstream}
 			a.tool(toolname.Owners{o}, o, bare)
-			for _, prefix := range a.before(owners, "_"+bare) {
+			for _, prefix := range a.mentionedOwners(owners, "_"+bare) {
 				o.Prefix = prefix + "_"
 				a.tool(toolname.Owners{o}, o, bare)
 				a.tool(toolname.Owners{o, {Upstream: unnamed + "2", Prefix: unnamed + "2_"}}, o, bare)
@@ -123,9 +123,9 @@ func (a *alphabet) heads(names []string) []string {
 	return list.Sorted(all)
 }
 
-// The method before returns the owners (names of servers) that, followed by rest, form a name that
+// mentionedOwners returns the owners (names of servers) that, followed by rest, form a name that
 // the policies mention. It also returns unnamed, which stands for all other servers.
-func (a *alphabet) before(owners []string, rest string) []string {
+func (a *alphabet) mentionedOwners(owners []string, rest string) []string {
 	all := []string{unnamed}
 	for _, o := range owners {
 		name := o + rest

@@ -41,7 +41,7 @@ func NewSide(r *policy.Result, s policy.Source) (*Side, error) {
 }
 
 func (s *Side) compile() (err error) {
-	s.whole, err = s.only(func(gate.NetInfo) bool { return true }, func(n gate.Net) gate.Net { return n })
+	s.whole, err = s.buildPolicy(func(gate.NetInfo) bool { return true }, func(n gate.Net) gate.Net { return n })
 	return err
 }
 
@@ -55,9 +55,9 @@ func (s *Side) emptyIfShadow(other *Side) error {
 	return s.compile()
 }
 
-// The method only builds a policy from the nets that the first function accepts, after transforming
-// each net with the second function.
-func (s *Side) only(wanted func(gate.NetInfo) bool, seen func(gate.Net) gate.Net) (*gate.Policy, error) {
+// buildPolicy builds a policy from the nets that the function wanted accepts, after transforming
+// each net with the function seen.
+func (s *Side) buildPolicy(wanted func(gate.NetInfo) bool, seen func(gate.Net) gate.Net) (*gate.Policy, error) {
 	nets := list.Map(list.Filter(s.nets, wanted), func(n gate.NetInfo) gate.Net { return seen(n.Net) })
 	return gate.NewPolicy(nets, gate.PolicyOptions{Labels: s.labels, Deny: s.deny})
 }
