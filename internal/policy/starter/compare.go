@@ -12,7 +12,7 @@ import (
 // compare prints the proposed statements that the existing policy lacks. It does not change any
 // files.
 func (plan *Plan) compare(o Options) error {
-	more := missingStatements(plan.Rules, plan.have())
+	more := missingStatements(plan.Rules, plan.existingStatements())
 	if more == "" {
 		_, err := fmt.Fprintf(o.Err, "%s already has a policy, so nothing is written. init would propose nothing more.\n", plan.There)
 		return err
@@ -32,7 +32,7 @@ func missingStatements(text string, have map[string]bool) string {
 			comment = line
 			continue
 		}
-		statement := without(strings.TrimSpace(line), have)
+		statement := removeCovered(strings.TrimSpace(line), have)
 		if statement == "" {
 			continue
 		}
@@ -45,9 +45,9 @@ func missingStatements(text string, have map[string]bool) string {
 	return b.String()
 }
 
-// The function without returns a copy of the statement that omits the names already covered by
-// existing statements. If no names remain, it returns the empty string.
-func without(statement string, have map[string]bool) string {
+// removeCovered returns a copy of the statement that omits the names already covered by existing
+// statements. If these cover the whole statement, it returns the empty string.
+func removeCovered(statement string, have map[string]bool) string {
 	if have[statement] || have[successPrefix(statement)] {
 		return ""
 	}
@@ -86,9 +86,10 @@ func successPrefix(statement string) string {
 	return ""
 }
 
-// The function have returns the set of existing statements in canonical form. A statement on
-// several tools is also included once for each tool.
-func (plan *Plan) have() map[string]bool {
+// existingStatements returns the set of existing statements in canonical form. An approval
+// statement on several tools is also included once for each tool, and a success statement also
+// without its condition.
+func (plan *Plan) existingStatements() map[string]bool {
 	have := map[string]bool{}
 	for _, t := range plan.texts {
 		f, _ := rules.Parse("", []byte(t)) // ignore statements that cannot be parsed

@@ -119,7 +119,7 @@ func TestFaultyNamesKeepOtherRules(t *testing.T) {
 // before any of them is omitted.
 func TestRemoveLinesSplitsNames(t *testing.T) {
 	p := &proposal{}
-	p.group("c", each("require human-approval before %s", []string{"a", "b"})...)
+	p.group("c", formatLines("require human-approval before %s", []string{"a", "b"})...)
 	if left, again := p.removeLines(map[int]bool{6: true}); len(left) > 0 || !again {
 		t.Errorf("%q, %v", left, again)
 	}

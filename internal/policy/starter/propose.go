@@ -103,12 +103,12 @@ func (p *proposal) group(comment string, lines ...line) {
 
 // claim adds claims about the tools with the given names.
 func (p *proposal) claim(format string, names []string) {
-	p.claims.lines = append(p.claims.lines, each(format, names)...)
+	p.claims.lines = append(p.claims.lines, formatLines(format, names)...)
 }
 
 // budget adds a rule that limits the number of calls to the given tools per session.
 func (p *proposal) budget(comment string, names []string, count int) {
-	p.group(comment, each("limit %s to "+strconv.Itoa(count)+" per session", names)...)
+	p.group(comment, formatLines("limit %s to "+strconv.Itoa(count)+" per session", names)...)
 	p.claim("prove at-most "+strconv.Itoa(count)+" %s per session", names)
 }
 
@@ -116,7 +116,7 @@ func (p *proposal) budget(comment string, names []string, count int) {
 // calls.
 func (p *proposal) reads(s *server) {
 	p.group(fmt.Sprintf("%s: calls that only read are allowed. The same call %d times in a row means that the agent is stuck.", text.Escape(s.name), inARow+1),
-		each("limit %s to "+strconv.Itoa(inARow)+" in a row", ofKind(s.tools, toolkind.Read, toolkind.Outside))...)
+		formatLines("limit %s to "+strconv.Itoa(inARow)+" in a row", ofKind(s.tools, toolkind.Read, toolkind.Outside))...)
 }
 
 // changes adds rules that limit reversible changes and require a thing to be read before it is
@@ -168,7 +168,7 @@ func (p *proposal) asks() {
 	var all []string
 	for _, r := range reasons {
 		names := p.asked(r.kind)
-		p.group(r.comment, each("require human-approval before %s", names)...)
+		p.group(r.comment, formatLines("require human-approval before %s", names)...)
 		all = append(all, names...)
 	}
 	p.claim("prove never %s without human-approval", all)
@@ -181,7 +181,7 @@ func (p *proposal) sends() {
 	p.budget("These send data to others: a budget for each session.", names, sends)
 	var lines []line
 	for _, after := range groups(outside) {
-		lines = append(lines, each("require human-approval before %s after "+after, names)...)
+		lines = append(lines, formatLines("require human-approval before %s after "+after, names)...)
 		p.claim("prove never %s after "+after+" without human-approval", names)
 	}
 	p.group("Once the session has read content that strangers may have written, a person approves what goes out.", lines...)
@@ -257,9 +257,9 @@ func groups(names []string) (all []string) {
 	return append(all, odd...)
 }
 
-// The function each returns a line for each list of names that groups returns. To create a line, it
+// formatLines returns a line for each list of names that groups returns. To create a line, it
 // replaces %s in form with the list.
-func each(form string, names []string) (lines []line) {
+func formatLines(form string, names []string) (lines []line) {
 	before, after, _ := strings.Cut(form, "%s")
 	for _, group := range groups(names) {
 		l := line{text: before + group + after}

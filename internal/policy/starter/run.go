@@ -63,7 +63,7 @@ func (plan *Plan) offer(o Options) error {
 	if err := plan.Write(); err != nil {
 		return err
 	}
-	plan.next(say)
+	plan.printNextSteps(say)
 	return nil
 }
 
@@ -85,8 +85,8 @@ func (plan *Plan) argument() string {
 	return " " + plan.agent.Client
 }
 
-// The method next prints suggestions for what to do once the plan has been written.
-func (plan *Plan) next(say func(format string, args ...any)) {
+// printNextSteps prints suggestions for what to do once the plan has been written.
+func (plan *Plan) printNextSteps(say func(format string, args ...any)) {
 	steps := []string{
 		"petrigate connect CLIENT, if no client runs petrigate yet; petrigate connect --list shows them",
 		"use your agents as always (petrigate sessions shadow shows what would be refused)",

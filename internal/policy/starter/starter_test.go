@@ -321,7 +321,7 @@ func TestProposalListsMissingServers(t *testing.T) {
 // TestMissingStatementsOfApprovals has a list of tools that require approval. Only the tools that
 // do not have an approval rule yet must be shown.
 func TestMissingStatementsOfApprovals(t *testing.T) {
-	have := (&Plan{texts: []string{"require human-approval before a, b\nprove never a, b without human-approval\nlimit a, b to 3 per session\n"}}).have()
+	have := (&Plan{texts: []string{"require human-approval before a, b\nprove never a, b without human-approval\nlimit a, b to 3 per session\n"}}).existingStatements()
 	for statement, want := range map[string]string{
 		"require human-approval before a":                     "",
 		"require human-approval before b, a":                  "",
@@ -335,7 +335,7 @@ func TestMissingStatementsOfApprovals(t *testing.T) {
 		"limit a, b, c to 3 per session":                      "limit a, b, c to 3 per session",
 		"require human-approval before a, c # as it was said": "require human-approval before a, c # as it was said",
 	} {
-		if got := without(statement, have); got != want {
+		if got := removeCovered(statement, have); got != want {
 			t.Errorf("%s: %q, not %q", statement, got, want)
 		}
 	}
