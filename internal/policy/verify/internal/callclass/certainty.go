@@ -51,7 +51,7 @@ func (b *vocabulary) isEvidence(name string) bool {
 // net.
 func (n *Net) exempts(name string) bool {
 	l := &naming.Label{Text: name, From: naming.FromMap}
-	return slices.ContainsFunc(n.certain(), func(u gate.Tool) bool { return naming.Matches(&u, l) }) ||
+	return slices.ContainsFunc(n.certainNames(), func(u gate.Tool) bool { return naming.Matches(&u, l) }) ||
 		slices.ContainsFunc(n.Info.Transitions, func(t gate.Transition) bool {
 			return slices.ContainsFunc(t.Tools, func(tool gate.Tool) bool { return tool.Except == name })
 		})

@@ -16,8 +16,8 @@ type clock struct {
 	late  bool
 }
 
-// The method over reports whether time is up, as determined by stop.
-func (c *clock) over() bool {
+// expired reports whether time is up, as determined by stop.
+func (c *clock) expired() bool {
 	if c == nil {
 		return false
 	}
@@ -25,12 +25,12 @@ func (c *clock) over() bool {
 	return c.late
 }
 
-// tick reports whether time is up, like [clock.over], but calls stop only once every askEvery
+// tick reports whether time is up, like [clock.expired], but calls stop only once every askEvery
 // ticks.
 func (c *clock) tick() bool {
 	c.ticks++
 	if c.ticks%askEvery == 0 {
-		return c.over()
+		return c.expired()
 	}
 	return c.late
 }

@@ -105,7 +105,7 @@ func Extended(args string, conditions []string) []string {
 	}
 	var all []string
 	for _, sample := range samples(conditions, nil)[1:] {
-		if with, ok := base.with(sample); ok {
+		if with, ok := base.merge(sample); ok {
 			all = append(all, with.text())
 		}
 	}
@@ -120,7 +120,7 @@ func Numbered(args string, number int) []string {
 		return nil
 	}
 	for _, key := range []string{"n", "attempt", "_"} {
-		if with, ok := base.with(map[string]any{key: number}); ok {
+		if with, ok := base.merge(map[string]any{key: number}); ok {
 			return []string{with.text()}
 		}
 	}

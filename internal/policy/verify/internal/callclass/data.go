@@ -107,7 +107,7 @@ func (n *Net) Keyed() bool {
 
 // findSorts groups the fields into sorts. Fields that nets or assertions compare with each other
 // belong to the same [sort].
-func (b *keyFields) findSorts(compared [][]Reading) {
+func (b *fieldTable) findSorts(compared [][]Reading) {
 	of := make(map[gate.Field]int)
 	put := func(f gate.Field, number int) int {
 		f = normalize(f)
@@ -161,7 +161,7 @@ func (b *keyFields) findSorts(compared [][]Reading) {
 
 // Crossed reports whether two fields of a key belong to the same [sort]. Such a key can have two
 // different values of the sort, but the model tracks only one.
-func (b *keyFields) Crossed(key []gate.Field) bool {
+func (b *fieldTable) Crossed(key []gate.Field) bool {
 	seen := make(map[int]bool)
 	for _, f := range key {
 		sort, known := b.sortOf[normalize(f)]
@@ -177,7 +177,7 @@ func (b *keyFields) Crossed(key []gate.Field) bool {
 var valueTexts = []string{"x", "y", "z", "main", "other", "k1", "k2", "1", "2", "a-b", "c-d", "#", "-"}
 
 // findTexts chooses two values for the fields of the sort, preferring values that no map matches.
-func (b *keyFields) findTexts(s *sort) {
+func (b *fieldTable) findTexts(s *sort) {
 	s.texts = [2]string{valueTexts[0], valueTexts[1]}
 	free := list.Filter(valueTexts, func(text string) bool {
 		return !slices.ContainsFunc(b.maps, func(m *mapping) bool { return s.has(m.Field) && m.matches(text) })
@@ -197,7 +197,7 @@ const maxData = 4
 
 // data returns the fields that keys read from calls with the effects and names of class s. If some
 // of the fields cannot be tracked, data also returns the reason.
-func (b *keyFields) data(s *Class) (data []Datum, why string) {
+func (b *fieldTable) data(s *Class) (data []Datum, why string) {
 	add := func(f gate.Field) {
 		f = normalize(f)
 		if !slices.ContainsFunc(data, func(d Datum) bool { return d.Field == f }) {

@@ -9,7 +9,7 @@ import (
 
 // seen returns the atoms that the nets or the function tag can see. An atom is a map, an action or
 // a pattern that a call can match.
-func (d *deferred) seen(nets []int, tag func(*Class) uint8) []int {
+func (d *deferredCalls) seen(nets []int, tag func(*Class) uint8) []int {
 	atoms := list.FlatMap(nets, func(n int) []int { return d.byNet[n] })
 	for i := 0; tag != nil && i < len(d.alone); i++ {
 		if slices.ContainsFunc(d.alone[i], func(s contrast) bool { return tag(s.with) != tag(s.without) }) {
@@ -22,7 +22,7 @@ func (d *deferred) seen(nets []int, tag func(*Class) uint8) []int {
 
 // kinds returns the classes of calls that the given atoms (maps, actions or patterns) distinguish.
 // Results are cached.
-func (d *deferred) kinds(atoms []int) kinds {
+func (d *deferredCalls) kinds(atoms []int) kinds {
 	key := string(AppendKey(nil, atoms))
 	k, ok := d.made[key]
 	if !ok {
@@ -50,5 +50,5 @@ func (b *Enumerator) Kinds(nets []int, tag func(*Class) uint8) (classes []*Class
 // affect. Calls are deferred if the fields of their tool can match in too many combinations to
 // list, or if many patterns match their names.
 func (b *Enumerator) Together() [][]int {
-	return list.Map(b.deferred, func(d *deferred) []int { return d.nets })
+	return list.Map(b.deferred, func(d *deferredCalls) []int { return d.nets })
 }

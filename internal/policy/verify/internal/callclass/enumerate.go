@@ -39,7 +39,7 @@ type Options struct {
 // New enumerates the classes of calls that the policy's nets distinguish.
 func New(p *gate.Policy, nets []*Net, o Options) *Enumerator {
 	b := &Enumerator{
-		keyFields: keyFields{vocabulary: vocabulary{
+		fieldTable: fieldTable{vocabulary: vocabulary{
 			nets: nets, naming: newNaming(p.Maps(), nets, o.Names, o.Tools),
 			extra: o.Names, complete: o.Known, tries: cmp.Or(o.Syntheses, maxSyntheses),
 			isTool: map[string]bool{}, supposed: map[string]bool{}, listed: map[string]bool{},
@@ -73,7 +73,7 @@ func New(p *gate.Policy, nets []*Net, o Options) *Enumerator {
 		b.openPatterns(before, also)
 	}
 	for _, tool := range b.tools {
-		if b.clock.over() {
+		if b.clock.expired() {
 			break
 		}
 		b.enumerateTool(tool, also[tool])

@@ -12,10 +12,10 @@ import (
 
 // An Enumerator enumerates the call classes of a policy. It is not safe for concurrent use.
 type Enumerator struct {
-	keyFields
+	fieldTable
 	classes           Numbers[*Class]
 	gaps              []gap // calls omitted from the enumeration, with reasons
-	deferred          []*deferred
+	deferred          []*deferredCalls
 	overflows         []string // reasons why some deferred calls were not enumerated
 	Deny              bool
 	certainties       map[string]certainty   // the properties that matter for each label given by a map with a reader
@@ -25,9 +25,9 @@ type Enumerator struct {
 	lacks             func(tool string, f gate.Field) string
 }
 
-// The type keyFields holds the fields that keys and assertions read from calls whose names are in
-// the vocabulary.
-type keyFields struct {
+// A fieldTable holds the fields that keys and assertions read from calls whose names are in the
+// vocabulary.
+type fieldTable struct {
 	vocabulary
 	sorts  []*sort
 	sortOf map[gate.Field]int
@@ -78,10 +78,11 @@ type sum struct {
 	net   int
 }
 
-// The type deferred represents calls that can be distinguished in too many ways to list all their
-// classes. The calls differ in their atoms: the maps, actions or patterns that they match. A single
-// question about the policy depends on only a few atoms, so classes are created for each question.
-type deferred struct {
+// A deferredCalls value represents calls that can be distinguished in too many ways to list all
+// their classes. The calls differ in their atoms: the maps, actions or patterns that they match. A
+// single question about the policy depends on only a few atoms, so classes are created for each
+// question.
+type deferredCalls struct {
 	nets     []int        // nets that a single call can affect together
 	byNet    [][]int      // for each net, the atoms (maps, actions or patterns) that it can see
 	alone    [][]contrast // for each atom, pairs of classes that differ only in whether calls match it

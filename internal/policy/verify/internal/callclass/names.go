@@ -84,11 +84,11 @@ func (b *vocabulary) supposeMatched(v *synthesis, fresh []synthesized) {
 		met[f.set] = true
 	}
 	for _, name := range b.tools {
-		set, _ := v.accepted(v.after(name))
+		set, _ := v.accepted(v.statesAfter(name))
 		met[set] = true
 	}
 	for _, m := range b.maps {
-		set, wanted := v.accepted(v.after(m.As))
+		set, wanted := v.accepted(v.statesAfter(m.As))
 		if wanted && !met[set] && !b.isTool[m.As] {
 			b.supposed[m.As] = true
 			b.tool(m.As)
@@ -126,7 +126,7 @@ func (b *vocabulary) synthesizeBases(v synthesis, unnamed []string) (complete bo
 	}
 	known := make(map[string]bool)
 	for _, t := range unnamed {
-		set, _ := v.accepted(v.after(t))
+		set, _ := v.accepted(v.statesAfter(t))
 		known[set] = true
 	}
 	bases, complete := v.names()

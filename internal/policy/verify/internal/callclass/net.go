@@ -179,9 +179,9 @@ func (n *Net) intern(e Meaning) int {
 	return n.Meanings.Of(k, e)
 }
 
-// The method certain returns the names that affect the net only if a call is certain to have them:
-// those in exemptions and phases.
-func (n *Net) certain() []gate.Tool {
+// certainNames returns the names that affect the net only if a call is certain to have them: those
+// in exemptions and phases.
+func (n *Net) certainNames() []gate.Tool {
 	unless := list.FlatMap(n.Info.Transitions, func(t gate.Transition) []gate.Tool { return t.Unless })
 	return append(unless, list.FlatMap(n.Info.Phases, func(p gate.Phase) []gate.Tool { return p.Tools })...)
 }
@@ -189,7 +189,7 @@ func (n *Net) certain() []gate.Tool {
 // patterns returns the patterns in the net's transitions, maps, exemptions and phases.
 func (n *Net) patterns() []naming.Pattern {
 	all := append(slices.Clone(n.listing.Patterns()), patternsOf(n.maps)...)
-	globs := list.Filter(n.certain(), func(u gate.Tool) bool { return u.Kind == gate.Glob })
+	globs := list.Filter(n.certainNames(), func(u gate.Tool) bool { return u.Kind == gate.Glob })
 	return append(all, list.Map(globs, naming.NewPattern)...)
 }
 

@@ -9,9 +9,9 @@ import (
 // An object holds arguments under construction.
 type object map[string]any
 
-// The method with returns a copy of o with the members of sample added. ok is false if o already
-// has any of them.
-func (o object) with(sample map[string]any) (object, bool) {
+// merge returns a copy of o with the members of sample added. The second result is false if o
+// already has any of them.
+func (o object) merge(sample map[string]any) (object, bool) {
 	out := maps.Clone(o)
 	for key, v := range sample {
 		if _, there := out[key]; there {

@@ -17,7 +17,7 @@ import (
 
 // openNames represents the calls to tools that only patterns match.
 type openNames struct {
-	deferred
+	deferredCalls
 	before *Enumerator // an enumerator with only the tools and actions that the policy names
 	also   map[string][]gate.Name
 	all    []naming.Pattern
@@ -36,7 +36,7 @@ func (b *Enumerator) openPatterns(before *Enumerator, also map[string][]gate.Nam
 		}
 	}
 	for i := range o.all {
-		if b.clock.over() {
+		if b.clock.expired() {
 			break
 		}
 		var alone []contrast
@@ -52,7 +52,7 @@ func (b *Enumerator) openPatterns(before *Enumerator, also map[string][]gate.Nam
 		}
 		o.alone = append(o.alone, alone)
 	}
-	b.deferred = append(b.deferred, &o.deferred)
+	b.deferred = append(b.deferred, &o.deferredCalls)
 }
 
 // plainest returns a short name that the pattern matches.
@@ -67,7 +67,7 @@ func (b *Enumerator) plain(tool string) *Class {
 
 // kindsOf returns the classes of calls that only the given patterns match.
 func (o *openNames) kindsOf(seen []int) kinds {
-	if o.before.clock.over() {
+	if o.before.clock.expired() {
 		return kinds{gap: WhyTime}
 	}
 	b := o.before.copy()

@@ -12,7 +12,7 @@ import (
 // question about the policy depends on only a few names of the tool's calls. The classes that it
 // distinguishes are therefore created for each question; see [Enumerator.Kinds].
 type openTool struct {
-	deferred
+	deferredCalls
 	name   string
 	base   []naming.Label
 	fields []openField
@@ -51,7 +51,7 @@ func (b *Enumerator) deferTool(tool string, base []naming.Label) {
 	}
 	b.findVisible(o)
 	o.overflow = o.tooMany(all)
-	b.deferred = append(b.deferred, &o.deferred)
+	b.deferred = append(b.deferred, &o.deferredCalls)
 }
 
 func (b *Enumerator) openField(name string, base []naming.Label) openField {
@@ -140,7 +140,7 @@ func (f *openField) value(atom int) *value {
 }
 
 func (b *Enumerator) kindsOfTool(o *openTool, atoms []int) kinds {
-	if b.clock.over() {
+	if b.clock.expired() {
 		return kinds{gap: WhyTime}
 	}
 	options, count := make([][]*value, len(o.fields)), 1

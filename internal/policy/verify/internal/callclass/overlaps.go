@@ -16,7 +16,7 @@ const maxRead = 200
 // Overlaps finds pairs of maps that read the same field and can match the same text. The second
 // result is true if there may be further pairs because the search was stopped or reached a limit.
 func Overlaps(p *gate.Policy, stop func() bool) (found []Overlap, more bool) {
-	o := overlaps{stop: stop}
+	o := overlapSearch{stop: stop}
 	o.look(p.Maps())
 	for _, n := range p.Nets() {
 		if n.Labels == nil {
@@ -26,15 +26,15 @@ func Overlaps(p *gate.Policy, stop func() bool) (found []Overlap, more bool) {
 	return o.found, o.more
 }
 
-// The type overlaps holds the state of the search for overlaps.
-type overlaps struct {
+// An overlapSearch holds the state of the search for overlaps.
+type overlapSearch struct {
 	found []Overlap
 	more  bool
 	read  int // number of overlaps between two maps with readers
 	stop  func() bool
 }
 
-func (o *overlaps) look(maps []gate.Map) {
+func (o *overlapSearch) look(maps []gate.Map) {
 	var patterns []pattern
 	for _, m := range newMappings(maps, -1) {
 		if o.more = o.more || o.stop(); o.stop() {
@@ -49,7 +49,7 @@ func (o *overlaps) look(maps []gate.Map) {
 }
 
 // try searches for a string that both patterns match.
-func (o *overlaps) try(a, b *pattern) {
+func (o *overlapSearch) try(a, b *pattern) {
 	read := a.Reader != nil && b.Reader != nil
 	switch {
 	case a.Tool != b.Tool || a.Field != b.Field || a.As == b.As:

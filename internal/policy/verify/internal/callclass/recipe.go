@@ -9,7 +9,7 @@ import (
 
 // literal returns the value that v gives to field d. If d must have a value other than the tracked
 // one, the result differs from the tracked value.
-func (b *keyFields) literal(v Values, d *Datum) literal {
+func (b *fieldTable) literal(v Values, d *Datum) literal {
 	texts := b.sorts[d.sort].texts
 	same, ok := v.same[d.sort]
 	if !ok {
@@ -27,7 +27,7 @@ func (b *keyFields) literal(v Values, d *Datum) literal {
 }
 
 // written returns the source text of the expression that a net or an assertion reads as field f.
-func (b *keyFields) written(f gate.Field) string {
+func (b *fieldTable) written(f gate.Field) string {
 	for _, n := range b.nets {
 		for t := range n.Info.Transitions {
 			for _, g := range n.reading(t) {

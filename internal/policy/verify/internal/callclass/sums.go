@@ -119,7 +119,7 @@ func (w *recipe) sumRefuses(of sum) bool {
 	if c == nil {
 		return false
 	}
-	left := between{low: new(big.Rat), high: of.most}
+	left := interval{low: new(big.Rat), high: of.most}
 	for _, m := range c.maps {
 		_, hit := w.form.value("").hit(m)
 		parts, ok := comparisons(m.Source, of.field.Path)
@@ -168,14 +168,14 @@ func comparisons(source, field string) (all []comparison, whole bool) {
 	return all, whole
 }
 
-// The type between is an interval of numbers from low to high.
-type between struct {
+// An interval contains the numbers from low to high.
+type interval struct {
 	low, high         *big.Rat
 	aboveLow, belowUp bool // whether low and high themselves are excluded
 }
 
 // cut restricts the interval to the numbers that satisfy the comparison.
-func (b *between) cut(op string, than *big.Rat) {
+func (b *interval) cut(op string, than *big.Rat) {
 	if op == ">" || op == ">=" || op == "==" {
 		if c := than.Cmp(b.low); c > 0 || c == 0 && op == ">" {
 			b.low, b.aboveLow = than, op == ">"
@@ -188,7 +188,7 @@ func (b *between) cut(op string, than *big.Rat) {
 	}
 }
 
-func (b *between) empty() bool {
+func (b *interval) empty() bool {
 	c := b.low.Cmp(b.high)
 	return c > 0 || c == 0 && (b.aboveLow || b.belowUp)
 }

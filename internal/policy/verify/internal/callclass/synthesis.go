@@ -81,7 +81,7 @@ func (v *synthesis) search(passes map[string]int) (names []synthesized, sets int
 		}
 	}
 	for k := 0; k < len(queue); k++ {
-		if k == v.tries || v.clock.over() {
+		if k == v.tries || v.clock.expired() {
 			return names, len(found), false
 		}
 		nd := queue[k]
@@ -119,8 +119,8 @@ func (v *synthesis) start() []uint64 {
 	return start
 }
 
-// The method after returns the states that the automata reach by reading name.
-func (v *synthesis) after(name string) []uint64 {
+// statesAfter returns the states that the automata reach by reading name.
+func (v *synthesis) statesAfter(name string) []uint64 {
 	at := v.start()
 	for _, c := range name {
 		at = v.step(at, c)
@@ -192,7 +192,7 @@ func (v *synthesis) accepted(at []uint64) (set string, wanted bool) {
 func letters(patterns []string, taken map[string]bool) []rune {
 	all := strings.Join(patterns, "")
 	out := list.Add([]rune{0}, []rune(strings.NewReplacer("*", "", "?", "").Replace(all))...)
-	for out[0] = range others {
+	for out[0] = range otherLetters {
 		if !strings.ContainsRune(all, out[0]) && !spelledWith(taken, out) {
 			break
 		}
@@ -200,9 +200,9 @@ func letters(patterns []string, taken map[string]bool) []rune {
 	return out
 }
 
-// The function others yields candidates for the letter that stands for all letters not in the
-// patterns, starting with those that are common in tool names.
-func others(yield func(rune) bool) {
+// otherLetters yields candidates for the letter that stands for all letters not in the patterns,
+// starting with those that are common in tool names.
+func otherLetters(yield func(rune) bool) {
 	for _, c := range "xzqjvwkbcdfghlmnprst0123456789_-" {
 		if !yield(c) {
 			return

@@ -36,9 +36,9 @@ func (b *vocabulary) tool(name string) {
 	}
 }
 
-// The method reads adds the tool that map m applies to. If m applies to a pattern instead of a
-// tool, it adds nothing, because names for patterns are synthesized later.
-func (b *vocabulary) reads(m *mapping) {
+// addMapTool adds the tool that map m applies to. If m applies to a pattern instead of a tool, it
+// adds nothing, because names for patterns are synthesized later.
+func (b *vocabulary) addMapTool(m *mapping) {
 	if !m.Glob {
 		b.tool(m.Tool)
 	}
@@ -49,7 +49,7 @@ func (b *vocabulary) collectNames() {
 	made := make(map[string]bool)
 	for _, m := range b.naming.maps {
 		made[m.As] = true
-		b.reads(m)
+		b.addMapTool(m)
 	}
 	var dotted []string
 	name := func(t gate.Tool, made map[string]bool, rules bool) {
@@ -69,7 +69,7 @@ func (b *vocabulary) collectNames() {
 			names = make(map[string]bool)
 			for _, m := range n.maps {
 				names[m.As] = true
-				b.reads(m)
+				b.addMapTool(m)
 			}
 		}
 		listed := list.FlatMap(n.Info.Transitions, func(t gate.Transition) []gate.Tool { return slices.Concat(t.Tools, t.Unless) })

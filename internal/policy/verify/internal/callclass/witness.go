@@ -27,7 +27,7 @@ func (s *Class) HasValues(v Values) bool {
 
 // RecordKey records the values of the given key of the net in v, but only for sorts that have no
 // value yet.
-func (b *keyFields) RecordKey(v *Values, net int, key []gate.KeyValue) {
+func (b *fieldTable) RecordKey(v *Values, net int, key []gate.KeyValue) {
 	if v.same == nil {
 		v.same = make(map[int]literal)
 	}
@@ -48,7 +48,7 @@ func (b *keyFields) RecordKey(v *Values, net int, key []gate.KeyValue) {
 
 // KeyText returns the text that identifies the values v in the net's state. ok is false if some
 // value is unknown or the text is too long.
-func (b *keyFields) KeyText(v Values, net int) (text string, ok bool) {
+func (b *fieldTable) KeyText(v Values, net int) (text string, ok bool) {
 	n := b.nets[net]
 	for t := range n.Info.Transitions {
 		var parts []string
@@ -154,7 +154,7 @@ func (w *recipe) complete(o object, v Values, expressions []Datum) (args string,
 	}
 	tries := 0
 	for _, m := range members {
-		with, ok := o.with(m)
+		with, ok := o.merge(m)
 		if !ok {
 			continue
 		}
@@ -165,7 +165,7 @@ func (w *recipe) complete(o object, v Values, expressions []Datum) (args string,
 			if w.data.filled(m) || w.data.filled(s) {
 				continue
 			}
-			if merged, ok := with.with(s); ok {
+			if merged, ok := with.merge(s); ok {
 				if text, ok := says(merged); ok {
 					return text, true
 				}
