@@ -4,7 +4,7 @@ import "slices"
 
 // repeatable returns how many times the step from state a to state b can be repeated with the same
 // effect. The result may be lower than the actual number, but never higher.
-func (n *structure) repeatable(a, b *local) int {
+func (n *structure) repeatable(a, b *localState) int {
 	if a.stuck || b.stuck || a.spoiled != b.spoiled || !slices.Equal(a.flights, b.flights) {
 		return 0
 	}
@@ -19,7 +19,7 @@ func (n *structure) repeatable(a, b *local) int {
 		if by == 0 {
 			continue
 		}
-		least := n.enough(p)
+		least := n.sufficientTokens(p)
 		if min(a.marking[p], b.marking[p]) < least {
 			return 0
 		}
@@ -30,11 +30,11 @@ func (n *structure) repeatable(a, b *local) int {
 	return times
 }
 
-// The method enough returns how many tokens in the given place suffice for every transition and
+// sufficientTokens returns how many tokens in the given place suffice for every transition and
 // cannot be used up by a single call. The number is three times the total demand of all
 // transitions, because a call may fire them when it begins, when it ends, and when the net fires
 // its structural transitions after either event.
-func (n *structure) enough(place int) int {
+func (n *structure) sufficientTokens(place int) int {
 	sum := 0
 	for i := range n.Trans {
 		sum += weight(n.Trans[i].In, place)

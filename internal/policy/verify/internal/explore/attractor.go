@@ -47,7 +47,7 @@ func (a *attractor) layer(s *callclass.Class) (prep map[int]bool, ok bool) {
 	strict := list.Filter(s.Effects, func(t callclass.Effect) bool { return !m.Nets[t.Net].lenient(t.Meaning) }) // the nets that can refuse the class
 	prep = make(map[int]bool)
 	for len(strict) > 0 {
-		together, helpers, rest := a.together(strict)
+		together, helpers, rest := a.connectedNets(strict)
 		if len(helpers) == 0 || !a.recover(together, helpers) {
 			return nil, false
 		}
@@ -64,11 +64,12 @@ func (a *attractor) layer(s *callclass.Class) (prep map[int]bool, ok bool) {
 	return prep, true
 }
 
-// The method together returns the first net in strict, along with all nets in strict that helpers
-// connect to it, directly or through other nets. rest holds the other nets in strict. A helper is a
-// class in the attractor whose calls can be prepared without changing the state of any net in
-// strict. It connects two nets if it changes the states of both. The helpers are also returned.
-func (a *attractor) together(strict []callclass.Effect) (nets []callclass.Effect, helpers []int, rest []callclass.Effect) {
+// connectedNets returns the first net in strict, along with all nets in strict that helpers connect
+// to it, directly or through other nets. rest holds the other nets in strict. A helper is a class
+// in the attractor whose calls can be prepared without changing the state of any net in strict, or
+// a class that waits. It connects two nets if it changes the states of both. The helpers are also
+// returned.
+func (a *attractor) connectedNets(strict []callclass.Effect) (nets []callclass.Effect, helpers []int, rest []callclass.Effect) {
 	m := a.model
 	nets, rest = strict[:1:1], slices.Clone(strict[1:])
 	for k := 0; k < len(nets); k++ {

@@ -55,7 +55,7 @@ func (n *Net) cap(to int) *Net {
 	}
 	if n.capped[to] == nil {
 		c := *n
-		c.locals, c.ends, c.key = callclass.Numbers[local]{}, make(map[endKey]*ended), nil
+		c.locals, c.ends, c.key = callclass.Numbers[localState]{}, make(map[endKey]*callEnd), nil
 		listing := *n.Net
 		c.Net = &listing
 		c.Info.Initial = maps.Clone(n.Info.Initial)

@@ -34,7 +34,7 @@ func (s *Space) saturatedAt(pos int) bool {
 		if levels[level] == nil {
 			levels[level] = make(map[string]bool)
 		}
-		levels[level][s.without(words, pos, mirror)] = true
+		levels[level][s.keyWithout(words, pos, mirror)] = true
 	}
 	high := top
 	if slices.ContainsFunc(mirror, func(p int) bool { return p != place }) {
@@ -53,7 +53,7 @@ func (s *Space) saturatedAt(pos int) bool {
 func (n *Net) mirrors(place, top int) []int {
 	out := []int{place}
 	for p := range n.Info.Places {
-		other := func(l local) bool { return l.marking[p]+l.marking[place] != top }
+		other := func(l localState) bool { return l.marking[p]+l.marking[place] != top }
 		if p != place && n.steady(p) && !slices.ContainsFunc(n.locals.List, other) {
 			out = append(out, p)
 		}
@@ -61,8 +61,8 @@ func (n *Net) mirrors(place, top int) []int {
 	return out
 }
 
-// The method without encodes a state as a key, leaving out the given places of one net.
-func (s *Space) without(words []uint32, pos int, places []int) string {
+// keyWithout encodes a state as a key, leaving out the given places of the net at index pos.
+func (s *Space) keyWithout(words []uint32, pos int, places []int) string {
 	rest := slices.Delete(slices.Clone(words), 1+pos, 2+pos)
 	l := &s.nets[pos].locals.List[words[1+pos]]
 	k := append(callclass.AppendKey(appendWords(nil, rest), l.flights), l.flags())

@@ -53,7 +53,7 @@ func (s *Space) FailureLock(g *Goal) Answer {
 // would remain reachable if the same call succeeded. open reports whether this is undecided for
 // some outcome.
 func (s *Space) failureLocks(g *Goal) (found []edge, open bool) {
-	sure, possible := s.Assured(g, s.surely), s.Escapes(g, func(int) bool { return true })
+	sure, possible := s.Assured(g, s.isCertain), s.Escapes(g, func(int) bool { return true })
 	type ending struct {
 		from int32
 		call uint32

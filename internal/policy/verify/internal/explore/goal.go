@@ -77,9 +77,8 @@ func (v *view) Unhindered(class int) bool {
 	return c.sure && len(c.beyond) == 0
 }
 
-// The method surely reports whether calls of the class are known to be possible unless a net blocks
-// them.
-func (v *view) surely(class int) bool { return !uncertain(v.classes[class].member) }
+// isCertain reports whether calls of the class are known to be possible unless a net blocks them.
+func (v *view) isCertain(class int) bool { return !uncertain(v.classes[class].member) }
 
 // rebuildPaths recomputes the path to each state, without the calls selected by the function avoid.
 // A state that cannot be reached without these calls then has no predecessor.

@@ -196,7 +196,7 @@ func (p *planner) landmarkPlan(start []int) (path []int) {
 		}
 		c := found[k].calls[at]
 		p.marked[c] = p.round
-		path, state = append(path, c), p.after(state, c)
+		path, state = append(path, c), p.stateAfter(state, c)
 		return len(path) <= least
 	}
 	if !reach(0) || len(path) != least || !slices.Contains(p.goal, path[least-1]) {

@@ -25,12 +25,12 @@ func (sys *system) gated(s *callclass.Class) bool {
 // Lock looks for a state where no sequence of successful calls can reach the goal anymore. It
 // ignores states where the goal allows a run to stop.
 func (s *Space) Lock(g *Goal) Answer {
-	good := s.Assured(g, s.surely)
+	good := s.Assured(g, s.isCertain)
 	if !slices.Contains(good, false) {
 		return Answer{Result: Proved}
 	}
 	unsure := s.leastSure()
-	if unsure != nil || len(s.valuesOf(s.surely)) > 1 || slices.ContainsFunc(s.classes, func(c class) bool { return uncertain(c.member) }) {
+	if unsure != nil || len(s.valuesOf(s.isCertain)) > 1 || slices.ContainsFunc(s.classes, func(c class) bool { return uncertain(c.member) }) {
 		good = s.Escapes(g, func(int) bool { return true })
 	}
 	k := s.reached(good, unsure != nil)

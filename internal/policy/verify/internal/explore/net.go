@@ -36,20 +36,20 @@ type Net struct {
 		ok      bool
 	}
 
-	locals callclass.Numbers[local]
-	ends   map[endKey]*ended
+	locals callclass.Numbers[localState]
+	ends   map[endKey]*callEnd
 	held   *callclass.Numbers[holding] // the holdings, shared by all copies of the net; number 0 is the empty holding
 	key    []byte
 }
 
-// The type local is a local state of a net: its available tokens and, for each transition, the
+// A localState is the state of a single net: its available tokens and, for each transition, the
 // number of calls in flight.
-type local struct {
+type localState struct {
 	marking petri.Marking
 	flights []int
 	stuck   bool
-	spoiled bool     // whether a call that invalidates evidence is in flight; no watch (see [holding]) can begin until it ends
-	begins  []*begun // cached results of begin, by effect; nil if not yet computed
+	spoiled bool         // whether a call that invalidates evidence is in flight; no watch (see [holding]) can begin until it ends
+	begins  []*callStart // cached results of begin, by effect; nil if not yet computed
 }
 
 // A holding is the part of a net's state that belongs to a single call in flight: transitions in
@@ -69,8 +69,8 @@ const (
 	blocks
 )
 
-// The type begun describes the beginning of a call in one net.
-type begun struct {
+// A callStart describes the beginning of a call in one net.
+type callStart struct {
 	verdict verdict
 	manual  bool
 	asks    []int  // transitions that require approval
@@ -84,15 +84,15 @@ type endKey struct {
 	outcome     gate.Outcome
 }
 
-// The type ended describes the end of a call in one net.
-type ended struct {
+// A callEnd describes the end of a call in one net.
+type callEnd struct {
 	next   int
 	hold   int // number of the [holding] that remains; nonzero only after an unknown outcome
 	killed uint64
 }
 
 func newNet(names *callclass.Net) *Net {
-	n := &Net{structure: structure{Net: names}, ends: make(map[endKey]*ended), held: new(callclass.Numbers[holding])}
+	n := &Net{structure: structure{Net: names}, ends: make(map[endKey]*callEnd), held: new(callclass.Numbers[holding])}
 	n.free = n.Info.Structural()
 	n.internHold(holding{})
 	watches := 0
@@ -130,14 +130,14 @@ const maxWatches = 64
 
 // start creates local state 0: the initial marking after the structural transitions have fired.
 func (n *Net) start() {
-	l := local{flights: make([]int, len(n.Trans))}
+	l := localState{flights: make([]int, len(n.Trans))}
 	_, l.marking = n.Info.Structure()
 	n.advance(&l)
 	n.intern(l)
 }
 
 // intern returns the number of the local state l. It takes ownership of l.
-func (n *Net) intern(l local) int {
+func (n *Net) intern(l localState) int {
 	k := n.key[:0]
 	k = callclass.AppendKey(callclass.AppendKey(k, l.marking), l.flights)
 	n.key = append(k, l.flags())
@@ -145,7 +145,7 @@ func (n *Net) intern(l local) int {
 }
 
 // flags encodes the parts of a local state other than its tokens and transitions in flight.
-func (l *local) flags() byte { return flag(l.stuck, 1) | flag(l.spoiled, 2) }
+func (l *localState) flags() byte { return flag(l.stuck, 1) | flag(l.spoiled, 2) }
 
 func flag(is bool, bit byte) byte {
 	if is {
@@ -160,8 +160,8 @@ func (n *Net) internHold(h holding) int {
 	return n.held.Of(n.key, h)
 }
 
-func (l *local) clone() local {
-	return local{marking: slices.Clone(l.marking), flights: slices.Clone(l.flights), stuck: l.stuck, spoiled: l.spoiled}
+func (l *localState) clone() localState {
+	return localState{marking: slices.Clone(l.marking), flights: slices.Clone(l.flights), stuck: l.stuck, spoiled: l.spoiled}
 }
 
 func weight(arcs []petri.Arc, place int) int {
@@ -176,7 +176,7 @@ func weight(arcs []petri.Arc, place int) int {
 // internData returns the number of the local state that corresponds to d, the state of the net in
 // the gate.
 func (n *Net) internData(d *gate.NetData) int {
-	l := local{marking: petri.Marking(slices.Clone(d.Marking)), flights: make([]int, len(n.Trans)), stuck: d.Stuck}
+	l := localState{marking: petri.Marking(slices.Clone(d.Marking)), flights: make([]int, len(n.Trans)), stuck: d.Stuck}
 	l.spoiled = n.spoils && len(d.Spoilers()) > 0
 	for _, f := range d.Flights {
 		if len(n.Trans[f.Transition].In) > 0 {
@@ -188,7 +188,7 @@ func (n *Net) internData(d *gate.NetData) int {
 
 // advance fires the structural transitions until no more of them can fire or a marking repeats. If
 // this does not terminate within [toolnet.MaxRounds], it restores the marking and returns false.
-func (n *structure) advance(l *local) bool {
+func (n *structure) advance(l *localState) bool {
 	if !slices.ContainsFunc(n.free, func(t int) bool { return n.Trans[t].Enabled(l.marking) }) {
 		return true
 	}
@@ -198,7 +198,7 @@ func (n *structure) advance(l *local) bool {
 
 // present returns the marking where all tokens in flight are back in the places that they were
 // taken from.
-func (n *structure) present(l *local) petri.Marking {
+func (n *structure) present(l *localState) petri.Marking {
 	m := slices.Clone(l.marking)
 	for t, flights := range l.flights {
 		for range flights {

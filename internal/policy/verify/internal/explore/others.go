@@ -53,7 +53,7 @@ func (m *Model) proveLostIn(ms []Move, g *Goal, nets []int) (why string) {
 	if gap != "" {
 		return gap
 	}
-	o := &others{model: m, nets: nets}
+	o := &otherSearch{model: m, nets: nets}
 	for _, c := range classes {
 		own := c.Exchanged()
 		switch {
@@ -116,8 +116,8 @@ func (sys *system) numbers() []int {
 	return list.Indexes(sys.off, func(off bool) bool { return !off })
 }
 
-// The type others collects the calls with other values that turn out to be admitted.
-type others struct {
+// An otherSearch collects the calls with other values that turn out to be admitted.
+type otherSearch struct {
 	model *Model
 	nets  []int
 	calls []*callclass.Class
@@ -127,7 +127,7 @@ type others struct {
 // follow tries to show that no call selected by match is possible after the run. It returns "" if
 // it succeeds, and otherwise the reason why this is unknown. On the way, it adds admitted calls
 // with other values to o.calls. The result more reports whether it found any such calls.
-func (o *others) follow(ms []Move, match func(*callclass.Class) bool) (why string, more bool) {
+func (o *otherSearch) follow(ms []Move, match func(*callclass.Class) bool) (why string, more bool) {
 	r := o.model.runOf(o.nets)
 	if r.play(ms); r.long {
 		return WhyLong, false
@@ -147,7 +147,7 @@ func (o *others) follow(ms []Move, match func(*callclass.Class) bool) (why strin
 
 // admit moves calls with other values from o.open to o.calls if they would be possible now with the
 // run's value. It reports whether it moved any.
-func (o *others) admit(r *run) (more bool) {
+func (o *otherSearch) admit(r *run) (more bool) {
 	o.open = slices.DeleteFunc(o.open, func(c *callclass.Class) bool {
 		if blocking, _ := r.judge(c.Exchanged()); len(blocking) > 0 {
 			return false

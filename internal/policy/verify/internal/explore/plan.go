@@ -87,7 +87,7 @@ func (p *planner) search(o ViewOptions) (path []int, ok bool) {
 			}
 		}
 		for _, c := range p.stubbornSet(p.states[k]) {
-			p.visit(p.after(p.states[k], c), k, c)
+			p.visit(p.stateAfter(p.states[k], c), k, c)
 		}
 	}
 	return nil, true

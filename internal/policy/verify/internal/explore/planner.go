@@ -95,8 +95,8 @@ func (p *planner) blocker(state []int, c int) int {
 	return sole
 }
 
-// The method after returns the state after a call of class c has succeeded.
-func (p *planner) after(state []int, c int) []int {
+// stateAfter returns the state that a successful call of class c leads to from the given state.
+func (p *planner) stateAfter(state []int, c int) []int {
 	next := slices.Clone(state)
 	for _, t := range p.classes[c].effects {
 		next[t.Net] = p.view.nets[t.Net].success(state[t.Net], t.Meaning)

@@ -14,7 +14,7 @@ type question struct {
 }
 
 // questions returns the approvals that n requires before a call that begins as b describes.
-func (n *structure) questions(b *begun) []question {
+func (n *structure) questions(b *callStart) []question {
 	return list.Map(b.asks, func(t int) question {
 		def := &n.Info.Transitions[t]
 		return question{n.Index, max(1, def.Approvals), def.Via}

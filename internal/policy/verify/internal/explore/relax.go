@@ -12,7 +12,7 @@ func (g *scope) relax() *relaxation {
 	if g.relaxed != nil {
 		return g.relaxed
 	}
-	each := list.Map(g.nets, func(n *Net) *relaxed { return &relaxed{Net: n, states: []int{0}} })
+	each := list.Map(g.nets, func(n *Net) *relaxedNet { return &relaxedNet{Net: n, states: []int{0}} })
 	r := &relaxation{scope: g, possible: make([]bool, len(g.calls)), each: each}
 	for again := true; again; {
 		again = false
@@ -71,13 +71,13 @@ func (r *relaxation) blockers(goal []int) (nets []int, ok bool) {
 
 // alwaysBlocks reports whether the net blocks calls with the given meaning in every state that it
 // can reach.
-func (x *relaxed) alwaysBlocks(meaning int) bool {
+func (x *relaxedNet) alwaysBlocks(meaning int) bool {
 	return !x.any && !slices.ContainsFunc(x.states, func(s int) bool { return x.begin(s, meaning).verdict != blocks })
 }
 
 // addMeaning adds the states that the net can reach if calls with the given meaning are also
 // possible.
-func (x *relaxed) addMeaning(meaning int) {
+func (x *relaxedNet) addMeaning(meaning int) {
 	if slices.Contains(x.meanings, meaning) {
 		return
 	}
@@ -93,11 +93,11 @@ func (x *relaxed) addMeaning(meaning int) {
 	}
 }
 
-func (x *relaxed) size() int { return len(x.states) + len(x.holds) + len(x.killed) }
+func (x *relaxedNet) size() int { return len(x.states) + len(x.holds) + len(x.killed) }
 
 // step adds the states that can follow the given one: those after a call begins and those after a
 // call in flight ends.
-func (x *relaxed) step(state int) {
+func (x *relaxedNet) step(state int) {
 	for _, e := range x.meanings {
 		if b := x.begin(state, e); b.verdict != blocks {
 			x.add(b.next, b.hold, b.killed)
@@ -116,7 +116,7 @@ func (x *relaxed) step(state int) {
 // add records that the net can reach the given state, both with and without a call in flight that
 // invalidates evidence (see [gate.Transition.Spoils]). It also records the given holding, and the
 // part of each holding that is left after the watches (see [holding]) in killed have ended.
-func (x *relaxed) add(state, hold int, killed uint64) {
+func (x *relaxedNet) add(state, hold int, killed uint64) {
 	before := x.size()
 	x.states = list.Add(x.states, state, x.unspoiled(state))
 	if killed != 0 {
@@ -130,7 +130,7 @@ func (x *relaxed) add(state, hold int, killed uint64) {
 	}
 	for k := 0; k < len(x.holds); k++ {
 		for _, gone := range x.killed {
-			if h := x.without(x.holds[k], gone); h > 0 {
+			if h := x.dropWatches(x.holds[k], gone); h > 0 {
 				x.holds = list.Add(x.holds, h)
 			}
 		}

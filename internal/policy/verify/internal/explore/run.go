@@ -13,7 +13,7 @@ import (
 type run struct {
 	nets  []*Net // nets of the run, by index in the model; nil for nets that are not part of the run
 	local []int
-	calls []*live
+	calls []*admittedCall
 	long  bool // whether the run repeats calls more often than can be replayed; its final state is then unknown
 
 	from *run // the run that this run continues, if any
@@ -21,8 +21,8 @@ type run struct {
 	next int  // number of the next call to begin
 }
 
-// The type live represents a call that was admitted in a run, whether or not it has ended.
-type live struct {
+// An admittedCall is a call that was admitted in a run, whether or not it has ended.
+type admittedCall struct {
 	class *callclass.Class
 	holds []callclass.Effect // numbers of the call's holdings, with the indexes of their nets
 	ended bool
@@ -79,7 +79,7 @@ func (r *run) asks(q *Query, net int, s *callclass.Class) bool {
 
 // begin starts a call of class s, which must not be blocked by any net.
 func (r *run) begin(s *callclass.Class) {
-	c := &live{class: s}
+	c := &admittedCall{class: s}
 	for _, t := range s.Effects {
 		n := r.nets[t.Net]
 		if n == nil {
@@ -95,7 +95,7 @@ func (r *run) begin(s *callclass.Class) {
 	r.calls = append(r.calls, c)
 }
 
-func (r *run) end(c *live, o gate.Outcome) {
+func (r *run) end(c *admittedCall, o gate.Outcome) {
 	holds := c.holds
 	c.holds, c.ended = nil, o != gate.Unknown
 	var rest []callclass.Effect
@@ -118,7 +118,7 @@ func (r *run) end(c *live, o gate.Outcome) {
 // spoils reports whether a call in flight invalidates evidence in the given net, so that no
 // deferred observer can start to wait there.
 func (r *run) spoils(net int) bool {
-	return slices.ContainsFunc(r.calls, func(c *live) bool {
+	return slices.ContainsFunc(r.calls, func(c *admittedCall) bool {
 		return slices.ContainsFunc(c.holds, func(h callclass.Effect) bool {
 			return h.Net == net && r.nets[net].held.List[h.Meaning].spoils
 		})
@@ -134,7 +134,7 @@ func (r *run) unwatch(net int, killed uint64) {
 	for _, c := range r.calls {
 		for i := range c.holds {
 			if c.holds[i].Net == net {
-				c.holds[i].Meaning = r.nets[net].without(c.holds[i].Meaning, killed)
+				c.holds[i].Meaning = r.nets[net].dropWatches(c.holds[i].Meaning, killed)
 			}
 		}
 		c.holds = slices.DeleteFunc(c.holds, func(h callclass.Effect) bool { return h.Meaning == 0 })
@@ -197,7 +197,7 @@ func (s *Space) tryMoves(path []event, double map[int]int) (ms []Move, again int
 			}
 			continue
 		}
-		c := slices.IndexFunc(r.calls, func(c *live) bool { return s.isOfType(c, e.arg) })
+		c := slices.IndexFunc(r.calls, func(c *admittedCall) bool { return s.isOfType(c, e.arg) })
 		if c < 0 {
 			if at, ok := consumed[e.arg]; ok {
 				return nil, at, false
@@ -212,7 +212,7 @@ func (s *Space) tryMoves(path []event, double map[int]int) (ms []Move, again int
 }
 
 // isOfType reports whether call c has the type with number id.
-func (s *Space) isOfType(c *live, id uint32) bool {
+func (s *Space) isOfType(c *admittedCall, id uint32) bool {
 	t := s.types.List[id]
 	return c.stays == t.stays && len(c.holds) == len(t.holds) && !slices.ContainsFunc(t.holds, func(h callclass.Effect) bool {
 		return !slices.Contains(c.holds, callclass.Effect{Net: s.nets[h.Net].Index, Meaning: h.Meaning})
@@ -257,7 +257,7 @@ func (r *run) apply(mv Move, accept func(blocking []int) bool) bool {
 		}
 	}
 	if mv.Times > 0 {
-		r.calls = append(r.calls, &live{class: mv.Class, ended: true})
+		r.calls = append(r.calls, &admittedCall{class: mv.Class, ended: true})
 	}
 	return true
 }
@@ -298,7 +298,7 @@ func (r *run) clone() *run {
 	c := &run{nets: r.nets, local: slices.Clone(r.local), next: r.next}
 	for _, l := range r.calls {
 		if len(l.holds) > 0 {
-			c.calls = append(c.calls, &live{class: l.class, holds: slices.Clone(l.holds), number: l.number})
+			c.calls = append(c.calls, &admittedCall{class: l.class, holds: slices.Clone(l.holds), number: l.number})
 		}
 	}
 	return c
@@ -306,8 +306,8 @@ func (r *run) clone() *run {
 
 // key returns a string that identifies the states of the nets and of the calls in flight.
 func (r *run) key() string {
-	open := list.Filter(r.calls, func(l *live) bool { return len(l.holds) > 0 })
-	calls := list.Map(open, func(l *live) string { return fmt.Sprint(l.holds) })
+	open := list.Filter(r.calls, func(l *admittedCall) bool { return len(l.holds) > 0 })
+	calls := list.Map(open, func(l *admittedCall) string { return fmt.Sprint(l.holds) })
 	slices.Sort(calls)
 	return fmt.Sprint(r.local, calls)
 }

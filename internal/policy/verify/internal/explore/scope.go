@@ -38,11 +38,11 @@ func newScope(nets []*Net, calls [][]callclass.Effect) *scope {
 type relaxation struct {
 	*scope
 	possible []bool // for each call, whether it is possible
-	each     []*relaxed
+	each     []*relaxedNet
 }
 
-// The type relaxed holds the states and holdings that a single net can reach.
-type relaxed struct {
+// A relaxedNet holds the states and holdings that a single net can reach.
+type relaxedNet struct {
 	*Net
 	meanings []int // the meanings of the calls that are possible
 	states   []int

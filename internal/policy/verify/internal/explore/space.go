@@ -26,7 +26,7 @@ type Query struct {
 
 // asks reports whether net n requires an approval that counts for q before a call that begins as b
 // describes.
-func (q *Query) asks(n *Net, b *begun) bool {
+func (q *Query) asks(n *Net, b *callStart) bool {
 	if !b.manual || q.Asks == nil {
 		return b.manual
 	}
@@ -72,7 +72,7 @@ var outcomes = [...]gate.Outcome{succeeds: gate.Success, fails: gate.Failure, un
 // query's monitor, the local state of each net, and the sorted numbers of the types (see openType)
 // of the calls in flight.
 type Space struct {
-	openTypes
+	openTypeTable
 	q *Query
 	tree[event]
 	words []uint32
@@ -87,8 +87,8 @@ type Space struct {
 	next []uint32 // a buffer for temporary data
 }
 
-// The type openTypes assigns numbers to the types of the view's calls in flight.
-type openTypes struct {
+// An openTypeTable assigns numbers to the types of the view's calls in flight.
+type openTypeTable struct {
 	*view
 	types callclass.Numbers[openType]
 	key   []byte // a buffer for temporary data
@@ -101,7 +101,7 @@ type edge struct {
 
 // explore visits the states in breadth-first order until the query is met or the limit is reached.
 func (v *view) explore(q *Query, limit int) *Space {
-	s := &Space{openTypes: openTypes{view: v}, q: q, hit: -1}
+	s := &Space{openTypeTable: openTypeTable{view: v}, q: q, hit: -1}
 	s.visit(make([]uint32, 1+len(v.nets)), -1, event{})
 	for k, asked := 0, -askEvery; k < len(s.At); k++ {
 		if s.complete = len(s.At) <= limit && !v.model.due(&asked, len(s.At)); !s.complete {
@@ -274,12 +274,12 @@ func (s *Space) reach(words []uint32, t openType, from int32, by event) {
 
 // spoils reports whether calls of the type with number id invalidate evidence in some net (see
 // [gate.Transition.Spoils]).
-func (o *openTypes) spoils(id uint32) bool {
+func (o *openTypeTable) spoils(id uint32) bool {
 	return slices.ContainsFunc(o.types.List[id].holds, func(h callclass.Effect) bool { return o.nets[h.Net].held.List[h.Meaning].spoils })
 }
 
 // clearSpoiled clears the spoiled flag of all nets where no call in flight invalidates evidence.
-func (o *openTypes) clearSpoiled(words []uint32) {
+func (o *openTypeTable) clearSpoiled(words []uint32) {
 	for _, pos := range o.spoiling {
 		spoils := func(id uint32) bool {
 			return slices.ContainsFunc(o.types.List[id].holds, func(h callclass.Effect) bool {
@@ -298,9 +298,9 @@ const maxAlike = 2
 
 // insert adds a call of type id to opens, unless the identical calls in opens already stand for any
 // number of such calls.
-func (o *openTypes) insert(opens []uint32, id uint32) []uint32 {
+func (o *openTypeTable) insert(opens []uint32, id uint32) []uint32 {
 	i, alike := find(opens, id)
-	if o.types.List[id].enough(alike) {
+	if o.types.List[id].isSaturated(alike) {
 		return opens
 	}
 	return slices.Insert(opens, i, id)
@@ -315,22 +315,22 @@ func find(opens []uint32, id uint32) (at, alike int) {
 	return at, alike
 }
 
-// The method enough reports whether the given number of calls of type t also stands for any larger
-// number of such calls; see [maxAlike].
-func (t *openType) enough(alike int) bool {
+// isSaturated reports whether the given number of calls of type t also stands for any larger number
+// of such calls; see [maxAlike].
+func (t *openType) isSaturated(alike int) bool {
 	return t.watches && !t.stays && (t.many && alike > 0 || alike >= maxAlike)
 }
 
 // survivors returns the calls that still hold something after the watches (see [holding]) in killed
 // have ended.
-func (o *openTypes) survivors(opens []uint32, killed []uint64) []uint32 {
+func (o *openTypeTable) survivors(opens []uint32, killed []uint64) []uint32 {
 	var out []uint32
 	for _, id := range opens {
 		t := o.types.List[id]
 		var holds []callclass.Effect
 		changed := false
 		for _, h := range t.holds {
-			left := o.nets[h.Net].without(h.Meaning, killed[h.Net])
+			left := o.nets[h.Net].dropWatches(h.Meaning, killed[h.Net])
 			changed = changed || left != h.Meaning
 			if left > 0 {
 				holds = append(holds, callclass.Effect{Net: h.Net, Meaning: left})
@@ -347,7 +347,7 @@ func (o *openTypes) survivors(opens []uint32, killed []uint64) []uint32 {
 	return out
 }
 
-func (o *openTypes) typeOf(t openType) uint32 {
+func (o *openTypeTable) typeOf(t openType) uint32 {
 	t.watches = !slices.ContainsFunc(t.holds, func(h callclass.Effect) bool { return !o.nets[h.Net].tokenless(h.Meaning) })
 	t.many = t.many && t.watches && !t.stays
 	k := append(o.key[:0], t.tag)
@@ -368,7 +368,7 @@ func (o *openTypes) typeOf(t openType) uint32 {
 
 // unclear reports whether an unknown outcome of a call of type id differs in its effect both from a
 // failure and from never ending.
-func (o *openTypes) unclear(id uint32) bool {
+func (o *openTypeTable) unclear(id uint32) bool {
 	t := &o.types.List[id]
 	flies := slices.ContainsFunc(t.holds, func(h callclass.Effect) bool {
 		hold := &o.nets[h.Net].held.List[h.Meaning]
@@ -414,7 +414,7 @@ func (s *Space) end(k int32, id uint32, kind eventKind) {
 	// If the calls of this type in opens stand for any number of calls, just as many can remain
 	// after one of them succeeds. The successful call can also have been the last one, but if
 	// t.many is true, this matters only if the type invalidates evidence.
-	if kind == succeeds && t.enough(alike) {
+	if kind == succeeds && t.isSaturated(alike) {
 		s.ended(k, opens, killed, rest, by)
 	}
 	if !(kind == succeeds && t.many && !s.spoils(id)) {

@@ -80,7 +80,7 @@ func (m *Model) playNames(t *testing.T, r *run, words string) {
 			r.begin(m.classOf(t, w))
 			continue
 		}
-		at := slices.IndexFunc(r.calls, func(c *live) bool { return c.class.Tool == w[:len(w)-1] && !c.ended })
+		at := slices.IndexFunc(r.calls, func(c *admittedCall) bool { return c.class.Tool == w[:len(w)-1] && !c.ended })
 		r.end(r.calls[at], o)
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 // begin returns the result of beginning a call with effect e in the given local state. The result
 // is cached.
-func (n *Net) begin(state, e int) *begun {
+func (n *Net) begin(state, e int) *callStart {
 	l := &n.locals.List[state]
 	for len(l.begins) <= e {
 		l.begins = append(l.begins, nil)
@@ -23,10 +23,10 @@ func (n *Net) begin(state, e int) *begun {
 	return l.begins[e]
 }
 
-func (n *Net) compute(state int, e callclass.Meaning) *begun {
+func (n *Net) compute(state int, e callclass.Meaning) *callStart {
 	l := &n.locals.List[state]
 	v, chosen := n.judge(l, e)
-	b := &begun{verdict: v, next: state}
+	b := &callStart{verdict: v, next: state}
 	if v != gates {
 		return b
 	}
@@ -54,7 +54,7 @@ func (n *Net) compute(state int, e callclass.Meaning) *begun {
 	}
 	n.spoil(e, &next, &h, b)
 	if !n.advance(&next) {
-		return &begun{verdict: blocks, next: state} // the gate refuses a call if the structural transitions would not terminate after it
+		return &callStart{verdict: blocks, next: state} // the gate refuses a call if the structural transitions would not terminate after it
 	}
 	b.next, b.hold = n.intern(next), n.internHold(h)
 	return b
@@ -62,7 +62,7 @@ func (n *Net) compute(state int, e callclass.Meaning) *begun {
 
 // spoil fires the enabled transitions of the call that invalidate evidence (see
 // [gate.Transition.Spoils]), and ends all watches (see [holding]) of the net.
-func (n *structure) spoil(e callclass.Meaning, next *local, h *holding, b *begun) {
+func (n *structure) spoil(e callclass.Meaning, next *localState, h *holding, b *callStart) {
 	for _, t := range e.Spoilers() {
 		if n.Trans[t].Enabled(next.marking) {
 			n.Trans[t].Fire(next.marking)
@@ -86,7 +86,7 @@ func (n *Net) unspoiled(state int) int {
 }
 
 // judge evaluates the call's names one after the other, as the gate does.
-func (n *structure) judge(l *local, e callclass.Meaning) (v verdict, chosen []int) {
+func (n *structure) judge(l *localState, e callclass.Meaning) (v verdict, chosen []int) {
 	scratch := slices.Clone(l.marking)
 	blocked, forbids := false, false
 	for _, a := range e {
@@ -143,21 +143,21 @@ func (n *structure) lists(meaning int) bool {
 
 // holds reports whether any of the places is marked, which makes its phase active. A token in
 // flight counts as being in the place that it was taken from.
-func (n *structure) holds(l *local, places []int) bool {
+func (n *structure) holds(l *localState, places []int) bool {
 	present := n.present(l)
 	return slices.ContainsFunc(places, func(p int) bool { return present[p] > 0 })
 }
 
 // void reports whether transition t cannot wait for the call to succeed, because the call itself or
 // a call in flight invalidates evidence.
-func (n *structure) void(l *local, e callclass.Meaning, t int) bool {
+func (n *structure) void(l *localState, e callclass.Meaning, t int) bool {
 	def := &n.Info.Transitions[t]
 	return def.Deferred && (l.spoiled || e.Spoils())
 }
 
 // earn adds to chosen, the transitions that gate the call, the transitions that count the call's
 // success as evidence.
-func (n *structure) earn(l *local, e callclass.Meaning, chosen []int) []int {
+func (n *structure) earn(l *localState, e callclass.Meaning, chosen []int) []int {
 	after := slices.Clone(l.marking)
 	for _, t := range chosen {
 		if n.Info.Transitions[t].Deferred {
@@ -180,7 +180,7 @@ func (n *structure) earn(l *local, e callclass.Meaning, chosen []int) []int {
 // candidate returns the first enabled transition in lists, or -1 if no listed transition is
 // enabled. It considers evidence transitions only if observed is true, which means that all listed
 // transitions are observers.
-func (n *structure) candidate(l *local, lists []int, observed bool) int {
+func (n *structure) candidate(l *localState, lists []int, observed bool) int {
 	if l.stuck {
 		return -1
 	}
@@ -236,9 +236,9 @@ func (n *Net) tokenless(hold int) bool {
 	return !slices.ContainsFunc(n.held.List[hold].flights, func(t int) bool { return len(n.Trans[t].In) > 0 })
 }
 
-// The method without returns the number of the holding that is left when the watches (see
-// [holding]) in killed are removed from the given one.
-func (n *Net) without(hold int, killed uint64) int {
+// dropWatches returns the number of the holding that is left when the watches (see [holding]) in
+// killed are removed from the given one.
+func (n *Net) dropWatches(hold int, killed uint64) int {
 	h := n.held.List[hold]
 	kept := n.keep(h.watches, killed)
 	if len(kept) == len(h.watches) {
@@ -249,13 +249,13 @@ func (n *Net) without(hold int, killed uint64) int {
 
 // end returns the result of ending a call with the given holding in the given local state, with
 // outcome o. The result is cached.
-func (n *Net) end(state, hold int, o gate.Outcome) *ended {
+func (n *Net) end(state, hold int, o gate.Outcome) *callEnd {
 	key := endKey{state, hold, o}
 	if e := n.ends[key]; e != nil {
 		return e
 	}
 	next := n.locals.List[state].clone()
-	e := &ended{}
+	e := &callEnd{}
 	h := n.held.List[hold]
 	rest := holding{spoils: h.spoils && o == gate.Unknown}
 	var done []int
@@ -287,7 +287,7 @@ func (n *Net) end(state, hold int, o gate.Outcome) *ended {
 
 // succeed produces the output of the given transitions, which the call began, and fires the
 // transitions of the call's watches.
-func (n *structure) succeed(l *local, done, watches []int) (killed uint64) {
+func (n *structure) succeed(l *localState, done, watches []int) (killed uint64) {
 	for _, t := range done {
 		n.Trans[t].Put(l.marking)
 		killed |= n.unwatched(l.marking)
