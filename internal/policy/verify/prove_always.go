@@ -57,13 +57,13 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 	if m.deny && !slices.ContainsFunc(classes, match) && m.Calls.AnyGap() == "" {
 		return Proof{Result: Refuted, Default: true}
 	}
-	return m.always(m.groupsOf(known), nil, explore.TaggedGoal(match, one))
+	return m.proveAlways(m.groupsOf(known), nil, explore.TaggedGoal(match, one))
 }
 
-// The method always tries to prove that successful calls can reach the goal from every state. If
-// all nets in the first list together have few enough states, it explores all of them. Otherwise,
-// it starts with the nets in the second list and adds nets only as needed.
-func (m *prover) always(around, few []int, g *explore.Goal) Proof {
+// proveAlways tries to prove that successful calls can reach the goal from every state. If all nets
+// in around together have few enough states, it explores all of them. Otherwise, it starts with the
+// nets in few and adds nets only as needed.
+func (m *prover) proveAlways(around, few []int, g *explore.Goal) Proof {
 	if why := m.Yielding(around); why != "" {
 		return Proof{Why: why}
 	}

@@ -20,7 +20,7 @@ func (a AtMost) tools() []gate.Tool {
 func (a AtMost) prove(m *prover) Proof {
 	b := explore.Budget{Shared: a.Per.User}
 	if a.Per.Window > 0 {
-		b.Every = a.every()
+		b.Every = a.refillInterval()
 	}
 	if n, ok := m.Budgeted(tagged(a.Tools, nil, nil), a.Count, b); ok {
 		return Proof{Result: Proved, Because: m.named([]int{n})}
@@ -37,9 +37,9 @@ func (a AtMost) prove(m *prover) Proof {
 	return p
 }
 
-// The method every returns the interval between refills of the token bucket: Window/Count, rounded
+// refillInterval returns the interval between refills of the token bucket: Window/Count, rounded
 // up.
-func (a AtMost) every() time.Duration {
+func (a AtMost) refillInterval() time.Duration {
 	n := time.Duration(a.Count)
 	return (a.Per.Window + n - 1) / n
 }
@@ -156,7 +156,7 @@ func (a AtMost) exceeded(ms []explore.Move) bool {
 		case mv.Class == nil:
 		case mv.Class.Waits:
 			now += mv.Class.Wait * time.Duration(max(1, mv.Times))
-			for ; left < a.Count && now-since >= a.every(); since += a.every() {
+			for ; left < a.Count && now-since >= a.refillInterval(); since += a.refillInterval() {
 				left++
 			}
 		case wanted(mv.Class) != 0:

@@ -55,5 +55,5 @@ func (a NoTerminalStates) prove(m *prover) Proof {
 // proveLive tries to prove that successful calls can lead from every state to a call gated by the
 // net, unless a terminal place is marked.
 func (m *prover) proveLive(net int, terminal []string) Proof {
-	return m.always(m.groupsOf([]int{net}), []int{net}, m.GatedGoal(net, terminal))
+	return m.proveAlways(m.groupsOf([]int{net}), []int{net}, m.GatedGoal(net, terminal))
 }

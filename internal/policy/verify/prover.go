@@ -162,8 +162,8 @@ func newProver(p *gate.Policy, o *Options) *prover {
 	return m
 }
 
-// compared returns the fields that assertions compare with each other. It also uses the function
-// known to give readers to the expressions in the assertions' keys.
+// compared returns the fields that assertions compare with each other. It also gives readers to the
+// expressions in the assertions' keys, using [resolveField].
 func compared(p *gate.Policy, all []Assertion) (out [][]callclass.Reading) {
 	for i, a := range all {
 		switch a := a.(type) {
@@ -174,7 +174,7 @@ func compared(p *gate.Policy, all []Assertion) (out [][]callclass.Reading) {
 			about, others := a.sides()
 			for k := range a.Key {
 				c := &a.Key[k]
-				c.Field, c.Other = known(p, c.Field), known(p, c.Other)
+				c.Field, c.Other = resolveField(p, c.Field), resolveField(p, c.Other)
 				own := list.Map(about, func(t gate.Tool) callclass.Reading { return callclass.Reading{Tool: t, Field: c.Field} })
 				other := list.Map(others, func(t gate.Tool) callclass.Reading { return callclass.Reading{Tool: t, Field: c.Other} })
 				out = append(out, append(own, other...))
@@ -185,9 +185,9 @@ func compared(p *gate.Policy, all []Assertion) (out [][]callclass.Reading) {
 	return out
 }
 
-// The function known returns f or, if f is an expression without a reader, the field in the
-// policy's keys that has a reader and the same source text, if any.
-func known(p *gate.Policy, f gate.Field) gate.Field {
+// resolveField returns f or, if f is an expression without a reader, the field in the policy's keys
+// that has a reader and the same source text, if any.
+func resolveField(p *gate.Policy, f gate.Field) gate.Field {
 	if f.Path != "" || f.Reader != nil {
 		return f
 	}

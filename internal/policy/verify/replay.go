@@ -104,7 +104,7 @@ func (r *replay) admit(s *Step, vary bool) (number uint64, refused *gate.Refusal
 	if number, refused = r.decide(s.Tool, s.Args); refused == nil || !vary {
 		return number, refused
 	}
-	for _, args := range r.prover.others(s, refused, r.played) {
+	for _, args := range r.prover.alternativeArgs(s, refused, r.played) {
 		if number, again := r.decide(s.Tool, args); again == nil {
 			s.Args = args
 			return number, nil
@@ -236,10 +236,10 @@ const maxReplayed = 20_000
 // one, the key value that the proof considers.
 func (s *Step) another() bool { return s.class != nil && s.class.HasOther() }
 
-// The method others returns further arguments to try after a net has refused the arguments of a
-// call. The new arguments give the call the same names, but contain additional members: either
-// members mentioned in the nets' conditions, or one that no net reads.
-func (m *prover) others(s *Step, refused *gate.Refusal, number int) []string {
+// alternativeArgs returns further arguments to try after a net has refused the arguments of a call.
+// The new arguments give the call the same names, but contain additional members: either members
+// mentioned in the nets' conditions, or one that no net reads.
+func (m *prover) alternativeArgs(s *Step, refused *gate.Refusal, number int) []string {
 	var tried []string
 	switch {
 	case refused.Kind == gate.KindValidation:
