@@ -15,7 +15,7 @@ import (
 // never count as evidence, because the command has no effect, as in a dry run, or because its end
 // is never reported.
 func (b *builder) checkEvidence() {
-	scripts := unjudged{b, make(map[string]bool)}
+	scripts := successChecker{b, make(map[string]bool)}
 	for s := range b.statements {
 		switch s := s.(type) {
 		case *rules.Require:

@@ -57,9 +57,9 @@ func (x netMaps) entry(m config.Map) gate.Map {
 	out := gate.Map{Tool: m.Tool, Field: m.Field, As: m.As, Rule: position(m.Position)}
 	switch {
 	case len(m.Runs) > 0:
-		x.runs(m, &out)
+		x.matchCommand(m, &out)
 	case m.When.Text != "":
-		x.when(m, &out)
+		x.matchExpression(m, &out)
 	case m.Pattern != "":
 		x.pattern(m, &out)
 	default:
@@ -79,8 +79,8 @@ func (x netMaps) pattern(m config.Map, out *gate.Map) {
 	out.Match, out.Source = match, "/"+m.Pattern+"/"
 }
 
-// The method runs sets up a map of the gate to match scripts that run the entry's command.
-func (x netMaps) runs(m config.Map, out *gate.Map) {
+// matchCommand sets up a map of the gate to match scripts that run the entry's command.
+func (x netMaps) matchCommand(m config.Map, out *gate.Map) {
 	number, err := x.reader().Command(m.Runs, m.Exactly)
 	if err != nil {
 		x.b.inNet(x.n, problem(diag.Error, BadCommand, at(m.Of("runs", m.Runs[0]), m.Position), err.Error(), ""))
@@ -101,8 +101,8 @@ func written(words []string) string {
 	return strings.Join(all, " ")
 }
 
-// The method when sets up a map of the gate to match calls that satisfy the entry's expression.
-func (x netMaps) when(m config.Map, out *gate.Map) {
+// matchExpression sets up a map of the gate to match calls that satisfy the entry's expression.
+func (x netMaps) matchExpression(m config.Map, out *gate.Map) {
 	number, err := x.b.expressions().Expr(m.When.Text)
 	if err != nil {
 		x.b.inExpression(x.n, m.When, err)

@@ -41,8 +41,9 @@ func (v *vocabulary) named(text string) *spelling {
 	return s
 }
 
-// The method use records an occurrence of a name, but at most one for each list of names.
-func (v *vocabulary) use(o occurrence) {
+// addUse records an occurrence of a name, but at most one for each list of names. It ignores quoted
+// names, prompts and resources.
+func (v *vocabulary) addUse(o occurrence) {
 	if o.Quoted || beyondTools(o.Text) {
 		return
 	}
@@ -55,7 +56,7 @@ func (v *vocabulary) use(o occurrence) {
 func (v *vocabulary) ofStatement(s rules.Statement, list string) {
 	if m, ok := s.(*rules.Map); ok {
 		for _, tool := range m.Tools {
-			v.use(occurrence{Name: tool, list: list})
+			v.addUse(occurrence{Name: tool, list: list})
 		}
 		label := v.named(m.As.Text)
 		label.idle = v.reported(string(rules.UnusedLabel), m.As.Pos) != nil
@@ -65,14 +66,14 @@ func (v *vocabulary) ofStatement(s rules.Statement, list string) {
 	}
 	text := s.String()
 	for _, m := range mentions(s) {
-		v.use(occurrence{Name: m.Name, list: list, form: strings.ReplaceAll(text, m.String(), "\x00")})
+		v.addUse(occurrence{Name: m.Name, list: list, form: strings.ReplaceAll(text, m.String(), "\x00")})
 	}
 }
 
 func (v *vocabulary) ofNet(n *config.Net, list string) {
 	use := func(list string, names []string, where func(string) gate.Position) {
 		for _, name := range names {
-			v.use(occurrence{Name: rules.Name{Text: name, Pos: where(name)}, net: n, list: list})
+			v.addUse(occurrence{Name: rules.Name{Text: name, Pos: where(name)}, net: n, list: list})
 		}
 	}
 	for _, m := range n.Map {

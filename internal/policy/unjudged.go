@@ -13,15 +13,15 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// The type unjudged finds calls that serve as evidence although their success is not defined.
-type unjudged struct {
+// A successChecker finds calls that serve as evidence although their success is not defined.
+type successChecker struct {
 	*builder
 	warned map[string]bool // tools already warned about
 }
 
 // warn warns if the success of a script is used as evidence although the server might not report
 // that a script failed and no condition defines success. It warns only once for each tool.
-func (b unjudged) warn(n rules.Name, effect string) {
+func (b successChecker) warn(n rules.Name, effect string) {
 	for _, tool := range b.scriptTools(n) {
 		known, condition := b.shellOf(tool)
 		told := slices.Concat(b.source.Hooked, b.source.Unended)
@@ -42,7 +42,7 @@ func (b unjudged) warn(n rules.Name, effect string) {
 
 // scriptTools returns the tools whose scripts get the name n from a map. It also returns n itself
 // if a well-known server has a script tool named n.
-func (b unjudged) scriptTools(n rules.Name) (tools []string) {
+func (b successChecker) scriptTools(n rules.Name) (tools []string) {
 	if known, _ := b.shellOf(n.Text); known != nil {
 		tools = append(tools, n.Text)
 	}
@@ -58,7 +58,7 @@ func (b unjudged) scriptTools(n rules.Name) (tools []string) {
 // shellOf returns the well-known server in the configuration whose script tool has the given name,
 // and the server's condition for success. It returns nil if the tool does not belong to such a
 // server.
-func (b unjudged) shellOf(tool string) (known *toolkind.Server, condition string) {
+func (b successChecker) shellOf(tool string) (known *toolkind.Server, condition string) {
 	if b.source.Config == nil {
 		return nil, ""
 	}
@@ -83,7 +83,7 @@ func namesOf(s *config.Server, tool string) []string {
 }
 
 // judged reports whether a success condition might apply to the tool, under any of its names.
-func (b unjudged) judged(tool string) bool {
+func (b successChecker) judged(tool string) bool {
 	c := gate.Call{Tool: tool}
 	if b.source.Config != nil {
 		for i := range b.source.Config.Servers {

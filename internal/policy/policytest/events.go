@@ -44,8 +44,8 @@ func (p *parser) event(t *Test, v config.Value) {
 	t.Steps = append(t.Steps, s)
 }
 
-// The method ends sets the verdict expected for the last call of a counterexample.
-func (t *Test) ends(expect string) {
+// expectLast sets the verdict expected for the last call of a counterexample.
+func (t *Test) expectLast(expect string) {
 	for i := len(t.Steps) - 1; i >= 0; i-- {
 		if s := &t.Steps[i]; s.Tool != "" {
 			s.Expect = expect

@@ -88,7 +88,7 @@ func (p *parser) test(v config.Value) {
 		p.event(&t, event)
 	}
 	if expect != "" {
-		t.ends(expect)
+		t.expectLast(expect)
 	}
 	p.file.Tests = append(p.file.Tests, t)
 }

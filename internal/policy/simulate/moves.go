@@ -18,7 +18,7 @@ func (m *Simulator) makeCall(text string) error {
 	if err != nil {
 		return err
 	}
-	m.do(move{word: "call", call: c, of: len(m.calls) + 1})
+	m.perform(move{word: "call", call: c, of: len(m.calls) + 1})
 	return nil
 }
 
@@ -38,7 +38,7 @@ func (m *Simulator) endCall(word, text string) error {
 	}
 	switch c := m.calls[number-1]; c.state {
 	case wants:
-		m.do(move{word: word, of: number, says: says})
+		m.perform(move{word: word, of: number, says: says})
 		return nil
 	case callRuns, callWaits:
 		return fmt.Errorf("call %d %s: %s", number, c.progress(), otherwise)
@@ -93,7 +93,7 @@ func (m *Simulator) letTimePass(text string) error {
 	if err != nil || d <= 0 {
 		return fmt.Errorf("invalid duration %q; write a duration such as 2m or 1h30m", text)
 	}
-	m.do(move{word: "after", time: d})
+	m.perform(move{word: "after", time: d})
 	return nil
 }
 
@@ -116,8 +116,8 @@ func (m *Simulator) undo() error {
 	return nil
 }
 
-// The method do makes a move and prints its effect.
-func (m *Simulator) do(mv move) {
+// perform makes a move and prints its effect.
+func (m *Simulator) perform(mv move) {
 	before := m.of.session.Nets()
 	m.apply(mv)
 	m.printResult(mv)

@@ -88,7 +88,7 @@ func (s *Server) add(key string, words []string) bool {
 func Known(start []string, tools []string) *Server {
 	started := list.Find(Servers(), func(s Server) bool {
 		return slices.ContainsFunc(s.By, func(by string) bool {
-			return slices.ContainsFunc(start, func(word string) bool { return within(word, by) })
+			return slices.ContainsFunc(start, func(word string) bool { return hasComponent(word, by) })
 		})
 	})
 	if started != nil {
@@ -99,9 +99,9 @@ func Known(start []string, tools []string) *Server {
 	})
 }
 
-// The function within reports whether text occurs in word as a component, that is, between two
-// slashes, similar characters, or ends of word.
-func within(word, text string) bool {
+// hasComponent reports whether text occurs in word as a component, that is, between two slashes,
+// similar characters, or ends of word.
+func hasComponent(word, text string) bool {
 	for {
 		at := strings.Index(word, text)
 		if at < 0 {
