@@ -199,5 +199,5 @@ func (c *candidate) fieldNames() string { return text.And(strings.Split(c.then, 
 // joins reports whether the candidate, which has a two-field key, is significantly stricter than a
 // key with either field alone.
 func (c *candidate) joins(m *Miner, tried int) bool {
-	return !c.out && c.sessions >= m.least && c.together.changes[0] >= m.least && c.together.changes[1] >= m.least && c.once.beats(tried)
+	return !c.out && c.sessions >= m.least && c.fields.changes[0] >= m.least && c.fields.changes[1] >= m.least && c.once.beats(tried)
 }

@@ -181,7 +181,7 @@ func (v *survey) end(s *session) {
 		all.perSession[t.made]++
 		for _, a := range order {
 			if a != b {
-				v.together(pair{a, b}, s.tools[a], t)
+				v.addPair(pair{a, b}, s.tools[a], t)
 			}
 		}
 	}
@@ -190,9 +190,9 @@ func (v *survey) end(s *session) {
 // samples is the number of sessions that the bits of pairStats.early can record.
 const samples = 64
 
-// The method together adds a session with both A and B to the statistics of the pair. Sessions with
-// B alone are not counted, because their number follows from that of all sessions with B.
-func (v *survey) together(p pair, a, b *toolState) {
+// addPair adds a session with both A and B to the statistics of the pair. Sessions with B alone are
+// not counted, because their number follows from that of all sessions with B.
+func (v *survey) addPair(p pair, a, b *toolState) {
 	s := v.of(p)
 	early := a.before(b)
 	if early {

@@ -22,8 +22,8 @@ type candidate struct {
 	once, each  chance // chances that the values in calls to B occurred earlier in the session
 	hits, tries int    // number of first values of B (one per session) that were looked up in another session (tries), and number of these that also occurred there (hits)
 
-	drawn, early, altEarly int      // number of distinct values in calls to B, and numbers of those that also occurred in calls to A and to alt
-	together               together // used only if the key has two fields
+	drawn, early, altEarly int       // number of distinct values in calls to B, and numbers of those that also occurred in calls to A and to alt
+	fields                 fieldPair // used only if the key has two fields
 }
 
 // acrossChance is the chance that the values agree if values in a session agree no more often than
@@ -158,7 +158,7 @@ func (m *matchVisitor) succeed(s *session, a *action) {
 			m.markUsed(s, key)
 		}
 		for _, c := range m.byPair[n.tool] {
-			c.together.observe(a, c.parts[0].first, c.parts[1].first)
+			c.fields.observe(a, c.parts[0].first, c.parts[1].first)
 		}
 	}
 }
@@ -269,14 +269,14 @@ func (c *candidate) supported(least, tried int) bool {
 	return c.alt < 0 || c.early < c.drawn && c.altEarly < c.drawn && coveredByChance(c.drawn, c.early, c.altEarly).beats(tried)
 }
 
-// The type together determines whether both fields of a two-field key are needed: neither is
-// redundant if each occurs with several values of the other.
-type together struct {
+// A fieldPair determines whether both fields of a two-field key are needed: neither is redundant if
+// each occurs with several values of the other.
+type fieldPair struct {
 	partners [2]map[string]string
 	changes  [2]int
 }
 
-func (t *together) observe(a *action, one, other string) {
+func (t *fieldPair) observe(a *action, one, other string) {
 	v, ok := a.value(one)
 	w, also := a.value(other)
 	if !ok || !also {
