@@ -110,9 +110,9 @@ type Approval struct {
 	Asked, Answered func(operator.ApprovalInfo)
 }
 
-// ask returns the settings in the form used by package pipeline. It uses info to convert the
+// pipelineApproval returns the settings in the form used by package pipeline. It uses info to convert the
 // records passed to Asked and Answered.
-func (a Approval) ask(info func(approval.Record) operator.ApprovalInfo) pipeline.Approval {
+func (a Approval) pipelineApproval(info func(approval.Record) operator.ApprovalInfo) pipeline.Approval {
 	tell := func(f func(operator.ApprovalInfo)) func(approval.Record) {
 		if f == nil {
 			return nil

@@ -47,7 +47,7 @@ func New(o Options) (*Proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	of := &parts{options: o, life: lifetime.New(o.Now, o.Logger), started: o.Now(), watchdog: &upstream.Watchdog{Logger: o.Logger}, where: o.where}
+	of := &parts{options: o, life: lifetime.New(o.Now, o.Logger), started: o.Now(), watchdog: &upstream.Watchdog{Logger: o.Logger}, where: o.formatPosition}
 	p := &Proxy{parts: of, approvalControl: approvalControl{of}, sessionView: sessionView{of}}
 	if err := p.wire(redactor); err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (p *Proxy) wire(redactor *audit.Redactor) error {
 		Life: p.life, Streaming: streaming, Sessions: p.sessions, Admission: p.admission, Pool: p.pool,
 		Advertiser: p.advertiser, Tasks: p.tasks,
 	}
-	ask := o.Approval.ask(p.approvalInfo)
+	ask := o.Approval.pipelineApproval(p.approvalInfo)
 	p.Hooks = hookGate(p, ask)
 	p.pipeline = pipeline.New(pipeline.Options{
 		Life: p.life, Sessions: p.sessions, Admission: p.admission, Approval: ask, Approvals: p.approvals, Sealer: p.sealer(), Rounds: p.rounds,
@@ -158,9 +158,9 @@ func (o Options) replacement() Replacement {
 	}
 }
 
-// where formats a policy position for clients and operators, relative to the folder Root. If the
+// formatPosition formats a policy position for clients and operators, relative to the folder Root. If the
 // file is not in Root, it returns only the file name, so that the rest of the path stays private.
-func (o Options) where(at gate.Position) string {
+func (o Options) formatPosition(at gate.Position) string {
 	if filepath.IsAbs(at.File) {
 		rel, err := filepath.Rel(o.Root, at.File)
 		if err != nil || !filepath.IsLocal(rel) {

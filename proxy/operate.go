@@ -46,7 +46,7 @@ func (p *Proxy) Overview() operator.Status {
 		one := operator.UpstreamStatus{Name: u.Config.Name, State: state.Phase.String(), Protocol: state.ProtocolVersion, Pid: state.Pid, Since: state.Since}
 		one.Sessions = len(u.Connections()) - 1
 		if state.Err != nil {
-			one.Error, one.Said = state.Err.Error(), u.Said()
+			one.Error, one.Said = state.Err.Error(), u.Output()
 		} else if err := u.Listing.Trouble(); err != nil {
 			one.Error = err.Error()
 		}
@@ -287,7 +287,7 @@ func fatesOf(before *gate.Policy, r Replacement, report admission.Report) []oper
 			}
 			if k.Fate == gate.Held {
 				if f.Fate = k.Fate.String(); len(f.Where) < maxShownHeld {
-					f.Where = append(f.Where, placeOf(s.Key))
+					f.Where = append(f.Where, describeSessions(s.Key))
 				}
 			}
 		}
@@ -295,8 +295,8 @@ func fatesOf(before *gate.Policy, r Replacement, report admission.Report) []oper
 	return fates
 }
 
-// placeOf describes, for an operator, the sessions that a key refers to.
-func placeOf(k admission.Key) string {
+// describeSessions describes, for an operator, the sessions that a key refers to.
+func describeSessions(k admission.Key) string {
 	switch {
 	case k.Session != "":
 		return "session " + k.Session

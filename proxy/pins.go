@@ -90,14 +90,14 @@ func (p *Pins) follow(w *store.Watcher) {
 // Changes lists the tools whose definitions have not been accepted, in list order.
 func (p *Pins) Changes() []operator.ToolChange {
 	list := []operator.ToolChange{}
-	for _, t := range p.changed() {
+	for _, t := range p.unacceptedTools() {
 		list = append(list, p.describe(t))
 	}
 	return list
 }
 
-// changed returns the tools whose definitions have not been accepted.
-func (p *Pins) changed() []*pool.Tool {
+// unacceptedTools returns the tools whose definitions have not been accepted.
+func (p *Pins) unacceptedTools() []*pool.Tool {
 	if p == nil {
 		return nil
 	}
@@ -125,7 +125,7 @@ func (p *Pins) describe(t *pool.Tool) operator.ToolChange {
 // Accept accepts the current definition of a tool. It returns an error if the definition has
 // changed since the person read the [ToolChange] with the given hash.
 func (p *Pins) Accept(canonical, hash string, a operator.Actor) error {
-	changed := p.changed()
+	changed := p.unacceptedTools()
 	at := slices.IndexFunc(changed, func(t *pool.Tool) bool { return t.Canonical == canonical })
 	if at < 0 {
 		return fmt.Errorf("tool %q has no change to accept", canonical)

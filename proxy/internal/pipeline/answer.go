@@ -136,7 +136,7 @@ func (c *Call) deliver(r upstream.Reply, facts wire.Facts) {
 	case r.Error != nil:
 		c.pipeline.Reverse.URLElicitations.At(c.Tool.Upstream).RecordError(c.Client, r.Error)
 		c.replyRaw(wire.ErrorHead(c.ID), r.Error)
-	case facts.Handle() && c.Method == spec.CallTool:
+	case facts.IsHandle() && c.Method == spec.CallTool:
 		c.answer(unanswered("unknown", gate.Unknown, fmt.Sprintf(
 			"The outcome of %s is unknown: the upstream turned it into a task that petrigate cannot follow. Find out before calling it again.", c.Tool.Exposed)))
 	case facts.Type == wire.TypeInputRequired:

@@ -260,7 +260,7 @@ func outcome(r upstream.Reply, facts wire.Facts) gate.Outcome {
 	switch {
 	case r.Err == nil && r.Error == nil && facts.Success():
 		return gate.Success
-	case r.Err == nil && facts.Handle(): // the work continues as a task, which the proxy cannot track
+	case r.Err == nil && facts.IsHandle(): // the work continues as a task, which the proxy cannot track
 		return gate.Unknown
 	case r.Err == nil, neverRan(r.Err):
 		return gate.Failure

@@ -49,7 +49,7 @@ func (f *inflightCall) taskFromReply(r upstream.Reply) {
 		return
 	}
 	facts := wire.ResultFacts(r.Result)
-	if facts.Broken || !facts.Handle() || f.rev.TaskExtension != (facts.Type == wire.TypeTask) {
+	if facts.Broken || !facts.IsHandle() || f.rev.TaskExtension != (facts.Type == wire.TypeTask) {
 		return
 	}
 	c := f.Call

@@ -26,7 +26,7 @@ func (u *Upstream) Declares(capabilities []byte) (declared bool) {
 	if u.host.Options.OnRequest == nil {
 		return true
 	}
-	u.locked(func() {
+	u.withLock(func() {
 		switch {
 		case u.state.Phase != conn.Up:
 		case u.state.Rev().PerRequest:
@@ -42,7 +42,7 @@ func (u *Upstream) Declares(capabilities []byte) (declared bool) {
 // handshake should choose revision 2025-11-25 because the first client to connect uses that
 // revision.
 func (u *Upstream) handshakeWishes() (declared []byte, prefers2025 bool) {
-	u.locked(func() { declared, prefers2025 = u.declared, u.prefer2025 })
+	u.withLock(func() { declared, prefers2025 = u.declared, u.prefer2025 })
 	return declared, prefers2025
 }
 
@@ -51,7 +51,7 @@ func (u *Upstream) handshakeWishes() (declared []byte, prefers2025 bool) {
 // handshake prefer the family of the first client, so that this client's messages need no
 // translation. Intend does not block.
 func (u *Upstream) Intend(of *rev.Rev, capabilities []byte) {
-	u.locked(func() {
+	u.withLock(func() {
 		u.declared = union(u.declared, capabilities)
 		if p := u.host.Config.Protocol; !u.preferred && (p == "" || p == "auto") {
 			u.preferred, u.prefer2025 = true, of == rev.Rev2025
@@ -89,7 +89,7 @@ func (u *Upstream) redeclare(ctx context.Context, c conn.Conn, again <-chan stru
 
 // nextUp returns a channel that is closed the next time the server comes up.
 func (u *Upstream) nextUp() (up <-chan struct{}) {
-	u.locked(func() {
+	u.withLock(func() {
 		if u.upAgain == nil {
 			u.upAgain = make(chan struct{})
 		}

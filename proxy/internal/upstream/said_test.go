@@ -13,7 +13,7 @@ func TestOutputOfChildIsKept(t *testing.T) {
 	u := New(Config{Name: "a", Command: "sh", Args: []string{"-c", "echo hello; echo why >&2; exit 3"}}, Options{})
 	u.Start(t.Context())
 	<-u.Settled()
-	said := u.Said()
+	said := u.Output()
 	if err := u.Close(); err != nil {
 		t.Error(err)
 	}

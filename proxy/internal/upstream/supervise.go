@@ -60,7 +60,7 @@ func (s *supervisor) connectOnce(ctx context.Context) {
 		return
 	}
 	if err != nil {
-		s.failed(ctx, err)
+		s.handleFailure(ctx, err)
 		return
 	}
 	s.everUp, s.only2025 = true, agreed.Rev() == rev.Rev2025
@@ -107,9 +107,9 @@ func (s *supervisor) up(c conn.Conn, a agreement) {
 	}
 }
 
-// failed handles a failed attempt to connect. It gives up if the upstream has never worked and the
+// handleFailure handles a failed attempt to connect. It gives up if the upstream has never worked and the
 // error is permanent.
-func (s *supervisor) failed(ctx context.Context, err error) {
+func (s *supervisor) handleFailure(ctx context.Context, err error) {
 	if errors.As(err, new(conn.Permanent)) && !s.everUp {
 		s.host.Log.Error("gave up on the upstream", "error", err)
 		s.gaveUp = true
@@ -268,7 +268,7 @@ func (u *Upstream) renew(ctx context.Context, c conn.Conn, version string) (*con
 	if err != nil {
 		return nil, err
 	}
-	u.locked(func() { u.inForce = a.declared })
+	u.withLock(func() { u.inForce = a.declared })
 	return a.session, nil
 }
 

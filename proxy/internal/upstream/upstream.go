@@ -64,13 +64,13 @@ func (u *Upstream) OneReader() bool { return u.host.Config.Command != "" || u.ss
 // failed.
 func (u *Upstream) Settled() <-chan struct{} { return u.settled }
 
-// Said returns the last lines of the server process's output: its standard error, and the lines of
+// Output returns the last lines of the server process's output: its standard error, and the lines of
 // standard output that are not messages. They are meant for operators and must not be shown to
 // clients.
-func (u *Upstream) Said() []string { return u.host.Words.Said() }
+func (u *Upstream) Output() []string { return u.host.Words.Said() }
 
-// locked calls f with mu held. f must not block.
-func (u *Upstream) locked(f func()) {
+// withLock calls f with mu held. f must not block.
+func (u *Upstream) withLock(f func()) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	f()

@@ -174,7 +174,7 @@ func forwardMeta(out *splicer, f field, h Hop) {
 		switch {
 		case string(key) == keyProgressToken && h.ProgressToken != nil:
 			inner.replace(member, h.ProgressToken)
-		case string(key) == keyProgressToken || ofHop(key) || h.Trace && (string(key) == "traceparent" || string(key) == "tracestate"):
+		case string(key) == keyProgressToken || isHopMember(key) || h.Trace && (string(key) == "traceparent" || string(key) == "tracestate"):
 			inner.drop(member)
 			dropped = true
 		}
@@ -203,7 +203,7 @@ func (c Call) OtherParams(named ...string) (members, meta []byte) {
 		case slices.Contains(named, string(key)) || f == fieldResponses || f == fieldState: // the upstream gets other values for these members
 		case f == fieldMeta:
 			rawjson.Members(value, func(key, value []byte, _ int) bool {
-				if !ofHop(key) && !ofRequest(key, value) && !ofTrace(key) {
+				if !isHopMember(key) && !identifiesRequest(key, value) && !isTraceData(key) {
 					metas = metas.Raw(string(key), value)
 				}
 				return true
@@ -229,7 +229,7 @@ func (c Call) WithMetaShown(meta []byte) Call {
 	_, own := c.OtherParams()
 	same := bytes.Equal(own, meta)
 	rawjson.Members(c.Meta, func(key, value []byte, _ int) bool {
-		if same = same && !ofTrace(key); ofRequest(key, value) {
+		if same = same && !isTraceData(key); identifiesRequest(key, value) {
 			meta = SetMember(meta, string(key), value)
 		}
 		return true
@@ -251,9 +251,9 @@ func (c Call) WithMetaShown(meta []byte) Call {
 	return c
 }
 
-// ofRequest reports whether a member of _meta only identifies the request and carries no other
+// identifiesRequest reports whether a member of _meta only identifies the request and carries no other
 // data.
-func ofRequest(key, value []byte) bool {
+func identifiesRequest(key, value []byte) bool {
 	switch string(key) {
 	case keyProgressToken:
 		return true
@@ -267,5 +267,5 @@ func ofRequest(key, value []byte) bool {
 // fixed length and cannot carry any other data.
 var traceparent = regexp.MustCompile(`^"00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}"$`)
 
-// ofTrace reports whether a member of _meta is for tracing and may carry arbitrary data.
-func ofTrace(key []byte) bool { return string(key) == "tracestate" || string(key) == "baggage" }
+// isTraceData reports whether a member of _meta is for tracing and may carry arbitrary data.
+func isTraceData(key []byte) bool { return string(key) == "tracestate" || string(key) == "baggage" }

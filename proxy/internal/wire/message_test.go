@@ -101,11 +101,11 @@ func TestParseMeta(t *testing.T) {
 	if fault != nil {
 		t.Fatal(fault)
 	}
-	if string(m.ProgressToken) != `"a"` || m.ProtocolVersion < perRequest || string(m.ClientInfo) != `{"name":"c"}` || string(m.ClientCapabilities) != `{"elicitation":{}}` || m.LogLevel != "info" {
+	if string(m.ProgressToken) != `"a"` || m.ProtocolVersion < perRequestRevision || string(m.ClientInfo) != `{"name":"c"}` || string(m.ClientCapabilities) != `{"elicitation":{}}` || m.LogLevel != "info" {
 		t.Errorf("got %+v", m)
 	}
 	for _, params := range []string{`{}`, `{"_meta":{}}`, `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2025-11-25"}}`} {
-		if m, fault := parseMeta(t, params); fault != nil || m.ProtocolVersion >= perRequest {
+		if m, fault := parseMeta(t, params); fault != nil || m.ProtocolVersion >= perRequestRevision {
 			t.Errorf("ParseMeta(%s) = %+v, %v", params, m, fault)
 		}
 	}

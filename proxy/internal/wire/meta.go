@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// perRequest is the first revision where each request describes its client in _meta.
-const perRequest = "2026-07-28"
+// perRequestRevision is the first revision where each request describes its client in _meta.
+const perRequestRevision = "2026-07-28"
 
 // Meta holds the members of a request's _meta that apply only between the client and the proxy.
 type Meta struct {
@@ -44,7 +44,7 @@ func ParseMeta(message Message) (Meta, *Fault) {
 		}
 		return bad == ""
 	})
-	if bad == "" && m.ProtocolVersion >= perRequest && m.ClientCapabilities == nil {
+	if bad == "" && m.ProtocolVersion >= perRequestRevision && m.ClientCapabilities == nil {
 		bad = "_meta: " + strconv.Quote(keyClientCapabilities) + " is missing"
 	}
 	if bad != "" {
@@ -112,9 +112,9 @@ func (m *Meta) take(key, value []byte) (ok bool) {
 	return true
 }
 
-// ofHop reports whether a _meta member applies only between two peers and must not be forwarded.
+// isHopMember reports whether a _meta member applies only between two peers and must not be forwarded.
 // All members with the proxy's own prefix are of this kind.
-func ofHop(key []byte) bool {
+func isHopMember(key []byte) bool {
 	switch string(key) {
 	case keyProtocolVersion, keyClientInfo, keyClientCapabilities, keyLogLevel, keyServerInfo, keySubscriptionID:
 		return true

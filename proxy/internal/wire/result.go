@@ -121,9 +121,9 @@ func resultType(value []byte) Type {
 // Success reports whether the call has succeeded: its result is complete, and no parser could
 // mistake it for an error.
 func (f Facts) Success() bool {
-	return f.Type != TypeInputRequired && f.Type != TypeOther && !f.Handle() && !f.Broken && !f.Failed
+	return f.Type != TypeInputRequired && f.Type != TypeOther && !f.IsHandle() && !f.Broken && !f.Failed
 }
 
-// Handle reports whether the result only refers to a task that continues the call, even if the
+// IsHandle reports whether the result only refers to a task that continues the call, even if the
 // client did not ask for a task.
-func (f Facts) Handle() bool { return f.Task || f.Type == TypeTask }
+func (f Facts) IsHandle() bool { return f.Task || f.Type == TypeTask }

@@ -107,7 +107,7 @@ func TestFacts(t *testing.T) {
 	}
 	for _, tt := range tests {
 		facts := ResultFacts([]byte(tt.result))
-		success, ended := facts.Success(), facts.Type != TypeInputRequired && !facts.Handle()
+		success, ended := facts.Success(), facts.Type != TypeInputRequired && !facts.IsHandle()
 		if success != tt.success || ended != tt.ended {
 			t.Errorf("%s: success %v, ended %v, want %v, %v", tt.result, success, ended, tt.success, tt.ended)
 		}

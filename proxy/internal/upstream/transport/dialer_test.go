@@ -12,7 +12,7 @@ func TestForbiddenAddresses(t *testing.T) {
 		"169.254.169.254:80": false, "169.254.0.1:80": false, "[fe80::1%eth0]:80": false, "[::ffff:169.254.169.254]:80": false, "[64:ff9b::a9fe:a9fe]:80": false,
 		"100.100.100.200:80": false, "[fd00:ec2::254]:80": false, "[fd20:ce::254]:80": false, "192.0.0.192:80": false, "metadata:80": false,
 	} {
-		if err := permitted("tcp", address, nil); (err == nil) != want {
+		if err := checkAddress("tcp", address, nil); (err == nil) != want {
 			t.Errorf("%s: %v", address, err)
 		}
 	}

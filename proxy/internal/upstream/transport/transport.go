@@ -235,13 +235,13 @@ func (b *directBody) finish(read bool) {
 // NewDialer returns a dialer that refuses to connect to cloud metadata services, because they
 // provide a machine's credentials.
 func NewDialer() net.Dialer {
-	return net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second, Control: permitted}
+	return net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second, Control: checkAddress}
 }
 
-// permitted returns an error if a new connection would reach a forbidden address. It is called
+// checkAddress returns an error if a new connection would reach a forbidden address. It is called
 // after name resolution, because the address of a name may have changed since the configuration was
 // checked.
-func permitted(_, address string, _ syscall.RawConn) error {
+func checkAddress(_, address string, _ syscall.RawConn) error {
 	a, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return fmt.Errorf("%q is not an address", address)
