@@ -46,8 +46,8 @@ type Observer = admission.Observer
 type Meter interface {
 	admission.Meter
 
-	// Answered counts an approval request that was answered or has expired. It receives the state
-	// of the request, the channel of the answer, and how long the request was pending.
+	// Answered counts an approval request that has been answered or has expired. It receives the
+	// state of the request, the channel of the answer, and how long the request was pending.
 	Answered(state, channel string, waited time.Duration)
 }
 
@@ -86,16 +86,16 @@ type Approval struct {
 	// all clients.
 	HoldFor func(client string) time.Duration
 
-	Expire   time.Duration // how long a person can answer a question, and how long an approval can be used; 0 means 15 minutes
+	Expire   time.Duration // time limit for answering a question and for using an approval; 0 means 15 minutes
 	Cooldown time.Duration // how long a denial also applies to repetitions of the call in the same session; 0 means 10 minutes
 	Grants   time.Duration // maximum lifetime of a grant, which approves similar calls; 0 means that grants cannot be created
 	Self     bool          // whether callers can approve their own calls
 	PIN      string        // hash of the PIN for approvals through cli, web or url, as printed by petrigate approvals pin; empty means no PIN
 	Verb     string        // command for answering an approval, as shown in the log; empty means petrigate approvals
 
-	// People maps the names of people to principals. The name of the person who answers is the
-	// actor of the answer, or comes from the channel that authenticated the person. The principal
-	// that made a call cannot approve it unless Self is set.
+	// People maps the names of people to principals. It identifies the person who answers, named by
+	// the answer's actor or by the channel that authenticated the person. The principal that made a
+	// call cannot approve it unless Self is set.
 	People map[string]string
 
 	// Page returns the URL of an approval's page, for the url channel. If Page is nil or returns
@@ -104,14 +104,14 @@ type Approval struct {
 	// concurrent use.
 	Page func(id string) string
 
-	// Asked is called with each approval when the first call begins to wait for it, and Answered
-	// with each answer that counts. Both may be nil. They must not block and must be safe for
-	// concurrent use.
+	// Asked is called with each approval request when the first call begins to wait for it.
+	// Answered is called with each request that a person has approved or denied. Both may be nil.
+	// They must not block and must be safe for concurrent use.
 	Asked, Answered func(operator.ApprovalInfo)
 }
 
-// pipelineApproval returns the settings in the form used by package pipeline. It uses info to convert the
-// records passed to Asked and Answered.
+// pipelineApproval returns the settings in the form used by package pipeline. The functions Asked
+// and Answered receive approval records converted by info.
 func (a Approval) pipelineApproval(info func(approval.Record) operator.ApprovalInfo) pipeline.Approval {
 	tell := func(f func(operator.ApprovalInfo)) func(approval.Record) {
 		if f == nil {

@@ -150,7 +150,7 @@ func (p *Proxy) makeAdmission(redactor *audit.Redactor) error {
 	return nil
 }
 
-// replacement returns the policy in the options and the other options that depend on it.
+// replacement returns the policy in the options, together with the options that depend on it.
 func (o Options) replacement() Replacement {
 	return Replacement{
 		Policy: o.Policy, Active: o.Active, Advertise: o.Advertise, Remedy: o.Remedy, Impossible: o.Impossible,
@@ -158,8 +158,9 @@ func (o Options) replacement() Replacement {
 	}
 }
 
-// formatPosition formats a policy position for clients and operators, relative to the folder Root. If the
-// file is not in Root, it returns only the file name, so that the rest of the path stays private.
+// formatPosition formats a policy position for clients and operators, relative to the folder Root.
+// If the file is not in Root, only its base name is shown, so that the rest of the path stays
+// private.
 func (o Options) formatPosition(at gate.Position) string {
 	if filepath.IsAbs(at.File) {
 		rel, err := filepath.Rel(o.Root, at.File)

@@ -205,7 +205,7 @@ type Replacement struct {
 	Files      []File
 
 	Reset []string // names of nets to reset to their initial marking, even if their current marking would remain valid
-	Try   bool     // whether only to report what would happen to the nets, without replacing the policy
+	Try   bool     // whether to report what would happen to the nets without replacing the policy
 }
 
 // ErrHeld is returned by [Proxy.Reload] if the new policy changes a hand-written net that has left

@@ -43,7 +43,7 @@ type Options struct {
 	// and must be safe for concurrent use.
 	Remedy func(*gate.State, gate.Call, *gate.Refusal) Remedy
 
-	Pipefail bool // whether hooks add set -o pipefail to an agent's scripts if a script's success would then prove that all of its commands have succeeded; only for agents whose hooks can change scripts
+	Pipefail bool // whether hooks add set -o pipefail to an agent's script if the script's success would then prove that all of its commands have succeeded; applies only to agents whose hooks can change scripts
 
 	// Pins holds the accepted tool definitions. With it, the proxy detects servers that change
 	// their definitions. If Pins is nil, servers can change them freely.

@@ -22,8 +22,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wait"
 )
 
-// supervise keeps the upstream connected until ctx is done. For a child process, it locks its
-// thread, because on Linux the kernel kills the child when the thread that started it ends.
+// supervise keeps the upstream connected until ctx is done. If the upstream is a child process,
+// supervise stays on one thread, because on Linux the kernel kills a child when the thread that
+// started it ends.
 func (u *Upstream) supervise(ctx context.Context) {
 	if u.host.Config.Command != "" {
 		runtime.LockOSThread()
@@ -47,13 +48,13 @@ type supervisor struct {
 	*Upstream
 	failures int  // number of consecutive failures
 	everUp   bool // whether the upstream has ever connected; if so, the configuration is known to work
-	only2025 bool // whether the server does not know server/discover, or exits because of it
+	only2025 bool // whether the server does not support server/discover, or exits when it receives it
 	fellBack bool // whether the server uses HTTP+SSE instead of streamable HTTP
 	gaveUp   bool
 }
 
-// connectOnce makes one attempt to connect. If the attempt succeeds, connectOnce waits until the
-// connection ends, and otherwise until the next attempt is due.
+// connectOnce makes one attempt to connect and, if it succeeds, waits until the connection ends. It
+// then pauses until the next attempt is due.
 func (s *supervisor) connectOnce(ctx context.Context) {
 	c, agreed, err := s.connect(ctx)
 	if ctx.Err() != nil && err != nil {
@@ -67,7 +68,7 @@ func (s *supervisor) connectOnce(ctx context.Context) {
 	started := time.Now()
 	stopListening := s.listen(ctx, c, agreed)
 	if h, ok := c.(*streamable.Conn); ok && agreed.Rev() == rev.Rev2025 {
-		h.AwaitStream(ctx) // requests from the server might be lost before the stream is open
+		h.AwaitStream(ctx) // otherwise, requests that the server sends before the stream is open might be lost
 	}
 	s.up(c, agreed)
 	select {
@@ -107,8 +108,8 @@ func (s *supervisor) up(c conn.Conn, a agreement) {
 	}
 }
 
-// handleFailure handles a failed attempt to connect. It gives up if the upstream has never worked and the
-// error is permanent.
+// handleFailure handles a failed attempt to connect. It gives up if the error is permanent and the
+// upstream has never been connected.
 func (s *supervisor) handleFailure(ctx context.Context, err error) {
 	if errors.As(err, new(conn.Permanent)) && !s.everUp {
 		s.host.Log.Error("gave up on the upstream", "error", err)
@@ -177,7 +178,8 @@ func (s *supervisor) mayFallBack(protocol string, err error) bool {
 	return status.Code == http.StatusBadRequest || status.Code == http.StatusNotFound || status.Code == http.StatusMethodNotAllowed
 }
 
-// fallBack tries HTTP+SSE. If that fails too, it returns the first error.
+// fallBack tries HTTP+SSE after streamable HTTP has failed with the error first. If HTTP+SSE fails
+// too, fallBack returns first.
 func (s *supervisor) fallBack(ctx context.Context, first error) (conn.Conn, agreement, error) {
 	s.sse.Store(true)
 	c, a, err := s.attempt(ctx, "legacy")
@@ -206,7 +208,7 @@ func (s *supervisor) attempt(ctx context.Context, protocol string) (conn.Conn, a
 		switch is2026 := a.Rev() == rev.Rev2026; {
 		case is2026 && a.Speaks2025 && prefers2025:
 			again = "legacy"
-		case a.late2026 && !prefers2025: // use the late offer, so that the revision does not depend on how fast the server starts
+		case a.late2026 && !prefers2025: // a server that starts slowly may offer revision 2026-07-28 too late; use it anyway, so that the revision does not depend on the server's speed
 			again = mcp.ProtocolVersion20260728
 		case is2026 || covers(a.declared, declared):
 			c.Agree(a.session)
@@ -281,8 +283,8 @@ func (u *Upstream) Start(ctx context.Context) {
 	})
 }
 
-// Close ends the connection and all processes of a child, and waits until they have ended.
-// In-flight requests get their replies before Close returns.
+// Close ends the connection and, if the upstream is a child process, all its processes. It waits
+// until they have ended. In-flight requests get their replies before Close returns.
 func (u *Upstream) Close() error {
 	u.startOnce.Do(func() { close(u.finished) }) // Start was never called
 	if u.cancel != nil {

@@ -32,7 +32,7 @@ type Upstream struct {
 	settled   chan struct{}
 	finished  chan struct{} // closed when the supervisor returns
 
-	mu    sync.Mutex // guards the non-atomic fields below it; code in other files must use the method locked
+	mu    sync.Mutex // guards the non-atomic fields below it; code in other files must use withLock
 	state conn.State
 
 	sse        atomic.Bool // whether the server uses HTTP+SSE
@@ -44,8 +44,8 @@ type Upstream struct {
 	upAgain  chan struct{} // closed the next time the server comes up; nil if no caller is waiting for that
 }
 
-// Cork buffers messages to a child until uncork is called. It is used when the caller is about to
-// send more messages. Over HTTP, it has no effect.
+// Cork buffers the messages to a child process until the caller calls uncork. It is meant for
+// callers that are about to send several messages. Over HTTP, it has no effect.
 func (u *Upstream) Cork() (uncork func()) {
 	if current := u.current.Load(); current != nil {
 		if c, ok := (*current).(*stdio.Conn); ok {
@@ -57,15 +57,16 @@ func (u *Upstream) Cork() (uncork func()) {
 }
 
 // OneReader reports whether all messages from the server arrive on a single stream. The goroutine
-// that reads such a stream must not wait for any request, because it must read the reply itself.
+// that reads such a stream must not wait for the reply to a request, because only that goroutine
+// can read the reply.
 func (u *Upstream) OneReader() bool { return u.host.Config.Command != "" || u.sse.Load() }
 
 // Settled returns a channel that is closed once the first attempt to connect has succeeded or
 // failed.
 func (u *Upstream) Settled() <-chan struct{} { return u.settled }
 
-// Output returns the last lines of the server process's output: its standard error, and the lines of
-// standard output that are not messages. They are meant for operators and must not be shown to
+// Output returns the last lines of the server process's output: its standard error, and the lines
+// of standard output that are not messages. They are meant for operators and must not be shown to
 // clients.
 func (u *Upstream) Output() []string { return u.host.Words.Said() }
 
@@ -93,8 +94,9 @@ func (u *Upstream) Rev() *rev.Rev {
 // NewToken returns a progress token that has not been used for this upstream before.
 func (u *Upstream) NewToken() int64 { return u.host.IDs.Add(1) }
 
-// Send sends a request and returns immediately, unless r.Here is set. If the upstream is not up,
-// Send immediately delivers a reply that contains the reason.
+// Send sends a request and returns immediately, unless r.Here lets it make the request on the
+// caller's goroutine. If the upstream is not up, Send immediately delivers a reply that contains
+// the reason.
 func (u *Upstream) Send(r conn.Request) *conn.Exchange {
 	var c conn.Conn
 	if current := u.current.Load(); current != nil {

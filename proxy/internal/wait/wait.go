@@ -1,5 +1,4 @@
-// Package wait provides small tools for goroutines that wait: for each other, for some time, or for
-// a signal.
+// Package wait helps goroutines to wait for each other, for some time, or for a signal.
 package wait
 
 import (

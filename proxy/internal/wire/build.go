@@ -90,9 +90,9 @@ func AppendText(dst []byte, text string) []byte {
 	return append(rawjson.AppendString(dst, text), '}')
 }
 
-// AppendToolError appends the result of a failed tool call. The result has a single text block,
-// because a model sees nothing else. Unless meta is nil, the result also has meta as its _meta,
-// which is for programs. If typed is true, the result has resultType "complete".
+// AppendToolError appends the result of a failed tool call. The text is the result's only content,
+// because a model sees nothing else. If meta is not nil, it becomes the result's _meta, which
+// programs can read. If typed is true, the result has resultType "complete".
 func AppendToolError(dst []byte, text string, meta []byte, typed bool) []byte {
 	dst = append(dst, `{"content":[`...)
 	dst = append(AppendText(dst, text), `],"isError":true`...)
@@ -105,7 +105,7 @@ func AppendToolError(dst []byte, text string, meta []byte, typed bool) []byte {
 	return append(dst, '}')
 }
 
-// Digest returns the hexadecimal SHA-256 hash of b, as used in names and records.
+// Digest returns the SHA-256 hash of b in hexadecimal, the form used in names and records.
 func Digest(b []byte) string {
 	sum := sha256.Sum256(b)
 	return string(hex.AppendEncode(make([]byte, 0, 2*len(sum)), sum[:]))
@@ -132,7 +132,7 @@ func (s *splicer) copyUpTo(end int) {
 	if end <= s.done {
 		return
 	}
-	part := s.src[s.done:end] // white space, a comma unless the member is the first one, and a key
+	part := s.src[s.done:end] // contains white space, a comma unless the member is the first one, and a key
 	if !s.some {
 		if comma := bytes.IndexByte(part, ','); comma >= 0 && comma < bytes.IndexByte(part, '"') {
 			s.dst = append(s.dst, part[:comma]...)
@@ -172,8 +172,8 @@ func (s *splicer) add(members ...[]byte) {
 // close copies the rest of the object and returns the result.
 func (s *splicer) close() []byte { return append(s.dst, s.src[s.done:]...) }
 
-// ReplaceMember appends the object obj with a new value for one member, copying everything else
-// byte for byte. If obj lacks the member, obj is appended unchanged.
+// ReplaceMember appends a copy of the object obj with a new value for one member. Everything else
+// is copied byte for byte. If obj lacks the member, obj is appended unchanged.
 func ReplaceMember(dst, obj []byte, key string, value []byte) []byte {
 	found, end := -1, 0
 	rawjson.Members(obj, func(k, v []byte, at int) bool {
@@ -202,8 +202,8 @@ func SetMember(obj []byte, key string, value []byte) []byte {
 	return AppendStamped(nil, obj, rawjson.Object{}.Raw(key, value).Bytes())
 }
 
-// AppendStamped appends the object result together with those of the given members that it lacks.
-// If result is not an object, it is appended unchanged.
+// AppendStamped appends the object result, and adds those of the given members that it lacks. If
+// result is not an object, it is appended unchanged.
 func AppendStamped(dst, result, members []byte) []byte {
 	last := 0 // offset of the end of the last member
 	whole := rawjson.Members(result, func(_, value []byte, at int) bool {

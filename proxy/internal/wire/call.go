@@ -32,8 +32,8 @@ type Call struct {
 // Source returns the params exactly as received.
 func (c Call) Source() []byte { return c.params }
 
-// ParseCall parses the params of a message returned by [Parse]. The method must be one that
-// requires a name, such as tools/call.
+// ParseCall parses the params of a message returned by [Parse]. The message's method must require a
+// name, as tools/call does.
 func ParseCall(m Message) (Call, *Fault) {
 	c, fault := ParseRequest(m)
 	if fault != nil {
@@ -81,7 +81,7 @@ func ParseRequest(m Message) (Call, *Fault) {
 	return c, nil
 }
 
-// A Hop describes the changes to the params of a call on their way from the proxy to an upstream.
+// A Hop describes how the params of a call change on their way from the proxy to an upstream.
 type Hop struct {
 	Name string // name of the tool at the upstream
 
@@ -160,8 +160,8 @@ func replaceOrDrop(out *splicer, f field, by []byte) {
 	out.replace(f, by)
 }
 
-// forwardMeta changes _meta, the member f, as described by h. If no members of _meta are left, it
-// drops _meta.
+// forwardMeta makes the changes described by h to _meta, the member at position f. If no members of
+// _meta are left, forwardMeta drops _meta.
 func forwardMeta(out *splicer, f field, h Hop) {
 	before := *out
 	out.copyUpTo(f.at)
@@ -192,10 +192,10 @@ func forwardMeta(out *splicer, f field, h Hop) {
 	out.dst, out.done = inner.close(), f.end
 }
 
-// OtherParams returns the parts of the params that reach the upstream, except for the named
-// members. members holds the params other than _meta. meta holds the members of _meta, except for
-// those that apply only between the client and the proxy and those for tracing. Each result is an
-// object, or nil if it would be empty.
+// OtherParams returns the params that reach the upstream unchanged, except for the members whose
+// keys are in named. _meta is returned separately, as meta. meta lacks the members that apply only
+// between the client and the proxy, and those for tracing. Each result is an object, or nil if it
+// would be empty.
 func (c Call) OtherParams(named ...string) (members, meta []byte) {
 	var others, metas rawjson.Object
 	rawjson.Members(c.params, func(key, value []byte, _ int) bool {
@@ -222,9 +222,10 @@ func (c Call) OtherParams(named ...string) (members, meta []byte) {
 	return members, meta
 }
 
-// WithMetaShown returns a copy of c with meta, the _meta that a person has seen, as returned
-// earlier by [Call.OtherParams]. The copy also contains those members of c's own _meta that
-// identify the request. It lacks all other tracing members, because the person has not seen them.
+// WithMetaShown returns a copy of c with the given _meta, which must be a result of
+// [Call.OtherParams] that has been shown to a person. The copy also contains those members of c's
+// own _meta that only identify the request. It lacks c's other tracing members, because the person
+// has not seen them.
 func (c Call) WithMetaShown(meta []byte) Call {
 	_, own := c.OtherParams()
 	same := bytes.Equal(own, meta)
@@ -251,8 +252,8 @@ func (c Call) WithMetaShown(meta []byte) Call {
 	return c
 }
 
-// identifiesRequest reports whether a member of _meta only identifies the request and carries no other
-// data.
+// identifiesRequest reports whether a member of _meta only identifies the request and carries no
+// other data.
 func identifiesRequest(key, value []byte) bool {
 	switch string(key) {
 	case keyProgressToken:

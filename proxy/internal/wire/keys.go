@@ -24,8 +24,8 @@ const (
 )
 
 // A parser that ignores case would accept keys like "Name" or "argument\u017f" as keys of the
-// protocol. Keys that differ from a known key only in case are therefore refused; otherwise, that
-// parser could read a member that this one ignores.
+// protocol, and could read a member that this parser ignores. Keys that differ from a known key
+// only in case are therefore refused.
 
 // These lists of known keys must not be modified.
 var (
@@ -49,7 +49,7 @@ var (
 	// resultKeys contains the members of a result that show how a call ended.
 	resultKeys = []string{"isError", "resultType", "task"}
 
-	// taskKeys contains the members of a task object read by the proxy.
+	// taskKeys contains the members of a task object that the proxy reads.
 	taskKeys = []string{"taskId", "status", "ttl", "ttlMs", "pollInterval", "pollIntervalMs", "result", "error"}
 )
 
@@ -85,7 +85,7 @@ func clip(key []byte) string {
 // messages, at any depth.
 const OwnMeta = "io.petrigate/"
 
-// isOwn reports whether a name begins with OwnMeta, ignoring case as some programs do.
+// isOwn reports whether a name begins with OwnMeta. It ignores case, because some programs do.
 func isOwn(name []byte) bool {
 	return len(name) >= len(OwnMeta) && bytes.EqualFold(name[:len(OwnMeta)], []byte(OwnMeta))
 }
@@ -122,8 +122,8 @@ const (
 )
 
 // mayHaveOwnPrefix reports whether doc contains the letters of the prefix, or escapes that may
-// represent them. It examines at most the given number of slashes and backslashes; if doc contains
-// more, it returns false for done.
+// represent them. It examines at most limit slashes and backslashes. If doc contains more, done is
+// false.
 func mayHaveOwnPrefix(doc []byte, limit int) (may, done bool) {
 	for at := 0; ; at++ {
 		i := bytes.IndexByte(doc[at:], '/')

@@ -29,7 +29,7 @@ type Message struct {
 	Result []byte // set in a response, unless Error is set
 	Error  []byte
 	Raw    []byte // the whole message
-	Number int64  // ID of a response from an upstream as an integer; otherwise 0
+	Number int64  // integer ID of a response from an upstream; otherwise 0
 
 	index index // positions of members in Params
 }
@@ -245,11 +245,11 @@ func IDKey(id []byte) string {
 	return string(id)
 }
 
-// ParseUpstream parses the envelope of a message from an upstream. It only checks that the brackets
-// in params, result and error are balanced, so these values end where they seem to end. It ignores
-// members not defined by JSON-RPC, and removes the proxy's own members at any depth. Some upstreams
-// write null for either result or error; that member counts as absent. The ID of a response must be
-// an integer, because the proxy sends no other IDs. A request may have any valid ID.
+// ParseUpstream parses the envelope of a message from an upstream. To find the ends of params,
+// result and error, it only checks that their brackets are balanced. It ignores members not defined
+// by JSON-RPC, and removes the proxy's own members at any depth. Some upstreams write null for
+// either result or error; that member counts as absent. The ID of a response must be an integer,
+// because the proxy sends no other IDs. A request may have any valid ID.
 func ParseUpstream(line []byte) (Message, error) {
 	line = oneLine(line, '\t')
 	var e envelope
@@ -338,8 +338,8 @@ func fieldOf(key []byte) fieldName {
 	return 0
 }
 
-// indexParams finds the members of params. It checks the rules for all methods: params and its
-// _meta must be objects, and no key may differ from a known key only in case.
+// indexParams finds the members of params. It also checks the rules that apply to all methods:
+// params and its _meta must be objects, and no key may differ from a known key only in case.
 func indexParams(id, params []byte) (index, *Fault) {
 	if params[0] != '{' {
 		return index{}, invalidParams(id, "not an object")
@@ -406,7 +406,7 @@ func NewFault(code int, message string) *Fault { return &Fault{Code: code, Messa
 
 func (f *Fault) Error() string { return f.Message }
 
-// Append appends the JSON-RPC error response with this fault.
+// Append appends the JSON-RPC error response that reports the fault.
 func (f *Fault) Append(dst []byte) []byte {
 	return AppendError(dst, f.ID, f.Code, f.Message, f.Data)
 }

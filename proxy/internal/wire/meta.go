@@ -25,7 +25,7 @@ func (m Meta) Clone() Meta {
 	return m
 }
 
-// ParseMeta parses the _meta of a message returned by [Parse], which may have any method. The
+// ParseMeta parses the _meta of a message returned by [Parse]. The message may have any method. The
 // caller must set the ID of the fault.
 func ParseMeta(message Message) (Meta, *Fault) {
 	var m Meta
@@ -53,15 +53,15 @@ func ParseMeta(message Message) (Meta, *Fault) {
 	return m, nil
 }
 
-// Maximum sizes, in bytes, of the parts of a client's self-description. The parts are stored for as
-// long as a session or a call.
+// Maximum sizes, in bytes, of what a client says about itself. The proxy keeps this data as long as
+// the session or the call lasts.
 const (
 	maxClientInfo   = 64 << 10 // size of clientInfo, which may contain icons
 	maxCapabilities = 16 << 10
 )
 
-// tooLong explains why a member of a client's self-description is too long, or returns "". Other
-// members may have any size.
+// tooLong returns an error message if the member describes the client and is too long, and ""
+// otherwise.
 func tooLong(key, value []byte) string {
 	most := len(value)
 	switch string(key) {
@@ -112,8 +112,8 @@ func (m *Meta) take(key, value []byte) (ok bool) {
 	return true
 }
 
-// isHopMember reports whether a _meta member applies only between two peers and must not be forwarded.
-// All members with the proxy's own prefix are of this kind.
+// isHopMember reports whether a _meta member applies only between two peers and must not be
+// forwarded. All members with the proxy's own prefix are of this kind.
 func isHopMember(key []byte) bool {
 	switch string(key) {
 	case keyProtocolVersion, keyClientInfo, keyClientCapabilities, keyLogLevel, keyServerInfo, keySubscriptionID:
@@ -130,9 +130,8 @@ func ProgressToken(params []byte) (token int64, ok bool) {
 	return token, err == nil
 }
 
-// WithSubscription returns the params of a notification for the subscription with the given ID, a
-// JSON value. It replaces the upstream's own subscription ID. If id is empty, the notification
-// belongs to no subscription.
+// WithSubscription returns the params of a notification with id, a JSON value, in place of the
+// upstream's own subscription ID. If id is empty, the params get no subscription ID.
 func WithSubscription(params []byte, id string) []byte {
 	meta, had := rawjson.Member(params, "_meta")
 	if had {

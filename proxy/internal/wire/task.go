@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// A Task holds the members of a task object read by the proxy.
+// A Task holds the members of a task object that the proxy reads.
 type Task struct {
 	ID      string
 	Status  TaskStatus

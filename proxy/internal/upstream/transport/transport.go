@@ -41,8 +41,8 @@ type DirectTransport struct {
 	idle []*directConn // idle connections, most recently used last
 }
 
-// RoundTrip sends the request once and never sends it again. Before it writes the request, it
-// detects whether the server has closed the connection.
+// RoundTrip sends the request and never retries it. Before it writes the request, it checks whether
+// the server has closed the connection.
 func (t *DirectTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	if !t.canServe(request) {
 		return t.Other.RoundTrip(request)
@@ -134,11 +134,11 @@ type directConn struct {
 	net       net.Conn
 	in        *bufio.Reader
 	out       *bufio.Writer
-	left      int64 // maximum number of bytes that may still be read as part of the header
+	left      int64 // number of bytes that may still be read as part of the header
 	since     time.Time
 }
 
-// Read reads from the connection, limiting the size of the header.
+// Read reads from the connection. It returns an error if the header is too long.
 func (c *directConn) Read(p []byte) (int, error) {
 	if c.left <= 0 {
 		return 0, errHeaderTooLong
