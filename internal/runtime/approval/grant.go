@@ -108,9 +108,9 @@ func newGrant(q *Request, t Terms, most time.Duration, channel, actor string, no
 	}, nil
 }
 
-// The method most returns the maximum lifetime of g, which is longer for a grant that ends with its
+// maxLifetime returns the maximum lifetime of g, which is longer for a grant that ends with its
 // session.
-func (g *Grant) most() time.Duration {
+func (g *Grant) maxLifetime() time.Duration {
 	if g.ToEnd {
 		return MaxSession
 	}

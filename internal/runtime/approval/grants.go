@@ -190,7 +190,7 @@ func (s *Grants) learn(row backend.Approval) error {
 	if err := json.Unmarshal(row.Data, &g); err != nil || g.ID != row.ID || grantKey(g.ID) != row.Key || g.Key.Session != row.Session {
 		return fmt.Errorf("grant %s in the state database is damaged", row.ID)
 	}
-	if State(row.State) != Approved || !s.now().Before(g.Until) || g.Until.Sub(g.Created) > g.most() {
+	if State(row.State) != Approved || !s.now().Before(g.Until) || g.Until.Sub(g.Created) > g.maxLifetime() {
 		s.drop(g.ID)
 		return nil
 	}

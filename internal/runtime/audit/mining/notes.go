@@ -76,8 +76,8 @@ func (s *ruleActivity) count(e *trail.Entry) {
 	}
 }
 
-// The method would describes the effect that the net would have had outside shadow mode.
-func (n *netActivity) would() string {
+// shadowEffect describes the effect that the net would have had outside shadow mode.
+func (n *netActivity) shadowEffect() string {
 	var all []string
 	if n.refuse > 0 {
 		all = append(all, "refused "+calls(n.refuse))
@@ -98,7 +98,7 @@ func (s *ruleActivity) notes(least int) []Note {
 		if n.refuse+n.ask > 0 {
 			would++
 			note.Kind, note.Count = "shadow", n.refuse+n.ask
-			note.Text = fmt.Sprintf("in shadow, %s would have %s in %s", where, n.would(), text.Count(len(n.sessions), "session"))
+			note.Text = fmt.Sprintf("in shadow, %s would have %s in %s", where, n.shadowEffect(), text.Count(len(n.sessions), "session"))
 			all = append(all, note)
 		}
 		if n.approved >= least && n.denied == 0 {
