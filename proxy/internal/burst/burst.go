@@ -89,11 +89,11 @@ func (b *Burst) Flush() { b.run(true) }
 // End ends the burst and runs the held-back steps.
 func (b *Burst) End() { b.run(false) }
 
-// run runs the held-back steps. If stays is true, the burst continues afterwards.
-func (b *Burst) run(stays bool) {
+// run runs the held-back steps. If active is true, the burst continues afterwards.
+func (b *Burst) run(active bool) {
 	b.mu.Lock()
 	steps := b.steps
-	b.steps, b.active = nil, b.active && stays
+	b.steps, b.active = nil, b.active && active
 	b.mu.Unlock()
 	for _, s := range steps {
 		s.Continue()

@@ -29,11 +29,11 @@ const pushName = "0"
 // broken reconnects with the ID of the last event that it has received. Nothing is allocated before
 // the first message. A Push is safe for concurrent use.
 type Push struct {
-	news func(message []byte) bool
+	isNotice func(message []byte) bool
 
 	mu       sync.Mutex
-	sent     []pushed // written messages that the client might have missed
-	waiting  []pushed
+	sent     []pushedMessage // written messages that the client might have missed
+	waiting  []pushedMessage
 	last     int           // number of the newest event
 	open     int           // number of open GET streams
 	replaced chan struct{} // closed when the client resumes the stream; nil before the first stream
@@ -44,16 +44,16 @@ type Push struct {
 	closed chan struct{}
 }
 
-// A pushed value is a message in the stream with its event number.
-type pushed struct {
+// A pushedMessage value is a message in the stream with its event number.
+type pushedMessage struct {
 	number  int
 	message []byte
 }
 
-// NewPush returns a Push. The function news reports whether a message only announces a change; of
+// NewPush returns a Push. The function isNotice reports whether a message only announces a change; of
 // identical announcements, the Push queues only one.
-func NewPush(news func(message []byte) bool) *Push {
-	return &Push{news: news}
+func NewPush(isNotice func(message []byte) bool) *Push {
+	return &Push{isNotice: isNotice}
 }
 
 // Send queues a message for the client, and writes it immediately if a stream is open.
@@ -61,7 +61,7 @@ func (s *Push) Send(parts ...[]byte) {
 	message := bytes.Join(parts, nil)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.news(message) {
+	if s.isNotice(message) {
 		for _, e := range s.waiting {
 			if bytes.Equal(e.message, message) { // the same announcement is already queued
 				return
@@ -69,18 +69,18 @@ func (s *Push) Send(parts ...[]byte) {
 		}
 	}
 	s.last++
-	s.waiting = append(s.waiting, pushed{s.last, message})
+	s.waiting = append(s.waiting, pushedMessage{s.last, message})
 	if s.open > 0 {
-		s.waiting = s.bounded(s.waiting, maxPushed, maxPushedBytes)
+		s.waiting = s.trim(s.waiting, maxPushed, maxPushedBytes)
 		s.wake.Send()
 	} else {
-		s.waiting = s.bounded(s.waiting, maxKept, maxKeptBytes)
+		s.waiting = s.trim(s.waiting, maxKept, maxKeptBytes)
 	}
 }
 
-// bounded removes events until both limits are met, and returns the rest. It removes the oldest
+// trim removes events until both limits are met, and returns the rest. It removes the oldest
 // messages first, and announcements of changes last.
-func (s *Push) bounded(events []pushed, count, size int) []pushed {
+func (s *Push) trim(events []pushedMessage, count, size int) []pushedMessage {
 	total := 0
 	for _, e := range events {
 		total += len(e.message)
@@ -88,7 +88,7 @@ func (s *Push) bounded(events []pushed, count, size int) []pushed {
 	for len(events) > count || total > size {
 		least := 0
 		for i, e := range events {
-			if !s.news(e.message) {
+			if !s.isNotice(e.message) {
 				least = i
 				break
 			}
@@ -165,7 +165,7 @@ func seenPushed(lastEventID string) int {
 	return -1
 }
 
-func writePushed(w http.ResponseWriter, events []pushed) {
+func writePushed(w http.ResponseWriter, events []pushedMessage) {
 	for _, e := range events {
 		writeEventID(w, pushID(e.number), [][]byte{e.message})
 	}
@@ -175,7 +175,7 @@ func writePushed(w http.ResponseWriter, events []pushed) {
 // that event: the new stream replaces the earlier streams, which the client must have lost, and
 // receives the messages written to them after the event. join also returns the number of the last
 // event before the new stream.
-func (s *Push) join(seen int) (replaced <-chan struct{}, from int, missed []pushed) {
+func (s *Push) join(seen int) (replaced <-chan struct{}, from int, missed []pushedMessage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.wake == nil {
@@ -215,13 +215,13 @@ func (s *Push) leave() {
 		s.wake.Send()
 	}
 	if s.open == 0 {
-		s.waiting = s.bounded(s.waiting, maxKept, maxKeptBytes)
+		s.waiting = s.trim(s.waiting, maxKept, maxKeptBytes)
 	}
 }
 
 // take returns the messages queued for a stream, and stores them, within the limits, in case the
 // stream is resumed. It returns nil if another stream has replaced this one.
-func (s *Push) take(replaced <-chan struct{}) []pushed {
+func (s *Push) take(replaced <-chan struct{}) []pushedMessage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	select {
@@ -232,7 +232,7 @@ func (s *Push) take(replaced <-chan struct{}) []pushed {
 	events := s.waiting
 	s.waiting = nil
 	if len(events) > 0 {
-		s.sent = s.bounded(append(s.sent, events...), maxKept, maxKeptBytes)
+		s.sent = s.trim(append(s.sent, events...), maxKept, maxKeptBytes)
 	}
 	return events
 }

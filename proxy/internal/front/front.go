@@ -76,7 +76,7 @@ func (f *Front) begin(ctx context.Context, q session.Request) (serve func()) {
 	return func() {
 		defer cancel(nil)
 		defer requests.Answered()
-		defer f.Life.Recovered(m.Method, m.ID, q.Stream)
+		defer f.Life.Recover(m.Method, m.ID, q.Stream)
 		q.Answer(result())
 	}
 }

@@ -37,8 +37,8 @@ const (
 	protocolHeader = "Mcp-Protocol-Version"
 )
 
-// onlyOnce lists the headers that a request must not repeat.
-var onlyOnce = [...]string{protocolHeader, sessionHeader, "Mcp-Method", "Mcp-Name", "Content-Type"}
+// singleHeaders lists the headers that a request must not repeat.
+var singleHeaders = [...]string{protocolHeader, sessionHeader, "Mcp-Method", "Mcp-Name", "Content-Type"}
 
 // An exchange lasts from an HTTP request until its response ends. It holds the resources to release
 // at that time, so that the functions that acquire them can return while the call is waiting.
@@ -57,7 +57,7 @@ type exchange struct {
 
 // checkMediaType refuses a request unless its headers clearly declare the body as JSON.
 func checkMediaType(w http.ResponseWriter, r *http.Request) bool {
-	for _, name := range onlyOnce {
+	for _, name := range singleHeaders {
 		if len(r.Header[name]) > 1 {
 			http.Error(w, "the header "+name+" is given twice", http.StatusBadRequest)
 			return false
@@ -138,9 +138,9 @@ func newPost(w http.ResponseWriter, r *http.Request, m wire.Message, logs *event
 	})
 }
 
-// resumable returns the logs that let the client resume its streams, or nil if the client's
+// resumeLogs returns the logs that let the client resume its streams, or nil if the client's
 // revision does not support resuming.
-func resumable(c *session.Client) *events.Logs {
+func resumeLogs(c *session.Client) *events.Logs {
 	if !events.Resumable(c.PeerOf(wire.Meta{}).Protocol) {
 		return nil
 	}

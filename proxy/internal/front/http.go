@@ -62,7 +62,7 @@ func (h *handler) exchange(x *exchange) {
 
 // wait returns once the call has been answered.
 func (h *handler) wait(c *pipeline.Call) {
-	defer h.front.Life.Recovered(c.Method, c.ID, c.Stream)
+	defer h.front.Life.Recover(c.Method, c.ID, c.Stream)
 	c.Wait()
 }
 
@@ -149,7 +149,7 @@ func (h *handler) post(x *exchange) {
 		h.stateless(x, m, meta)
 		return
 	}
-	h.inSession(x, m, meta)
+	h.serveInSession(x, m, meta)
 }
 
 // stateless serves a message of revision 2026-07-28. The message itself describes its client and
@@ -174,7 +174,7 @@ func (h *handler) stateless(x *exchange, m wire.Message, meta wire.Meta) {
 		f.Router.ClientNotification(c, m) // Finish responds that the notification was accepted
 		return
 	}
-	defer f.Life.Recovered(m.Method, m.ID, s)
+	defer f.Life.Recover(m.Method, m.ID, s)
 	if spec.IsCall(m.Method) {
 		if t, ok := f.Pipeline.Prepare(c, m, meta, s); ok {
 			t.Headers, t.Turn = r.Header, x.turn

@@ -16,8 +16,8 @@ import (
 // be modified.
 var retrySoon = []string{"1"}
 
-// inSession serves a message in a revision that has sessions.
-func (h *handler) inSession(x *exchange, m wire.Message, meta wire.Meta) {
+// serveInSession serves a message in a revision that has sessions.
+func (h *handler) serveInSession(x *exchange, m wire.Message, meta wire.Meta) {
 	w, r, principal := x.w, x.r, x.caller.Principal
 	if v := first(r, protocolHeader); v != "" && !mcp.IsValidProtocolVersion(v) {
 		http.Error(w, "unsupported protocol version", http.StatusBadRequest)
@@ -81,7 +81,7 @@ func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal s
 	}
 	s := newPost(w, r, m, nil)
 	defer s.Finish(r)
-	defer f.Life.Recovered(m.Method, m.ID, s)
+	defer f.Life.Recover(m.Method, m.ID, s)
 	w.Header().Set(sessionHeader, c.ID)
 	q := session.Request{Client: c, Message: m, Meta: meta, Stream: s}
 	result, err := f.Router.ClientRequest(r.Context(), q)
@@ -146,9 +146,9 @@ func (h *handler) delete(w http.ResponseWriter, r *http.Request, principal strin
 // lost connection does not.
 func (h *handler) request(x *exchange, c *session.Client, m wire.Message, meta wire.Meta) {
 	f := h.front
-	s := newPost(x.w, x.r, m, resumable(c))
+	s := newPost(x.w, x.r, m, resumeLogs(c))
 	x.post = s
-	defer f.Life.Recovered(m.Method, m.ID, s)
+	defer f.Life.Recover(m.Method, m.ID, s)
 	if !spec.IsCall(m.Method) {
 		q := session.Request{Client: c, Message: m, Meta: meta, Stream: s}
 		if serve := f.begin(context.WithoutCancel(x.r.Context()), q); serve != nil {

@@ -242,7 +242,7 @@ func (r *reader) call(m wire.Message, meta wire.Meta) {
 		t.Burst = nil // the call no longer belongs to the burst
 		t.Bind(r.ctx)
 		r.calls.Go(func() {
-			defer r.Life.Recovered(t.Method, t.ID, t.Stream)
+			defer r.Life.Recover(t.Method, t.ID, t.Stream)
 			run()
 		})
 	}
@@ -250,6 +250,6 @@ func (r *reader) call(m wire.Message, meta wire.Meta) {
 		r.duplicateCall(t)
 		return
 	}
-	defer r.Life.Recovered(t.Method, t.ID, t.Stream)
+	defer r.Life.Recover(t.Method, t.ID, t.Stream)
 	r.Pipeline.Serve(t)
 }

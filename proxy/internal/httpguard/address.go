@@ -20,7 +20,7 @@ func newAddresses(access Access, host, port string) addresses {
 	for _, h := range access.Hosts {
 		a.hosts[strings.ToLower(h)] = true
 	}
-	if !unspecified(host) { // web pages can send requests to 0.0.0.0
+	if !isUnspecified(host) { // web pages can send requests to 0.0.0.0
 		a.hosts[strings.ToLower(host)] = true
 	}
 	usual := map[bool]string{false: "80", true: "443"}[access.TLS] // default port, which clients omit from the Host header
@@ -92,8 +92,8 @@ func loopback(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// unspecified reports whether a listener with this host listens on all interfaces.
-func unspecified(host string) bool {
+// isUnspecified reports whether a listener with this host listens on all interfaces.
+func isUnspecified(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return host == "" || err == nil && ip.Unmap().WithZone("").IsUnspecified()
 }

@@ -176,13 +176,13 @@ func (g *Guard) Trusted(r *http.Request) bool {
 	return Local(r)
 }
 
-// forwardedBy lists the headers added by reverse proxies. The actual sender of a request with such
+// forwardingHeaders lists the headers added by reverse proxies. The actual sender of a request with such
 // a header may be anywhere.
-var forwardedBy = [...]string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via"}
+var forwardingHeaders = [...]string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via"}
 
 // Local reports whether a request was sent from this machine and is addressed to localhost.
 func Local(r *http.Request) bool {
-	for _, name := range forwardedBy {
+	for _, name := range forwardingHeaders {
 		if len(r.Header[name]) > 0 {
 			return false
 		}

@@ -80,7 +80,7 @@ func (l *limit) read(r io.Reader, announced int64, principal string) (body []byt
 	body = make([]byte, 0, maxUncounted)
 	for err == nil {
 		if len(body) == cap(body) {
-			body = grown(body, announced)
+			body = grow(body, announced)
 		}
 		var n int
 		n, err = r.Read(body[len(body):min(cap(body), len(body)+maxUncounted)])
@@ -95,12 +95,12 @@ func (l *limit) read(r io.Reader, announced int64, principal string) (body []byt
 		release()
 		return nil, nil, err
 	}
-	return trimmed(body), release, nil
+	return trim(body), release, nil
 }
 
-// grown copies body to a slice with twice the capacity, but not more than the announced length plus
+// grow copies body to a slice with twice the capacity, but not more than the announced length plus
 // one byte. The extra byte is needed to detect the end.
-func grown(body []byte, announced int64) []byte {
+func grow(body []byte, announced int64) []byte {
 	room := 2 * cap(body)
 	if n := int(announced) + 1; n > cap(body) {
 		room = min(room, n)
@@ -108,8 +108,8 @@ func grown(body []byte, announced int64) []byte {
 	return append(make([]byte, 0, room), body...)
 }
 
-// trimmed returns body, or a copy of it if body has much unused capacity.
-func trimmed(body []byte) []byte {
+// trim returns body, or a copy of it if body has much unused capacity.
+func trim(body []byte) []byte {
 	if cap(body)-len(body) > len(body)/8 {
 		return bytes.Clone(body)
 	}

@@ -55,9 +55,9 @@ func (l *Lifetime) Wait() {
 	l.Unrecorded.Wait()
 }
 
-// Recovered recovers from a panic while handling a request, and responds with an internal error. It
+// Recover recovers from a panic while handling a request, and responds with an internal error. It
 // must be deferred directly.
-func (l *Lifetime) Recovered(method string, id []byte, s spec.Stream) {
+func (l *Lifetime) Recover(method string, id []byte, s spec.Stream) {
 	if v := recover(); v != nil {
 		l.Log.Error("a request panicked", "method", method, "panic", v, "stack", string(debug.Stack()))
 		s.Reply(wire.AppendError(nil, id, wire.CodeInternal, "The request failed inside the proxy; it was not continued.", nil))

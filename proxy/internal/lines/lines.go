@@ -82,9 +82,9 @@ const (
 // to be scheduled. mu guards the fields below it, and is released during a write, while writing is
 // true.
 type Writer struct {
-	// Aside makes the Writer use a goroutine of its own for writing, so that senders never wait for
+	// OwnGoroutine makes the Writer use a goroutine of its own for writing, so that senders never wait for
 	// this output. It must be set before the first Send.
-	Aside bool
+	OwnGoroutine bool
 
 	out    io.Writer
 	broken chan struct{} // closed at the first error, or by Close
@@ -115,7 +115,7 @@ func (w *Writer) Send(parts ...[]byte) {
 		return
 	case len(w.queue) > maxNews && wire.IsNotification(parts[0]): // drop the notification, because no client waits for it
 		return
-	case !w.writing && !w.Aside && slices.ContainsFunc(parts, func(part []byte) bool { return len(part) >= bigPart }):
+	case !w.writing && !w.OwnGoroutine && slices.ContainsFunc(parts, func(part []byte) bool { return len(part) >= bigPart }):
 		w.writeBig(parts)
 		return
 	}
@@ -181,7 +181,7 @@ func (w *Writer) Uncork() {
 
 // begin writes the queue or, if Aside is set, starts a goroutine that does.
 func (w *Writer) begin() {
-	if !w.Aside {
+	if !w.OwnGoroutine {
 		w.drain(w.take())
 		return
 	}

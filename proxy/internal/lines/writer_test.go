@@ -29,7 +29,7 @@ func TestNewsAreDropped(t *testing.T) {
 	for _, aside := range []bool{false, true} {
 		out := &blocked{release: make(chan struct{}), entered: make(chan struct{}, 1)}
 		w := NewWriter(out)
-		w.Aside = aside
+		w.OwnGoroutine = aside
 		done := make(chan struct{})
 		go func() {
 			defer close(done)

@@ -34,7 +34,7 @@ type member struct {
 func (l *Members) Add(upstream string, page []byte) {
 	rawjson.Members(page, func(key, value []byte, _ int) bool {
 		switch {
-		case leftOut(string(key)) || string(key) == mcp.MetaKeyServerInfo && !l.Alone:
+		case isLeftOut(string(key)) || string(key) == mcp.MetaKeyServerInfo && !l.Alone:
 		case string(key) == "_meta" && rawjson.Kind(value) == '{':
 			if l.meta == nil {
 				l.meta = &Members{Alone: l.Alone}
@@ -63,11 +63,11 @@ func (l *Members) note(m *member) {
 	}
 }
 
-// leftOut reports whether a member must be left out because it contains the elements, describes a
+// isLeftOut reports whether a member must be left out because it contains the elements, describes a
 // single page, or limits how long the result may be cached (the proxy's result changes with the
 // markings). It ignores the case of letters, as some clients do. Variants of _meta are left out,
 // too.
-func leftOut(key string) bool {
+func isLeftOut(key string) bool {
 	known := []string{"nextCursor", "resultType", "ttlMs", "cacheScope", "tools", "prompts", "resources", "resourceTemplates"}
 	return slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(key, k) }) ||
 		key != "_meta" && strings.EqualFold(key, "_meta")

@@ -44,10 +44,10 @@ func Read(object []byte, prefix string) (t Tool, problem string) {
 	if !ok || !toolname.Valid(name) {
 		return t, "the tool name " + text.Escape(string(lit[:min(len(lit), maxName)])) + " is outside [A-Za-z0-9_./-]{1,128}"
 	}
-	if problem := unreadable(object); problem != "" {
+	if problem := findFlaw(object); problem != "" {
 		return t, "the tool " + name + " " + problem
 	}
-	t = Tool{Name: name, Exposed: toolname.Exposed(prefix, name), Object: object, Definition: wire.Digest(object), Mirrored: mirrored(object)}
+	t = Tool{Name: name, Exposed: toolname.Exposed(prefix, name), Object: object, Definition: wire.Digest(object), Mirrored: parseMirrored(object)}
 	if t.Exposed != name {
 		t.Object = wire.ReplaceMember(nil, object, "name", rawjson.AppendString(nil, t.Exposed))
 	}
@@ -57,9 +57,9 @@ func Read(object []byte, prefix string) (t Tool, problem string) {
 	return t, ""
 }
 
-// mirrored returns the tool, as parsed by mcp-go, if some of its arguments must be mirrored in
+// parseMirrored returns the tool, as parsed by mcp-go, if some of its arguments must be mirrored in
 // headers, and nil otherwise.
-func mirrored(object []byte) *mcp.Tool {
+func parseMirrored(object []byte) *mcp.Tool {
 	schema, _ := rawjson.Member(object, "inputSchema")
 	t := &mcp.Tool{RawInputSchema: schema}
 	if !bytes.Contains(schema, []byte("x-mcp-header")) || len(mcp.ExtractParamHeaderBindings(t)) == 0 {
@@ -68,9 +68,9 @@ func mirrored(object []byte) *mcp.Tool {
 	return t
 }
 
-// unreadable explains why clients might misinterpret the tool or reject the whole list because of
+// findFlaw explains why clients might misinterpret the tool or reject the whole list because of
 // it. It returns "" if the tool is readable.
-func unreadable(object []byte) string {
+func findFlaw(object []byte) string {
 	_, _, variant := rawjson.Variants(object, "name")
 	schema, _ := rawjson.Member(object, "inputSchema")
 	switch {
@@ -82,9 +82,9 @@ func unreadable(object []byte) string {
 	return ""
 }
 
-// Crowded returns a warning if some known clients perform worse with n tools or refuse some of
+// CrowdWarning returns a warning if some known clients perform worse with n tools or refuse some of
 // them, and "" otherwise.
-func Crowded(n int) (warning string) {
+func CrowdWarning(n int) (warning string) {
 	for _, c := range [...]struct {
 		more    int
 		clients string

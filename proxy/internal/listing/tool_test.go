@@ -51,7 +51,7 @@ func TestRead(t *testing.T) {
 // TestCrowded checks that the warning names the highest threshold that is exceeded.
 func TestCrowded(t *testing.T) {
 	for n, want := range map[int]string{0: "", 40: "", 41: "more than 40 ", 101: "more than 100 ", 129: "more than 128 "} {
-		if got := Crowded(n); !strings.HasPrefix(got, want) || got != "" && want == "" {
+		if got := CrowdWarning(n); !strings.HasPrefix(got, want) || got != "" && want == "" {
 			t.Errorf("%d: %q", n, got)
 		}
 	}

@@ -82,7 +82,7 @@ func (c *Call) AnswerOnly(a answer) {
 	switch {
 	case refused && c.Method != spec.CallTool:
 		c.Stream.Reply(wire.AppendError(nil, c.ID, wire.CodeInvalidRequest, r.Text, nil))
-	case refused && c.asTask(): // the client expects a CreateTaskResult and cannot read a tool result
+	case refused && c.wantsTask(): // the client expects a CreateTaskResult and cannot read a tool result
 		c.Stream.Reply(wire.AppendError(nil, c.ID, wire.CodeInvalidRequest, r.Text, r.meta()))
 	default:
 		c.Stream.Reply(a.append(nil, c.ID, c.Peer.Rev))
@@ -132,15 +132,15 @@ func (c *Call) deliver(r upstream.Reply, facts wire.Facts) {
 	case errors.Is(r.Err, spec.ErrCancelled) || errors.Is(r.Err, spec.ErrGone) || errors.Is(r.Err, context.Canceled):
 		c.end(nil) // no client is waiting for a response
 	case r.Err != nil:
-		c.answer(c.failed(r.Err))
+		c.answer(c.failureAnswer(r.Err))
 	case r.Error != nil:
 		c.pipeline.Reverse.URLElicitations.At(c.Tool.Upstream).RecordError(c.Client, r.Error)
 		c.replyRaw(wire.ErrorHead(c.ID), r.Error)
 	case facts.IsHandle() && c.Method == spec.CallTool:
-		c.answer(unanswered("unknown", gate.Unknown, fmt.Sprintf(
+		c.answer(unansweredRefusal("unknown", gate.Unknown, fmt.Sprintf(
 			"The outcome of %s is unknown: the upstream turned it into a task that petrigate cannot follow. Find out before calling it again.", c.Tool.Exposed)))
 	case facts.Type == wire.TypeInputRequired:
-		c.answer(unanswered("unsupported", gate.Failure, fmt.Sprintf(
+		c.answer(unansweredRefusal("unsupported", gate.Failure, fmt.Sprintf(
 			"The upstream asked for more input before running %s, which is not supported yet; the call did not complete.", c.Tool.Exposed)))
 	default:
 		result := r.Result
@@ -151,29 +151,29 @@ func (c *Call) deliver(r upstream.Reply, facts wire.Facts) {
 	}
 }
 
-// failed returns the response to a call that the server did not reply to, because of err.
-func (c *Call) failed(err error) answer {
+// failureAnswer returns the response to a call that the server did not reply to, because of err.
+func (c *Call) failureAnswer(err error) answer {
 	name := c.Tool.Upstream.Config.Name
-	if a := c.unauthorized(err); a != nil {
+	if a := c.unauthorizedAnswer(err); a != nil {
 		return a
 	}
-	if held, ok := errors.AsType[*resendRefused](err); ok {
+	if held, ok := errors.AsType[*resendError](err); ok {
 		return held.refusal
 	}
 	if errors.Is(err, upstream.ErrNotSent) {
-		return unanswered("unavailable", gate.Failure, fmt.Sprintf("The upstream %s could not be reached; %s was not called.", name, c.Tool.Exposed))
+		return unansweredRefusal("unavailable", gate.Failure, fmt.Sprintf("The upstream %s could not be reached; %s was not called.", name, c.Tool.Exposed))
 	}
 	if neverRan(err) {
-		return unanswered("unavailable", gate.Failure, fmt.Sprintf("The upstream %s rejected the request: %v. %s did not run.", name, err, c.Tool.Exposed))
+		return unansweredRefusal("unavailable", gate.Failure, fmt.Sprintf("The upstream %s rejected the request: %v. %s did not run.", name, err, c.Tool.Exposed))
 	}
-	return unanswered("unknown", gate.Unknown, fmt.Sprintf(
+	return unansweredRefusal("unknown", gate.Unknown, fmt.Sprintf(
 		"The outcome of %s is unknown: upstream %s: %v. It may or may not have taken effect; find out before calling it again.",
 		c.Tool.Exposed, name, err))
 }
 
-// unauthorized returns the response to a call that was not forwarded because the upstream requires
+// unauthorizedAnswer returns the response to a call that was not forwarded because the upstream requires
 // credentials, or nil if err has another cause.
-func (c *Call) unauthorized(err error) answer {
+func (c *Call) unauthorizedAnswer(err error) answer {
 	u, ok := errors.AsType[*upstream.Unauthorized](err)
 	if !ok {
 		return nil

@@ -49,13 +49,13 @@ func (p *Pipeline) Resolve(person, id string, approve bool, channel, actor, reas
 // person can be asked, it returns the refusal to send to the client.
 func (q *askedCall) openRequest() (*approval.Request, answer) {
 	key := q.key()
-	r, err := q.Approvals.Open(key, q.shown(), q.asked.Ask)
+	r, err := q.Approvals.Open(key, q.displayedCall(), q.asked.Ask)
 	if errors.Is(err, approval.ErrStore) {
 		q.Life.Log.Error("could not ask for approval", "tool", q.call.Tool.Canonical, "error", err)
 		err = approval.ErrStore
 	}
 	if err != nil {
-		return nil, q.denied(fmt.Sprintf("%s requires human approval, but %v.", q.call.Tool.Exposed, err), nil)
+		return nil, q.refuseDenied(fmt.Sprintf("%s requires human approval, but %v.", q.call.Tool.Exposed, err), nil)
 	}
 	return r, nil
 }
@@ -85,14 +85,14 @@ func (p *Pipeline) text(r *approval.Request) string {
 	return p.Approvals.Look(r).Text(p.Where, p.Life.Now())
 }
 
-// waiting returns the refusal for a call that is still waiting for a person's answer.
-func waiting(text string, r *approval.Request) refusal {
+// waitingRefusal returns the refusal for a call that is still waiting for a person's answer.
+func waitingRefusal(text string, r *approval.Request) refusal {
 	return refusal{&admission.Refused{Text: text, Facts: admission.Facts{Decision: "ask", Kind: "approval", Approval: r.ID}}}
 }
 
-// denied refuses a call that was not approved. It receives the person's answer, or nil if no person
+// refuseDenied refuses a call that was not approved. It receives the person's answer, or nil if no person
 // has answered.
-func (q *askedCall) denied(text string, said *admission.Consent) answer {
+func (q *askedCall) refuseDenied(text string, said *admission.Consent) answer {
 	return refusal{q.Admission.Deny(q.Life.Ctx, q.call.admission(), q.asked.Ask, text, said)}
 }
 
@@ -106,17 +106,17 @@ func (q *askedCall) key() approval.Key {
 	arguments := rawjson.Without(q.call.params.Arguments, q.asked.Generation.Policy.Ignored(&q.call.admitting.Gate))
 	return approval.Key{
 		Session: q.call.State.ID, Tool: q.call.Tool.Canonical, Definition: q.call.Tool.Definition,
-		Arguments: wire.Digest(arguments), Beside: q.call.besideDigest(), Policy: q.asked.Generation.Fingerprint, Steps: wire.Digest([]byte(steps)),
+		Arguments: wire.Digest(arguments), Beside: q.call.otherParamsDigest(), Policy: q.asked.Generation.Fingerprint, Steps: wire.Digest([]byte(steps)),
 	}
 }
 
-// shown returns the call in the form displayed to people.
-func (q *askedCall) shown() approval.Call {
+// displayedCall returns the call in the form displayed to people.
+func (q *askedCall) displayedCall() approval.Call {
 	client := q.call.Peer.Name
 	if q.call.Peer.Version != "" {
 		client += " " + q.call.Peer.Version
 	}
-	beside, meta := q.call.beside()
+	beside, meta := q.call.otherParams()
 	return approval.Call{
 		Upstream: q.call.Tool.Upstream.Config.Name, Tool: q.call.Tool.Name,
 		Arguments: q.call.params.Arguments, Size: len(q.call.params.Arguments), SHA256: wire.Digest(q.call.params.Arguments), Beside: beside, Meta: meta,
@@ -125,9 +125,9 @@ func (q *askedCall) shown() approval.Call {
 	}
 }
 
-// shownBeside returns the params displayed to people, other than the arguments.
-func (q *askedCall) shownBeside() *rounds.Approved {
-	members, meta := q.call.beside()
+// approvedParams returns the params displayed to people, other than the arguments.
+func (q *askedCall) approvedParams() *rounds.Approved {
+	members, meta := q.call.otherParams()
 	if len(meta) > MaxKeptWhole {
 		meta = nil
 	}
@@ -188,7 +188,7 @@ func (q *askedCall) elicit(r *approval.Request, channel string) prompt {
 		e.id = lifetime.RandomID("pg-")
 	}
 	context.AfterFunc(q.call.ctx, func() {
-		if !q.call.wanted() {
+		if !q.call.isWanted() {
 			close(e.gone)
 		}
 	})
@@ -257,14 +257,14 @@ func (p *Pipeline) question(r *approval.Request, channel, id string) []byte {
 	return asking.Page(fmt.Sprintf("Allow %s? The page of approval %s shows the complete call.", p.Approvals.Look(r).Call.Subject(), r.ID), p.Approval.Page(r.ID), id)
 }
 
-// An inputRequired is an answer with an InputRequiredResult (2026-07-28), which asks the client for
+// An inputAnswer is an answer with an InputRequiredResult (2026-07-28), which asks the client for
 // another round.
-type inputRequired struct {
+type inputAnswer struct {
 	state    string
 	question []byte // params of elicitation/create; nil if no question is asked
 }
 
-func (a inputRequired) append(dst, id []byte, _ *rev.Rev) []byte {
+func (a inputAnswer) append(dst, id []byte, _ *rev.Rev) []byte {
 	return wire.AppendResult(dst, id, asking.InputRequired(a.question, a.state))
 }
 

@@ -17,7 +17,7 @@ import (
 // resume, or nil if the call has not waited yet. Each event during a wait is handled on a fresh
 // stack, because a waiting goroutine retains the memory of a stack that has grown.
 func (q *askedCall) ask(w *personWait) {
-	a, held := q.askUntilHeld(w)
+	a, held := q.continueUntilWait(w)
 	if held != nil {
 		q.call.Spawn(func() {
 			held.event = held.hold.Wait(held.shown.callGone)
@@ -31,16 +31,16 @@ func (q *askedCall) ask(w *personWait) {
 	}
 }
 
-// askUntilHeld continues the call until it must wait for a person's answer, and then returns the
-// wait. If the call is refused, askUntilHeld returns the refusal instead. If the call has been
+// continueUntilWait continues the call until it must wait for a person's answer, and then returns the
+// wait. If the call is refused, continueUntilWait returns the refusal instead. If the call has been
 // forwarded or has already been ended, both results are nil.
-func (q *askedCall) askUntilHeld(w *personWait) (a answer, held *personWait) {
+func (q *askedCall) continueUntilWait(w *personWait) (a answer, held *personWait) {
 	defer func() {
 		if held == nil { // withdraw the call before its client gets the response, because the client can then reuse the ID
 			q.Admission.Withdraw(context.Background(), q.call.State.Key(), q.asked)
 		}
 	}()
-	if w != nil && q.stillHeld(w) {
+	if w != nil && q.handleEvent(w) {
 		return nil, w
 	}
 	for {
@@ -68,18 +68,18 @@ func (q *askedCall) decideAgain(w *personWait) (a answer, done bool) {
 	q.Approvals.Release(r, w.parked != nil)
 	switch {
 	case w.parked != nil:
-		q.RecordRefusal(q.call, waiting("waiting for a person", r))
+		q.RecordRefusal(q.call, waitingRefusal("waiting for a person", r))
 		return w.parked, true
 	case w.state == approval.Consumed: // another call has used the approval
 		return nil, false
 	case w.state != approval.Approved:
 		said := q.Approvals.Status(r)
 		said.State = w.state
-		return q.denied(asking.NoConsent(q.call.Tool.Exposed, r, said, !q.call.wanted(), q.call.ctx.Err() != nil, q.Life.Now()), q.consent(r)), true
+		return q.refuseDenied(asking.NoConsent(q.call.Tool.Exposed, r, said, !q.call.isWanted(), q.call.ctx.Err() != nil, q.Life.Now()), q.consent(r)), true
 	case q.toolChanged():
-		return q.denied(fmt.Sprintf("%s has changed since a person was asked about it. Call it again to ask again.", q.call.Tool.Exposed), nil), true
+		return q.refuseDenied(fmt.Sprintf("%s has changed since a person was asked about it. Call it again to ask again.", q.call.Tool.Exposed), nil), true
 	}
-	if a := q.unrecordable(q.call); a != nil { // the approval has not been used, so a later call can still use it
+	if a := q.checkRecordable(q.call); a != nil { // the approval has not been used, so a later call can still use it
 		return a, true
 	}
 	if a := q.reserve(q.call); a != nil { // here, too, a later call can still use the approval
@@ -119,7 +119,7 @@ func (q *askedCall) redeem(r *approval.Request) (a answer, used bool) {
 	switch d := d.(type) {
 	case *admission.Admitted:
 		q.Approvals.Used(r, true)
-		q.call.approved = q.shownBeside()
+		q.call.approved = q.approvedParams()
 		q.call.input = input{ours: q.call.input.ours} // drop the input that the client has sent, because no person has seen it
 		q.Advertiser.Touch(q.call.State)
 		q.call.trace.endApproval(admission.Result{Decision: "allow"})
@@ -131,7 +131,7 @@ func (q *askedCall) redeem(r *approval.Request) (a answer, used bool) {
 		q.call.release(slot | taskSlot)
 		q.Admission.Withdraw(q.Life.Ctx, q.call.State.Key(), d)
 		other := askedCall{q.Pipeline, q.call, d}
-		a = other.denied(fmt.Sprintf("The state changed while a person was being asked: %s now needs more approvals.", q.call.Tool.Exposed), nil)
+		a = other.refuseDenied(fmt.Sprintf("The state changed while a person was being asked: %s now needs more approvals.", q.call.Tool.Exposed), nil)
 	}
 	return a, true
 }
@@ -174,7 +174,7 @@ func (q *askedCall) beginWait(r *approval.Request) *personWait {
 	if way != "" && q.call.Peer.Rev.InputRequired {
 		q.Approvals.Put(r, way) // the client sends the answer in the next round of the call
 		state := q.Sealer.Seal(seal.Round{Approval: r.ID, Channel: way, Expires: r.Expires}, r.Key.Bytes())
-		w.parked = inputRequired{state: state, question: q.question(r, way, "")}
+		w.parked = inputAnswer{state: state, question: q.question(r, way, "")}
 		return w
 	}
 	hold := min(q.Approval.Hold(q.call.Peer.Name), r.Expires.Sub(q.Life.Now()))
@@ -202,16 +202,16 @@ func (q *askedCall) endWait(w *personWait) {
 		w.state = approval.Withdrawn
 	case w.state != approval.Pending: // the request was answered or has expired
 	case q.call.Peer.Rev.InputRequired && w.rounds < maxRounds:
-		w.parked = inputRequired{state: q.Sealer.Seal(seal.Round{Approval: r.ID, Number: w.rounds + 1, Expires: r.Expires}, r.Key.Bytes())}
+		w.parked = inputAnswer{state: q.Sealer.Seal(seal.Round{Approval: r.ID, Number: w.rounds + 1, Expires: r.Expires}, r.Key.Bytes())}
 	default:
-		w.parked = waiting(asking.Parked(r.ID), r)
+		w.parked = waitingRefusal(asking.Parked(r.ID), r)
 	}
 }
 
-// stillHeld handles an event during a wait, and reports whether the call continues to wait. It
+// handleEvent handles an event during a wait, and reports whether the call continues to wait. It
 // sends a progress notification to the client, or shows the question again if the call that showed
 // it is gone.
-func (q *askedCall) stillHeld(w *personWait) bool {
+func (q *askedCall) handleEvent(w *personWait) bool {
 	note := "Waiting for a person: approval " + w.request.ID + "."
 	switch w.event {
 	case asking.Ended:

@@ -131,13 +131,13 @@ func (s *callState) detach() {
 	}
 }
 
-// setInflight makes f the in-flight request, or returns the reason if the call was canceled. reads
+// setInflight makes f the in-flight request, or returns the reason if the call was canceled. canRead
 // reports whether the goroutine that sends the request can also read the reply. If so, and if a
 // goroutine is waiting for the call, inline is true: the waiting goroutine must do both.
-func (s *callState) setInflight(f *inflightCall, reads bool) (inline bool, stopped error) {
+func (s *callState) setInflight(f *inflightCall, canRead bool) (inline bool, stopped error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	inline = s.completed != nil && reads
+	inline = s.completed != nil && canRead
 	f.inline = inline // set before f becomes visible to other goroutines
 	if s.stopped == nil {
 		s.inflight = f
@@ -155,9 +155,9 @@ func (s *callState) replaceInflight(f *inflightCall) (stopped error) {
 	return s.stopped
 }
 
-// cancelled stores the reason why the client has stopped waiting. It returns the cancel function of
+// markCanceled stores the reason why the client has stopped waiting. It returns the cancel function of
 // the call's context and the in-flight request; either may be nil.
-func (s *callState) cancelled(reason error) (context.CancelCauseFunc, *inflightCall) {
+func (s *callState) markCanceled(reason error) (context.CancelCauseFunc, *inflightCall) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopped == nil {
@@ -187,8 +187,8 @@ func (s *callState) markAnswered() (first, wanted bool, stop context.CancelCause
 	return first, s.stopped == nil || errors.Is(s.stopped, spec.ErrClosing), s.stop
 }
 
-// wanted reports whether the client is still waiting for the response.
-func (s *callState) wanted() bool {
+// isWanted reports whether the client is still waiting for the response.
+func (s *callState) isWanted() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.stopped == nil || errors.Is(s.stopped, spec.ErrClosing)
@@ -254,31 +254,31 @@ func (c *Call) argumentsDigest() string {
 	return wire.Digest(c.params.Arguments)
 }
 
-// besideDigest returns a digest of the params, excluding the name, the arguments and _meta.
-func (c *Call) besideDigest() string {
-	members, _ := c.beside()
+// otherParamsDigest returns a digest of the params, excluding the name, the arguments and _meta.
+func (c *Call) otherParamsDigest() string {
+	members, _ := c.otherParams()
 	return wire.Digest(members)
 }
 
-// beside returns the params other than the name and the arguments, with _meta separate from the
+// otherParams returns the params other than the name and the arguments, with _meta separate from the
 // rest. A person's approval does not depend on _meta, because clients may send a different _meta
 // with each call. Still, the _meta is shown to people, and exactly the _meta that they have seen is
 // forwarded.
-func (c *Call) beside() (members, meta []byte) {
+func (c *Call) otherParams() (members, meta []byte) {
 	if c.Method == spec.ReadResource {
 		return c.params.OtherParams("uri")
 	}
 	return c.params.OtherParams("name", "arguments")
 }
 
-// asTask reports whether the client expects a task (params.task in revision 2025-11-25). Such a
+// wantsTask reports whether the client expects a task (params.task in revision 2025-11-25). Such a
 // client cannot read a refusal in the form of a tool result.
-func (c *Call) asTask() bool { return c.params.Task != nil && c.Method == spec.CallTool }
+func (c *Call) wantsTask() bool { return c.params.Task != nil && c.Method == spec.CallTool }
 
-// asTaskAnyway reports whether the call must be sent as a task although the client cannot request
+// needsHiddenTask reports whether the call must be sent as a task although the client cannot request
 // one: the client uses revision 2026-07-28, and the server uses revision 2025-11-25 and runs the
 // tool only as a task.
-func (c *Call) asTaskAnyway() bool {
+func (c *Call) needsHiddenTask() bool {
 	u := c.Tool.Upstream
 	return c.Method == spec.CallTool && c.Peer.Rev.TaskExtension && c.Tool.OnlyTask && !u.Rev().TaskExtension && tasks.MakesTasks(u)
 }

@@ -22,7 +22,7 @@ const (
 // the caller must call release.
 func (p *Pipeline) reserve(c *Call) answer {
 	why := c.takeSlot()
-	if why == "" && (c.asTask() || c.asTaskAnyway()) && !c.takeTaskSlot() {
+	if why == "" && (c.wantsTask() || c.needsHiddenTask()) && !c.takeTaskSlot() {
 		c.release(slot | taskSlot)
 		why = fmt.Sprintf("%d tasks are running in this session, or you have reached your share of %d in all; wait until one has ended", tasks.MaxTasks, tasks.MaxTasksAll)
 	}

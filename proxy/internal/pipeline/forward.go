@@ -46,7 +46,7 @@ func (p *Pipeline) forward(c *Call, pass admission.Pass) {
 		u.Send(request)
 		return
 	}
-	if reason := f.sent(u.Send(request)); reason != nil {
+	if reason := f.markSent(u.Send(request)); reason != nil {
 		f.Abandon(reason)
 	}
 }
@@ -67,7 +67,7 @@ func (p *Pipeline) forwardAgain(c *Call, ticket *admission.Ticket) {
 	p.settle(c.State, ticket, gate.End{Outcome: gate.Failure}, by)
 	p.Admission.Abandon(context.Background(), ticket) // in case settle could not store the outcome
 	switch {
-	case !c.wanted():
+	case !c.isWanted():
 		c.end(nil)
 	case outdated:
 		if c.admitting.Gate.Time = p.Life.Now(); p.admissible(c) {
@@ -89,12 +89,12 @@ func (f *inflightCall) request(trace func() (parent, state string)) upstream.Req
 		hop.Name = c.Tool.Name
 	}
 	if f.rev.PerRequest {
-		hop.Meta = c.Client.WithLogLevel(c.Peer, c.Meta, u.RequestMeta(f.declared()))
+		hop.Meta = c.Client.WithLogLevel(c.Peer, c.Meta, u.RequestMeta(f.declaredCapabilities()))
 		hop.InputResponses, hop.RequestState, hop.HasState = c.input.responses, c.input.state, c.input.hasState
 	} else {
 		r.Ask, r.Interrupted = f.onOwnRequest, f.onInterrupted
 		if !c.plain {
-			if hop.Task = c.params.Task; c.asTaskAnyway() {
+			if hop.Task = c.params.Task; c.needsHiddenTask() {
 				hop.Task = []byte(`{}`)
 			}
 			f.asTask = hop.Task != nil
@@ -149,7 +149,7 @@ func (f *inflightCall) Abandon(reason error) {
 // Cancel ends a call whose client has sent notifications/cancelled or disconnected. If the call has
 // not been sent to the server yet, it never will be.
 func (c *Call) Cancel(reason error) {
-	stop, f := c.cancelled(reason)
+	stop, f := c.markCanceled(reason)
 	if stop != nil {
 		stop(reason)
 	}
@@ -218,7 +218,7 @@ func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) 
 			f.close(open)
 		}
 	}()
-	defer p.Life.Recovered(c.Method, c.ID, c.Stream)
+	defer p.Life.Recover(c.Method, c.ID, c.Stream)
 	if r.Err != nil {
 		r.Err = f.cause(r.Err)
 	}
@@ -321,7 +321,7 @@ type ending struct {
 func (e *ending) Continue() {
 	c := e.call
 	defer e.inflight.close(false)
-	defer c.pipeline.Life.Recovered(c.Method, c.ID, c.Stream)
+	defer c.pipeline.Life.Recover(c.Method, c.ID, c.Stream)
 	e.settling.Wait()
 	e.inflight.allowExit()
 	c.pipeline.Advertiser.Touch(e.inflight.Call.State)
@@ -342,7 +342,7 @@ func (f *inflightCall) settleParked(r upstream.Reply) {
 // settleLate settles a call whose client was already told that the outcome is unknown.
 func (f *inflightCall) settleLate(r upstream.Reply) {
 	c := f.Call
-	defer c.pipeline.Life.Recovered(c.Method, c.ID, c.Stream)
+	defer c.pipeline.Life.Recover(c.Method, c.ID, c.Stream)
 	if f.taskFromReply(r); f.handle != nil { // the task will settle the call when it ends
 		return
 	}

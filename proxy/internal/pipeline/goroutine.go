@@ -35,7 +35,7 @@ func (c *Call) continueOff(r reader, f func()) {
 		return
 	}
 	c.pipeline.Life.Background(func() {
-		defer c.pipeline.Life.Recovered(c.Method, c.ID, c.Stream)
+		defer c.pipeline.Life.Recover(c.Method, c.ID, c.Stream)
 		f()
 	})
 }

@@ -93,9 +93,9 @@ func (s *inflightState) begin(x *upstream.Exchange) bool {
 	return s.reason == nil
 }
 
-// sent stores the [upstream.Exchange] of a request that has been sent. If the request was abandoned
-// in the meantime, sent returns the reason.
-func (s *inflightState) sent(x *upstream.Exchange) (reason error) {
+// markSent stores the [upstream.Exchange] of a request that has been sent. If the request was abandoned
+// in the meantime, markSent returns the reason.
+func (s *inflightState) markSent(x *upstream.Exchange) (reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.exchange = x
@@ -202,7 +202,7 @@ func (s *inflightState) takeRequests() []*upstream.ServerRequest {
 func (s *inflightState) Holding() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.requests = pool.Unanswered(s.requests)
+	s.requests = pool.RemoveAnswered(s.requests)
 	return s.stage == pending && (s.receiver == nil || len(s.requests) > 0)
 }
 
@@ -212,7 +212,7 @@ func (s *inflightState) Holding() bool {
 func (s *inflightState) parkFor(c *Call, ask func([]*upstream.ServerRequest) bool) (x *upstream.Exchange, inline, parked bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stage != pending || s.receiver != c || !ask(pool.Unanswered(s.requests)) { // the request has already been answered or parked
+	if s.stage != pending || s.receiver != c || !ask(pool.RemoveAnswered(s.requests)) { // the request has already been answered or parked
 		return nil, false, false
 	}
 	inline = s.inline
@@ -225,7 +225,7 @@ func (s *inflightState) parkFor(c *Call, ask func([]*upstream.ServerRequest) boo
 func (s *inflightState) attachTo(c *Call) (held *upstream.Reply, more bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.requests = pool.Unanswered(s.requests)
+	s.requests = pool.RemoveAnswered(s.requests)
 	s.receiver = c
 	return s.heldReply, len(s.requests) > 0 && s.heldReply == nil
 }

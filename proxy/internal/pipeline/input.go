@@ -44,7 +44,7 @@ func (c *Call) readInput() {
 		c.input = input{}
 	case state.Approval != "": // the responses answer the proxy's own question
 		c.input = input{ours: true}
-	case state.For(c.subject()) && (state.Beside == "" || state.Beside == c.besideDigest()):
+	case state.For(c.subject()) && (state.Beside == "" || state.Beside == c.otherParamsDigest()):
 		c.input = input{responses: c.params.InputResponses, round: state.Number, suspended: state.Pause, elsewhere: state.Elsewhere, ours: true}
 		if state.State != nil {
 			c.input.state, c.input.hasState = *state.State, true
@@ -57,8 +57,8 @@ func (f *inflightCall) wantsInput(r upstream.Reply, facts wire.Facts) bool {
 	return f.rev.InputRequired && r.Result != nil && facts.Type == wire.TypeInputRequired && !facts.Broken
 }
 
-// answersAll returns an error unless the client supports all of the given requests.
-func answersAll(a session.Peer, requests []spec.InputRequest) error {
+// checkSupported returns an error unless the client supports all of the given requests.
+func checkSupported(a session.Peer, requests []spec.InputRequest) error {
 	for _, r := range requests {
 		if !a.Answers(r.Method, r.Params) {
 			return fmt.Errorf("the client does not support %s", text.Escape(r.Method))

@@ -45,7 +45,7 @@ func (c *Call) answerBuiltin() {
 func (p *Pipeline) answerUnknown(c *Call) {
 	if w := p.Pool.Catalogue.Load().Filtered[c.params.Name]; w != nil && c.Method == spec.CallTool {
 		c.Tool, c.recorded = w, w.Name
-		r := PlainRefusal(w.Withheld())
+		r := PlainRefusal(w.WithheldReason())
 		p.RecordRefusal(c, r)
 		c.answer(r)
 		return
@@ -53,19 +53,19 @@ func (p *Pipeline) answerUnknown(c *Call) {
 	p.Life.Log.Warn("refused a call to an unknown name", logkind.Unresolved, "method", c.Method, "name", text.Escape(c.params.Name), "session", c.State.ID)
 	p.recordUnknown(c)
 	switch {
-	case c.Method == spec.ReadResource && (p.Relay.OffersStatus() || len(p.Pool.Offering("resources")) > 0):
+	case c.Method == spec.ReadResource && (p.Relay.OffersStatus() || len(p.Pool.ServersWith("resources")) > 0):
 		uri := rawjson.StringAt(c.params.Source(), "uri")
 		c.end(func() { c.Stream.Reply(relay.UnknownResource(c.ID, uri, c.Peer.Rev).Append(nil)) })
 		return
 	case c.Method == spec.ReadResource:
 		c.answerError(wire.CodeMethodNotFound, "Method not found: no upstream has resources")
 		return
-	case c.Method == spec.GetPrompt && !p.Relay.OffersStatus() && len(p.Pool.Offering("prompts")) == 0:
+	case c.Method == spec.GetPrompt && !p.Relay.OffersStatus() && len(p.Pool.ServersWith("prompts")) == 0:
 		c.answerError(wire.CodeMethodNotFound, "Method not found: no upstream has prompts")
 		return
 	}
 	kind := map[bool]string{true: "prompt", false: "tool"}[c.Method == spec.GetPrompt]
-	c.answerError(wire.CodeInvalidParams, p.Pool.Unknown(kind, c.params.Name))
+	c.answerError(wire.CodeInvalidParams, p.Pool.UnknownMessage(kind, c.params.Name))
 }
 
 // recordUnknown records a call to a tool, prompt or resource that no server offers.

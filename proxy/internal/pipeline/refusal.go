@@ -25,8 +25,8 @@ const decisionKey = wire.OwnMeta + "decision"
 // PlainRefusal returns a refusal whose reason is not a net's decision.
 func PlainRefusal(kind, text string) refusal { return refusal{admission.Refuse(kind, text)} }
 
-// unanswered returns the refusal for an admitted call that has no result.
-func unanswered(kind string, o gate.Outcome, text string) refusal {
+// unansweredRefusal returns the refusal for an admitted call that has no result.
+func unansweredRefusal(kind string, o gate.Outcome, text string) refusal {
 	return refusal{admission.Unanswered(kind, o, text)}
 }
 
@@ -61,17 +61,17 @@ func (f *inflightCall) checkResend() error {
 	case errors.Is(err, admission.ErrOutdated):
 		r := PlainRefusal("policy-changed", fmt.Sprintf("The policy changed before %s could be sent again to the upstream %s, which has not run it. Call it again for a new decision.", c.Tool.Exposed, c.Tool.Upstream.Config.Name))
 		c.pipeline.RecordRefusal(c, r)
-		return &resendRefused{r}
+		return &resendError{r}
 	default:
-		return &resendRefused{refusal{c.pipeline.Admission.RefuseError(c.pipeline.Life.Ctx, c.admission(), err)}}
+		return &resendError{refusal{c.pipeline.Admission.RefuseError(c.pipeline.Life.Ctx, c.admission(), err)}}
 	}
 }
 
-// A resendRefused is the error for a call that must not be sent again. It holds the refusal for the
+// A resendError is the error for a call that must not be sent again. It holds the refusal for the
 // client.
-type resendRefused struct{ refusal }
+type resendError struct{ refusal }
 
-func (e *resendRefused) Error() string { return e.Text }
+func (e *resendError) Error() string { return e.Text }
 
 // mayNeedResend reports whether the call might have to be sent again with input for the server.
 // This is the case if the server can ask for input with InputRequiredResult (2026-07-28) and the

@@ -53,7 +53,7 @@ func (f *inflightCall) continueWithInput(c *Call, result []byte) bool {
 		return true
 	}
 	f.Call.pipeline.settle(f.Call.State, f.ticket, gate.End{Outcome: gate.Failure}, "")
-	c.answer(unanswered("unsupported", gate.Failure, why))
+	c.answer(unansweredRefusal("unsupported", gate.Failure, why))
 	return false
 }
 
@@ -66,7 +66,7 @@ func (f *inflightCall) askForInput(c *Call, result []byte) (why string) {
 	}
 	requests, err := spec.InputRequests(result)
 	if err == nil {
-		err = answersAll(c.Peer, requests)
+		err = checkSupported(c.Peer, requests)
 	}
 	switch {
 	case err != nil:
@@ -84,8 +84,8 @@ func (p *Pipeline) askRound(f *inflightCall, c *Call, requests []spec.InputReque
 	responses, err := p.askAll(c, requests)
 	if err != nil {
 		p.settle(c.State, f.ticket, gate.End{Outcome: gate.Failure}, "no input")
-		if c.wanted() {
-			c.answer(unanswered("unsupported", gate.Failure, fmt.Sprintf("%s did not complete: %v.", c.Tool.Exposed, err)))
+		if c.isWanted() {
+			c.answer(unansweredRefusal("unsupported", gate.Failure, fmt.Sprintf("%s did not complete: %v.", c.Tool.Exposed, err)))
 		} else {
 			c.end(nil)
 		}
@@ -131,7 +131,7 @@ func (p *Pipeline) storeSuspended(c *Call, x *suspendedCall, expires time.Time) 
 	switch {
 	case p.Rounds != nil:
 		return p.Rounds.Keep(x.id, c.subject(), several, rounds.Round{Ticket: x.ticket, Approved: x.approved, Expires: expires})
-	case p.suspended.add(x, several, p.Approval.Expire, p.notResumed):
+	case p.suspended.add(x, several, p.Approval.Expire, p.settleExpired):
 		return nil
 	}
 	return rounds.ErrFull
@@ -155,9 +155,9 @@ func (p *Pipeline) pickUp(c *Call) (*suspendedCall, error) {
 	return &suspendedCall{ticket: r.Ticket, approved: r.Approved}, nil
 }
 
-// notResumed settles a call as failed because its client did not return with the input. For the
+// settleExpired settles a call as failed because its client did not return with the input. For the
 // server, which uses revision 2026-07-28, the request already ended with the InputRequiredResult.
-func (p *Pipeline) notResumed(x *suspendedCall) {
+func (p *Pipeline) settleExpired(x *suspendedCall) {
 	p.Life.Log.Info("the client did not provide the requested input", "tool", x.call.Tool.Canonical, "call", x.ticket.Number)
 	p.settle(x.call.State, x.ticket, gate.End{Outcome: gate.Failure}, "no input")
 	p.Admission.Abandon(context.Background(), x.ticket)

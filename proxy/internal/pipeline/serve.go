@@ -56,7 +56,7 @@ func (p *Pipeline) Serve(c *Call) {
 	if c.trace != nil {
 		ctx = c.trace.ctx
 	}
-	d := &decided{call: c, pending: p.Admission.Stage(ctx, c.admission())}
+	d := &decidedCall{call: c, pending: p.Admission.Stage(ctx, c.admission())}
 	if c.Turn != nil {
 		c.Turn.Release()
 	}
@@ -133,9 +133,9 @@ func (p *Pipeline) admissible(c *Call) bool {
 	var a answer
 	u := c.Tool.Upstream
 	if state := u.State(); state.Phase != upstream.Up {
-		a = p.unreachable(c, state.Err)
+		a = p.downRefusal(c, state.Err)
 	} else {
-		if a = p.unrecordable(c); a != nil { // the store is unavailable, so it is unknown whether another process has ended the session
+		if a = p.checkRecordable(c); a != nil { // the store is unavailable, so it is unknown whether another process has ended the session
 			c.answer(a)
 			return false
 		}
@@ -149,11 +149,11 @@ func (p *Pipeline) admissible(c *Call) bool {
 	return a == nil
 }
 
-// unreachable returns the refusal for a call to a server that is down. err is the reason, or nil if
+// downRefusal returns the refusal for a call to a server that is down. err is the reason, or nil if
 // the reason is unknown.
-func (p *Pipeline) unreachable(c *Call, err error) refusal {
+func (p *Pipeline) downRefusal(c *Call, err error) refusal {
 	name := c.Tool.Upstream.Config.Name
-	if r, ok := c.unauthorized(err).(refusal); ok {
+	if r, ok := c.unauthorizedAnswer(err).(refusal); ok {
 		p.RecordRefusal(c, r)
 		return r
 	}
@@ -163,9 +163,9 @@ func (p *Pipeline) unreachable(c *Call, err error) refusal {
 	return r
 }
 
-// unrecordable returns a refusal if the decision on the call cannot be recorded now, and nil
+// checkRecordable returns a refusal if the decision on the call cannot be recorded now, and nil
 // otherwise.
-func (p *Pipeline) unrecordable(c *Call) answer {
+func (p *Pipeline) checkRecordable(c *Call) answer {
 	if r := p.Admission.Ready(c.Tool.Canonical); r != nil {
 		return refusal{r}
 	}
@@ -186,16 +186,16 @@ func (c *Call) yield() {
 	}
 }
 
-// A decided value holds a call whose decision has not been recorded yet. It is a [burst.Step].
-type decided struct {
+// A decidedCall value holds a call whose decision has not been recorded yet. It is a [burst.Step].
+type decidedCall struct {
 	call    *Call
 	pending *admission.Pending
 }
 
 // Continue continues the call once the decision has been recorded.
-func (d *decided) Continue() {
+func (d *decidedCall) Continue() {
 	c := d.call
-	defer c.pipeline.Life.Recovered(c.Method, c.ID, c.Stream)
+	defer c.pipeline.Life.Recover(c.Method, c.ID, c.Stream)
 	c.pipeline.proceed(c, d.pending.Wait())
 }
 
@@ -275,7 +275,7 @@ func (c *Call) target() *pool.Tool {
 	p := c.pipeline
 	switch {
 	case c.Method == spec.CallTool:
-		return p.Pool.Known(c.params.Name)
+		return p.Pool.KnownTool(c.params.Name)
 	case c.isBuiltin():
 	case c.Method == spec.GetPrompt:
 		if i, ok := p.Relay.KnownPrompt(c.params.Name); ok {

@@ -161,7 +161,7 @@ func (f *inflightCall) park(c *Call, onStream bool) {
 			x.asked[key] = q
 			inputs = inputs.Raw(key, spec.Input(q.Method, c.Tool.Upstream.WithServerName(q.Params)))
 		}
-		full = !p.suspended.add(x, p.Sessions.SeveralPrincipals.Load(), p.Approval.Expire, p.inputExpired)
+		full = !p.suspended.add(x, p.Sessions.SeveralPrincipals.Load(), p.Approval.Expire, p.abandonExpired)
 		return !full
 	})
 	if full {
@@ -208,8 +208,8 @@ func (f *inflightCall) attach(c *Call, x *suspendedCall) {
 	}
 }
 
-// inputExpired abandons an in-flight request whose client did not return with the responses.
-func (p *Pipeline) inputExpired(x *suspendedCall) {
+// abandonExpired abandons an in-flight request whose client did not return with the responses.
+func (p *Pipeline) abandonExpired(x *suspendedCall) {
 	p.Life.Log.Info("the client did not provide the requested input", "tool", x.call.Tool.Canonical, "call", x.ticket.Number)
 	x.inflight.Abandon(errNoInput)
 	x.inflight.refuseRequests()

@@ -17,9 +17,9 @@ import (
 // The functions in this file tell servers which calls can become tasks, and tell clients about the
 // tasks. Package tasks tracks the tasks themselves.
 
-// declared returns the client capabilities to send with the call to a server that uses revision
+// declaredCapabilities returns the client capabilities to send with the call to a server that uses revision
 // 2026-07-28. They include the tasks extension only if the call has a slot for a task.
-func (f *inflightCall) declared() []byte {
+func (f *inflightCall) declaredCapabilities() []byte {
 	c := f.Call
 	capabilities := c.Peer.Forwarded()
 	f.taskable = c.Method == spec.CallTool && (c.Peer.TakesTasks() || c.emulatesTask) && tasks.MakesTasks(c.Tool.Upstream) && c.takeTaskSlot()
@@ -117,12 +117,12 @@ func (p *Pipeline) refuseTaskMode(c *Call) bool {
 	switch {
 	case c.Peer.Rev.TaskExtension && c.params.Task != nil:
 		c.answerError(wire.CodeInvalidParams, `A call of this revision cannot ask for a task: leave out "task".`)
-	case c.asTaskAnyway() && !c.Peer.TakesTasks():
+	case c.needsHiddenTask() && !c.Peer.TakesTasks():
 		text := fmt.Sprintf("Missing required client capability: %s can be called as a task only", c.Tool.Exposed)
 		c.end(func() {
 			c.Stream.Reply(wire.AppendError(nil, c.ID, spec.CodeMissingCapability, text, spec.MissingTasks()))
 		})
-	case c.asTask() && u.State().Phase == upstream.Up && (u.Rev().TaskExtension || !tasks.MakesTasks(u)):
+	case c.wantsTask() && u.State().Phase == upstream.Up && (u.Rev().TaskExtension || !tasks.MakesTasks(u)):
 		c.answerError(wire.CodeMethodNotFound, fmt.Sprintf("The upstream %s does not run calls as tasks; call %s without a task.", u.Config.Name, c.Tool.Exposed))
 	default:
 		return false
@@ -180,15 +180,15 @@ func (x *hiddenTask) answer() {
 			misses = 0
 			if why := x.passInput(detail); why != "" && c.ctx.Err() == nil {
 				p.Tasks.Cancel(x.Task)
-				c.answer(unanswered("unsupported", gate.Failure, why))
+				c.answer(unansweredRefusal("unsupported", gate.Failure, why))
 				return
 			}
 		}
 		if misses <= tasks.MaxMisses {
-			x.untilPoll()
+			x.awaitPoll()
 		}
 	}
-	c.answer(unanswered("unknown", gate.Unknown, fmt.Sprintf("The outcome of %s is unknown: its upstream ran it as a task, which was cancelled or lost. Find out before calling it again.", c.Tool.Exposed)))
+	c.answer(unansweredRefusal("unknown", gate.Unknown, fmt.Sprintf("The outcome of %s is unknown: its upstream ran it as a task, which was cancelled or lost. Find out before calling it again.", c.Tool.Exposed)))
 }
 
 // deliver responds to the client with the task's result or error.
@@ -205,9 +205,9 @@ func (x *hiddenTask) deliver(detail []byte) {
 	c.deliver(upstream.Reply{Error: failure}, wire.Facts{})
 }
 
-// untilPoll waits until the next tasks/get request is due, and meanwhile writes the server's
+// awaitPoll waits until the next tasks/get request is due, and meanwhile writes the server's
 // notifications.
-func (x *hiddenTask) untilPoll() {
+func (x *hiddenTask) awaitPoll() {
 	c := x.call
 	timer := time.NewTimer(min(max(x.NextPoll(0, c.pipeline.Life.Now()), tasks.FastPoll), maxEmulatedPoll))
 	defer timer.Stop()
@@ -248,7 +248,7 @@ func (x *hiddenTask) passInput(detail []byte) (why string) {
 		x.asked[r.Key] = true
 	}
 	if err == nil {
-		err = answersAll(c.Peer, fresh)
+		err = checkSupported(c.Peer, fresh)
 	}
 	if err != nil || len(x.asked) > spec.MaxInputs {
 		return fmt.Sprintf("The upstream %s asked for input that is not available.", x.Upstream.Config.Name)

@@ -181,11 +181,11 @@ func (c *Catalogue) renew() (changed bool) {
 		}
 	}
 	c.tellChanged(before, after)
-	return !before.Shows(after)
+	return !before.ShowsSame(after)
 }
 
-// Shows reports whether both views show the same tools to clients.
-func (v *ToolView) Shows(other *ToolView) bool {
+// ShowsSame reports whether both views show the same tools to clients.
+func (v *ToolView) ShowsSame(other *ToolView) bool {
 	return string(v.List[:v.elements]) == string(other.List[:other.elements])
 }
 
@@ -226,14 +226,14 @@ func (c *Catalogue) build() *ToolView {
 		kept = append(kept, t)
 	}
 	v.Order = kept
-	if v.Crowded = listing.Crowded(len(kept)); v.Crowded != "" {
+	if v.Crowded = listing.CrowdWarning(len(kept)); v.Crowded != "" {
 		v.Warnings = append(v.Warnings, v.Crowded)
 	}
 	for _, t := range v.Order {
 		v.Calls = append(v.Calls, t.Call())
 	}
 	v.Around = around.Append(nil)
-	v.encode(c.hidden(v.Calls))
+	v.encode(c.hiddenNames(v.Calls))
 	return v
 }
 
@@ -284,8 +284,8 @@ func (c *Catalogue) quarantines(t *Tool, v *ToolView) bool {
 	return true
 }
 
-// hidden returns the exposed names of the tools that must not be listed.
-func (c *Catalogue) hidden(tools []gate.Call) map[string]bool {
+// hiddenNames returns the exposed names of the tools that must not be listed.
+func (c *Catalogue) hiddenNames(tools []gate.Call) map[string]bool {
 	if c.Impossible == nil || len(tools) == 0 {
 		return nil
 	}
@@ -351,9 +351,9 @@ type Tool struct {
 	Unaccepted string // why the definition is not accepted; empty if accepted
 }
 
-// Withheld returns the reason clients cannot use the tool, both as a refusal kind and as a sentence
+// WithheldReason returns the reason clients cannot use the tool, both as a refusal kind and as a sentence
 // for the model.
-func (t *Tool) Withheld() (kind, why string) {
+func (t *Tool) WithheldReason() (kind, why string) {
 	if t.Unaccepted != "" {
 		return "quarantined", fmt.Sprintf("%s cannot be called: %s. A person must review that first; until then, calling it again will not help.", t.Exposed, t.Unaccepted)
 	}

@@ -65,9 +65,9 @@ type Pool struct {
 // New returns a pool without servers.
 func New(o Options) *Pool { return &Pool{Options: o} }
 
-// Offering returns the servers that are up and declare the given capability, in configuration
+// ServersWith returns the servers that are up and declare the given capability, in configuration
 // order.
-func (p *Pool) Offering(capability string) []*Server {
+func (p *Pool) ServersWith(capability string) []*Server {
 	var list []*Server
 	for _, u := range p.Servers {
 		if u.State().Phase == upstream.Up && u.Has(capability) {
@@ -77,10 +77,10 @@ func (p *Pool) Offering(capability string) []*Server {
 	return list
 }
 
-// AnyCan reports whether any server that is up declares the given capability with the given flag.
-func (p *Pool) AnyCan(capability, flag string) bool {
-	for _, u := range p.Offering(capability) {
-		if u.can(capability, flag) {
+// AnyHasFlag reports whether any server that is up declares the given capability with the given flag.
+func (p *Pool) AnyHasFlag(capability, flag string) bool {
+	for _, u := range p.ServersWith(capability) {
+		if u.hasFlag(capability, flag) {
 			return true
 		}
 	}
@@ -130,7 +130,7 @@ func (p *Pool) AwaitTool(ctx context.Context, exposed string) *Tool {
 	}()
 	for {
 		next := p.Catalogue.next()
-		if t := p.Known(exposed); t != nil {
+		if t := p.KnownTool(exposed); t != nil {
 			return t
 		}
 		select {
@@ -141,10 +141,10 @@ func (p *Pool) AwaitTool(ctx context.Context, exposed string) *Tool {
 	}
 }
 
-// Known returns the tool with the given exposed name, or nil. It also returns nil if a server that
+// KnownTool returns the tool with the given exposed name, or nil. It also returns nil if a server that
 // is still starting might have a tool of the same name, because tools with colliding names cannot
 // be called.
-func (p *Pool) Known(exposed string) *Tool {
+func (p *Pool) KnownTool(exposed string) *Tool {
 	t := p.Catalogue.Load().tools[exposed]
 	if t == nil || p.Startup.Err() != nil {
 		return t
@@ -157,17 +157,17 @@ func (p *Pool) Known(exposed string) *Tool {
 	return t
 }
 
-// Unknown returns the error message for a tool or prompt that no known server has.
-func (p *Pool) Unknown(kind, name string) string {
+// UnknownMessage returns the error message for a tool or prompt that no known server has.
+func (p *Pool) UnknownMessage(kind, name string) string {
 	unknown := "Unknown " + kind + ": " + text.Escape(name)
-	if down := p.Down(); down != "" {
+	if down := p.DownNames(); down != "" {
 		unknown += ". It may belong to an upstream that is not running, or not listed yet: " + down
 	}
 	return unknown
 }
 
-// Down returns the names of the servers that are not up or have not yet listed their tools.
-func (p *Pool) Down() string {
+// DownNames returns the names of the servers that are not up or have not yet listed their tools.
+func (p *Pool) DownNames() string {
 	var names []string
 	for _, u := range p.Servers {
 		if u.State().Phase != upstream.Up || !u.Listing.Logged.Load() {

@@ -60,7 +60,7 @@ func (r *RelayedRequest) Serve(ctx context.Context) ([]byte, error) {
 // timeout or when ctx is done.
 func (r *RelayedRequest) Exchange(ctx context.Context) (upstream.Reply, error) {
 	u := r.Upstream
-	request, fault := r.forServer()
+	request, fault := r.convertForServer()
 	if fault != nil {
 		return upstream.Reply{}, fault
 	}
@@ -89,8 +89,8 @@ func (r *RelayedRequest) Exchange(ctx context.Context) (upstream.Reply, error) {
 	}
 }
 
-// forServer converts the request to the form required by the server's revision.
-func (r *RelayedRequest) forServer() (upstream.Request, error) {
+// convertForServer converts the request to the form required by the server's revision.
+func (r *RelayedRequest) convertForServer() (upstream.Request, error) {
 	call, fault := wire.ParseRequest(r.Message)
 	if fault != nil {
 		return upstream.Request{}, errors.New(fault.Message)

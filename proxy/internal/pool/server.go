@@ -100,8 +100,8 @@ func (u *Server) Has(capability string) bool {
 	return ok
 }
 
-// can reports whether the server declares the given capability with the given flag.
-func (u *Server) can(capability, flag string) bool {
+// hasFlag reports whether the server declares the given capability with the given flag.
+func (u *Server) hasFlag(capability, flag string) bool {
 	set, _ := rawjson.MemberAt(u.State().Capabilities, capability, flag)
 	return string(set) == "true"
 }
@@ -124,15 +124,15 @@ func (u *Server) unavailableName() string {
 	return u.Config.Name
 }
 
-// An inflight represents a request that has been sent to a server but has not been answered.
-type inflight interface {
+// An inflightRequest represents a request that has been sent to a server but has not been answered.
+type inflightRequest interface {
 	Holding() bool        // reports whether the request is waiting for the client's input; its timeout is then suspended
 	Abandon(reason error) // stops waiting for the reply
 }
 
 // A QueuePlace holds a request's position in the queue of requests in flight to a server.
 type QueuePlace struct {
-	Request inflight
+	Request inflightRequest
 	SentAt  time.Time
 	number  int // position in the queue, counting from 1, or 0 if not queued; guarded by the queue's lock
 }
@@ -147,7 +147,7 @@ type queue struct {
 
 // Push adds the request f, which is about to be sent, and stores its position in p. Its timeout
 // starts at now.
-func (q *queue) Push(p *QueuePlace, f inflight, now time.Time) {
+func (q *queue) Push(p *QueuePlace, f inflightRequest, now time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.all = append(q.all, p)
@@ -209,9 +209,9 @@ func (a *abandonedCalls) Add(s *session.Session, n int) {
 	}
 }
 
-// ByOthers reports whether the server may still be working on an abandoned call from a session
+// HasOthers reports whether the server may still be working on an abandoned call from a session
 // other than s.
-func (a *abandonedCalls) ByOthers(s *session.Session) bool {
+func (a *abandonedCalls) HasOthers(s *session.Session) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for other := range a.of {
@@ -222,16 +222,16 @@ func (a *abandonedCalls) ByOthers(s *session.Session) bool {
 	return false
 }
 
-// A ByServer maps each connection to a value of type T, from the connection's first use until its
-// end. The zero value is ready to use. A ByServer is safe for concurrent use.
-type ByServer[T any] struct {
+// A ServerMap maps each connection to a value of type T, from the connection's first use until its
+// end. The zero value is ready to use. A ServerMap is safe for concurrent use.
+type ServerMap[T any] struct {
 	mu sync.Mutex
 	of map[*Server]*T
 }
 
 // At returns the connection's value, creating it if necessary. If the connection has ended, a new
 // value is not stored.
-func (b *ByServer[T]) At(u *Server) *T {
+func (b *ServerMap[T]) At(u *Server) *T {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if known := b.of[u]; known != nil {
@@ -249,7 +249,7 @@ func (b *ByServer[T]) At(u *Server) *T {
 }
 
 // Forget removes the value of a connection that has ended.
-func (b *ByServer[T]) Forget(u *Server) {
+func (b *ServerMap[T]) Forget(u *Server) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.of, u)
@@ -310,8 +310,8 @@ func (u *Server) WithServerNames(result []byte) []byte {
 	return wire.ReplaceMember(nil, result, "inputRequests", changed)
 }
 
-// Unanswered removes the answered requests from a slice, and returns the modified slice.
-func Unanswered(all []*upstream.ServerRequest) []*upstream.ServerRequest {
+// RemoveAnswered removes the answered requests from a slice, and returns the modified slice.
+func RemoveAnswered(all []*upstream.ServerRequest) []*upstream.ServerRequest {
 	kept := all[:0]
 	for _, q := range all {
 		if q.Context().Err() == nil {

@@ -29,9 +29,9 @@ const (
 // some net enforces its decisions.
 func (p *Relay) OffersStatus() bool { return p.Admission.Generation().Enforces }
 
-// builtin returns the proxy's own item for lists of the given kind, or nil if the proxy adds no
+// builtinItem returns the proxy's own item for lists of the given kind, or nil if the proxy adds no
 // item to them.
-func (p *Relay) builtin(kind listKind) *pool.Item {
+func (p *Relay) builtinItem(kind listKind) *pool.Item {
 	switch {
 	case !p.OffersStatus():
 		return nil
@@ -45,10 +45,10 @@ func (p *Relay) builtin(kind listKind) *pool.Item {
 	return nil
 }
 
-// withBuiltin removes upstream items that have the same name as the proxy's own item from a page of
+// addBuiltin removes upstream items that have the same name as the proxy's own item from a page of
 // a list. It adds the proxy's item to the last page.
-func (p *Relay) withBuiltin(kind listKind, page []byte) []byte {
-	own := p.builtin(kind)
+func (p *Relay) addBuiltin(kind listKind, page []byte) []byte {
+	own := p.builtinItem(kind)
 	array, _ := rawjson.Member(page, kind.member)
 	if own == nil || rawjson.Kind(array) != '[' {
 		return page
@@ -82,18 +82,18 @@ var (
 	TemplateList = listKind{"resources/templates/list", "resources", "resourceTemplates", "uriTemplate"}
 )
 
-// maxWays is the maximum number of searches for remedies per status. A remedy is a change that
+// maxSearches is the maximum number of searches for remedies per status. A remedy is a change that
 // would allow a refused call. Each search takes time.
-const maxWays = 20
+const maxSearches = 20
 
 // A statusDoc describes a client's session: the tools that the client can call now, and why others
 // are refused. It mentions neither nets in shadow mode nor the arguments of calls.
 type statusDoc struct {
-	proxy   *Relay
-	session string
-	state   *gate.State
-	now     time.Time
-	ways    int // number of searches for remedies so far
+	proxy    *Relay
+	session  string
+	state    *gate.State
+	now      time.Time
+	searches int // number of searches for remedies so far
 
 	advertised gate.Advertised
 	hidden     map[string]bool // tools that are refused regardless of their arguments
@@ -131,7 +131,7 @@ func (d *statusDoc) add(c gate.Call, decision gate.Decision) {
 	case *gate.Ask:
 		d.asking = append(d.asking, c.Tool)
 	case *gate.Refusal:
-		if d.certain(c, r) {
+		if d.isAlwaysRefused(c, r) {
 			d.refused = append(d.refused, fmt.Sprintf("- %s: %s", c.Tool, d.refusalText(c, r)))
 		} else {
 			d.depends = append(d.depends, c.Tool)
@@ -139,9 +139,9 @@ func (d *statusDoc) add(c gate.Call, decision gate.Decision) {
 	}
 }
 
-// certain reports whether the tool of the call c is refused regardless of its arguments. r is the
+// isAlwaysRefused reports whether the tool of the call c is refused regardless of its arguments. r is the
 // refusal of c.
-func (d *statusDoc) certain(c gate.Call, r *gate.Refusal) bool {
+func (d *statusDoc) isAlwaysRefused(c gate.Call, r *gate.Refusal) bool {
 	switch r.Kind {
 	case gate.KindBlocked:
 		return d.hidden[c.Tool]
@@ -156,10 +156,10 @@ func (d *statusDoc) certain(c gate.Call, r *gate.Refusal) bool {
 func (d *statusDoc) refusalText(c gate.Call, r *gate.Refusal) string {
 	text := d.proxy.Admission.Text(r, d.session, d.now)
 	remedy := d.proxy.Admission.Generation().Remedy
-	if remedy == nil || r.Retry > 0 || d.ways == maxWays {
+	if remedy == nil || r.Retry > 0 || d.searches == maxSearches {
 		return text
 	}
-	d.ways++
+	d.searches++
 	if way := remedy(d.state.Clone(), c, r); way.Text != "" {
 		text += " " + way.Text
 	}
@@ -169,14 +169,14 @@ func (d *statusDoc) refusalText(c gate.Call, r *gate.Refusal) string {
 func (d *statusDoc) String() string {
 	var b strings.Builder
 	b.WriteString("# petrigate status\n\nA decision can also depend on the arguments. A refused call is not made; the text of its result gives the reason.\n")
-	section(&b, "Servers that are unavailable now, with their tools", d.proxy.notUp())
-	section(&b, "Available now", d.free)
-	section(&b, "Available once a person has approved the call", d.asking)
-	section(&b, "Depends on the arguments", d.depends)
+	writeSection(&b, "Servers that are unavailable now, with their tools", d.proxy.downNames())
+	writeSection(&b, "Available now", d.free)
+	writeSection(&b, "Available once a person has approved the call", d.asking)
+	writeSection(&b, "Depends on the arguments", d.depends)
 	if len(d.refused) > 0 {
 		fmt.Fprintf(&b, "\n## Not available now\n\n%s\n", strings.Join(d.refused, "\n"))
 	}
-	d.conflict(&b)
+	d.writeConflict(&b)
 	b.WriteString("\n## State\n\n")
 	for _, n := range d.state.Policy().NetsOf(d.state) {
 		if !n.Active || n.Shadow {
@@ -194,8 +194,8 @@ func (d *statusDoc) String() string {
 	return b.String()
 }
 
-// conflict writes the names of the nets that together block every tool, and the consequences.
-func (d *statusDoc) conflict(b *strings.Builder) {
+// writeConflict writes the names of the nets that together block every tool, and the consequences.
+func (d *statusDoc) writeConflict(b *strings.Builder) {
 	c := d.advertised.Conflict
 	if c == nil {
 		return
@@ -208,8 +208,8 @@ func (d *statusDoc) conflict(b *strings.Builder) {
 	}
 }
 
-// notUp returns the names of the servers that are not up, each with its connection phase.
-func (p *Relay) notUp() []string {
+// downNames returns the names of the servers that are not up, each with its connection phase.
+func (p *Relay) downNames() []string {
 	var names []string
 	for _, u := range p.Pool.Servers {
 		if phase := u.State().Phase; phase != upstream.Up {
@@ -219,8 +219,8 @@ func (p *Relay) notUp() []string {
 	return names
 }
 
-// section writes a heading followed by the names, or nothing if names is empty.
-func section(b *strings.Builder, title string, names []string) {
+// writeSection writes a heading followed by the names, or nothing if names is empty.
+func writeSection(b *strings.Builder, title string, names []string) {
 	if len(names) > 0 {
 		fmt.Fprintf(b, "\n## %s\n\n%s\n", title, strings.Join(names, ", "))
 	}

@@ -14,9 +14,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// anyPrompt reports whether clients can get unlisted prompts, too. This is possible only if there
+// allowsAnyPrompt reports whether clients can get unlisted prompts, too. This is possible only if there
 // is a single server.
-func (p *Relay) anyPrompt() bool {
+func (p *Relay) allowsAnyPrompt() bool {
 	return !p.Admission.Generation().PromptsByList && p.passesThrough(PromptList)
 }
 
@@ -41,8 +41,8 @@ func (p *Relay) Prompt(ctx context.Context, name string) (pool.Item, bool) {
 	if i, ok := p.KnownPrompt(name); ok {
 		return i, true
 	}
-	upstreams := p.Pool.Offering("prompts")
-	if len(upstreams) == 0 || p.anyPrompt() {
+	upstreams := p.Pool.ServersWith("prompts")
+	if len(upstreams) == 0 || p.allowsAnyPrompt() {
 		return pool.Item{}, false
 	}
 	p.gatherAll(ctx, PromptList, upstreams)
@@ -51,10 +51,10 @@ func (p *Relay) Prompt(ctx context.Context, name string) (pool.Item, bool) {
 
 // KnownPrompt is like Prompt, but never sends a request to a server.
 func (p *Relay) KnownPrompt(name string) (pool.Item, bool) {
-	if !p.anyPrompt() {
+	if !p.allowsAnyPrompt() {
 		return p.prompts.get(name)
 	}
-	upstreams := p.Pool.Offering("prompts")
+	upstreams := p.Pool.ServersWith("prompts")
 	if len(upstreams) == 0 {
 		return pool.Item{}, false
 	}
@@ -65,7 +65,7 @@ func (p *Relay) KnownPrompt(name string) (pool.Item, bool) {
 // servers' lists if necessary. The server may be down.
 func (p *Relay) ResourceOwner(ctx context.Context, uri string) *pool.Server {
 	p.Pool.AwaitUpstreams(ctx)
-	upstreams := p.Pool.Offering("resources")
+	upstreams := p.Pool.ServersWith("resources")
 	if len(upstreams) == 0 {
 		return nil
 	}
@@ -91,7 +91,7 @@ func UnknownResource(id []byte, uri string, client *rev.Rev) *wire.Fault {
 // the parameter ref.
 func (p *Relay) Complete(ctx context.Context, q session.Request) ([]byte, error) {
 	p.Pool.AwaitUpstreams(ctx)
-	if len(p.Pool.Offering("completions")) == 0 {
+	if len(p.Pool.ServersWith("completions")) == 0 {
 		return nil, wire.NewFault(wire.CodeMethodNotFound, "Method not found: no upstream completes arguments")
 	}
 	r := p.relayed(q, nil)

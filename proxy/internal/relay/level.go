@@ -45,13 +45,13 @@ type serverLevel struct {
 
 // SetUpstreamLevel sends the most verbose level of all clients to a server that uses a revision up
 // to 2025-11-25, with logging/setLevel, unless the server already has that level. The proxy itself
-// filters messages by each client's level. The parameter anew means that the server has just come
+// filters messages by each client's level. The parameter restarted means that the server has just come
 // up and has no level yet.
-func (p *Relay) SetUpstreamLevel(ctx context.Context, u *pool.Server, anew bool) {
+func (p *Relay) SetUpstreamLevel(ctx context.Context, u *pool.Server, restarted bool) {
 	l := p.Levels.At(u)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if anew {
+	if restarted {
 		l.told = ""
 	}
 	most := p.mostVerbose(u)

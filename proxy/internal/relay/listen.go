@@ -32,7 +32,7 @@ func (p *Relay) Listen(ctx context.Context, q session.Request) ([]byte, error) {
 	params := session.SubscriptionParams(sub.ID, `,"notifications":`+string(agreed.Bytes()))
 	s.Send(wire.AppendNotification(nil, "notifications/subscriptions/acknowledged", params))
 	if agreed != nil {
-		if sub.Lists["toolsListChanged"] && !p.Pool.Catalogue.Load().Shows(before) { // the tools may have changed just before the subscription was opened
+		if sub.Lists["toolsListChanged"] && !p.Pool.Catalogue.Load().ShowsSame(before) { // the tools may have changed just before the subscription was opened
 			s.Send(wire.AppendNotification(nil, spec.ListChanged, session.SubscriptionParams(sub.ID, "")))
 		}
 		p.Rewatch()
@@ -69,7 +69,7 @@ func (p *Relay) subscribeSupported(ctx context.Context, c *session.Client, sub *
 	for _, list := range []string{"tools", "prompts", "resources"} {
 		name := list + "ListChanged"
 		wanted, _ := rawjson.Member(filter, name)
-		if string(wanted) == "true" && (list == "tools" || p.Pool.AnyCan(list, "listChanged")) {
+		if string(wanted) == "true" && (list == "tools" || p.Pool.AnyHasFlag(list, "listChanged")) {
 			sub.Lists[name] = true
 			agreed = agreed.Raw(name, wanted)
 		}
@@ -78,7 +78,7 @@ func (p *Relay) subscribeSupported(ctx context.Context, c *session.Client, sub *
 		agreed = agreed.Raw("taskIds", ids)
 	}
 	uris, _ := rawjson.Member(filter, "resourceSubscriptions")
-	if p.Pool.AnyCan("resources", "subscribe") {
+	if p.Pool.AnyHasFlag("resources", "subscribe") {
 		var wanted []string
 		rawjson.Elements(uris, func(value []byte, _ int) bool {
 			if uri, ok := rawjson.String(value); ok {

@@ -26,13 +26,13 @@ func (p *Relay) List(ctx context.Context, q session.Request, kind listKind) ([]b
 	if !q.Rev().Subscriptions {
 		q.Client.Subscriptions.SawList("notifications/" + kind.capability + "/list_changed")
 	}
-	upstreams := p.Pool.Offering(kind.capability)
+	upstreams := p.Pool.ServersWith(kind.capability)
 	switch {
 	case len(upstreams) == 0 && !p.OffersStatus():
 		return nil, wire.NewFault(wire.CodeMethodNotFound, "Method not found: no upstream has "+kind.capability)
 	case len(upstreams) > 0 && p.passesThrough(kind):
 		r := p.relayed(q, upstreams[0])
-		r.Amend = func(page []byte) []byte { return p.withBuiltin(kind, page) }
+		r.Amend = func(page []byte) []byte { return p.addBuiltin(kind, page) }
 		return r.Serve(ctx)
 	}
 	if _, paged := rawjson.Member(q.Message.Params, "cursor"); paged {
@@ -45,7 +45,7 @@ func (p *Relay) List(ctx context.Context, q session.Request, kind listKind) ([]b
 	}
 	list := rawjson.Object{}.Raw(kind.member, rawjson.Array(objects...))
 	page := rawjson.Object(around.Append(list)).Bytes()
-	return q.Rev().Result(p.withBuiltin(kind, page), kind.method), nil
+	return q.Rev().Result(p.addBuiltin(kind, page), kind.method), nil
 }
 
 // passesThrough reports whether there is only one server and clients get its list byte for byte.

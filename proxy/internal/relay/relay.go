@@ -39,8 +39,8 @@ type Relay struct {
 	prompts   table
 	Resources resourceTables
 	changes   announcements
-	Watched   pool.ByServer[watchedResources]
-	Levels    pool.ByServer[serverLevel]
+	Watched   pool.ServerMap[watchedResources]
+	Levels    pool.ServerMap[serverLevel]
 }
 
 // relayed creates a request to u. While the request is open, the client receives the requests and

@@ -23,7 +23,7 @@ func (p *Relay) Watch(ctx context.Context, q session.Request) ([]byte, error) {
 	switch {
 	case uri == StatusURI && p.OffersStatus():
 		return nil, wire.NewFault(wire.CodeInvalidParams, StatusURI+" cannot be watched; read it again")
-	case len(p.Pool.Offering("resources")) == 0 || !p.Pool.AnyCan("resources", "subscribe"):
+	case len(p.Pool.ServersWith("resources")) == 0 || !p.Pool.AnyHasFlag("resources", "subscribe"):
 		return nil, wire.NewFault(wire.CodeMethodNotFound, "no upstream has resources that can be watched")
 	case uri == "" || u == nil:
 		return nil, UnknownResource(nil, uri, rev.Rev2025)
@@ -123,7 +123,7 @@ func (p *Relay) Rewatch() {
 // watchable returns those of the given URIs that the client c may watch and that a server offers.
 func (p *Relay) watchable(ctx context.Context, c *session.Client, uris []string) []string {
 	if slices.ContainsFunc(uris, func(uri string) bool { return p.Resources.Owner(p.Pool.Servers, uri) == nil }) {
-		p.listResources(ctx, p.Pool.Offering("resources"))
+		p.listResources(ctx, p.Pool.ServersWith("resources"))
 	}
 	return slices.DeleteFunc(uris, func(uri string) bool {
 		u := p.Resources.Owner(p.Pool.Servers, uri)

@@ -23,7 +23,7 @@ type Reverse struct {
 	Sessions *session.Sessions
 	Tasks    *tasks.Tasks
 
-	URLElicitations pool.ByServer[URLElicitations]
+	URLElicitations pool.ServerMap[URLElicitations]
 }
 
 // ElicitationComplete forwards notifications/elicitation/complete to the client that received the

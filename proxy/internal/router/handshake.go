@@ -81,12 +81,12 @@ func (r *Router) capabilities(peer session.Peer) []byte {
 		{"resources", []string{"subscribe", "listChanged"}, r.Relay.OffersStatus()},
 		{"completions", nil, false},
 	} {
-		if !c.own && len(r.Pool.Offering(c.name)) == 0 {
+		if !c.own && len(r.Pool.ServersWith(c.name)) == 0 {
 			continue
 		}
 		var one rawjson.Object
 		for _, flag := range c.flags {
-			if r.Pool.AnyCan(c.name, flag) {
+			if r.Pool.AnyHasFlag(c.name, flag) {
 				one = one.Raw(flag, []byte("true"))
 			}
 		}

@@ -48,7 +48,7 @@ func (r *Router) ServerRequest(u *pool.Server, q *upstream.ServerRequest) {
 		r.Life.Log.Info("an upstream sends requests to clients: new sessions get their own connection to it", "upstream", u.Config.Name, "method", q.Method)
 	}
 	flights := pipeline.InFlight(u)
-	if len(flights) == 1 && !u.Abandoned.ByOthers(flights[0].Call.Client.Session) {
+	if len(flights) == 1 && !u.Abandoned.HasOthers(flights[0].Call.Client.Session) {
 		flights[0].OnRequest(q, false)
 		return
 	}
@@ -69,7 +69,7 @@ func (r *Router) ServerRequest(u *pool.Server, q *upstream.ServerRequest) {
 		}
 	}
 	switch {
-	case only == nil || s == nil || u.Abandoned.ByOthers(only.Session):
+	case only == nil || s == nil || u.Abandoned.HasOthers(only.Session):
 		r.refuseUnattributed(u, q)
 	case session.CheckCapability(only.PeerOf(wire.Meta{}), q):
 		u.Pin(only.Session)
@@ -118,10 +118,10 @@ func (r *Router) ServerListening(u *pool.Server) {
 	if u.Dedicated() { // lists are requested only on the shared connection
 		return
 	}
-	if r.Pool.AnyCan("prompts", "listChanged") {
+	if r.Pool.AnyHasFlag("prompts", "listChanged") {
 		r.Relay.AnnounceIfSeen(spec.PromptsListChanged)
 	}
-	if r.Pool.AnyCan("resources", "listChanged") {
+	if r.Pool.AnyHasFlag("resources", "listChanged") {
 		r.Relay.AnnounceIfSeen(spec.ResourcesListChanged)
 	}
 	r.Pool.Relist(u, false) // must come last, because clients that wait for u fetch its lists afterwards

@@ -195,7 +195,7 @@ func (x *Task) Leave(s spec.Stream) {
 func (x *Task) queueInput(q *upstream.ServerRequest) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.waiting = pool.Unanswered(x.waiting)
+	x.waiting = pool.RemoveAnswered(x.waiting)
 	if len(x.waiting) >= spec.MaxInputs || x.settled.Load() {
 		q.Refuse(wire.CodeInternal, "too many requests are waiting for the client")
 		return
