@@ -1,5 +1,5 @@
-// Package asking builds the messages that make a client ask its user about an approval, in a form
-// or on a page, and reads the client's answers.
+// Package asking builds the requests that make a client ask its user for an approval, in a form or
+// on a web page, and parses the client's replies.
 package asking
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Key is the key of the question in inputRequests.
+// Key is the key of the approval question in the inputRequests map.
 const Key = "approval"
 
 const approve = "approve"
@@ -57,8 +57,8 @@ func Completed(id string) []byte {
 }
 
 // InputRequired returns an InputRequiredResult (2026-07-28), which makes the client send the call
-// again. The result contains an elicitation/create request with the given params or, if they are
-// nil, no question.
+// again. The result contains an elicitation/create request with the given params, or no request if
+// params is nil.
 func InputRequired(params []byte, state string) []byte {
 	result := rawjson.Object{}.String("resultType", "input_required")
 	if params != nil {
@@ -95,8 +95,9 @@ func Parked(id string) string {
 	return fmt.Sprintf("A person has been asked (approval %s) and has not answered yet. Call the same tool again with the same arguments later.", id)
 }
 
-// NoConsent returns the result for a call that was not approved. The result contains the reason,
-// such as that the client has stopped waiting (gone) or that the proxy is shutting down (ending).
+// NoConsent returns the text of the result for a call that was not approved. The text gives the
+// reason; gone means that the client has stopped waiting, and ending means that the proxy is
+// shutting down.
 func NoConsent(tool string, r *approval.Request, said approval.Answer, gone, ending bool, now time.Time) string {
 	switch {
 	case said.State == approval.Denied:
@@ -116,8 +117,9 @@ func NoConsent(tool string, r *approval.Request, said approval.Answer, gone, end
 	}
 }
 
-// denied formats the result for a denied call, with the reason and the time. It does not claim that
-// a person denied the call if the client might have declined without asking its user.
+// denied returns the text of the result for a denied call, which tells the reason and how long ago
+// the call was denied. It does not claim that a person denied the call if the client might have
+// declined without asking its user.
 func denied(tool string, said approval.Answer, now time.Time) string {
 	why := "A person denied " + tool
 	if said.Channel == approval.Elicit && said.Reason == "" {
@@ -135,7 +137,8 @@ func denied(tool string, said approval.Answer, now time.Time) string {
 	return why + " Do not call it again with these arguments."
 }
 
-// maxCaller is the maximum length of the principal's and the client's names in a log line.
+// maxCaller is the maximum length, in bytes, of each of the caller's two names in a log line: the
+// principal's and the client's.
 const maxCaller = 200
 
 // WaitingLogLine returns a log line that tells operators about a call that is waiting for an
@@ -145,9 +148,9 @@ func WaitingLogLine(c approval.Call, id, client, how string) string {
 		id, text.Escape(c.Tool), text.Escape(c.Upstream), text.Caller(c.Principal, client, maxCaller), how)
 }
 
-// HowToAnswer returns a short instruction for answering an approval request: in the external system
-// if only that system shows the request, otherwise with the operator command if that is allowed, or
-// at the client.
+// HowToAnswer returns a short instruction for answering an approval request. It names the external
+// system if only that system shows the request. Otherwise, it is verb, the operator command, or "at
+// the client" if operators cannot answer the request.
 func HowToAnswer(r *approval.Request, verb string) string {
 	only, _ := channel.Find(r.Via)
 	switch {

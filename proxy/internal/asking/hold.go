@@ -22,7 +22,7 @@ type Hold struct {
 	progress                *time.Ticker
 }
 
-// NewHold starts a wait that ends after d, or earlier if either channel is closed.
+// NewHold returns a Hold that ends when d has passed, or earlier if one of the channels is closed.
 func NewHold(d time.Duration, answered, over <-chan struct{}) *Hold {
 	return &Hold{answered: answered, over: over, end: time.NewTimer(d)}
 }

@@ -89,7 +89,7 @@ func (b *Burst) Flush() { b.run(true) }
 // End ends the burst and runs the held-back steps.
 func (b *Burst) End() { b.run(false) }
 
-// run runs the held-back steps. If active is true, the burst continues afterwards.
+// run runs the held-back steps. If active is true, an active burst continues afterwards.
 func (b *Burst) run(active bool) {
 	b.mu.Lock()
 	steps := b.steps

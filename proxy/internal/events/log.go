@@ -125,7 +125,7 @@ func (s *Logs) Resume(w http.ResponseWriter, r *http.Request, stop <-chan struct
 // stream may end before the JSON-RPC response and may begin with an event without data.
 func Resumable(protocol string) bool { return protocol >= "2025-11-25" && protocol < "2026" }
 
-// Limits on the bytes stored for clients that may reconnect, per principal and in total.
+// Limits on the bytes stored for all clients that may reconnect.
 const (
 	budgetEach = 16 << 20
 	budgetAll  = 64 << 20
@@ -136,8 +136,8 @@ const eventCost = 64
 
 // A Budget limits the bytes stored for clients that may reconnect to their streams, per principal
 // and in total. If a principal exceeds its limit, its oldest streams lose their events. If the
-// total limit is exceeded, this happens to the principal with the most bytes. The zero value is
-// ready to use.
+// total limit is exceeded, the principal with the most bytes loses the events of its oldest
+// streams. The zero value is ready to use.
 type Budget struct {
 	mu    sync.Mutex // guards the fields below it and the logs
 	total int
@@ -275,9 +275,8 @@ func (b *Budget) largest() (most *holding) {
 }
 
 // A log stores the events of one stream, starting with the first that the client may have missed.
-// It exists while the stream is open, and longer only if the client may have missed the end. If the
-// budget has no room for the JSON-RPC response, that response is lost, and the client gets an error
-// instead.
+// It outlives the stream only if the client may have missed the end. If the budget has no room for
+// the JSON-RPC response, that response is lost, and the client gets an error instead.
 type log struct {
 	name      string
 	principal string

@@ -194,7 +194,7 @@ func (s *Post) status(parts [][]byte) int {
 		return http.StatusNotFound
 	case "-32700", "-32600", "-32602", "-32020", "-32021", "-32022":
 		if s.o.Method == "tools/call" && string(code) == "-32602" {
-			return http.StatusOK // the upstream may have sent this error, so the HTTP request has succeeded
+			return http.StatusOK // the error may come from the upstream; the HTTP request itself has succeeded
 		}
 		return http.StatusBadRequest
 	default:

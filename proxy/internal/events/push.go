@@ -44,14 +44,14 @@ type Push struct {
 	closed chan struct{}
 }
 
-// A pushedMessage value is a message in the stream with its event number.
+// A pushedMessage is a message in the stream with its event number.
 type pushedMessage struct {
 	number  int
 	message []byte
 }
 
-// NewPush returns a Push. The function isNotice reports whether a message only announces a change; of
-// identical announcements, the Push queues only one.
+// NewPush returns a Push. The function isNotice reports whether a message only announces a change.
+// The Push queues only one of several identical announcements.
 func NewPush(isNotice func(message []byte) bool) *Push {
 	return &Push{isNotice: isNotice}
 }
@@ -78,7 +78,7 @@ func (s *Push) Send(parts ...[]byte) {
 	}
 }
 
-// trim removes events until both limits are met, and returns the rest. It removes the oldest
+// trim removes messages until both limits are met, and returns the rest. It removes the oldest
 // messages first, and announcements of changes last.
 func (s *Push) trim(events []pushedMessage, count, size int) []pushedMessage {
 	total := 0

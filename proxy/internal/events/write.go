@@ -13,7 +13,7 @@ import (
 // KeepAlive is the interval between comments on a silent stream.
 const KeepAlive = 25 * time.Second
 
-// usualRetry is how long clients are told to wait before they reconnect to a stream.
+// usualRetry is the delay that clients are told to observe before they reconnect to a stream.
 const usualRetry = time.Second
 
 // eventID returns the ID of the event with the given number in a stream.

@@ -40,8 +40,8 @@ const (
 // singleHeaders lists the headers that a request must not repeat.
 var singleHeaders = [...]string{protocolHeader, sessionHeader, "Mcp-Method", "Mcp-Name", "Content-Type"}
 
-// An exchange lasts from an HTTP request until its response ends. It holds the resources to release
-// at that time, so that the functions that acquire them can return while the call is waiting.
+// An exchange is an HTTP request and its response. It holds the resources to release when the
+// response ends, so that the functions that acquire them can return while the call is waiting.
 type exchange struct {
 	w http.ResponseWriter
 	r *http.Request
@@ -51,7 +51,7 @@ type exchange struct {
 	turn    *turns.Turn     // the message's turn to be handled; nil if messages are not limited
 	post    *events.Post    // nil if the response is not a JSON-RPC message
 	client  *session.Client // client for this request only; nil if the client belongs to a session
-	bound   func() bool     // stops a lost connection from canceling the call; nil if a lost connection would not cancel it
+	bound   func() bool     // detaches the call from the connection, so that losing the connection does not cancel it; nil if the call was never attached
 	call    *pipeline.Call  // nil if the request is not a call or has been answered
 }
 

@@ -12,7 +12,7 @@ import (
 type Caller struct {
 	Principal string
 
-	until time.Time // when the caller's token expires and its streams must end; zero if never
+	until time.Time // time when the caller's token expires and the caller's streams must end; zero if the token does not expire
 	guard *Guard
 }
 

@@ -50,7 +50,7 @@ func (a Access) Several() bool {
 	return a.JWT != nil || len(a.Tokens) > 1 || len(a.Tokens) == 1 && a.Token != ""
 }
 
-// Options holds the settings of a [Guard] besides an [Access].
+// Options holds the settings of a [Guard] that do not belong to its [Access].
 type Options struct {
 	MaxMessage int                         // maximum size of a message in bytes
 	Now        func() time.Time            // nil means time.Now
@@ -58,7 +58,7 @@ type Options struct {
 	Background func(func(context.Context)) // starts a function that fetches keys; see [access.Options]
 }
 
-// defaultBodyTimeout is how long a client may take to send a message by default.
+// defaultBodyTimeout is the default for the time that a client may take to send a message.
 const defaultBodyTimeout = 30 * time.Second
 
 // A Guard checks requests and responds to those that it rejects. It is safe for concurrent use.
@@ -176,8 +176,8 @@ func (g *Guard) Trusted(r *http.Request) bool {
 	return Local(r)
 }
 
-// forwardingHeaders lists the headers added by reverse proxies. The actual sender of a request with such
-// a header may be anywhere.
+// forwardingHeaders lists the headers added by reverse proxies. The actual sender of a request with
+// such a header may be anywhere.
 var forwardingHeaders = [...]string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via"}
 
 // Local reports whether a request was sent from this machine and is addressed to localhost.

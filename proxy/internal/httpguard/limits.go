@@ -21,7 +21,7 @@ const maxUncounted = 64 << 10
 // memory.
 const minBodies = 256 << 20
 
-// errTooMuch means that a message would exceed the limit on the bytes in memory at the same time.
+// errTooMuch means that a message would exceed a limit on the bytes of large messages in memory.
 var errTooMuch = errors.New("too many bytes are being sent at a time")
 
 // A limit bounds a quantity, such as the number of open requests or the bytes of large messages in

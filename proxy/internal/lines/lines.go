@@ -70,7 +70,7 @@ const maxQueued = 64 << 20
 var errSlowClient = errors.New("the client does not read its messages")
 
 const (
-	bigPart  = 32 << 10  // minimum size of a part that is written without copying
+	bigPart  = 32 << 10  // minimum size of a part of a line that is written without copying
 	maxBurst = 256 << 10 // maximum number of bytes held back while more messages are expected
 	maxSpare = 1 << 20   // maximum size of a buffer that is reused
 	maxNews  = 8 << 20   // number of queued bytes above which notifications are dropped
@@ -82,8 +82,8 @@ const (
 // to be scheduled. mu guards the fields below it, and is released during a write, while writing is
 // true.
 type Writer struct {
-	// OwnGoroutine makes the Writer use a goroutine of its own for writing, so that senders never wait for
-	// this output. It must be set before the first Send.
+	// OwnGoroutine makes the Writer use a goroutine of its own for writing, so that senders never
+	// wait for this output. It must be set before the first Send.
 	OwnGoroutine bool
 
 	out    io.Writer

@@ -27,7 +27,7 @@ type Tool struct {
 	Definition  string    // hash of the JSON object sent by the upstream
 	Annotations []byte    // annotations sent by the upstream; nil if none
 	OnlyTask    bool      // whether calls to the tool must run as tasks
-	Mirrored    *mcp.Tool // the tool, if some of its arguments must be mirrored in headers; otherwise nil
+	Mirrored    *mcp.Tool // the tool with its schema, if some of its arguments must be mirrored in headers; otherwise nil
 }
 
 // Read parses a tool object from an upstream. problem explains why clients could not call the tool,
@@ -57,7 +57,7 @@ func Read(object []byte, prefix string) (t Tool, problem string) {
 	return t, ""
 }
 
-// parseMirrored returns the tool, as parsed by mcp-go, if some of its arguments must be mirrored in
+// parseMirrored returns the tool with its schema if some of its arguments must be mirrored in
 // headers, and nil otherwise.
 func parseMirrored(object []byte) *mcp.Tool {
 	schema, _ := rawjson.Member(object, "inputSchema")
@@ -68,8 +68,8 @@ func parseMirrored(object []byte) *mcp.Tool {
 	return t
 }
 
-// findFlaw explains why clients might misinterpret the tool or reject the whole list because of
-// it. It returns "" if the tool is readable.
+// findFlaw returns the reason why clients might misinterpret the tool, or reject the whole list
+// because of it. It returns "" if the tool has no such flaw.
 func findFlaw(object []byte) string {
 	_, _, variant := rawjson.Variants(object, "name")
 	schema, _ := rawjson.Member(object, "inputSchema")
@@ -82,8 +82,8 @@ func findFlaw(object []byte) string {
 	return ""
 }
 
-// CrowdWarning returns a warning if some known clients perform worse with n tools or refuse some of
-// them, and "" otherwise.
+// CrowdWarning returns a warning if some known clients perform worse with n tools or reject some of
+// them. Otherwise, it returns "".
 func CrowdWarning(n int) (warning string) {
 	for _, c := range [...]struct {
 		more    int

@@ -171,8 +171,8 @@ func (c *Call) failureAnswer(err error) answer {
 		c.Tool.Exposed, name, err))
 }
 
-// unauthorizedAnswer returns the response to a call that was not forwarded because the upstream requires
-// credentials, or nil if err has another cause.
+// unauthorizedAnswer returns the response to a call that was not forwarded because the upstream
+// requires credentials, or nil if err has another cause.
 func (c *Call) unauthorizedAnswer(err error) answer {
 	u, ok := errors.AsType[*upstream.Unauthorized](err)
 	if !ok {

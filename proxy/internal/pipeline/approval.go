@@ -90,8 +90,8 @@ func waitingRefusal(text string, r *approval.Request) refusal {
 	return refusal{&admission.Refused{Text: text, Facts: admission.Facts{Decision: "ask", Kind: "approval", Approval: r.ID}}}
 }
 
-// refuseDenied refuses a call that was not approved. It receives the person's answer, or nil if no person
-// has answered.
+// refuseDenied refuses a call that was not approved. It receives the person's answer, or nil if no
+// person has answered.
 func (q *askedCall) refuseDenied(text string, said *admission.Consent) answer {
 	return refusal{q.Admission.Deny(q.Life.Ctx, q.call.admission(), q.asked.Ask, text, said)}
 }
@@ -125,7 +125,8 @@ func (q *askedCall) displayedCall() approval.Call {
 	}
 }
 
-// approvedParams returns the params displayed to people, other than the arguments.
+// approvedParams returns a digest of the params displayed to people, other than the arguments and
+// _meta, and the _meta itself if it is small enough to retain.
 func (q *askedCall) approvedParams() *rounds.Approved {
 	members, meta := q.call.otherParams()
 	if len(meta) > MaxKeptWhole {
@@ -144,9 +145,10 @@ type prompt struct {
 	callGone <-chan struct{} // closed when the call that shows the prompt ends; nil if this call shows it
 }
 
-// elicitChannel returns the channel for asking the client's user about the request r: a form if the
-// client can show all of r, otherwise the approval page, or "" if neither is possible or r need not
-// be shown again. A question never has two prompts at the same time.
+// elicitChannel chooses how to ask the client's user about the request r. It returns the channel
+// for a form if the client can show all of r, or else the channel for the approval page. It returns
+// "" if neither is possible or no new prompt is needed. A question never has two prompts at the
+// same time.
 func (q *askedCall) elicitChannel(r *approval.Request) (channel string) {
 	switch {
 	case r.WasUnasked() || q.Approvals.Approves(r):
@@ -281,7 +283,7 @@ func (q *askedCall) readResponse(r *approval.Request) int {
 	}
 	response, ok := rawjson.Member(q.call.params.InputResponses, asking.Key)
 	if ok {
-		if state.Elsewhere && !r.WasUnasked() { // the sealed state proves that another process asked the client
+		if state.Elsewhere && !r.WasUnasked() { // the sealed requestState proves that another process asked the client
 			q.Approvals.Put(r, state.Channel)
 		}
 		q.handleElicitation(r, state.Channel, response)

@@ -31,9 +31,9 @@ func (q *askedCall) ask(w *personWait) {
 	}
 }
 
-// continueUntilWait continues the call until it must wait for a person's answer, and then returns the
-// wait. If the call is refused, continueUntilWait returns the refusal instead. If the call has been
-// forwarded or has already been ended, both results are nil.
+// continueUntilWait continues the call until it must wait for a person's answer, and then returns
+// the wait. If the call is refused, continueUntilWait returns the refusal instead. If the call has
+// been forwarded or has already been ended, both results are nil.
 func (q *askedCall) continueUntilWait(w *personWait) (a answer, held *personWait) {
 	defer func() {
 		if held == nil { // withdraw the call before its client gets the response, because the client can then reuse the ID
@@ -82,7 +82,7 @@ func (q *askedCall) decideAgain(w *personWait) (a answer, done bool) {
 	if a := q.checkRecordable(q.call); a != nil { // the approval has not been used, so a later call can still use it
 		return a, true
 	}
-	if a := q.reserve(q.call); a != nil { // here, too, a later call can still use the approval
+	if a := q.reserve(q.call); a != nil { // an approval that has not been used remains usable for a later call
 		return a, true
 	}
 	if a, used := q.redeem(r); used {
@@ -210,7 +210,7 @@ func (q *askedCall) endWait(w *personWait) {
 
 // handleEvent handles an event during a wait, and reports whether the call continues to wait. It
 // sends a progress notification to the client, or shows the question again if the call that showed
-// it is gone.
+// it has ended.
 func (q *askedCall) handleEvent(w *personWait) bool {
 	note := "Waiting for a person: approval " + w.request.ID + "."
 	switch w.event {

@@ -131,9 +131,9 @@ func (s *callState) detach() {
 	}
 }
 
-// setInflight makes f the in-flight request, or returns the reason if the call was canceled. canRead
-// reports whether the goroutine that sends the request can also read the reply. If so, and if a
-// goroutine is waiting for the call, inline is true: the waiting goroutine must do both.
+// setInflight makes f the in-flight request, or returns the reason if the call was canceled.
+// canRead reports whether the goroutine that sends the request can also read the reply. If so, and
+// if a goroutine is waiting for the call, inline is true, and the waiting goroutine must do both.
 func (s *callState) setInflight(f *inflightCall, canRead bool) (inline bool, stopped error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,8 +155,8 @@ func (s *callState) replaceInflight(f *inflightCall) (stopped error) {
 	return s.stopped
 }
 
-// markCanceled stores the reason why the client has stopped waiting. It returns the cancel function of
-// the call's context and the in-flight request; either may be nil.
+// markCanceled stores the reason why the client has stopped waiting. It returns the cancel function
+// of the call's context and the in-flight request; either may be nil.
 func (s *callState) markCanceled(reason error) (context.CancelCauseFunc, *inflightCall) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -260,10 +260,10 @@ func (c *Call) otherParamsDigest() string {
 	return wire.Digest(members)
 }
 
-// otherParams returns the params other than the name and the arguments, with _meta separate from the
-// rest. A person's approval does not depend on _meta, because clients may send a different _meta
-// with each call. Still, the _meta is shown to people, and exactly the _meta that they have seen is
-// forwarded.
+// otherParams returns the params other than the name and the arguments, with _meta separate from
+// the rest. A person's approval does not depend on _meta, because clients may send a different
+// _meta with each call. Still, the _meta is shown to people, and exactly the _meta that they have
+// seen is forwarded.
 func (c *Call) otherParams() (members, meta []byte) {
 	if c.Method == spec.ReadResource {
 		return c.params.OtherParams("uri")
@@ -275,9 +275,9 @@ func (c *Call) otherParams() (members, meta []byte) {
 // client cannot read a refusal in the form of a tool result.
 func (c *Call) wantsTask() bool { return c.params.Task != nil && c.Method == spec.CallTool }
 
-// needsHiddenTask reports whether the call must be sent as a task although the client cannot request
-// one: the client uses revision 2026-07-28, and the server uses revision 2025-11-25 and runs the
-// tool only as a task.
+// needsHiddenTask reports whether the call must be sent as a task although the client cannot
+// request one. This is the case if the client uses revision 2026-07-28, and the server uses
+// revision 2025-11-25 and runs the tool only as a task.
 func (c *Call) needsHiddenTask() bool {
 	u := c.Tool.Upstream
 	return c.Method == spec.CallTool && c.Peer.Rev.TaskExtension && c.Tool.OnlyTask && !u.Rev().TaskExtension && tasks.MakesTasks(u)

@@ -10,15 +10,16 @@
 // # Types
 //
 // A [Call] is a client's request until it is answered. An inflightCall is an admitted request to a
-// server until the call is settled. It can outlive the Call, because a client can cancel the call or
-// disconnect. A suspendedCall is a call between two rounds of input (InputRequiredResult of
-// 2026-07-28). An askedCall is a call that needs a person's approval, and a personWait is its wait.
+// server until the call is settled. It can outlive the Call, because a client can cancel the call
+// or disconnect. A suspendedCall is a call between two rounds of input (InputRequiredResult of
+// 2026-07-28). An askedCall is a call that needs a person's approval, and a personWait is the state
+// of its wait for the answer.
 //
 // # Plain calls
 //
 // Most calls are plain: one request and one reply, without a task, between a client and a server
 // that use revisions up to 2025-11-25. Serve determines this once per call (Call.plain). Plain
-// calls skip everything about tasks, further rounds of input, and repeated sending. Built-in
+// calls skip the code for tasks, further rounds of input, and repeated sending. Built-in
 // prompts, mirrored headers, traces, dedicated connections and limits are checked only where they
 // are configured.
 //

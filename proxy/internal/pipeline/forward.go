@@ -159,7 +159,7 @@ func (c *Call) Cancel(reason error) {
 }
 
 // end ends the in-flight request with the reply r, unless it has already ended, and completes the
-// call whose client gets the response. If r did not come from the server, the request is abandoned.
+// call that receives the reply. If r did not come from the server, the request is abandoned.
 func (f *inflightCall) end(r upstream.Reply, fromServer bool) {
 	u, before := f.Call.Tool.Upstream, f.markEnded(r, fromServer)
 	if before.counted && fromServer {
@@ -212,7 +212,7 @@ func (f *inflightCall) end(r upstream.Reply, fromServer bool) {
 // admitted call at the gate) stays open. Replies in the same burst are recorded together.
 func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) {
 	p := c.pipeline
-	open, staged := false, false // open: the call's ticket at the gate must stay open; staged: the ending e will close the request
+	open, staged := false, false // open is true if the call's ticket at the gate must stay open, and staged if the ending e will close the request
 	defer func() {
 		if !staged {
 			f.close(open)

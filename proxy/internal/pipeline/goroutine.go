@@ -17,8 +17,8 @@ const (
 )
 
 // continueOff runs f, the rest of the call, on a goroutine other than the given reader, because f
-// may block. Instead of the client's reader, it uses [Call.Spawn] and adds the message to the
-// backlog; if the backlog is full, it refuses the call. Instead of the server's reader, it uses the
+// may block. For the client's reader, it adds the message to the backlog and passes f to
+// [Call.Spawn]; if the backlog is full, it refuses the call. For the server's reader, it uses the
 // goroutine that waits for the call or, without one, a new goroutine.
 func (c *Call) continueOff(r reader, f func()) {
 	if r == clientReader {
@@ -99,7 +99,7 @@ func (c *Call) Wait() {
 		switch c.spawned = nil; {
 		case f != nil:
 			f()
-		case !c.await() && c.spawned == nil: // if work was spawned, it continues the call
+		case !c.await() && c.spawned == nil: // spawned work continues the call
 			return
 		}
 	}

@@ -93,8 +93,8 @@ func (s *inflightState) begin(x *upstream.Exchange) bool {
 	return s.reason == nil
 }
 
-// markSent stores the [upstream.Exchange] of a request that has been sent. If the request was abandoned
-// in the meantime, markSent returns the reason.
+// markSent stores the [upstream.Exchange] of a request that has been sent. If the request was
+// abandoned in the meantime, markSent returns the reason.
 func (s *inflightState) markSent(x *upstream.Exchange) (reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,9 +132,10 @@ func (s *inflightState) markSettled() (late *upstream.Reply) {
 	return late
 }
 
-// markAbandoned records why the client has stopped waiting for the reply. It returns the exchange,
-// or nil if the request is over or has not been sent, and the first reason recorded. If first is
-// true, the caller must cancel the exchange and count it as abandoned.
+// markAbandoned records why the client has stopped waiting for the reply, unless a reason was
+// recorded earlier, and returns the recorded reason. It also returns the exchange, or nil if the
+// request is over or has not been sent. If first is true, the caller must cancel the exchange and
+// count it as abandoned.
 func (s *inflightState) markAbandoned(why error) (x *upstream.Exchange, first bool, reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,8 +173,8 @@ func (s *inflightState) stopInline() *upstream.Exchange {
 const callOver = "the call has ended"
 
 // addRequest stores a server's request for the client, and returns the call whose client must be
-// asked. If the in-flight request is parked, no call is waiting for it and addRequest returns none;
-// the client is then asked in the next round. If the server's request must be refused, addRequest
+// asked. If the in-flight request is parked, that is, if no call is waiting for it, receiver is nil
+// and the client is asked in the next round. If the server's request must be refused, addRequest
 // returns the reason.
 func (s *inflightState) addRequest(q *upstream.ServerRequest) (receiver *Call, reason string) {
 	s.mu.Lock()

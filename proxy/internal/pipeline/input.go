@@ -16,7 +16,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxInputRounds is how many times a server may ask for input in one call.
+// maxInputRounds is the maximum number of times that a server may ask for input in one call.
 const maxInputRounds = 16
 
 // subject returns the identifier that binds a requestState to this call.

@@ -45,7 +45,7 @@ type Approval struct {
 	Hold   func(client string) time.Duration // how long a call from the named client waits for an answer before the client is told to call again
 	Expire time.Duration                     // how long a person can answer a question, and how long an approval can be used
 	Verb   string                            // command for answering an approval, as shown to operators in the log
-	Page   func(id string) string            // returns the URL of the approval page, or "" without a page
+	Page   func(id string) string            // returns the URL of the approval page, or "" if the page is unavailable
 
 	// Asked is called with each approval request when the first call starts to wait for it.
 	// Answered is called with each answer that counts. Both may be nil. They must not block and
@@ -96,8 +96,8 @@ type suspendedCalls struct {
 }
 
 // add stores the suspended call x, and calls expired if x is still stored when its lifetime ends.
-// It returns false if too many calls are suspended, in total or, with several principals, for x's
-// principal.
+// It returns false if too many calls are suspended. If several principals share the proxy, this
+// includes a limit on the calls of x's principal.
 func (s *suspendedCalls) add(x *suspendedCall, several bool, life time.Duration, expired func(*suspendedCall)) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -119,7 +119,7 @@ func (f *inflightCall) suspend(c *Call, result []byte) (why string) {
 		state, _ := rawjson.String(lit)
 		r.State = &state
 	}
-	state := rawjson.AppendString(nil, p.Sealer.Seal(r, c.subject())) // the client gets this sealed state instead of the server's own
+	state := rawjson.AppendString(nil, p.Sealer.Seal(r, c.subject())) // the client gets this sealed requestState instead of the server's own
 	c.replyRaw(wire.ResultHead(c.ID), wire.SetMember(c.Tool.Upstream.WithServerNames(result), "requestState", state))
 	return ""
 }
@@ -139,7 +139,7 @@ func (p *Pipeline) storeSuspended(c *Call, x *suspendedCall, expires time.Time) 
 
 // pickUp ends the suspension of the call that c continues, and returns the suspended call, or nil
 // if the suspension has already ended. If several processes could continue the call, only one of
-// them gets it. After an error, for example because calls are stopped, the call stays suspended.
+// them gets it. After an error, such as [admission.ErrStopped], the call stays suspended.
 func (p *Pipeline) pickUp(c *Call) (*suspendedCall, error) {
 	if p.Admission.Stopped(c.State.ID) != nil {
 		return nil, admission.ErrStopped

@@ -186,7 +186,7 @@ func (c *Call) yield() {
 	}
 }
 
-// A decidedCall value holds a call whose decision has not been recorded yet. It is a [burst.Step].
+// A decidedCall is a call whose decision has not been recorded yet. It is a [burst.Step].
 type decidedCall struct {
 	call    *Call
 	pending *admission.Pending

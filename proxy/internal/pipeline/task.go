@@ -17,8 +17,8 @@ import (
 // The functions in this file tell servers which calls can become tasks, and tell clients about the
 // tasks. Package tasks tracks the tasks themselves.
 
-// declaredCapabilities returns the client capabilities to send with the call to a server that uses revision
-// 2026-07-28. They include the tasks extension only if the call has a slot for a task.
+// declaredCapabilities returns the client capabilities to send with the call to a server that uses
+// revision 2026-07-28. They include the tasks extension only if the call has a slot for a task.
 func (f *inflightCall) declaredCapabilities() []byte {
 	c := f.Call
 	capabilities := c.Peer.Forwarded()

@@ -112,8 +112,8 @@ func (c *Catalogue) set(ctx context.Context, u *Server, list upstream.ToolList) 
 	return changed
 }
 
-// offerToPins offers the server's tool definitions to the pins, which are the accepted definitions.
-// The pins accept the first definition of each tool.
+// offerToPins offers the server's tool definitions to the pins, which store the accepted
+// definitions. For each tool, the pins accept the first definition that they are offered.
 func (c *Catalogue) offerToPins(ctx context.Context, u *Server, list upstream.ToolList) {
 	if c.Pins == nil || u.Dedicated() {
 		return
@@ -132,7 +132,8 @@ func (c *Catalogue) list(u *Server) upstream.ToolList {
 }
 
 // tellChanged calls Noticed for each tool in the new view whose definition is not accepted. It
-// omits a tool if the old view contains the same definition, not accepted for the same reason.
+// omits a tool if the old view contains the same definition and gives the same reason for not
+// accepting it.
 func (c *Catalogue) tellChanged(before, after *ToolView) {
 	for _, t := range after.Changed {
 		same := func(o *Tool) bool {
@@ -144,7 +145,7 @@ func (c *Catalogue) tellChanged(before, after *ToolView) {
 	}
 }
 
-// maxLoggedProblems is the maximum number of omitted tools logged per change.
+// maxLoggedProblems is the maximum number of problems (tools left out) that are logged per change.
 const maxLoggedProblems = 20
 
 func (c *Catalogue) logProblems(problems []string) {
@@ -344,14 +345,14 @@ type Tool struct {
 	Upstream  *Server
 	Canonical string // name in rules, of the form upstream.tool
 	also      []gate.Name
-	others    map[string]bool // names of all tools; if a call gets one of them from an action in its arguments, rules for that tool restrict the call but do not count it as a call to that tool
+	others    map[string]bool // names of all tools; if an action in a call's arguments gives the call such a name, the rules for that tool restrict the call but do not count it as a call to that tool
 	foreign   bool            // whether a tool of another server could have the same exposed name
 	Why       string          // why the configuration filters out the tool; empty if it is not filtered
 
 	Unaccepted string // why the definition is not accepted; empty if accepted
 }
 
-// WithheldReason returns the reason clients cannot use the tool, both as a refusal kind and as a sentence
+// WithheldReason returns why clients cannot use the tool, both as a refusal kind and as a sentence
 // for the model.
 func (t *Tool) WithheldReason() (kind, why string) {
 	if t.Unaccepted != "" {

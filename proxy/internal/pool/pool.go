@@ -77,7 +77,8 @@ func (p *Pool) ServersWith(capability string) []*Server {
 	return list
 }
 
-// AnyHasFlag reports whether any server that is up declares the given capability with the given flag.
+// AnyHasFlag reports whether any server that is up declares the given capability with the given
+// flag.
 func (p *Pool) AnyHasFlag(capability, flag string) bool {
 	for _, u := range p.ServersWith(capability) {
 		if u.hasFlag(capability, flag) {
@@ -141,9 +142,9 @@ func (p *Pool) AwaitTool(ctx context.Context, exposed string) *Tool {
 	}
 }
 
-// KnownTool returns the tool with the given exposed name, or nil. It also returns nil if a server that
-// is still starting might have a tool of the same name, because tools with colliding names cannot
-// be called.
+// KnownTool returns the tool with the given exposed name, or nil. It also returns nil if a server
+// that is still starting might have a tool of the same name, because tools with colliding names
+// cannot be called.
 func (p *Pool) KnownTool(exposed string) *Tool {
 	t := p.Catalogue.Load().tools[exposed]
 	if t == nil || p.Startup.Err() != nil {

@@ -124,7 +124,7 @@ func (u *Server) unavailableName() string {
 	return u.Config.Name
 }
 
-// An inflightRequest represents a request that has been sent to a server but has not been answered.
+// An inflightRequest is a request that has been sent to a server but has not been answered.
 type inflightRequest interface {
 	Holding() bool        // reports whether the request is waiting for the client's input; its timeout is then suspended
 	Abandon(reason error) // stops waiting for the reply
@@ -176,7 +176,7 @@ func (q *queue) Remove(p *QueuePlace) {
 	p.number = 0
 }
 
-// All returns the places of the queued requests, sorted by the time of sending.
+// All returns the places of the queued requests, in the order of sending.
 func (q *queue) All() []*QueuePlace {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -190,8 +190,8 @@ func (q *queue) restartTimeout(p *QueuePlace, now time.Time) {
 	p.SentAt = now
 }
 
-// An abandonedCalls value counts, for each session, the calls that the proxy has abandoned but the
-// server has not answered. A request from the server may belong to such a call.
+// An abandonedCalls counts, for each session, the calls that the proxy has abandoned but the server
+// has not answered. A request from the server may belong to such a call.
 type abandonedCalls struct {
 	mu sync.Mutex
 	of map[*session.Session]int // number of abandoned calls per session; contains no zeros

@@ -43,7 +43,8 @@ func (q *Quota) Take(principal string, limit int, several bool) (own int, ok boo
 // resource: it must hold fewer units than are free.
 func Fair(own, free int) bool { return own < free }
 
-// Give returns n of the units held by the principal. It does nothing if the principal holds none.
+// Give gives back n of the units held by the principal. It does nothing if the principal holds
+// none.
 func (q *Quota) Give(principal string, n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

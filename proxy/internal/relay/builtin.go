@@ -82,8 +82,8 @@ var (
 	TemplateList = listKind{"resources/templates/list", "resources", "resourceTemplates", "uriTemplate"}
 )
 
-// maxSearches is the maximum number of searches for remedies per status. A remedy is a change that
-// would allow a refused call. Each search takes time.
+// maxSearches is the maximum number of searches for remedies per status, because each search takes
+// time. A remedy is a change that would allow a refused call.
 const maxSearches = 20
 
 // A statusDoc describes a client's session: the tools that the client can call now, and why others
@@ -98,7 +98,7 @@ type statusDoc struct {
 	advertised gate.Advertised
 	hidden     map[string]bool // tools that are refused regardless of their arguments
 
-	free, asking, depends []string // names of tools that can be called, that require approval, or that depend on the arguments
+	free, asking, depends []string // names of tools that can be called, of tools that require approval, and of tools for which the decision depends on the arguments
 	refused               []string // lines of text about refused tools
 }
 
@@ -139,8 +139,8 @@ func (d *statusDoc) add(c gate.Call, decision gate.Decision) {
 	}
 }
 
-// isAlwaysRefused reports whether the tool of the call c is refused regardless of its arguments. r is the
-// refusal of c.
+// isAlwaysRefused reports whether the tool of the call c is refused regardless of its arguments. r
+// is the refusal of c.
 func (d *statusDoc) isAlwaysRefused(c gate.Call, r *gate.Refusal) bool {
 	switch r.Kind {
 	case gate.KindBlocked:

@@ -14,8 +14,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// allowsAnyPrompt reports whether clients can get unlisted prompts, too. This is possible only if there
-// is a single server.
+// allowsAnyPrompt reports whether clients can get unlisted prompts, too. This is possible only if
+// there is a single server.
 func (p *Relay) allowsAnyPrompt() bool {
 	return !p.Admission.Generation().PromptsByList && p.passesThrough(PromptList)
 }
@@ -110,7 +110,7 @@ func (p *Relay) Complete(ctx context.Context, q session.Request) ([]byte, error)
 }
 
 // findReferenced sets r.Upstream to the server that offers the prompt or template in the parameter
-// ref. If the policy refuses the request, it returns the reason, and otherwise "".
+// ref. It returns "", or the reason if the policy refuses the request.
 func (p *Relay) findReferenced(ctx context.Context, r *pool.RelayedRequest) (why string) {
 	ref, _ := rawjson.Member(r.Message.Params, "ref")
 	switch rawjson.StringAt(ref, "type") {

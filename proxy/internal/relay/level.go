@@ -45,8 +45,8 @@ type serverLevel struct {
 
 // SetUpstreamLevel sends the most verbose level of all clients to a server that uses a revision up
 // to 2025-11-25, with logging/setLevel, unless the server already has that level. The proxy itself
-// filters messages by each client's level. The parameter restarted means that the server has just come
-// up and has no level yet.
+// filters messages by each client's level. If restarted is true, the server has just come up and
+// has no level yet.
 func (p *Relay) SetUpstreamLevel(ctx context.Context, u *pool.Server, restarted bool) {
 	l := p.Levels.At(u)
 	l.mu.Lock()
