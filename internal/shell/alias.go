@@ -53,7 +53,7 @@ func isAbbreviation(p *Pattern, text string, next int) bool {
 		return false
 	case name == "git" && next > 0 && p.operands[0].text == "push":
 		branch := text[strings.IndexByte(text, ':')+1:]
-		return p.operands[next].is(strings.TrimPrefix(strings.TrimPrefix(branch, "+"), "refs/heads/"))
+		return p.operands[next].matches(strings.TrimPrefix(strings.TrimPrefix(branch, "+"), "refs/heads/"))
 	case name == "gradle":
 		task := text[strings.LastIndexByte(text, ':')+1:]
 		return task != "" && strings.HasPrefix(want, task[:1]) && isSubsequence(task, want)

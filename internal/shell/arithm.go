@@ -39,12 +39,12 @@ func (r *expander) term(w *syntax.Word) {
 			r.param(p, true)
 			if name := p.Param; name != nil && !p.Length && !isNumber(name.Value) {
 				if !isName(name.Value) {
-					r.arithmeticOn("arithmetic on arguments")
+					r.doubtArithmetic("arithmetic on arguments")
 				}
 				r.compute(name.Value)
 			}
 			if p.Exp != nil || p.Repl != nil || p.Excl {
-				r.arithmeticOn("arithmetic on an expansion")
+				r.doubtArithmetic("arithmetic on an expansion")
 			}
 		case *syntax.ArithmExp:
 			r.arithm(p.X)
@@ -52,10 +52,10 @@ func (r *expander) term(w *syntax.Word) {
 			r.term(&syntax.Word{Parts: p.Parts})
 		case *syntax.CmdSubst:
 			r.nested.substitution(p.Stmts, false)
-			r.arithmeticOn("arithmetic on the output of a command")
+			r.doubtArithmetic("arithmetic on the output of a command")
 		default:
 			r.word(w)
-			r.arithmeticOn("arithmetic on text")
+			r.doubtArithmetic("arithmetic on text")
 		}
 	}
 }
@@ -73,7 +73,7 @@ func (r *expander) test(x syntax.TestExpr) {
 	case *syntax.UnaryTest:
 		r.test(x.X)
 		if w, ok := x.X.(*syntax.Word); (x.Op == syntax.TsVarSet || x.Op == syntax.TsRefVar) && (!ok || !isName(w.Lit())) {
-			r.arithmeticOn("a test of a variable whose name is not literal") // if the name contains an array index, bash evaluates the index
+			r.doubtArithmetic("a test of a variable whose name is not literal") // if the name contains an array index, bash evaluates the index
 		}
 	case *syntax.ParenTest:
 		r.test(x.X)

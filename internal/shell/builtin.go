@@ -45,7 +45,7 @@ func (r *reader) readBuiltin(name string, args []arg) bool {
 		r.readShellOptions("o", args)
 	case "let":
 		r.vars.forgetAll()
-		r.arithmeticOn("arithmetic on text")
+		r.doubtArithmetic("arithmetic on text")
 	case "unset":
 		for len(args) > 0 && args[0].matchWord("=-f =-v =-n") != "" {
 			args = args[1:]
@@ -166,10 +166,10 @@ func (r *scope) readTest(args []arg) {
 		switch {
 		case a.kind == literal && (a.text == "-v" || a.text == "-R"):
 			if i+1 >= len(args) || args[i+1].kind != literal || !isName(args[i+1].text) {
-				r.arithmeticOn("a test of a variable whose name is not literal")
+				r.doubtArithmetic("a test of a variable whose name is not literal")
 			}
 		case a.kind != literal && i+1 < len(args) && strings.Contains(args[i+1].text, "["):
-			r.arithmeticOn("a test that is not literal")
+			r.doubtArithmetic("a test that is not literal")
 		}
 	}
 }
@@ -227,9 +227,9 @@ var settingFiles = setOf("activate activate.fish activate.csh nvm.sh .bashrc .zs
 var readingOptions = setOf("allexport keyword histexpand posix braceexpand nocaseglob expand_aliases")
 
 // setterOptions holds the options of the builtins that set variables.
-var setterOptions = eachName(map[string]func() *knownOptions{
-	"read":              leading("r s E a= d= i= n= N= p= t= u="),
-	"mapfile,readarray": leading("t d= n= O= s= u="),
-	"wait":              leading("f n p="),
-	"getopts":           leading(""),
+var setterOptions = eachName(map[string]func() *optionTable{
+	"read":              lazyOptions("r s E a= d= i= n= N= p= t= u="),
+	"mapfile,readarray": lazyOptions("t d= n= O= s= u="),
+	"wait":              lazyOptions("f n p="),
+	"getopts":           lazyOptions(""),
 })

@@ -243,7 +243,7 @@ func compare(t *testing.T, seed uint64, ran []string, status string, count *tall
 			t.Errorf("seed %d: bash runs rm, and the reading is no match and has no doubt:\n%s", seed, script)
 		}
 	}
-	if only(r, ls, cat) {
+	if onlyCheck(r, ls, cat) {
 		count.only++
 		for _, name := range ran {
 			if !harmless[name] {

@@ -6,9 +6,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// An effects value holds the changes that a part of a script can make to variables, no matter when
+// An effectSet value holds the changes that a part of a script can make to variables, no matter when
 // that part runs.
-type effects struct {
+type effectSet struct {
 	names     set
 	arguments bool // the arguments of the enclosing function may change
 	all       bool
@@ -19,7 +19,7 @@ const maxEffects = 200_000
 
 // effectsOf returns the effects that the part of the script below node can have on variables.
 // Commands that a function runs through "$@" are considered when the function is called.
-func (v *variables) effectsOf(node syntax.Node) (c effects) {
+func (v *variables) effectsOf(node syntax.Node) (c effectSet) {
 	syntax.Walk(node, func(n syntax.Node) bool {
 		if v.visited++; v.visited > maxEffects {
 			c.all = true
@@ -50,7 +50,7 @@ func (v *variables) effectsOf(node syntax.Node) (c effects) {
 		case *syntax.Redirect:
 			c.all = c.all || n.N != nil && n.N.Value != "" && n.N.Value[0] == '{'
 		case *syntax.CallExpr:
-			v.calls(&c, n.Args)
+			v.addCommand(&c, n.Args)
 		}
 		return true
 	})
@@ -64,9 +64,9 @@ var setters = setOf("read mapfile readarray getopts unset")
 var otherSetters = setOf(`eval source . trap alias unalias let declare typeset local export readonly enable exec command builtin fc bind emulate print vared integer
 	float zparseopts setopt unsetopt functions autoload zmodload noglob nocorrect`)
 
-// calls adds to c the effects that a simple command may have. args contains the words of the
+// addCommand adds to c the effects that a simple command may have. args contains the words of the
 // command.
-func (v *variables) calls(c *effects, args []*syntax.Word) {
+func (v *variables) addCommand(c *effectSet, args []*syntax.Word) {
 	if len(args) == 0 {
 		return
 	}
@@ -161,7 +161,7 @@ func (v *variables) assignedIn(list []*syntax.Stmt) map[string]string {
 
 // forgetEffects forgets all values that a part of the script may change by running later or more
 // than once. c holds the effects of that part.
-func (v *variables) forgetEffects(c effects) {
+func (v *variables) forgetEffects(c effectSet) {
 	if c.all {
 		v.forgetAll()
 	}

@@ -72,14 +72,14 @@ const (
 func Learn() (forget func()) {
 	known := knownPrograms
 	programs["frob check"] = program{options: "v|verbose !n|dry-run"}
-	knownPrograms = sync.OnceValue(func() map[string]*knownOptions {
+	knownPrograms = sync.OnceValue(func() map[string]*optionTable {
 		all := maps.Clone(known())
 		all["frob check"] = parseOptions(programs["frob check"].options)
 		return all
 	})
-	subcommands["frob"] = leading("C|directory=")
-	wrappers["frobwrap"] = wrapper{options: leading("t="), transparent: true}
-	launches["frobx"] = launch{options: leading("y")}
+	subcommands["frob"] = lazyOptions("C|directory=")
+	wrappers["frobwrap"] = wrapper{options: lazyOptions("t="), transparent: true}
+	launches["frobx"] = launch{options: lazyOptions("y")}
 	fileTable["frob"] = fileRule{writes: true}
 	return func() {
 		knownPrograms = known

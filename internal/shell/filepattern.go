@@ -47,8 +47,8 @@ func CompileFiles(access Access, glob string) (FilePattern, error) {
 	return FilePattern{access, strings.ReplaceAll(strings.TrimPrefix(glob, "./"), "**/", "*")}, nil
 }
 
-// is reports whether the path given by an argument matches the pattern.
-func (p *FilePattern) is(at arg) Outcome {
+// matchesArg reports whether the path given by an argument matches the pattern.
+func (p *FilePattern) matchesArg(at arg) Outcome {
 	any := strings.Trim(p.glob, "*") == ""
 	switch {
 	case at.kind == literal && p.matches(at.text), at.kind != literal && any:
@@ -58,14 +58,14 @@ func (p *FilePattern) is(at arg) Outcome {
 	}
 	if i := strings.IndexByte(at.mid, '/'); i >= 0 {
 		at.text, at.mid, at.glob = at.mid[i+1:], "", at.kind == spread
-		return p.is(at)
+		return p.matchesArg(at)
 	}
 	text, tail := at.text[strings.LastIndexByte(at.text, '/')+1:], at.tail
 	if at.glob && text == "" && strings.HasPrefix(path.Base(p.glob), ".") && !strings.Contains(tail, "/") {
 		return NoMatch // a glob such as * does not match names that begin with a dot
 	}
 	if strings.Contains(p.glob, "/") {
-		return p.ends(at)
+		return p.matchesPath(at)
 	}
 	i := strings.LastIndexByte(tail, '/')
 	switch {
@@ -77,17 +77,17 @@ func (p *FilePattern) is(at arg) Outcome {
 	return couldBe(p.glob, text, tail)
 }
 
-// ends reports whether a glob that contains a slash can match a path with a known start, an unknown
+// matchesPath reports whether a glob that contains a slash can match a path with a known start, an unknown
 // middle and a known end. An unknown part after the last slash counts as a file name.
-func (p *FilePattern) ends(at arg) Outcome {
+func (p *FilePattern) matchesPath(at arg) Outcome {
 	glob := strings.TrimPrefix(p.glob, "~/")
-	if _, after, ok := strings.Cut(at.tail, "/"); ok && endsLike(glob, after) {
+	if _, after, ok := strings.Cut(at.tail, "/"); ok && matchesSuffix(glob, after) {
 		return Match
 	}
 	folder, file := path.Split(glob)
 	in, name := path.Split(at.text)
 	switch {
-	case in == "" || strings.Contains(at.tail, "/") || !endsLike(strings.TrimSuffix(folder, "/"), path.Clean(in)):
+	case in == "" || strings.Contains(at.tail, "/") || !matchesSuffix(strings.TrimSuffix(folder, "/"), path.Clean(in)):
 		return NoMatch
 	case strings.Trim(file, "*") == "":
 		return Match
@@ -95,8 +95,8 @@ func (p *FilePattern) ends(at arg) Outcome {
 	return couldBe(file, name, at.tail)
 }
 
-// endsLike reports whether glob matches a path or any suffix of the path that begins after a slash.
-func endsLike(glob, at string) bool {
+// matchesSuffix reports whether glob matches a path or any suffix of the path that begins after a slash.
+func matchesSuffix(glob, at string) bool {
 	for ok := true; ok; _, at, ok = strings.Cut(at, "/") {
 		if matchStar(glob, at) {
 			return true
@@ -120,8 +120,8 @@ func couldBe(glob, text, tail string) Outcome {
 // which is [strings.HasPrefix] or [strings.HasSuffix].
 func compatible(a, b string, has func(string, string) bool) bool { return has(a, b) || has(b, a) }
 
-// outputs lists the extensions of files that hold command output.
-var outputs = setOf(".log .out .err .tmp .pid")
+// outputExtensions lists the extensions of files that hold command output.
+var outputExtensions = setOf(".log .out .err .tmp .pid")
 
 // homes matches users' home directories.
 var homes = regexp.MustCompile(`^(/root|/home/[^/]+|/Users/[^/]+)/`)
@@ -131,7 +131,7 @@ func isTemporary(at string) bool { return begins(at+"/", "/tmp/ /var/tmp/ /priva
 
 // isOutput reports whether a file's name suggests that it contains command output.
 func isOutput(name string) bool {
-	return outputs[path.Ext(name)] || strings.HasSuffix(name, ".txt") && (strings.Contains(name, "output") || strings.Contains(name, "result") || strings.Contains(name, "log"))
+	return outputExtensions[path.Ext(name)] || strings.HasSuffix(name, ".txt") && (strings.Contains(name, "output") || strings.Contains(name, "result") || strings.Contains(name, "log"))
 }
 
 // matches reports whether a path that is fully known matches the pattern.
@@ -149,5 +149,5 @@ func (p *FilePattern) matches(at string) bool {
 	if !strings.Contains(p.glob, "/") {
 		return matchStar(p.glob, path.Base(clean))
 	}
-	return endsLike(p.glob, clean)
+	return matchesSuffix(p.glob, clean)
 }

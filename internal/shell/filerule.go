@@ -28,13 +28,13 @@ type fileRule struct {
 	dry     string // options that request a dry run
 	rewrite string // subcommands, such as rm in git rm, that write the files named by the operands after them, provided that they change files at all
 	shows   string // subcommands, such as show in git show, that read the files named by the operands after them, including paths after a colon
-	rows    []unnamedWrites
+	rows    []unnamedWrite
 }
 
 // read interprets args and records the files named in them.
 func (f *fileRule) read(r *findings, args []arg) {
 	operands, options, elsewhere := f.split(r, args)
-	if !elsewhere && f.changesSome(operands, options) {
+	if !elsewhere && f.writesUnnamed(operands, options) {
 		r.touch(Writes, arg{kind: anything})
 		if len(operands) > 1 && hasWord(f.rewrite, operands[0].text) {
 			for _, a := range operands[1:] {
@@ -79,7 +79,7 @@ func (f *fileRule) use(r *findings, operands, options []arg) {
 			r.touch(Writes, a)
 		}
 		if to := operands[len(operands)-1]; last && i < len(operands)-1 && !(f.remote && isRemote(to)) {
-			r.touch(Writes, into(to, a))
+			r.touch(Writes, movedPath(to, a))
 		}
 	}
 	if writing && len(operands) == 0 {
@@ -87,26 +87,26 @@ func (f *fileRule) use(r *findings, operands, options []arg) {
 	}
 }
 
-// into returns the path of the given file after it has been moved into folder. The result is empty
+// movedPath returns the path of the given file after it has been moved into folder. The result is empty
 // unless both names are literal and folder ends with a slash.
-func into(folder, file arg) arg {
+func movedPath(folder, file arg) arg {
 	if folder.kind != literal || file.kind != literal || !strings.HasSuffix(folder.text, "/") {
 		return arg{}
 	}
 	return arg{text: folder.text + path.Base(file.text)}
 }
 
-// changesSome reports whether the command writes files not named by any argument.
-func (f *fileRule) changesSome(operands, options []arg) bool {
+// writesUnnamed reports whether the command writes files not named by any argument.
+func (f *fileRule) writesUnnamed(operands, options []arg) bool {
 	if len(operands) > 0 && strings.HasPrefix(operands[0].text, "+") {
 		operands = operands[1:] // skip the toolchain, as in cargo +nightly fmt
 	}
-	return slices.ContainsFunc(f.rows, func(row unnamedWrites) bool { return row.describes(operands, options) })
+	return slices.ContainsFunc(f.rows, func(row unnamedWrite) bool { return row.describes(operands, options) })
 }
 
-// An unnamedWrites value describes arguments that make a command write files not named by any
+// An unnamedWrite value describes arguments that make a command write files not named by any
 // argument.
-type unnamedWrites struct {
+type unnamedWrite struct {
 	subs    []string // operands that the command must begin with
 	needs   int      // minimum number of operands after subs
 	alone   bool     // no operands may follow subs
@@ -114,7 +114,7 @@ type unnamedWrites struct {
 	without string   // the command must have none of these options or operands
 }
 
-func (row *unnamedWrites) describes(operands, options []arg) bool {
+func (row *unnamedWrite) describes(operands, options []arg) bool {
 	rest := len(operands) - len(row.subs)
 	if !startsWith(operands, row.subs) || rest < row.needs || row.alone && rest > 0 {
 		return false
@@ -135,7 +135,7 @@ func withRows(table map[string]fileRule) map[string]fileRule {
 			if text == "" {
 				continue
 			}
-			var row unnamedWrites
+			var row unnamedWrite
 			for w := range strings.FieldsSeq(text) {
 				switch {
 				case w == "+":
@@ -170,11 +170,11 @@ func (f *fileRule) split(r *findings, args []arg) (operands, options []arg, else
 			ended = true
 		case !ended && isOption(a.text):
 			options = append(options, a)
-			if !with && !f.known(name) && !f.words && isCluster(name) {
-				name, value, with = f.letters(a)
+			if !with && !f.takesValue(name) && !f.words && isCluster(name) {
+				name, value, with = f.findValueLetter(a)
 				options[len(options)-1].text = strings.TrimSuffix(a.text, value.text) // drop the value, for example POST in -XPOST
 			}
-			if !f.known(name) {
+			if !f.takesValue(name) {
 				continue
 			}
 			if !with {
@@ -183,7 +183,7 @@ func (f *fileRule) split(r *findings, args []arg) (operands, options []arg, else
 				}
 				value = args[i]
 			}
-			elsewhere = f.value(r, name, value) || elsewhere
+			elsewhere = f.readValue(r, name, value) || elsewhere
 		case with && (name == "of" || name == "if"):
 			r.touch(map[string]Access{"of": Writes, "if": Reads}[name], value)
 		default:
@@ -193,18 +193,18 @@ func (f *fileRule) split(r *findings, args []arg) (operands, options []arg, else
 	return operands, options, elsewhere
 }
 
-// known reports whether the rule lists the option with the given name as an option that takes a
+// takesValue reports whether the rule lists the option with the given name as an option that takes a
 // value.
-func (f *fileRule) known(name string) bool {
+func (f *fileRule) takesValue(name string) bool {
 	lists := []string{f.takes, f.where, f.valued, f.sources, f.behind}
 	return slices.ContainsFunc(lists, func(list string) bool { return hasWord(list, name) })
 }
 
-// letters finds the first letter in the argument a that is an option with a value. It returns this
+// findValueLetter finds the first letter in the argument a that is an option with a value. It returns this
 // option and, if the value is attached to the letter, the value.
-func (f *fileRule) letters(a arg) (name string, value arg, with bool) {
+func (f *fileRule) findValueLetter(a arg) (name string, value arg, with bool) {
 	for i := 1; i < len(a.text); i++ {
-		if name = "-" + a.text[i:i+1]; f.known(name) {
+		if name = "-" + a.text[i:i+1]; f.takesValue(name) {
 			value = a
 			value.text = a.text[i+1:]
 			return name, value, value.text != "" || a.kind != literal
@@ -213,9 +213,9 @@ func (f *fileRule) letters(a arg) (name string, value arg, with bool) {
 	return a.text, arg{}, false
 }
 
-// value interprets an option's value, and records the file if the value names a file. elsewhere
+// readValue interprets an option's value, and records the file if the value names a file. elsewhere
 // reports whether the option changes the working directory to a directory for temporary files.
-func (f *fileRule) value(r *findings, name string, value arg) (elsewhere bool) {
+func (f *fileRule) readValue(r *findings, name string, value arg) (elsewhere bool) {
 	switch {
 	case hasWord(f.valued, name):
 		r.touch(Writes, value)

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// A files value records which files a script writes and which it runs. A program in a file is
+// A fileUse value records which files a script writes and which it runs. A program in a file is
 // treated like any other program unless the script itself writes the file.
-type files struct {
+type fileUse struct {
 	written  set  // base names of files written by redirections
 	programs set  // base names of files run by shells and interpreters
 	system   set  // base names of files written to the system's program directories
@@ -35,21 +35,21 @@ func isInertFile(name string) bool {
 	return inertFiles[strings.ToLower(path.Ext(name))] && path.Base(name) != "CMakeLists.txt" || strings.HasPrefix(name, "/dev/")
 }
 
-// forGit matches files that git acts on because of their names: its own files, hooks and
+// gitFiles matches files that git acts on because of their names: its own files, hooks and
 // configuration.
-var forGit = regexp.MustCompile(`(^|/)(\.git|\.gitattributes|\.gitmodules|\.gitconfig|git/config)(/|$)|(^|/)(\.husky|\.?git-?hooks|hooks)(/|$)|(^|/)(lefthook[^/]*|\.pre-commit-config\.ya?ml|(pre|post|prepare|commit|update|applypatch|fsmonitor)-[a-z-]+)$`)
+var gitFiles = regexp.MustCompile(`(^|/)(\.git|\.gitattributes|\.gitmodules|\.gitconfig|git/config)(/|$)|(^|/)(\.husky|\.?git-?hooks|hooks)(/|$)|(^|/)(lefthook[^/]*|\.pre-commit-config\.ya?ml|(pre|post|prepare|commit|update|applypatch|fsmonitor)-[a-z-]+)$`)
 
-// isForGit reports whether git may act on a file with this name.
-func isForGit(name string) bool { return forGit.MatchString(path.Clean(name)) }
+// isGitFile reports whether git may act on a file with this name.
+func isGitFile(name string) bool { return gitFiles.MatchString(path.Clean(name)) }
 
-// sourceEnds lists extensions of project files that no program runs as code. Files that configure a
+// sourceExtensions lists extensions of project files that no program runs as code. Files that configure a
 // tool, whose names match namesTool, are exceptions. Programming languages are left out, because an
 // interpreter or go test may run a file that no argument names. ofProject matches files that only
 // services and editors read.
 var (
-	sourceEnds = setOf(`.sql .css .scss .less .html .json .jsonc .yml .yaml .xml .proto .graphql .svg .tf .tfvars .dockerfile .snap`)
-	namesTool  = regexp.MustCompile(`(^|/)(\.[^/]*|package\.json|composer\.json|[a-z]+file\.ya?ml|[^/]*[.-](config|conf|setup|rc)\.[a-z]+|config\.(ya?ml|json))$`)
-	ofProject  = regexp.MustCompile(`(^|/)\.(github|gitlab|circleci|vscode|devcontainer)/|(^|/)(\.gitlab-ci\.yml|\.dockerignore|\.editorconfig|\.gitignore)$`)
+	sourceExtensions = setOf(`.sql .css .scss .less .html .json .jsonc .yml .yaml .xml .proto .graphql .svg .tf .tfvars .dockerfile .snap`)
+	namesTool        = regexp.MustCompile(`(^|/)(\.[^/]*|package\.json|composer\.json|[a-z]+file\.ya?ml|[^/]*[.-](config|conf|setup|rc)\.[a-z]+|config\.(ya?ml|json))$`)
+	ofProject        = regexp.MustCompile(`(^|/)\.(github|gitlab|circleci|vscode|devcontainer)/|(^|/)(\.gitlab-ci\.yml|\.dockerignore|\.editorconfig|\.gitignore)$`)
 )
 
 // isSource reports whether a project file, such as a CI workflow or a Dockerfile, contains nothing
@@ -59,7 +59,7 @@ func isSource(name string) bool {
 	if ofProject.MatchString(name) || base == "Dockerfile" || strings.HasPrefix(base, "Dockerfile.") {
 		return true
 	}
-	return sourceEnds[strings.ToLower(path.Ext(base))] && !namesTool.MatchString(name) && !isForGit(name)
+	return sourceExtensions[strings.ToLower(path.Ext(base))] && !namesTool.MatchString(name) && !isGitFile(name)
 }
 
 // relativeDevices matches device paths relative to a directory. The directory may be the root, as

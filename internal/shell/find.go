@@ -12,11 +12,11 @@ func readFind(args []arg, strictly bool) (p plan) {
 		a := args[i]
 		switch {
 		case a.kind == anything:
-			p.doubt(strict, "an expression of find that is not literal")
+			p.addDoubt(strict, "an expression of find that is not literal")
 			return p
 		case a.matchWord("=-exec =-execdir =-ok =-okdir") != "":
 			n := execEnd(args[i+1:])
-			p.add(runsCommand, "", replaced(args[i+1:i+1+n], "{}", named && a.matchWord("=-exec =-ok") != "")...)
+			p.add(runsCommand, "", replaceMark(args[i+1:i+1+n], "{}", named && a.matchWord("=-exec =-ok") != "")...)
 			i += n + 1
 		case a.matchWord("=; =+") != "":
 			ends++
@@ -25,7 +25,7 @@ func readFind(args []arg, strictly bool) (p plan) {
 		}
 	}
 	if unknown > 1 || unknown == 1 && ends > 0 {
-		p.doubt(inText, "an expression of find that is not literal", args...)
+		p.addDoubt(inText, "an expression of find that is not literal", args...)
 	}
 	return p
 }
@@ -40,9 +40,9 @@ func execEnd(args []arg) int {
 	return len(args)
 }
 
-// replaced returns a copy of args with each occurrence of mark, such as {}, replaced by an unknown
+// replaceMark returns a copy of args with each occurrence of mark, such as {}, replaced by an unknown
 // part. If named is true, the unknown part is a file name that cannot look like an option.
-func replaced(args []arg, mark string, named bool) []arg {
+func replaceMark(args []arg, mark string, named bool) []arg {
 	out := make([]arg, len(args))
 	for i, a := range args {
 		out[i] = a
@@ -57,7 +57,7 @@ func replaced(args []arg, mark string, named bool) []arg {
 }
 
 // xargsOptions lists the options of xargs except -i, -e and -l, whose values are always attached.
-var xargsOptions = leading("0 o p r t x a= d= E= I= L= n= P= s= R= J= S= null open-tty interactive no-run-if-empty verbose exit arg-file= delimiter= max-args= max-procs= max-lines= max-chars= replace= process-slot-var= show-limits")
+var xargsOptions = lazyOptions("0 o p r t x a= d= E= I= L= n= P= s= R= J= S= null open-tty interactive no-run-if-empty verbose exit arg-file= delimiter= max-args= max-procs= max-lines= max-chars= replace= process-slot-var= show-limits")
 
 // readXargs reads the command run by xargs. The arguments that xargs adds are unknown.
 func readXargs(args []arg, names bool) (p plan) {
@@ -75,18 +75,18 @@ func readXargs(args []arg, names bool) (p plan) {
 			p.add(addsArithmetic, "a variable whose name is not literal")
 		case "I", "J", "R", "replace":
 			if o.value.kind != literal || o.value.text == "" {
-				p.doubt(inText, "a here-document delimiter that is not literal", rest...)
+				p.addDoubt(inText, "a here-document delimiter that is not literal", rest...)
 				return p
 			}
 			if len(rest) > 0 {
-				p.add(runsCommand, "", append(replaced(rest, o.value.text, input.name), input)...)
+				p.add(runsCommand, "", append(replaceMark(rest, o.value.text, input.name), input)...)
 			}
 			return p
 		}
 	}
 	if len(rest) > 0 {
 		if clients[rest[0].text] {
-			p.doubt(inText, "statements from standard input")
+			p.addDoubt(inText, "statements from standard input")
 		}
 		p.add(runsCommand, "", append(rest[:len(rest):len(rest)], input)...)
 	}

@@ -16,7 +16,7 @@ type results struct {
 	strict      bool
 	sideEffects bool // the script does more than run commands; for example, it writes a file or sets a variable
 	defined     set  // functions defined by the script
-	mentions    mentions
+	mentions    mentionIndex
 	touched     []file
 }
 
@@ -24,7 +24,7 @@ type results struct {
 // recorded with each doubt and each touched file.
 type findings struct {
 	results
-	files files
+	files fileUse
 
 	outermost string       // the script that was passed to [Options.Read]
 	at        *syntax.Stmt // current statement of the outermost script
@@ -83,8 +83,8 @@ func (f *findings) doubtText(what string, args ...arg) {
 	of := len(f.doubts) - 1
 	f.mentions.add(args, of)
 	if f.input || f.textInput {
-		f.mentions.text(f.outermost, of)
-		f.mentions.text(unquote.Replace(lines.Replace(f.outermost)), of)
+		f.mentions.addText(f.outermost, of)
+		f.mentions.addText(unquote.Replace(spaceEscapes.Replace(f.outermost)), of)
 	}
 }
 
@@ -110,10 +110,10 @@ func (f *findings) touch(access Access, at arg) {
 	f.touched = append(f.touched, one)
 }
 
-// arithmeticOn adds a doubt about text that bash evaluates as arithmetic. An array index in the
+// doubtArithmetic adds a doubt about text that bash evaluates as arithmetic. An array index in the
 // text may run a command. The doubt affects all commands only if the script contains an array index
 // with a command.
-func (f *findings) arithmeticOn(what string) {
+func (f *findings) doubtArithmetic(what string) {
 	if hasCommandIndex(f.outermost) {
 		f.doubtAll(what)
 		return
@@ -121,9 +121,9 @@ func (f *findings) arithmeticOn(what string) {
 	f.doubtStrict(what)
 }
 
-// arrayOf adds a doubt about a string that bash expands a second time to get the elements of an
+// doubtArray adds a doubt about a string that bash expands a second time to get the elements of an
 // array.
-func (f *findings) arrayOf(what string) {
+func (f *findings) doubtArray(what string) {
 	if strings.Contains(f.outermost, "$(") || strings.Contains(f.outermost, "`") || strings.Contains(f.outermost, "<(") {
 		f.doubtAll(what)
 		return
@@ -134,7 +134,7 @@ func (f *findings) arrayOf(what string) {
 // doubtOptions adds a doubt about unknown options that precede a command. If any of args is not
 // literal, it could be the command word, so the doubt affects all commands.
 func (f *findings) doubtOptions(what string, args []arg) {
-	args = f.withoutPending(args)
+	args = f.dropPending(args)
 	if slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal && !a.name }) {
 		f.doubtAll("a command word that is not literal")
 		return
@@ -172,9 +172,9 @@ func (f *findings) readScriptFile(a arg) {
 	f.files.programs.add(a.file())
 }
 
-// readForeign adds a doubt about a script in another shell's language, given on the command line or
+// doubtForeign adds a doubt about a script in another shell's language, given on the command line or
 // on standard input.
-func (f *findings) readForeign(args []arg) {
+func (f *findings) doubtForeign(args []arg) {
 	if len(args) == 0 && !f.textInput {
 		f.doubtAll("a script in another shell's language")
 		return
@@ -204,17 +204,17 @@ func (f *findings) isPending(a arg) bool {
 	return true
 }
 
-// withoutPending returns args without pending words; see [findings.isPending].
-func (f *findings) withoutPending(args []arg) []arg {
+// dropPending returns args without pending words; see [findings.isPending].
+func (f *findings) dropPending(args []arg) []arg {
 	if f.strict || !slices.ContainsFunc(args, f.isPending) {
 		return args
 	}
 	return slices.DeleteFunc(slices.Clone(args), f.isPending)
 }
 
-// codes holds the descriptions of doubts about code written in other languages. Such code may use
+// codeDoubts holds the descriptions of doubts about code written in other languages. Such code may use
 // the files that it mentions.
-var codes = map[string]bool{"a program on the command line": true, "a program that is read from standard input": true}
+var codeDoubts = map[string]bool{"a program on the command line": true, "a program that is read from standard input": true}
 
 // maxPaths is the maximum number of words from code in other languages that are examined as
 // possible paths.
@@ -232,7 +232,7 @@ type codePath struct {
 func (f *findings) codePaths() (all []codePath, more bool) {
 	seen := set{}
 	for _, m := range f.mentions.texts {
-		if !codes[f.doubts[m.of].what] {
+		if !codeDoubts[f.doubts[m.of].what] {
 			continue
 		}
 		for word := range strings.FieldsFuncSeq(m.text, isBetweenPaths) {

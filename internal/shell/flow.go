@@ -159,14 +159,14 @@ func fails(s *syntax.Stmt) bool {
 		case "false":
 			return true
 		case "exit", "return":
-			return len(c.Args) == 1 || len(c.Args) == 2 && failure(c.Args[1].Lit())
+			return len(c.Args) == 1 || len(c.Args) == 2 && isFailure(c.Args[1].Lit())
 		}
 	}
 	return false
 }
 
-// failure reports whether status is an exit status other than 0.
-func failure(status string) bool {
+// isFailure reports whether status is an exit status other than 0.
+func isFailure(status string) bool {
 	return status != "" && len(status) < 4 && isDigits(status) && status != "0" && status != "00" && status != "000" && status != "256"
 }
 
@@ -229,7 +229,7 @@ func (f *flow) setOption(name string, on bool) {
 func (f *flow) noteExit(name string, args []arg) {
 	switch name {
 	case "exit", "return":
-		if len(args) == 1 && args[0].kind == literal && failure(args[0].text) || len(args) == 0 && f.orRight {
+		if len(args) == 1 && args[0].kind == literal && isFailure(args[0].text) || len(args) == 0 && f.orRight {
 			return
 		}
 	case "exec":

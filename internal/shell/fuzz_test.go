@@ -25,13 +25,13 @@ func FuzzRead(f *testing.F) {
 			if surely(r, p) && runs(r, p) != shell.Match {
 				t.Errorf("%q is evidence of %s, and %s", script, p, runs(r, p))
 			}
-			if only(r, p) && runs(r, p) != shell.Match {
+			if onlyCheck(r, p) && runs(r, p) != shell.Match {
 				t.Errorf("%q is only %s, and %s", script, p, runs(r, p))
 			}
 			if strict := runs(shell.Options{Strict: true}.Read(script), p); strict == shell.NoMatch && runs(r, p) != shell.NoMatch {
 				t.Errorf("%q: %s for %s, and no match under strict reading", script, runs(r, p), p)
 			}
-			if only(r, p) && !only(r, patterns...) {
+			if onlyCheck(r, p) && !onlyCheck(r, patterns...) {
 				t.Errorf("%q is only %s, and not only that and others", script, p)
 			}
 		}
@@ -142,6 +142,6 @@ func BenchmarkAsk(b *testing.B) {
 			runs(r, p)
 			surely(r, p)
 		}
-		only(r, patterns...)
+		onlyCheck(r, patterns...)
 	}
 }

@@ -17,11 +17,11 @@ func readGit(args []arg) (p plan) {
 	}
 	switch {
 	case slices.ContainsFunc(args, func(a arg) bool { return strings.HasPrefix(a.text, "--exec-path=") }):
-		p.doubt(all, "an option that changes what runs")
+		p.addDoubt(all, "an option that changes what runs")
 	case !ok:
-		p.doubt(inText, "an option that changes what runs", args...)
+		p.addDoubt(inText, "an option that changes what runs", args...)
 	case len(rest) > 0 && rest[0].kind != literal:
-		p.doubt(strict, "a subcommand that is not literal")
+		p.addDoubt(strict, "a subcommand that is not literal")
 	case len(rest) > 0:
 		p = append(p, readGitCommand(rest[0].text, rest[1:])...)
 		p.add(runsAlias, rest[0].text, rest[1:]...)
@@ -29,8 +29,8 @@ func readGit(args []arg) (p plan) {
 	return p
 }
 
-// gitRunning lists the subcommands that run a program named by their arguments or settings.
-var gitRunning = setOf(`filter-branch submodule--helper difftool mergetool send-email instaweb daemon shell credential upload-pack receive-pack for-each-repo hook
+// gitRunners lists the subcommands that run a program named by their arguments or settings.
+var gitRunners = setOf(`filter-branch submodule--helper difftool mergetool send-email instaweb daemon shell credential upload-pack receive-pack for-each-repo hook
 	maintenance remote-ext remote-fd remote-http remote-https send-pack http-push p4 svn cvsserver web--browse help`)
 
 // readGitCommand reads the arguments of the git subcommand with the given name.
@@ -42,19 +42,19 @@ func readGitCommand(name string, args []arg) (p plan) {
 		if len(args) > 0 && args[0].text == "run" {
 			p.add(runsCommand, "", args[1:]...)
 		} else if len(args) > 0 && strings.HasPrefix(args[0].text, "vi") {
-			p.doubt(inText, "a subcommand that runs other commands", args...) // bisect visualize or its alias bisect view
+			p.addDoubt(inText, "a subcommand that runs other commands", args...) // bisect visualize or its alias bisect view
 		}
 		return p
 	case "submodule":
 		return readGitForeach(args)
 	}
-	if len(args) > 0 && gitRunning[name] {
-		return doubtful(inText, "a subcommand that runs other commands", args...)
+	if len(args) > 0 && gitRunners[name] {
+		return doubtPlan(inText, "a subcommand that runs other commands", args...)
 	}
 	for _, a := range args {
 		unknown := a.kind == anything && name == "rebase"
 		if unknown || a.matchWord("--upload-pack --receive-pack --exec --ext-diff --textconv --extcmd ext:: fd::") != "" {
-			p.doubt(inText, "an option that may run a command", args...)
+			p.addDoubt(inText, "an option that may run a command", args...)
 		}
 	}
 	switch name {
@@ -63,7 +63,7 @@ func readGitCommand(name string, args []arg) (p plan) {
 		// option that runs a command.
 		found, _, ok := knownPrograms()["git "+name].splitOptions(args, false)
 		if !ok || slices.ContainsFunc(found, givenOption.mayRun) {
-			p.doubt(inText, "an option that may run a command", args...)
+			p.addDoubt(inText, "an option that may run a command", args...)
 		}
 	}
 	return p
@@ -100,7 +100,7 @@ func readGitConfig(args []arg) (p plan) {
 	for i, a := range args {
 		switch {
 		case a.kind == literal && strings.HasPrefix(a.text, "-") && !gitConfigFlags[a.text], a.matchWord("=edit =rename-section") != "":
-			p.doubt(inText, "a setting that may run a command", args...)
+			p.addDoubt(inText, "a setting that may run a command", args...)
 			return p
 		case a.kind != literal, !strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "."):
 			if len(args) > 1 && !(plain && gitConfigReads[args[0].text]) {
@@ -131,12 +131,12 @@ func readGitSetting(a arg) (p plan) {
 	key = strings.ToLower(key)
 	switch {
 	case a.kind > single, a.kind == single && !with:
-		p.doubt(strict, "a setting that is not literal")
+		p.addDoubt(strict, "a setting that is not literal")
 	case with && a.kind == literal && (key == "core.pager" || key == "core.editor" || key == "sequence.editor" || key == "core.sshcommand"):
 		p.add(mayRunScript, "", arg{text: value})
 	case gitSettings[key], begins(key, gitSettingFamilies) && !strings.Contains(key, "custom"):
 	default:
-		p.doubt(inText, "a setting that may run a command", a)
+		p.addDoubt(inText, "a setting that may run a command", a)
 	}
 	return p
 }

@@ -7,7 +7,7 @@ func runs(r *shell.Reading, p shell.Pattern) shell.Outcome {
 	return found
 }
 
-func only(r *shell.Reading, ps ...shell.Pattern) bool {
+func onlyCheck(r *shell.Reading, ps ...shell.Pattern) bool {
 	ok, _ := r.Only(ps...)
 	return ok
 }

@@ -34,10 +34,10 @@ func readClientArgs(args []arg) (p plan) {
 		name := strings.TrimLeft(a.text, "-")
 		shortens := func(option string) bool { return strings.HasPrefix(option, name) }
 		if isOption(a.text) && (shortens("cmd") || shortens("init")) {
-			p.doubt(inText, "an option that may run a command", args...)
+			p.addDoubt(inText, "an option that may run a command", args...)
 		}
 		if !harmlessSQL(a.text) || !harmlessSQL(a.tail) {
-			p.doubt(inText, "a statement that may run a command", args...)
+			p.addDoubt(inText, "a statement that may run a command", args...)
 		}
 	}
 	return p
@@ -45,8 +45,8 @@ func readClientArgs(args []arg) (p plan) {
 
 // Options of the programs whose scripts are parsed.
 var (
-	awkOptions = leading("F= v= f=")
-	sedOptions = leading("n|quiet|silent E|r|regexp-extended s|separate u|unbuffered z|null-data e|expression= f|file= i|in-place~ posix debug sandbox follow-symlinks l|line-length=")
+	awkOptions = lazyOptions("F= v= f=")
+	sedOptions = lazyOptions("n|quiet|silent E|r|regexp-extended s|separate u|unbuffered z|null-data e|expression= f|file= i|in-place~ posix debug sandbox follow-symlinks l|line-length=")
 )
 
 var awks = setOf("awk gawk mawk nawk original-awk")
@@ -59,7 +59,7 @@ func readAwk(args []arg) plan {
 	}
 	found, rest, ok := awkOptions().splitLeading(args)
 	if !ok || len(args) > 0 && args[0].text == "--" {
-		return doubtful(inText, "awk with unknown options", args...)
+		return doubtPlan(inText, "awk with unknown options", args...)
 	}
 	if i := slices.IndexFunc(found, func(o givenOption) bool { return o.name == "f" }); i >= 0 {
 		return plan{{do: runsFile, args: []arg{found[i].value}}}
@@ -69,7 +69,7 @@ func readAwk(args []arg) plan {
 	}
 	text := strings.ReplaceAll(rest[0].text, "||", "")
 	if rest[0].kind != literal || strings.ContainsAny(text, "|@") || strings.Contains(text, "system") {
-		return doubtful(inText, "a program on the command line", args...)
+		return doubtPlan(inText, "a program on the command line", args...)
 	}
 	return nil
 }
@@ -81,7 +81,7 @@ func readSed(args []arg) (p plan) {
 	}
 	found, scripts, ok := sedOptions().splitOptions(args, false)
 	if !ok || slices.ContainsFunc(found, givenOption.isUnknown) {
-		return doubtful(inText, "sed with unknown options", args...)
+		return doubtPlan(inText, "sed with unknown options", args...)
 	}
 	scripts = scripts[:min(1, len(scripts))]
 	if slices.ContainsFunc(found, func(o givenOption) bool { return o.known.names[0] == "e" || o.known.names[0] == "f" }) {
@@ -95,13 +95,13 @@ func readSed(args []arg) (p plan) {
 			p.add(runsFile, "", o.value)
 		case "i":
 			if strings.Contains(o.value.text, "e") {
-				p.doubt(inText, "sed with unknown options", args...) // in sed -ie, for example, the e may be a suffix or an option
+				p.addDoubt(inText, "sed with unknown options", args...) // in sed -ie, for example, the e may be a suffix or an option
 			}
 		}
 	}
 	for _, s := range scripts {
 		if s.kind != literal || !sedHarmless().MatchString(s.text) {
-			p.doubt(inText, "an unsupported sed script", args...)
+			p.addDoubt(inText, "an unsupported sed script", args...)
 		}
 	}
 	return p
@@ -139,12 +139,12 @@ func readInterpreter(family string, args []arg) (p plan) {
 	case python && len(args) > 1 && args[0].matchWord("=-m") != "":
 		module, _, _ := strings.Cut(args[1].text, ".")
 		if args[1].kind != literal || module == "" || runningModules[module] {
-			p.doubt(inText, "a module that runs its arguments", args...)
+			p.addDoubt(inText, "a module that runs its arguments", args...)
 		}
 	case len(args) == 0, args[0].text == "-", args[0].kind == literal && args[0].text == "":
 		p.add(runsInput, "", args...)
 	case strings.HasPrefix(args[0].text, "-"), isData(args[0].text), args[0].text == "inspect":
-		p.doubt(inText, "a program on the command line", args...)
+		p.addDoubt(inText, "a program on the command line", args...)
 	default:
 		p.add(runsFile, "", args[0])
 	}

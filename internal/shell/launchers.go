@@ -8,33 +8,33 @@ import (
 // A launch describes a launcher such as "uv run", which runs a program of the project or one that
 // it downloads.
 type launch struct {
-	options func() *knownOptions
+	options func() *optionTable
 	loose   bool // instead of a program, the words after the launcher may name a subcommand of the launcher or a script of the project
 }
 
 // launches is the table of launchers. A launched program is read as if it were run directly.
 var launches = eachName(map[string]launch{
-	"npx,npm exec,npm x":                    {options: leading("y|yes no|no-install q|quiet p|package= prefix= w|workspace= ws|workspaces include-workspace-root !c|call= ignore-existing s|silent prefer-offline offline")},
-	"bunx,bun x":                            {options: leading("bun silent verbose p|package=")},
-	"pnpx,pnpm dlx":                         {options: leading("package= s|silent !c|shell-mode allow-build=")},
-	"pnpm exec":                             {options: leading("r|recursive parallel no-bail resume-from= report-summary !c|shell-mode F|filter= C|dir= s|silent")},
-	"yarn dlx":                              {options: leading("p|package= q|quiet")},
-	"yarn exec":                             {options: leading("")},
-	"yarn,pnpm":                             {options: leading("s|silent cwd= C|dir= F|filter= r|recursive w|workspace-root"), loose: true},
-	"uvx,uv tool run":                       {options: leading("from= with= p|python= q|quiet isolated refresh offline with-requirements= index-url= no-cache")},
-	"uv run":                                {options: leading("frozen locked no-sync p|python= with= q|quiet v|verbose extra= all-extras group= dev no-dev no-group= only-group= all-groups project= directory= isolated active no-project env-file= package= all-packages with-requirements= with-editable= offline no-cache exact only-dev default-index= !m|module= !s|script")},
-	"poetry run,pipenv run,rye run,pdm run": {options: leading("")},
-	"pipx run":                              {options: leading("spec= pip-args= python= no-cache q v")},
-	"hatch run":                             {options: leading("e|env= q v")},
-	"pixi run":                              {options: leading("e|environment= manifest-path= frozen locked")},
-	"bundle exec":                           {options: leading("keep-file-descriptors gemfile=")},
-	"mise exec,mise x,rtx exec,rtx x":       {options: leading("C|cd= j|jobs= !c|command=")},
-	"rbenv exec,pyenv exec,asdf exec":       {options: leading("")},
-	"dotenvx run,dotenv run":                {options: leading("f|env-file= e|env= overload quiet q verbose debug convention=")},
-	"op run":                                {options: leading("env-file= no-masking account=")},
-	"doppler run":                           {options: leading("p|project= c|config= !command= t|token= preserve-env mount=")},
-	"python -m,python3 -m,py -m":            {options: leading(""), loose: true},
-	"conda run,mamba run,micromamba run":    {options: leading("n|name= p|prefix= no-capture-output live-stream cwd= v")},
+	"npx,npm exec,npm x":                    {options: lazyOptions("y|yes no|no-install q|quiet p|package= prefix= w|workspace= ws|workspaces include-workspace-root !c|call= ignore-existing s|silent prefer-offline offline")},
+	"bunx,bun x":                            {options: lazyOptions("bun silent verbose p|package=")},
+	"pnpx,pnpm dlx":                         {options: lazyOptions("package= s|silent !c|shell-mode allow-build=")},
+	"pnpm exec":                             {options: lazyOptions("r|recursive parallel no-bail resume-from= report-summary !c|shell-mode F|filter= C|dir= s|silent")},
+	"yarn dlx":                              {options: lazyOptions("p|package= q|quiet")},
+	"yarn exec":                             {options: lazyOptions("")},
+	"yarn,pnpm":                             {options: lazyOptions("s|silent cwd= C|dir= F|filter= r|recursive w|workspace-root"), loose: true},
+	"uvx,uv tool run":                       {options: lazyOptions("from= with= p|python= q|quiet isolated refresh offline with-requirements= index-url= no-cache")},
+	"uv run":                                {options: lazyOptions("frozen locked no-sync p|python= with= q|quiet v|verbose extra= all-extras group= dev no-dev no-group= only-group= all-groups project= directory= isolated active no-project env-file= package= all-packages with-requirements= with-editable= offline no-cache exact only-dev default-index= !m|module= !s|script")},
+	"poetry run,pipenv run,rye run,pdm run": {options: lazyOptions("")},
+	"pipx run":                              {options: lazyOptions("spec= pip-args= python= no-cache q v")},
+	"hatch run":                             {options: lazyOptions("e|env= q v")},
+	"pixi run":                              {options: lazyOptions("e|environment= manifest-path= frozen locked")},
+	"bundle exec":                           {options: lazyOptions("keep-file-descriptors gemfile=")},
+	"mise exec,mise x,rtx exec,rtx x":       {options: lazyOptions("C|cd= j|jobs= !c|command=")},
+	"rbenv exec,pyenv exec,asdf exec":       {options: lazyOptions("")},
+	"dotenvx run,dotenv run":                {options: lazyOptions("f|env-file= e|env= overload quiet q verbose debug convention=")},
+	"op run":                                {options: lazyOptions("env-file= no-masking account=")},
+	"doppler run":                           {options: lazyOptions("p|project= c|config= !command= t|token= preserve-env mount=")},
+	"python -m,python3 -m,py -m":            {options: lazyOptions(""), loose: true},
+	"conda run,mamba run,micromamba run":    {options: lazyOptions("n|name= p|prefix= no-capture-output live-stream cwd= v")},
 })
 
 // ownWords lists the subcommands of the launchers that have loose set. Any other word after such a
@@ -45,10 +45,10 @@ var ownWords = setOf(`
 	plugin policies prune publish rb rebuild remove rm root run run-script runtime search self-update server set setup start stage store t tag team test
 	tst un uninstall unlink unplug unlink up update upgrade upgrade-interactive version versions view why workspace workspaces`)
 
-// launched returns the entry in launches for the named launcher, and the words of the program that
+// findLaunch returns the entry in launches for the named launcher, and the words of the program that
 // it runs. sure is false if one of the launcher's options is unknown or may change the program. ok
 // is false if name and args do not form a call of a launcher.
-func launched(name string, args []arg) (l launch, program []arg, sure, ok bool) {
+func findLaunch(name string, args []arg) (l launch, program []arg, sure, ok bool) {
 	name = tableName(name)
 	l, lead, ok := entryOf(launches, name, args)
 	if !ok {
@@ -78,10 +78,10 @@ func tableName(name string) string {
 	return name
 }
 
-// unlaunched returns the words of a pattern without a leading launcher.
-func unlaunched(words []string) []string {
+// stripLaunchers returns the words of a pattern without a leading launcher.
+func stripLaunchers(words []string) []string {
 	for len(words) > 1 {
-		l, program, sure, ok := launched(words[0], literals(words[1:]))
+		l, program, sure, ok := findLaunch(words[0], literals(words[1:]))
 		if !ok || !sure || l.loose && tableName(words[0]) != "python" && words[0] != "py" || len(program) == 0 {
 			return words
 		}
@@ -93,7 +93,7 @@ func unlaunched(words []string) []string {
 // launchedProgram returns the words of the program run by a launcher such as npx. It returns nil if
 // the command is not a launcher or its program is uncertain.
 func launchedProgram(name string, args []arg) []arg {
-	l, program, sure, ok := launched(name, args)
+	l, program, sure, ok := findLaunch(name, args)
 	if !ok || !sure || len(program) == 0 || program[0].kind != literal {
 		return nil
 	}

@@ -8,7 +8,7 @@ import (
 
 // matches reports whether the pattern p describes the command.
 func (c *command) matches(p *Pattern) Outcome {
-	best, args := c.is(p)
+	best, args := c.runsProgram(p)
 	if best == NoMatch {
 		return NoMatch
 	}
@@ -22,7 +22,7 @@ func (c *command) matches(p *Pattern) Outcome {
 	case !c.inert(p):
 		return NoMatch
 	}
-	best = best.and(p.found(c, args))
+	best = best.and(p.findOperands(c, args))
 	if table := subcommandsOf(p.name.text); table != nil && best != NoMatch && len(p.options) > 0 {
 		args = table.beside(args, p.options)
 	}
@@ -32,7 +32,7 @@ func (c *command) matches(p *Pattern) Outcome {
 		}
 		best = best.and(p.options[i].given(p.known, args))
 	}
-	if best != NoMatch && !p.any && !p.dry() && c.changesNothing() {
+	if best != NoMatch && !p.any && !p.isDryRun() && c.changesNothing() {
 		return NoMatch
 	}
 	return best
@@ -49,18 +49,18 @@ func (c *command) mayBeSplit() bool {
 	return slices.ContainsFunc(c.args[:len(c.args)-len(rest)], func(a arg) bool { return a.split })
 }
 
-// is reports whether the command runs the program named by the pattern p. It also returns the
+// runsProgram reports whether the command runs the program named by the pattern p. It also returns the
 // command's arguments under that name; see [command.argsUnder].
-func (c *command) is(p *Pattern) (Outcome, []arg) {
+func (c *command) runsProgram(p *Pattern) (Outcome, []arg) {
 	switch {
 	case p.name.text == "":
 		return NoMatch, nil
 	case p.name.glob && strings.Contains(p.name.text, "/"):
-		if c.path != "" && matchStar(p.name.text, c.path) || c.path == "" && p.name.is(c.name) {
+		if c.path != "" && matchStar(p.name.text, c.path) || c.path == "" && p.name.matches(c.name) {
 			return Match, c.args
 		}
 		return NoMatch, nil
-	case p.name.is(c.name), sameProgram(c.name, p.name.text):
+	case p.name.matches(c.name), sameProgram(c.name, p.name.text):
 		return Match, c.args
 	}
 	if args := c.argsUnder(p.name.text); args != nil {
@@ -69,9 +69,9 @@ func (c *command) is(p *Pattern) (Outcome, []arg) {
 	return NoMatch, nil
 }
 
-// found reports whether args contain the pattern's operands. If the program has subcommands, the
+// findOperands reports whether args contain the pattern's operands. If the program has subcommands, the
 // first operand must be the subcommand. The others must be in the same order as in the pattern.
-func (p *Pattern) found(c *command, args []arg) Outcome {
+func (p *Pattern) findOperands(c *command, args []arg) Outcome {
 	if len(p.operands) == 0 {
 		return Match
 	}
@@ -81,17 +81,17 @@ func (p *Pattern) found(c *command, args []arg) Outcome {
 		if sub == nil {
 			return NoMatch
 		}
-		first := p.operand(0, *sub)
+		first := p.matchOperand(0, *sub)
 		if isEquivalent(p, *sub, rest) {
 			first = Match
 		}
 		switch {
 		case !sure && first == NoMatch:
-			return p.inOrder(c, args, 0).and(Opaque) // the operand may be the value of an option
+			return p.findInOrder(c, args, 0).and(Opaque) // the operand may be the value of an option
 		case first == NoMatch:
 			return NoMatch
 		case first == Opaque || !sure:
-			return p.inOrder(c, rest, 1).and(Opaque)
+			return p.findInOrder(c, rest, 1).and(Opaque)
 		}
 		args, at = rest, 1
 		if group := groups[p.name.text+" "+sub.text]; group != nil && len(p.operands) > 1 {
@@ -99,7 +99,7 @@ func (p *Pattern) found(c *command, args []arg) Outcome {
 			if second == nil {
 				return NoMatch
 			}
-			switch found := p.operand(1, *second); {
+			switch found := p.matchOperand(1, *second); {
 			case sure && found == NoMatch:
 				return NoMatch
 			case sure && found == Match:
@@ -107,29 +107,29 @@ func (p *Pattern) found(c *command, args []arg) Outcome {
 			}
 		}
 	}
-	return p.inOrder(c, args, at)
+	return p.findInOrder(c, args, at)
 }
 
-// operand determines whether the argument a matches p.operands[n].
-func (p *Pattern) operand(n int, a arg) Outcome {
+// matchOperand determines whether the argument a matches p.operands[n].
+func (p *Pattern) matchOperand(n int, a arg) Outcome {
 	w := &p.operands[n]
 	switch {
-	case a.kind == literal && (w.is(a.text) || isAlias(p, a.text, n)):
+	case a.kind == literal && (w.matches(a.text) || isAlias(p, a.text, n)):
 		return Match
-	case a.kind == literal && isAbbreviation(p, a.text, n), a.kind != literal && a.mayBe(w):
+	case a.kind == literal && isAbbreviation(p, a.text, n), a.kind != literal && a.mayMatch(w):
 		return Opaque
 	}
 	return NoMatch
 }
 
-// inOrder reports whether the pattern's operands, starting with the one at index first, occur in
+// findInOrder reports whether the pattern's operands, starting with the one at index first, occur in
 // this order among args and the files that the command gets as input.
-func (p *Pattern) inOrder(c *command, args []arg, first int) Outcome {
+func (p *Pattern) findInOrder(c *command, args []arg, first int) Outcome {
 	sure, may := first, first // number of the pattern's operands that were certainly found, and number that may have been found
 	files := subcommandsOf(p.name.text) == nil
 	for _, list := range [...][]arg{args, c.inputs} {
 		for _, a := range list {
-			if sure < len(p.operands) && a.kind == literal && (p.operand(sure, a) == Match || files && p.operands[sure].isFile(a.text)) {
+			if sure < len(p.operands) && a.kind == literal && (p.matchOperand(sure, a) == Match || files && p.operands[sure].isFile(a.text)) {
 				sure++
 			}
 			may = p.advance(a, may, files)
@@ -154,10 +154,10 @@ func (p *Pattern) advance(a arg, n int, files bool) int {
 	case a.kind == anything:
 		return len(p.operands)
 	case a.kind == spread:
-		for n < len(p.operands) && a.mayBe(&p.operands[n]) {
+		for n < len(p.operands) && a.mayMatch(&p.operands[n]) {
 			n++
 		}
-	case p.operand(n, a) != NoMatch || files && a.kind == literal && p.operands[n].isFile(a.text):
+	case p.matchOperand(n, a) != NoMatch || files && a.kind == literal && p.operands[n].isFile(a.text):
 		n++
 	}
 	return n
@@ -171,9 +171,9 @@ func (w *word) isFile(at string) bool {
 	}
 	clean := path.Clean(at)
 	if strings.Contains(w.text, "/") {
-		return w.is(clean) || strings.HasSuffix(clean, "/"+w.text)
+		return w.matches(clean) || strings.HasSuffix(clean, "/"+w.text)
 	}
-	return w.is(path.Base(clean))
+	return w.matches(path.Base(clean))
 }
 
 // inert reports whether the command, which matches the pattern p, does exactly what its name says.
@@ -192,7 +192,7 @@ func (c *command) inert(p *Pattern) bool {
 		return false
 	}
 	operands = append(args[:lead:lead], operands...)
-	return p.leads(operands) && known.operands.allow(operands[max(lead, len(p.operands)):])
+	return p.leads(operands) && known.operands.allowAll(operands[max(lead, len(p.operands)):])
 }
 
 // plainArgs returns the arguments without git's global options, which precede the subcommand, as in
@@ -225,7 +225,7 @@ func (p *Pattern) leads(args []arg) bool {
 		return false
 	}
 	for i := range p.operands {
-		if p.operand(i, args[i]) != Match {
+		if p.matchOperand(i, args[i]) != Match {
 			return false
 		}
 	}

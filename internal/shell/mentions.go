@@ -8,10 +8,10 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A mentions value holds unparsed text and its words. Unparsed text comes from the arguments of
+// A mentionIndex value holds unparsed text and its words. Unparsed text comes from the arguments of
 // programs that may run a command named in their arguments. It is collected once for all patterns.
 // Each word is mapped to the index of the first doubt about it.
-type mentions struct {
+type mentionIndex struct {
 	words map[string]int
 	texts []mention // whole texts, for finding names that contain separators
 }
@@ -24,36 +24,36 @@ type mention struct {
 
 // add collects the words of args twice: once as written, and once as a second shell would read
 // them.
-func (m *mentions) add(args []arg, of int) {
+func (m *mentionIndex) add(args []arg, of int) {
 	for _, a := range args {
 		for _, text := range [...]string{a.text, a.tail} {
-			m.text(text, of)
+			m.addText(text, of)
 			if len(text) > 2 && text[0] == '-' && text[1] != '-' { // an option may have an attached value, as in -xVALUE, possibly with other letters before x
 				for i := 2; i < min(6, len(text)); i++ {
-					m.text(text[i:], of)
+					m.addText(text[i:], of)
 				}
 			}
 			if strings.Contains(text, "%") {
-				m.text(escaped.Replace(text), of)
+				m.addText(separatorEscapes.Replace(text), of)
 			}
 			if strings.ContainsAny(text, "\\'\"") {
-				m.text(unquote.Replace(text), of)
-				if spaced := lines.Replace(text); spaced != text {
-					m.text(unquote.Replace(spaced), of)
+				m.addText(unquote.Replace(text), of)
+				if spaced := spaceEscapes.Replace(text); spaced != text {
+					m.addText(unquote.Replace(spaced), of)
 				}
 			}
 		}
 	}
 }
 
-// escaped replaces URL-encoded separators with spaces.
-var escaped = strings.NewReplacer("%20", " ", "%22", " ", "%27", " ", "%28", " ", "%2F", " ", "%2f", " ", "%0A", " ", "%0a", " ")
+// separatorEscapes replaces URL-encoded separators with spaces.
+var separatorEscapes = strings.NewReplacer("%20", " ", "%22", " ", "%27", " ", "%28", " ", "%2F", " ", "%2f", " ", "%0A", " ", "%0a", " ")
 
 // unquote removes quotes and backslashes.
 var unquote = strings.NewReplacer("\\", "", "'", "", "\"", "")
 
-// text adds unparsed text and its words to m.
-func (m *mentions) text(text string, of int) {
+// addText adds unparsed text and its words to m.
+func (m *mentionIndex) addText(text string, of int) {
 	if text == "" {
 		return
 	}
@@ -67,7 +67,7 @@ func (m *mentions) text(text string, of int) {
 
 // has reports whether unparsed text contains name as a separate word, and returns the index of the
 // doubt about that text.
-func (m *mentions) has(name string) (of int, ok bool) {
+func (m *mentionIndex) has(name string) (of int, ok bool) {
 	if strings.ContainsFunc(name, isBetween) { // the name contains separators, like g++ and [
 		if t := list.Find(m.texts, func(t mention) bool { return strings.Contains(t.text, name) }); t != nil {
 			return t.of, true
@@ -80,7 +80,7 @@ func (m *mentions) has(name string) (of int, ok bool) {
 
 // hasAll reports whether unparsed text contains all words of the pattern. It also returns the index
 // of the doubt about the text that contains the pattern's program name.
-func (m *mentions) hasAll(p *Pattern) (of int, ok bool) {
+func (m *mentionIndex) hasAll(p *Pattern) (of int, ok bool) {
 	if len(m.words) == 0 {
 		return 0, false
 	}
@@ -104,12 +104,12 @@ func (m *mentions) hasAll(p *Pattern) (of int, ok bool) {
 
 // hasName reports whether a word of unparsed text matches the pattern's program name. It also
 // returns the index of the doubt about that word.
-func (m *mentions) hasName(p *Pattern) (of int, ok bool) {
+func (m *mentionIndex) hasName(p *Pattern) (of int, ok bool) {
 	if !p.name.glob {
 		return m.has(p.name.text)
 	}
 	for word, n := range m.words {
-		if p.name.is(word) && (!ok || n < of) {
+		if p.name.matches(word) && (!ok || n < of) {
 			of, ok = n, true
 		}
 	}
@@ -117,7 +117,7 @@ func (m *mentions) hasName(p *Pattern) (of int, ok bool) {
 }
 
 // mayHave reports whether unparsed text may contain the option w, alone or in a group of letters.
-func (m *mentions) mayHave(w *wanted) bool {
+func (m *mentionIndex) mayHave(w *wanted) bool {
 	for word := range m.words {
 		if strings.HasPrefix(word, "-") && w.given(nil, []arg{{text: word}}) != NoMatch {
 			return true
@@ -139,5 +139,5 @@ func isBetween(c rune) bool {
 	return c < utf8.RuneSelf && !isName
 }
 
-// lines replaces escape sequences for white space with spaces.
-var lines = strings.NewReplacer(`\n`, " ", `\t`, " ", `\r`, " ")
+// spaceEscapes replaces escape sequences for white space with spaces.
+var spaceEscapes = strings.NewReplacer(`\n`, " ", `\t`, " ", `\r`, " ")

@@ -16,7 +16,7 @@ import (
 // The words up to the pattern's first option must be the command's first operands, because `git
 // push status` is not `git status`. A pattern that ends with * allows any literal arguments.
 func (r *Reading) Only(ps ...Pattern) (bool, Doubt) {
-	o := only{r, ps, make([]bool, len(r.commands))}
+	o := onlyCheck{r, ps, make([]bool, len(r.commands))}
 	if len(o.commands) == 0 {
 		return false, Doubt{What: "it runs no command"}
 	}
@@ -30,7 +30,7 @@ func (r *Reading) Only(ps ...Pattern) (bool, Doubt) {
 			o.covered[i] = true
 			continue
 		}
-		carried, any := o.matched(c)
+		carried, any := o.findMatch(c)
 		o.covered[i] = any
 		labelled = labelled || carried
 		if !carried && !c.isInert() && !o.passes(i) {
@@ -41,31 +41,31 @@ func (r *Reading) Only(ps ...Pattern) (bool, Doubt) {
 		return false, Doubt{What: "it runs no such command"}
 	}
 	for i := range o.doubts {
-		if d := &o.doubts[i]; !o.within(d) {
+		if d := &o.doubts[i]; !o.isCovered(d) {
 			return false, o.exported(d)
 		}
 	}
 	return true, Doubt{}
 }
 
-// An only value holds the data for [Reading.Only]: a script and the patterns.
-type only struct {
+// An onlyCheck value holds the data for [Reading.Only]: a script and the patterns.
+type onlyCheck struct {
 	*Reading
 	patterns []Pattern
 	covered  []bool // for each command, whether the command, or a command that runs it, matches a pattern that ends with *
 }
 
-// within reports whether a doubt affects at most a covered command; see [only.covered].
-func (o *only) within(d *doubt) bool {
+// isCovered reports whether a doubt affects at most a covered command; see [onlyCheck.covered].
+func (o *onlyCheck) isCovered(d *doubt) bool {
 	if d.reach == mild && (d.owner < 0 || !o.commands[d.owner].unlisted) {
 		return true
 	}
 	return d.owner >= 0 && (o.covered[d.owner] || d.reach == mild) && d.reach != all
 }
 
-// matched reports whether the command certainly matches any of the patterns, and whether such a
+// findMatch reports whether the command certainly matches any of the patterns, and whether such a
 // pattern ends with *.
-func (o *only) matched(c *command) (carried, any bool) {
+func (o *onlyCheck) findMatch(c *command) (carried, any bool) {
 	if c.outside || c.possible || c.mayBeSplit() {
 		return false, false
 	}
@@ -77,7 +77,7 @@ func (o *only) matched(c *command) (carried, any bool) {
 		if _, plain := c.plainArgs(); plain && p.any && c.allLiteral() && c.begins(p) {
 			return true, true
 		}
-		carried = carried || c.certainly(p)
+		carried = carried || c.matchesOnly(p)
 	}
 	return carried, false
 }
@@ -101,7 +101,7 @@ func (c *command) begins(p *Pattern) bool {
 
 // passes reports whether the command with index i does nothing but run another command of the
 // script, as timeout does.
-func (o *only) passes(i int) bool {
+func (o *onlyCheck) passes(i int) bool {
 	c := &o.commands[i]
 	if c.outside || c.possible {
 		return false
@@ -111,14 +111,14 @@ func (o *only) passes(i int) bool {
 		return false
 	}
 	if w, ok := wrappers[c.name]; ok {
-		return w.transparent && !privileged[c.name]
+		return w.transparent && !privilegeWrappers[c.name]
 	}
-	_, program, sure, ok := launched(c.name, c.args)
+	_, program, sure, ok := findLaunch(c.name, c.args)
 	return ok && sure && len(program) > 0 || transparent[c.name]
 }
 
-// privileged holds the wrappers that give a command more privileges or another root directory.
-var privileged = setOf("sudo doas chroot busybox")
+// privilegeWrappers holds the wrappers that give a command more privileges or another root directory.
+var privilegeWrappers = setOf("sudo doas chroot busybox")
 
 // Commands without an effect of their own. Those in inertFilters have no effect only as filters in
 // a pipeline.
@@ -174,8 +174,8 @@ func (c *command) exportsInert() bool {
 	})
 }
 
-// certainly reports whether the command certainly matches the pattern p and does nothing else.
-func (c *command) certainly(p *Pattern) bool {
+// matchesOnly reports whether the command certainly matches the pattern p and does nothing else.
+func (c *command) matchesOnly(p *Pattern) bool {
 	if c.matches(p) != Match {
 		return false
 	}

@@ -64,7 +64,7 @@ func pageAnswer(t *testing.T, script string, of []string) []string {
 	}
 	answers := []string{[...]string{shell.NoMatch: "no", shell.Match: "match", shell.Opaque: "doubt"}[runs(r, ps[0])]}
 	answers = append(answers, map[bool]string{true: "counts", false: "does not count"}[surely(r, ps[0])])
-	return append(answers, map[bool]string{true: "exempt", false: "not exempt"}[only(r, ps...)])
+	return append(answers, map[bool]string{true: "exempt", false: "not exempt"}[onlyCheck(r, ps...)])
 }
 
 func agrees(answers []string, want string) bool {

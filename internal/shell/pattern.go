@@ -15,11 +15,11 @@ type Pattern struct {
 	words    []string // words after the program name, as written, without a * at the end
 	operands []word   // words that are not options
 	options  []wanted
-	known    *knownOptions // the program's options; nil if the program is in no table
-	any      bool          // the pattern ends with *, so the command may have any other options and operands
-	exactly  bool          // the command's other arguments must be inert; see [Compile]
-	source   string        // the pattern as written
-	files    *FilePattern  // not nil if the pattern describes files rather than a command
+	known    *optionTable // the program's options; nil if the program is in no table
+	any      bool         // the pattern ends with *, so the command may have any other options and operands
+	exactly  bool         // the command's other arguments must be inert; see [Compile]
+	source   string       // the pattern as written
+	files    *FilePattern // not nil if the pattern describes files rather than a command
 }
 
 // A word is one of the words that make up a pattern. In a glob, * matches any text.
@@ -31,8 +31,8 @@ type word struct {
 // wordOf parses a word in a pattern.
 func wordOf(text string) word { return word{text, strings.Contains(text, "*")} }
 
-// is reports whether text matches the word.
-func (w *word) is(text string) bool {
+// matches reports whether text matches the word.
+func (w *word) matches(text string) bool {
 	if !w.glob {
 		return text == w.text
 	}
@@ -58,7 +58,7 @@ func Compile(words []string, exactly bool) (Pattern, error) {
 		}
 		p.any, words = true, words[:len(words)-1]
 	}
-	words = unlaunched(words)
+	words = stripLaunchers(words)
 	if p.name = wordOf(words[0]); strings.Contains(words[0], "/") && !p.name.glob {
 		return Pattern{}, fmt.Errorf("%q is a path; write the name of the command alone, here %q", words[0], path.Base(words[0]))
 	}
@@ -79,10 +79,10 @@ func Compile(words []string, exactly bool) (Pattern, error) {
 // String returns the words of the pattern.
 func (p Pattern) String() string { return p.source }
 
-// mayBe reports whether the argument may match the word w of a pattern.
-func (a arg) mayBe(w *word) bool {
+// mayMatch reports whether the argument may match the word w of a pattern.
+func (a arg) mayMatch(w *word) bool {
 	if !w.glob || a.kind == literal {
-		return a.kind == literal && w.is(a.text) || !w.glob && a.canBe(w.text)
+		return a.kind == literal && w.matches(a.text) || !w.glob && a.canBe(w.text)
 	}
 	before, _, _ := strings.Cut(w.text, "*")
 	n := min(len(before), len(a.text))

@@ -40,13 +40,13 @@ func (p *plan) add(do action, what string, args ...arg) {
 	*p = append(*p, step{do: do, what: what, args: args})
 }
 
-// doubtful returns a plan that only adds a doubt; see [plan.doubt].
-func doubtful(reach reach, what string, args ...arg) plan {
+// doubtPlan returns a plan that only adds a doubt; see [plan.addDoubt].
+func doubtPlan(reach reach, what string, args ...arg) plan {
 	return plan{{reach: reach, what: what, args: args}}
 }
 
-// doubt appends a step that adds a doubt with the given reach; see the methods of findings. args
+// addDoubt appends a step that adds a doubt with the given reach; see the methods of findings. args
 // are used only if reach is [inText].
-func (p *plan) doubt(reach reach, what string, args ...arg) {
-	*p = append(*p, doubtful(reach, what, args...)...)
+func (p *plan) addDoubt(reach reach, what string, args ...arg) {
+	*p = append(*p, doubtPlan(reach, what, args...)...)
 }

@@ -42,8 +42,8 @@ var (
 	refOperands = operands{max: unbounded, notBegin: "+:", not: "\\"}
 )
 
-// allow reports whether a command with the given operands still does exactly what its name says.
-func (o *operands) allow(args []arg) bool {
+// allowAll reports whether a command with the given operands still does exactly what its name says.
+func (o *operands) allowAll(args []arg) bool {
 	return o.min <= len(args) && len(args) <= o.max && !slices.ContainsFunc(args, func(a arg) bool { return !o.allows(a) })
 }
 
@@ -77,9 +77,9 @@ type knownOption struct {
 	implies  []string // the names of the options that this option implies
 }
 
-// A knownOptions value holds a program's options, keyed by name. The name of a long option with a
+// A optionTable value holds a program's options, keyed by name. The name of a long option with a
 // single dash includes the dash.
-type knownOptions struct {
+type optionTable struct {
 	byName map[string]*knownOption
 	dashed bool // long options begin with a single dash, so one-letter options cannot be combined
 	digits bool
@@ -87,8 +87,8 @@ type knownOptions struct {
 }
 
 // parseOptions parses the options of an entry; see [program].
-func parseOptions(text string) *knownOptions {
-	known := &knownOptions{byName: make(map[string]*knownOption)}
+func parseOptions(text string) *optionTable {
+	known := &optionTable{byName: make(map[string]*knownOption)}
 	for _, word := range strings.Fields(text) {
 		if word == "#" {
 			known.digits = true
@@ -124,7 +124,7 @@ type givenOption struct {
 // splitOptions separates a command's options from its operands, which may be mixed. ok is false if
 // it is uncertain which arguments are options. If sure is false, an argument whose start is unknown
 // counts as an operand.
-func (k *knownOptions) splitOptions(args []arg, sure bool) (options []givenOption, operands []arg, ok bool) {
+func (k *optionTable) splitOptions(args []arg, sure bool) (options []givenOption, operands []arg, ok bool) {
 	for len(args) > 0 {
 		a := args[0]
 		switch {
@@ -141,7 +141,7 @@ func (k *knownOptions) splitOptions(args []arg, sure bool) (options []givenOptio
 		case a.kind > single:
 			return options, operands, false
 		}
-		found, n := k.option(args)
+		found, n := k.parseOption(args)
 		if n == 0 {
 			return options, operands, false
 		}
@@ -150,10 +150,10 @@ func (k *knownOptions) splitOptions(args []arg, sure bool) (options []givenOptio
 	return options, operands, true
 }
 
-// leading returns a function that parses options on its first call and returns the result. The
+// lazyOptions returns a function that parses options on its first call and returns the result. The
 // options are those of a program that accepts options only before its operands.
-func leading(options string) func() *knownOptions {
-	return sync.OnceValue(func() *knownOptions {
+func lazyOptions(options string) func() *optionTable {
+	return sync.OnceValue(func() *optionTable {
 		k := parseOptions(options)
 		k.exact = true
 		return k
@@ -163,7 +163,7 @@ func leading(options string) func() *knownOptions {
 // splitLeading separates the options before the operands from the remaining arguments. ok is false
 // if an option is unknown, and so could take a value or run something, or if it is uncertain where
 // the options end.
-func (k *knownOptions) splitLeading(args []arg) (found []givenOption, rest []arg, ok bool) {
+func (k *optionTable) splitLeading(args []arg) (found []givenOption, rest []arg, ok bool) {
 	for len(args) > 0 {
 		a := args[0]
 		switch {
@@ -174,7 +174,7 @@ func (k *knownOptions) splitLeading(args []arg) (found []givenOption, rest []arg
 		case len(a.text) < 2 || a.text[0] != '-':
 			return found, args, true
 		}
-		options, n := k.option(args)
+		options, n := k.parseOption(args)
 		if n == 0 || a.kind > single || slices.ContainsFunc(options, givenOption.isUnknown) {
 			return found, args, false
 		}
@@ -194,13 +194,13 @@ func has(found []givenOption, name string) bool {
 	return slices.ContainsFunc(found, func(o givenOption) bool { return o.name == name })
 }
 
-// option parses args[0], which contains one or more options. It returns the options and the number
+// parseOption parses args[0], which contains one or more options. It returns the options and the number
 // of arguments taken up by the options and their values, or 0 if this number is uncertain.
-func (k *knownOptions) option(args []arg) (found []givenOption, n int) {
+func (k *optionTable) parseOption(args []arg) (found []givenOption, n int) {
 	a := args[0]
 	name, value, with := a.cut()
 	if long, ok := strings.CutPrefix(name, "--"); ok || k.dashed && k.byName[name] != nil {
-		return k.long(long, value, with, args)
+		return k.parseLong(long, value, with, args)
 	}
 	if k.digits && a.kind == literal && strings.Trim(a.text[1:], "0123456789") == "" {
 		return []givenOption{{known: digits, name: a.text}}, 1
@@ -234,8 +234,8 @@ func (k *knownOptions) option(args []arg) (found []givenOption, n int) {
 // digits is the known option for arguments such as -20.
 var digits = &knownOption{names: []string{"#"}, inert: true}
 
-// long parses a long option.
-func (k *knownOptions) long(name string, value arg, with bool, args []arg) (found []givenOption, n int) {
+// parseLong parses a long option.
+func (k *optionTable) parseLong(name string, value arg, with bool, args []arg) (found []givenOption, n int) {
 	o := k.byName[name]
 	if len(name) == 1 {
 		o = nil // a single letter after -- does not stand for the short option
@@ -257,7 +257,7 @@ func (k *knownOptions) long(name string, value arg, with bool, args []arg) (foun
 
 // isValue reports whether args[0] is the value of the preceding option. The value may be optional,
 // so an argument that looks like an option does not count unless k.exact is set.
-func (k *knownOptions) isValue(args []arg) bool {
+func (k *optionTable) isValue(args []arg) bool {
 	if len(args) == 0 || args[0].kind > single && !(k.exact && args[0].split) {
 		return false
 	}

@@ -191,8 +191,8 @@ var plainPrograms = setOf(`
 	srm`)
 
 // knownPrograms returns the parsed options of all programs.
-var knownPrograms = sync.OnceValue(func() map[string]*knownOptions {
-	all := make(map[string]*knownOptions, len(programs))
+var knownPrograms = sync.OnceValue(func() map[string]*optionTable {
+	all := make(map[string]*optionTable, len(programs))
 	for name, p := range programs {
 		all[name] = parseOptions(p.options)
 	}
@@ -200,7 +200,7 @@ var knownPrograms = sync.OnceValue(func() map[string]*knownOptions {
 })
 
 // programOf returns a command's entry in programs, and the entry's options; see [entryOf].
-func programOf(name string, args []arg) (p program, known *knownOptions, lead int, ok bool) {
+func programOf(name string, args []arg) (p program, known *optionTable, lead int, ok bool) {
 	p, lead, ok = entryOf(programs, name, args)
 	known, _, _ = entryOf(knownPrograms(), name, args)
 	return p, known, lead, ok

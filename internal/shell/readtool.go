@@ -18,10 +18,10 @@ func readTool(name string, t tool, args []arg, strictly bool) (p plan, known boo
 		return append(p, readLauncher(args)...), false
 	case delegate:
 		if name == "zmodload" || name == "autoload" || name == "emulate" {
-			p.doubt(all, "a builtin of zsh that changes what its commands are")
+			p.addDoubt(all, "a builtin of zsh that changes what its commands are")
 			return p, true
 		}
-		p.doubt(inText, "a program that runs its arguments or input: "+name, args...)
+		p.addDoubt(inText, "a program that runs its arguments or input: "+name, args...)
 		return p, true
 	}
 	if strings.HasSuffix(name, "tar") && len(args) > 0 && !strings.HasPrefix(args[0].text, "-") {
@@ -32,7 +32,7 @@ func readTool(name string, t tool, args []arg, strictly bool) (p plan, known boo
 	for i, a := range args {
 		option := t.launches == "" && a.kind == spread && a.text == "" // a glob at the start of an argument may yield a file name that is an option
 		if t.kind == container && (a.kind == anything || option) || t.kind >= builder && i == 0 && a.kind == anything {
-			p.doubt(strict, "a subcommand that is not literal")
+			p.addDoubt(strict, "a subcommand that is not literal")
 			return p, false
 		}
 		if !launched && a.matchWord(t.launches) != "" {
@@ -62,18 +62,18 @@ func (t *tool) readArgument(args []arg) (p plan) {
 	}
 	switch command := a.matchWord(t.commands); {
 	case a.matchWord(t.mayRun) != "":
-		p.doubt(inText, "an option that may run a command", args...)
+		p.addDoubt(inText, "an option that may run a command", args...)
 	case command != "" && (option == strings.TrimPrefix(command, "=") || with && strings.HasPrefix(command, "--")) && (with || len(rest) > 0):
 		p.add(runsScript, "", value)
 	case command != "":
-		p.doubt(inText, "an option that runs a command", args...)
+		p.addDoubt(inText, "an option that runs a command", args...)
 	case a.matchWord(t.file) != "":
 		p.add(runsFile, "", value)
 	case a.matchWord(t.runs) != "":
 		return readProgramFiles(rest)
 	case t.flags != "" && a.kind == literal && (a.text == "--no-print-directory" || isCluster(a.text) && strings.Trim(a.text[1:], t.flags) == ""):
 	case t.flags != "" && strings.HasPrefix(a.text, "-"):
-		p.doubt(inText, "an option that changes what runs", args...)
+		p.addDoubt(inText, "an option that changes what runs", args...)
 	case t.kind >= builder && with && steers(option):
 		p.add(givesVariable, option, value)
 	case t.kind == runner && with && a.kind != literal:
@@ -85,7 +85,7 @@ func (t *tool) readArgument(args []arg) (p plan) {
 // readLauncher reads arguments of a tool. A command may begin at any of these arguments.
 func readLauncher(args []arg) (p plan) {
 	if slices.ContainsFunc(args, func(a arg) bool { return a.kind == literal && strings.ContainsAny(a.text, " ;|&$`") }) {
-		p.doubt(inText, "an argument that may be a script", args...)
+		p.addDoubt(inText, "an argument that may be a script", args...)
 	}
 	p.add(mayRunArgs, "", args...)
 	return p
@@ -99,7 +99,7 @@ func readProgramFiles(args []arg) (p plan) {
 		switch {
 		case strings.HasPrefix(a.text, "-") && a.text != "-":
 		case a.text == "-", isData(a.text), strings.Contains(a.text, "://"):
-			p.doubt(inText, "a program that is not in a file", args...)
+			p.addDoubt(inText, "a program that is not in a file", args...)
 			return p
 		default:
 			p.add(runsFile, "", a)

@@ -52,7 +52,7 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	}
 	c.from, c.to = r.span()
 	c.inputs = r.inputsOf(redirs)
-	c.args = r.withoutPending(c.args)
+	c.args = r.dropPending(c.args)
 	r.commands = append(r.commands, c)
 	if len(c.args) < len(args)-1 {
 		return // some words are arguments of the enclosing function, so the command is read again at each call

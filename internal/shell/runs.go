@@ -50,7 +50,7 @@ func (r *Reading) mayMatch(c *command, p *Pattern) Doubt {
 	switch {
 	case c.possible:
 		what = "words that may begin a command"
-	case !p.name.is(c.name):
+	case !p.name.matches(c.name):
 		what = "another name for the program"
 	case allLiteral(c.args):
 		what = "an argument that may abbreviate another"
@@ -68,7 +68,7 @@ func (r *Reading) mayMatch(c *command, p *Pattern) Doubt {
 // the first argument that is not literal, as in rm -- "$f".
 func (c *command) endsOptions(p *Pattern) bool {
 	i := slices.IndexFunc(c.args, func(a arg) bool { return a.kind != literal })
-	if i < 0 || c.possible || !p.name.is(c.name) {
+	if i < 0 || c.possible || !p.name.matches(c.name) {
 		return false
 	}
 	ended := *c
@@ -90,7 +90,7 @@ func (r *Reading) missingPart(p *Pattern) Doubt {
 	}
 	for i := range r.commands {
 		c := &r.commands[i]
-		if is, args := c.is(p); is == Match && !c.possible && p.upTo(begin).found(c, args) == Match {
+		if is, args := c.runsProgram(p); is == Match && !c.possible && p.upTo(begin).findOperands(c, args) == Match {
 			advice := "run `" + p.source + "`"
 			return Doubt{What: p.missingWord(c, args), Code: r.code(c.from, c.to), At: r.character(c.from), Advice: advice}
 		}
@@ -109,7 +109,7 @@ func (p *Pattern) upTo(operands int) *Pattern {
 // reports that the arguments differ.
 func (p *Pattern) missingWord(c *command, args []arg) string {
 	for n := 2; n <= len(p.operands); n++ {
-		if p.upTo(n).found(c, args) != Match {
+		if p.upTo(n).findOperands(c, args) != Match {
 			return "it has no `" + p.operands[n-1].text + "`"
 		}
 	}

@@ -55,7 +55,7 @@ func (r *scope) assigned(name string, value arg) {
 	}
 	r.vars.note(name, free)
 	if counters[name] {
-		r.arithmeticOn("arithmetic on text") // bash evaluates the assigned value, as in RANDOM='a[$(rm y)]'
+		r.doubtArithmetic("arithmetic on text") // bash evaluates the assigned value, as in RANDOM='a[$(rm y)]'
 	}
 }
 
@@ -76,7 +76,7 @@ func (r *scope) compute(name string) {
 func (r *scope) setUnknown(args []arg) {
 	for _, a := range args {
 		if a.kind != literal || !isName(a.text) {
-			r.arithmeticOn("a variable whose name is not literal")
+			r.doubtArithmetic("a variable whose name is not literal")
 			r.vars.forgetAll()
 			return
 		}
@@ -142,7 +142,7 @@ func (r *scope) compound(a arg, kind fact) {
 		r.vars.note(name, kind)
 	case strings.HasPrefix(value, "("):
 		if a.kind != literal || strings.ContainsAny(value, "$`<>") {
-			r.arrayOf("an array that text defines")
+			r.doubtArray("an array that text defines")
 		}
 	case a.kind != literal && value == "":
 		r.vars.note(name, kind|filled)
@@ -181,10 +181,10 @@ func (r *scope) settle() {
 		array = array || f&isArray != 0 && f&filled != 0
 	}
 	if evaluated {
-		r.arithmeticOn("arithmetic on text")
+		r.doubtArithmetic("arithmetic on text")
 	}
 	if array {
-		r.arrayOf("an array that text defines")
+		r.doubtArray("an array that text defines")
 	}
 	if r.vars.made && r.vars.shells {
 		r.doubtAll("a text that make expands")
@@ -206,7 +206,7 @@ func (r *scope) note(s step) {
 	case addsOptions:
 		r.doubtOptions(s.what, s.args)
 	case addsArithmetic:
-		r.arithmeticOn(s.what)
+		r.doubtArithmetic(s.what)
 	case runsFile:
 		r.readScriptFile(s.args[0])
 	case runsInput:

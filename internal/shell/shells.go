@@ -8,7 +8,7 @@ import (
 )
 
 // shellOptions lists the options that shells accept.
-var shellOptions = leading("a b c e f h l m n p r s t u v x C E P T o= O= login noprofile norc posix restricted verbose noediting")
+var shellOptions = lazyOptions("a b c e f h l m n p r s t u v x C E P T o= O= login noprofile norc posix restricted verbose noediting")
 
 // Shells whose scripts are parsed, and shells with a different language.
 var (
@@ -24,7 +24,7 @@ func (r *reader) readShell(name string, args []arg, redirs []*syntax.Redirect) {
 	}
 	if foreignShells[name] {
 		if len(args) == 0 || args[0].kind != literal || args[0].text == "" || begins(args[0].text, "- /") {
-			r.readForeign(args)
+			r.doubtForeign(args)
 		} else {
 			r.readScriptFile(args[0])
 		}

@@ -8,49 +8,49 @@ import (
 // subcommands maps each program with subcommands to the options that can precede a subcommand, in
 // the form described at [program]. An option that is not listed is treated as one that might take a
 // value.
-var subcommands = eachName(map[string]func() *knownOptions{
-	"git":                           leading(gitLead),
-	"docker,podman,nerdctl":         leading("H|host= c|context= l|log-level= config= D|debug tls tlscacert= tlscert= tlskey= tlsverify url= connection= root= remote"),
-	"docker-compose,podman-compose": leading(composeLead),
-	"kubectl,oc":                    leading("n|namespace= context= cluster= kubeconfig= s|server= user= token= v= as= as-group= request-timeout= l|selector= o|output= A|all-namespaces insecure-skip-tls-verify~ certificate-authority= client-key= client-certificate= cache-dir= password= username= tls-server-name= match-server-version~ warnings-as-errors~"),
-	"npm":                           leading(npmLead + " w|workspace= workspaces ws"),
-	"pnpm":                          leading(npmLead + " r|recursive F|filter= filter-prod= C|dir= w|workspace-root stream parallel aggregate-output no-bail bail reporter= workspace-concurrency= sort no-sort reverse if-present"),
-	"yarn":                          leading("cwd= s|silent offline frozen-lockfile json verbose non-interactive immutable"),
-	"bun":                           leading("cwd= silent b|bun"),
-	"cargo":                         leading("v|verbose q|quiet color= config= Z= locked offline frozen C= list explain="),
-	"go":                            leading("C="),
-	"gh,glab":                       leading("R|repo="),
-	"terraform,tofu":                leading("-chdir="),
-	"terragrunt":                    leading("terragrunt-working-dir= working-dir="),
-	"pulumi":                        leading("s|stack= C|cwd= v= color= e|emoji non-interactive logtostderr"),
-	"aws":                           leading("profile= region= output= endpoint-url= query= debug no-verify-ssl no-paginate no-sign-request ca-bundle= cli-read-timeout= cli-connect-timeout= color= no-cli-pager version"),
-	"gcloud":                        leading("project= account= region= zone= configuration= format= q|quiet verbosity= impersonate-service-account="),
-	"az":                            leading("subscription= o|output= query= debug verbose only-show-errors"),
-	"helm":                          leading("n|namespace= kube-context= kubeconfig= debug registry-config= repository-cache= repository-config= kube-apiserver= kube-token="),
-	"hg":                            leading("R|repository= cwd= q|quiet v|verbose y|noninteractive config= debug"),
-	"svn":                           leading("q|quiet v|verbose username= password= non-interactive"),
-	"pip,pip3":                      leading("v|verbose q|quiet proxy= timeout= python= cache-dir= no-input isolated disable-pip-version-check no-color log= retries= require-virtualenv"),
-	"uv":                            leading("q|quiet v|verbose directory= project= offline no-cache n config-file= no-config color= no-progress python-preference= cache-dir="),
-	"poetry":                        leading("C|directory= P|project= q|quiet v n|no-interaction no-ansi ansi no-plugins no-cache"),
-	"brew":                          leading("v|verbose q|quiet d|debug"),
-	"apt,apt-get":                   leading("y|yes|assume-yes q|quiet o= t|target-release= c|config-file= no-install-recommends f"),
-	"systemctl":                     leading("user system no-pager q|quiet H|host= M|machine= f|force t|type= state= n|lines= o|output= a|all l|full no-block now root= p|property="),
-	"heroku":                        leading("a|app= r|remote="),
-	"fly,flyctl":                    leading("a|app= c|config= t|access-token="),
-	"vagrant,gem,bundle,rails,dotnet,mise,rbenv,pyenv,nvm,asdf,conda,nx,turbo,rush,changeset,zfs,zpool,lvm,nmcli,ufw,launchctl": leading(""),
-	"composer":                          leading("d|working-dir= n|no-interaction q|quiet v no-plugins no-scripts no-cache ansi no-ansi"),
-	"vercel,netlify,wrangler,firebase":  leading("token= cwd= t= S= c|config= e|env= project= P= json non-interactive debug"),
-	"lerna":                             leading("loglevel= concurrency= reject-cycles progress no-progress sort no-sort no-prefix since= max-buffer= ci no-ci"),
-	"hatch":                             leading("e|env= p|project= v|verbose q|quiet color no-color interactive no-interactive data-dir= cache-dir= config="),
-	"flit":                              leading("f|ini-file= debug"),
-	"twine":                             leading("no-color"),
-	"deno":                              leading("q|quiet L|log-level="),
-	"flyway,liquibase,alembic,supabase": leading("c|config= n|name= x= workdir= project-ref="),
-	"kustomize,argocd,flux,skaffold,eb": leading("n|namespace= context= kubeconfig= server= profile="),
-	"adb":                               leading("s= d e H= P= t="),
-	"gsutil":                            leading("m q D o= u= h="),
-	"rclone,bq":                         leading("config= v q project_id= location= format="),
-	"minikube,kind,multipass":           leading("p|profile="),
+var subcommands = eachName(map[string]func() *optionTable{
+	"git":                           lazyOptions(gitLead),
+	"docker,podman,nerdctl":         lazyOptions("H|host= c|context= l|log-level= config= D|debug tls tlscacert= tlscert= tlskey= tlsverify url= connection= root= remote"),
+	"docker-compose,podman-compose": lazyOptions(composeLead),
+	"kubectl,oc":                    lazyOptions("n|namespace= context= cluster= kubeconfig= s|server= user= token= v= as= as-group= request-timeout= l|selector= o|output= A|all-namespaces insecure-skip-tls-verify~ certificate-authority= client-key= client-certificate= cache-dir= password= username= tls-server-name= match-server-version~ warnings-as-errors~"),
+	"npm":                           lazyOptions(npmLead + " w|workspace= workspaces ws"),
+	"pnpm":                          lazyOptions(npmLead + " r|recursive F|filter= filter-prod= C|dir= w|workspace-root stream parallel aggregate-output no-bail bail reporter= workspace-concurrency= sort no-sort reverse if-present"),
+	"yarn":                          lazyOptions("cwd= s|silent offline frozen-lockfile json verbose non-interactive immutable"),
+	"bun":                           lazyOptions("cwd= silent b|bun"),
+	"cargo":                         lazyOptions("v|verbose q|quiet color= config= Z= locked offline frozen C= list explain="),
+	"go":                            lazyOptions("C="),
+	"gh,glab":                       lazyOptions("R|repo="),
+	"terraform,tofu":                lazyOptions("-chdir="),
+	"terragrunt":                    lazyOptions("terragrunt-working-dir= working-dir="),
+	"pulumi":                        lazyOptions("s|stack= C|cwd= v= color= e|emoji non-interactive logtostderr"),
+	"aws":                           lazyOptions("profile= region= output= endpoint-url= query= debug no-verify-ssl no-paginate no-sign-request ca-bundle= cli-read-timeout= cli-connect-timeout= color= no-cli-pager version"),
+	"gcloud":                        lazyOptions("project= account= region= zone= configuration= format= q|quiet verbosity= impersonate-service-account="),
+	"az":                            lazyOptions("subscription= o|output= query= debug verbose only-show-errors"),
+	"helm":                          lazyOptions("n|namespace= kube-context= kubeconfig= debug registry-config= repository-cache= repository-config= kube-apiserver= kube-token="),
+	"hg":                            lazyOptions("R|repository= cwd= q|quiet v|verbose y|noninteractive config= debug"),
+	"svn":                           lazyOptions("q|quiet v|verbose username= password= non-interactive"),
+	"pip,pip3":                      lazyOptions("v|verbose q|quiet proxy= timeout= python= cache-dir= no-input isolated disable-pip-version-check no-color log= retries= require-virtualenv"),
+	"uv":                            lazyOptions("q|quiet v|verbose directory= project= offline no-cache n config-file= no-config color= no-progress python-preference= cache-dir="),
+	"poetry":                        lazyOptions("C|directory= P|project= q|quiet v n|no-interaction no-ansi ansi no-plugins no-cache"),
+	"brew":                          lazyOptions("v|verbose q|quiet d|debug"),
+	"apt,apt-get":                   lazyOptions("y|yes|assume-yes q|quiet o= t|target-release= c|config-file= no-install-recommends f"),
+	"systemctl":                     lazyOptions("user system no-pager q|quiet H|host= M|machine= f|force t|type= state= n|lines= o|output= a|all l|full no-block now root= p|property="),
+	"heroku":                        lazyOptions("a|app= r|remote="),
+	"fly,flyctl":                    lazyOptions("a|app= c|config= t|access-token="),
+	"vagrant,gem,bundle,rails,dotnet,mise,rbenv,pyenv,nvm,asdf,conda,nx,turbo,rush,changeset,zfs,zpool,lvm,nmcli,ufw,launchctl": lazyOptions(""),
+	"composer":                          lazyOptions("d|working-dir= n|no-interaction q|quiet v no-plugins no-scripts no-cache ansi no-ansi"),
+	"vercel,netlify,wrangler,firebase":  lazyOptions("token= cwd= t= S= c|config= e|env= project= P= json non-interactive debug"),
+	"lerna":                             lazyOptions("loglevel= concurrency= reject-cycles progress no-progress sort no-sort no-prefix since= max-buffer= ci no-ci"),
+	"hatch":                             lazyOptions("e|env= p|project= v|verbose q|quiet color no-color interactive no-interactive data-dir= cache-dir= config="),
+	"flit":                              lazyOptions("f|ini-file= debug"),
+	"twine":                             lazyOptions("no-color"),
+	"deno":                              lazyOptions("q|quiet L|log-level="),
+	"flyway,liquibase,alembic,supabase": lazyOptions("c|config= n|name= x= workdir= project-ref="),
+	"kustomize,argocd,flux,skaffold,eb": lazyOptions("n|namespace= context= kubeconfig= server= profile="),
+	"adb":                               lazyOptions("s= d e H= P= t="),
+	"gsutil":                            lazyOptions("m q D o= u= h="),
+	"rclone,bq":                         lazyOptions("config= v q project_id= location= format="),
+	"minikube,kind,multipass":           lazyOptions("p|profile="),
 })
 
 const (
@@ -81,14 +81,14 @@ var groups = eachGroup(map[string]string{
 
 // eachGroup expands a table of groups to one entry for each program and group. The value of an
 // entry is a function that returns the options that can precede the group's own subcommands.
-func eachGroup(rows map[string]string) map[string]func() *knownOptions {
-	table := make(map[string]func() *knownOptions)
+func eachGroup(rows map[string]string) map[string]func() *optionTable {
+	table := make(map[string]func() *optionTable)
 	for names, subs := range rows {
 		for name := range strings.SplitSeq(names, ",") {
 			for sub := range strings.FieldsSeq(subs) {
 				options := subcommands[name]
 				if sub == "compose" {
-					options = leading(composeLead)
+					options = lazyOptions(composeLead)
 				}
 				table[name+" "+sub] = options
 			}
@@ -99,7 +99,7 @@ func eachGroup(rows map[string]string) map[string]func() *knownOptions {
 
 // subcommandsOf returns the options that can precede a program's subcommands, or nil if the program
 // has no subcommands.
-func subcommandsOf(name string) *knownOptions {
+func subcommandsOf(name string) *optionTable {
 	if t := subcommands[name]; t != nil {
 		return t()
 	}
@@ -108,7 +108,7 @@ func subcommandsOf(name string) *knownOptions {
 
 // next returns the first operand in args, and the arguments after it. sub is nil if args contain no
 // operand. sure is false if the operand may instead be the value of an unknown option before it.
-func (k *knownOptions) next(args []arg) (sub *arg, rest []arg, sure bool) {
+func (k *optionTable) next(args []arg) (sub *arg, rest []arg, sure bool) {
 	sure = true
 	for len(args) > 0 {
 		a := &args[0]
@@ -120,7 +120,7 @@ func (k *knownOptions) next(args []arg) (sub *arg, rest []arg, sure bool) {
 		default:
 			return a, args[1:], sure
 		}
-		found, n := k.option(args)
+		found, n := k.parseOption(args)
 		known := n > 0 && !slices.ContainsFunc(found, func(o givenOption) bool { return o.known == nil })
 		sure = sure && (known || strings.Contains(a.text, "="))
 		args = args[max(n, 1):]
@@ -130,7 +130,7 @@ func (k *knownOptions) next(args []arg) (sub *arg, rest []arg, sure bool) {
 
 // beside returns args without those options before the subcommand whose values are not literal. It
 // does not remove options that a pattern asks for.
-func (k *knownOptions) beside(args []arg, options []wanted) []arg {
+func (k *optionTable) beside(args []arg, options []wanted) []arg {
 	sub, rest, _ := k.next(args)
 	end := len(args) - len(rest)
 	if sub != nil {
@@ -141,7 +141,7 @@ func (k *knownOptions) beside(args []arg, options []wanted) []arg {
 	}
 	var kept []arg
 	for lead := args[:end]; len(lead) > 0; {
-		found, n := k.option(lead)
+		found, n := k.parseOption(lead)
 		n = max(n, 1)
 		known := len(found) > 0 && !slices.ContainsFunc(found, func(o givenOption) bool {
 			return o.isUnknown() || slices.ContainsFunc(options, func(w wanted) bool { return slices.Contains(w.names, o.name) })
@@ -155,4 +155,4 @@ func (k *knownOptions) beside(args []arg, options []wanted) []arg {
 }
 
 // gitOptions returns git's options before the subcommand.
-var gitOptions = leading("v version h help p paginate P no-pager bare no-optional-locks literal-pathspecs exec-path c= C= git-dir= work-tree= namespace=")
+var gitOptions = lazyOptions("v version h help p paginate P no-pager bare no-optional-locks literal-pathspecs exec-path c= C= git-dir= work-tree= namespace=")

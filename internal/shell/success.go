@@ -206,9 +206,9 @@ func (c *command) deviation(p *Pattern) (argument string, less bool) {
 
 // optionDeviates reports whether the first option in args makes the command do less than its name
 // says, or something else. It also returns the number of arguments that the option takes.
-func (c *command) optionDeviates(p *Pattern, options *knownOptions, tests bool, args []arg) (n int, less bool) {
+func (c *command) optionDeviates(p *Pattern, options *optionTable, tests bool, args []arg) (n int, less bool) {
 	text := args[0].text
-	found, n := options.option(args)
+	found, n := options.parseOption(args)
 	if sameTestOptions[c.name][name(text)] {
 		return max(n, 1), false
 	}
@@ -241,7 +241,7 @@ func (c *command) shows(p *Pattern) (option string, ok bool) {
 var noOptions = parseOptions("")
 
 // changes reports whether an option changes what its command does.
-func changes(k *knownOptions, o givenOption, text string) bool {
+func changes(k *optionTable, o givenOption, text string) bool {
 	name := name(text)
 	switch {
 	case begins(text, "-DskipTests -Dmaven.test.skip -DskipITs -Dtest= -Dit.test= -Dgroups="):
@@ -256,7 +256,7 @@ func changes(k *knownOptions, o givenOption, text string) bool {
 
 // shortens reports whether the given long option may be an abbreviation of an option that changes
 // what the command does.
-func (k *knownOptions) shortens(name string) bool {
+func (k *optionTable) shortens(name string) bool {
 	long, ok := strings.CutPrefix(name, "--")
 	if !ok || len(long) < 2 {
 		return strings.HasPrefix(name, "-test.")
@@ -275,7 +275,7 @@ func (k *knownOptions) shortens(name string) bool {
 func (p *Pattern) others(operands []arg, lead int) (rest []arg) {
 	next := min(lead, len(p.operands))
 	for _, a := range operands {
-		if next < len(p.operands) && p.operand(next, a) == Match {
+		if next < len(p.operands) && p.matchOperand(next, a) == Match {
 			next++
 			continue
 		}

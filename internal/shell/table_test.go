@@ -113,7 +113,7 @@ func TestOnly(t *testing.T) {
 		safe = append(safe, pattern(t, words))
 	}
 	for _, row := range table(t, "only.txt") {
-		if got := only(shell.Read(row.script), safe...); got != (row.want == "yes") {
+		if got := onlyCheck(shell.Read(row.script), safe...); got != (row.want == "yes") {
 			t.Errorf("testdata/only.txt:%d: %q: %v, want %s", row.line, row.script, got, row.want)
 		}
 	}

@@ -8,7 +8,7 @@ func (r *Reading) Touches(p FilePattern) (Outcome, Doubt) {
 	found, by := NoMatch, 0
 	for i := range r.touched {
 		if f := &r.touched[i]; f.access == p.access {
-			if o := p.is(f.path); o.or(found) != found {
+			if o := p.matchesArg(f.path); o.or(found) != found {
 				found, by = o.or(found), i
 			}
 		}

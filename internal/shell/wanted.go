@@ -18,7 +18,7 @@ type wanted struct {
 
 // parseWanted parses the option at the start of words. It returns the number of words the option
 // takes.
-func (k *knownOptions) parseWanted(words []string) (found []wanted, n int) {
+func (k *optionTable) parseWanted(words []string) (found []wanted, n int) {
 	text := words[0]
 	name, value, with := strings.Cut(text, "=")
 	if k == nil {
@@ -49,7 +49,7 @@ func (k *knownOptions) parseWanted(words []string) (found []wanted, n int) {
 }
 
 // byLongName returns the option with the given long name, or nil.
-func (k *knownOptions) byLongName(name string) *knownOption {
+func (k *optionTable) byLongName(name string) *knownOption {
 	switch o := k.byName[name]; {
 	case len(name) > 1 && o != nil:
 		return o
@@ -62,7 +62,7 @@ func (k *knownOptions) byLongName(name string) *knownOption {
 // wants returns the options to look for if a pattern contains the option w. o is the entry for w in
 // the table k, or nil if k has no entry. If o implies other options, wants returns those;
 // otherwise, it returns w with all names of o.
-func (o *knownOption) wants(k *knownOptions, w wanted) []wanted {
+func (o *knownOption) wants(k *optionTable, w wanted) []wanted {
 	switch {
 	case o == nil:
 		return []wanted{w}
@@ -91,7 +91,7 @@ func wantedOfUnknown(text, name, value string, with bool) []wanted {
 
 // given reports whether args contain the option w. It ignores the values of other options and the
 // arguments after --.
-func (w *wanted) given(k *knownOptions, args []arg) Outcome {
+func (w *wanted) given(k *optionTable, args []arg) Outcome {
 	found := NoMatch
 	for i := 0; i < len(args); i++ {
 		if k != nil && args[i].kind == literal && (args[i].text == "--" && !k.dashed || args[i].text == "--end-of-options") {
@@ -133,7 +133,7 @@ func (w *wanted) inOperands(args []arg) Outcome {
 }
 
 // takesNext reports whether args[0] is an option that takes args[1] as its value.
-func (k *knownOptions) takesNext(args []arg) bool {
+func (k *optionTable) takesNext(args []arg) bool {
 	if k == nil || len(args) < 2 || args[0].kind != literal || !isOption(args[0].text) {
 		return false
 	}
@@ -151,7 +151,7 @@ func (k *knownOptions) takesNext(args []arg) bool {
 }
 
 // in reports whether args[0] is the option w or a group of letters that contains it.
-func (w *wanted) in(k *knownOptions, args []arg) Outcome {
+func (w *wanted) in(k *optionTable, args []arg) Outcome {
 	a := args[0]
 	switch {
 	case a.kind == literal && a.text == w.text && !w.with:
@@ -183,7 +183,7 @@ func (w *wanted) ends(a arg) Outcome {
 }
 
 // inLong reports whether args[0], which has the form --name or --name=value, is the option w.
-func (w *wanted) inLong(k *knownOptions, args []arg) Outcome {
+func (w *wanted) inLong(k *optionTable, args []arg) Outcome {
 	name, value, with := args[0].cut()
 	name = name[2:]
 	var o *knownOption
@@ -208,7 +208,7 @@ func (w *wanted) inLong(k *knownOptions, args []arg) Outcome {
 
 // inLetters reports whether the option w is among the letters of args[0], such as -abc. If the
 // program's long options begin with a single dash, -name is one option.
-func (w *wanted) inLetters(k *knownOptions, args []arg) Outcome {
+func (w *wanted) inLetters(k *optionTable, args []arg) Outcome {
 	a := args[0]
 	if k != nil && k.dashed && len(a.text) > 2 {
 		name, value, with := a.cut()

@@ -347,7 +347,7 @@ func (r *expander) param(p *syntax.ParamExp, quoted bool) argKind {
 	all := p.Param.Value == "@" || lit(p.Index) == "@" || p.Names == syntax.NamesPrefixWords
 	if lit(p.Index) != "@" && lit(p.Index) != "*" {
 		if p.Excl && p.Names == 0 {
-			r.arithmeticOn("an indirect expansion")
+			r.doubtArithmetic("an indirect expansion")
 		}
 		r.arithm(p.Index)
 	}

@@ -7,40 +7,40 @@ import (
 
 // A wrapper is a program that runs a command named by its arguments.
 type wrapper struct {
-	options     func() *knownOptions // options before the command; if an option marked "!" is given, no command runs
-	operands    int                  // number of operands before the command
-	assigns     bool                 // assignments such as name=value may precede the command
-	joins       bool                 // the words are joined with spaces and run as a script
-	optional    bool                 // the command may be missing
-	transparent bool                 // the wrapper succeeds if and only if the command succeeds
+	options     func() *optionTable // options before the command; if an option marked "!" is given, no command runs
+	operands    int                 // number of operands before the command
+	assigns     bool                // assignments such as name=value may precede the command
+	joins       bool                // the words are joined with spaces and run as a script
+	optional    bool                // the command may be missing
+	transparent bool                // the wrapper succeeds if and only if the command succeeds
 }
 
 // wrappers is the table of wrappers, keyed by name.
 var wrappers = eachName(map[string]wrapper{
-	"command":          {options: leading("p !v !V"), optional: true, transparent: true},
-	"builtin":          {options: leading(""), optional: true, transparent: true},
-	"exec":             {options: leading("c l a="), optional: true, transparent: true},
-	"time":             {options: leading("a p v q f= o= portability verbose append quiet format= output="), optional: true, transparent: true},
-	"env,genv":         {options: leading("i 0 v u= C= ignore-environment null debug unset= chdir="), assigns: true, optional: true, transparent: true},
-	"sudo":             {options: leading(sudoOptions), assigns: true, transparent: true},
-	"doas":             {options: leading("n !L u= C= a="), transparent: true},
-	"nice,gnice":       {options: leading("# n= adjustment="), optional: true, transparent: true},
-	"ionice":           {options: leading("t c= n= !p= !P= !u= class= classdata= ignore !pid="), optional: true, transparent: true},
-	"nohup,gnohup,-":   {options: leading(""), transparent: true},
-	"timeout,gtimeout": {options: leading("v f k= s= foreground preserve-status verbose kill-after= signal="), operands: 1, transparent: true},
-	"stdbuf,gstdbuf":   {options: leading("i= o= e= input= output= error="), transparent: true},
-	"winpty":           {options: leading(""), transparent: true},
-	"wsl":              {options: leading("e d= u= distribution= user= cd= exec shell-type= system !l !list !install !shutdown !status !update"), optional: true},
-	"setsid":           {options: leading("c f w ctty fork wait")},
-	"chroot":           {options: leading("userspec= groups= skip-chdir"), operands: 1, transparent: true},
-	"busybox":          {options: leading("!list !list-full"), optional: true, transparent: true},
-	"taskset":          {options: leading("a c !p all-tasks cpu-list !pid"), operands: 1, transparent: true},
-	"chrt":             {options: leading("a b d f i o r R v !m T= P= D= batch deadline fifo idle other rr reset-on-fork verbose all-tasks !max"), operands: 1, transparent: true},
-	"strace":           {options: leading(straceOptions), optional: true},
-	"systemd-run":      {options: leading(systemdOptions), assigns: true},
-	"jobs":             {options: leading("l n p r s x"), optional: true},
-	"ssh":              {options: leading(sshOptions), operands: 1, joins: true},
-	"watch":            {options: leading("b c C d e g p t w x r n= q= s= beep color no-color differences errexit chgexit no-title precise no-wrap exec interval= equexit="), joins: true},
+	"command":          {options: lazyOptions("p !v !V"), optional: true, transparent: true},
+	"builtin":          {options: lazyOptions(""), optional: true, transparent: true},
+	"exec":             {options: lazyOptions("c l a="), optional: true, transparent: true},
+	"time":             {options: lazyOptions("a p v q f= o= portability verbose append quiet format= output="), optional: true, transparent: true},
+	"env,genv":         {options: lazyOptions("i 0 v u= C= ignore-environment null debug unset= chdir="), assigns: true, optional: true, transparent: true},
+	"sudo":             {options: lazyOptions(sudoOptions), assigns: true, transparent: true},
+	"doas":             {options: lazyOptions("n !L u= C= a="), transparent: true},
+	"nice,gnice":       {options: lazyOptions("# n= adjustment="), optional: true, transparent: true},
+	"ionice":           {options: lazyOptions("t c= n= !p= !P= !u= class= classdata= ignore !pid="), optional: true, transparent: true},
+	"nohup,gnohup,-":   {options: lazyOptions(""), transparent: true},
+	"timeout,gtimeout": {options: lazyOptions("v f k= s= foreground preserve-status verbose kill-after= signal="), operands: 1, transparent: true},
+	"stdbuf,gstdbuf":   {options: lazyOptions("i= o= e= input= output= error="), transparent: true},
+	"winpty":           {options: lazyOptions(""), transparent: true},
+	"wsl":              {options: lazyOptions("e d= u= distribution= user= cd= exec shell-type= system !l !list !install !shutdown !status !update"), optional: true},
+	"setsid":           {options: lazyOptions("c f w ctty fork wait")},
+	"chroot":           {options: lazyOptions("userspec= groups= skip-chdir"), operands: 1, transparent: true},
+	"busybox":          {options: lazyOptions("!list !list-full"), optional: true, transparent: true},
+	"taskset":          {options: lazyOptions("a c !p all-tasks cpu-list !pid"), operands: 1, transparent: true},
+	"chrt":             {options: lazyOptions("a b d f i o r R v !m T= P= D= batch deadline fifo idle other rr reset-on-fork verbose all-tasks !max"), operands: 1, transparent: true},
+	"strace":           {options: lazyOptions(straceOptions), optional: true},
+	"systemd-run":      {options: lazyOptions(systemdOptions), assigns: true},
+	"jobs":             {options: lazyOptions("l n p r s x"), optional: true},
+	"ssh":              {options: lazyOptions(sshOptions), operands: 1, joins: true},
+	"watch":            {options: lazyOptions("b c C d e g p t w x r n= q= s= beep color no-color differences errexit chgexit no-title precise no-wrap exec interval= equexit="), joins: true},
 })
 
 const (
@@ -81,9 +81,9 @@ func (w *wrapper) read(name string, args []arg) (p plan) {
 	}
 	switch {
 	case slices.ContainsFunc(operands, func(a arg) bool { return a.kind > single }):
-		p.doubt(inText, "a wrapper with unknown operands", args...)
+		p.addDoubt(inText, "a wrapper with unknown operands", args...)
 	case len(rest) == 0 && !w.optional:
-		p.doubt(inText, "a wrapper without a command")
+		p.addDoubt(inText, "a wrapper without a command")
 	case w.joins:
 		p.add(runsElsewhere, "", rest...)
 	default:
@@ -107,11 +107,11 @@ func (p *plan) readOptionValues(program string, found []givenOption) {
 			(o.name == "o" || o.name == "p") && strings.Contains(value, "exec"),                         // runs a command, as in systemd-run -p ExecStartPre=...
 			o.name == "I" && strings.ContainsAny(value, "/."),                                           // loads a library, as in ssh -I x.so
 			o.name == "property":
-			p.doubt(inText, "an option that runs a command", o.value)
+			p.addDoubt(inText, "an option that runs a command", o.value)
 		case o.name == "o" && o.value.kind != literal:
-			p.doubt(inText, "an option that is not literal", o.value)
+			p.addDoubt(inText, "an option that is not literal", o.value)
 		case (o.name == "o" || o.name == "J" || o.name == "F") && program == "ssh" && !inertSSHSettings[strings.ToLower(setting)]:
-			p.doubt(inText, "an ssh option", o.value)
+			p.addDoubt(inText, "an ssh option", o.value)
 		case o.name == "setenv", o.name == "E" && strings.Contains(value, "="):
 			p.readEnvironment([]arg{o.value})
 		case (o.name == "o" || o.name == "output") && !strings.ContainsAny(value, "= "):

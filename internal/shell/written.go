@@ -38,7 +38,7 @@ func (f *findings) runsWritten() {
 	case w.isText(f.commands):
 		f.addDoubt("a program that the script itself writes", inText)
 		f.doubts[len(f.doubts)-1].spoils = true
-		f.mentions.text(unquote.Replace(lines.Replace(f.outermost)), len(f.doubts)-1)
+		f.mentions.addText(unquote.Replace(spaceEscapes.Replace(f.outermost)), len(f.doubts)-1)
 		f.mentions.add(w.data, len(f.doubts)-1)
 	default:
 		f.doubtAll("a program that the script itself writes")
@@ -46,7 +46,7 @@ func (f *findings) runsWritten() {
 }
 
 // isText reports whether everything written to files is literal text from the script.
-func (f *files) isText(commands []command) bool {
+func (f *fileUse) isText(commands []command) bool {
 	return !slices.ContainsFunc(commands, func(c command) bool {
 		if c.writes() && c.name != "tee" || c.name == "cat" && len(c.args) > 0 && f.writer["cat"] {
 			return true
@@ -57,7 +57,7 @@ func (f *files) isText(commands []command) bool {
 
 // runsReplaced reports whether any command may run a program that the script has put into a program
 // directory, as in ln -s /bin/rm /usr/bin/x; x y.
-func (f *files) runsReplaced(commands []command) bool {
+func (f *fileUse) runsReplaced(commands []command) bool {
 	for _, c := range commands {
 		if !c.writes() {
 			continue
@@ -82,7 +82,7 @@ func (f *findings) writeFile(a arg) {
 	if a.kind != literal || !isInertFile(a.text) {
 		w.writing = true
 		w.obeying = w.obeying || a.kind != literal || f.strict || !isSource(a.text)
-		w.git = w.git || a.kind != literal || isForGit(a.text)
+		w.git = w.git || a.kind != literal || isGitFile(a.text)
 	}
 	if a.kind != literal {
 		w.unknown = true
@@ -111,7 +111,7 @@ func (f *findings) element(at int, read func()) {
 		if c.makesCache == makesFiles {
 			w.writing = true
 			w.obeying = w.obeying || f.strict || !c.makesSources()
-			w.git = w.git || slices.ContainsFunc(c.args, func(a arg) bool { return isForGit(a.text) || isForGit(a.tail) })
+			w.git = w.git || slices.ContainsFunc(c.args, func(a arg) bool { return isGitFile(a.text) || isGitFile(a.tail) })
 			w.dashed = w.dashed || c.namesOption()
 		}
 	}
@@ -146,7 +146,7 @@ func (f *findings) mayBeObeyed() bool {
 
 // runsPackage reports whether a command may run a script that another command has written into
 // package.json.
-func (f *files) runsPackage(commands []command) bool {
+func (f *fileUse) runsPackage(commands []command) bool {
 	for i := range commands {
 		if len(f.pkg) > 0 && tools[commands[i].name].files == "package.json" && !slices.Contains(f.pkg, i) {
 			return true
