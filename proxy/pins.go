@@ -76,7 +76,7 @@ func (p *Pins) follow(w *store.Watcher) {
 		return
 	}
 	woken := wait.NewSignal()
-	w.On(func(context.Context) { woken.Send() }) // must not block, or it would delay the other functions called by the watcher
+	w.Register(func(context.Context) { woken.Send() }) // must not block, or it would delay the other functions called by the watcher
 	of := p.proxy
 	of.life.Background(func() {
 		for wait.For(of.life.Ctx, woken) {

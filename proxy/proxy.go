@@ -105,8 +105,8 @@ func (p *Proxy) ledger() (admission.Ledger, admission.Switch) {
 	durable := store.NewDurable(p.life.Ctx, store.DurableOptions{Backend: o.Database, Policy: o.Policy, Active: o.Active, Recorder: audit.NewRecorder(o.Recorder, o.Now), Logger: o.Logger, Now: o.Now})
 	stops := store.SharedStops(o.Database)
 	p.durable, p.watcher = durable, store.NewWatcher(o.Database)
-	p.watcher.On(stops.Watch(o.Logger))
-	p.watcher.On(p.approvals.Refresh)
+	p.watcher.Register(stops.Watch(o.Logger))
+	p.watcher.Register(p.approvals.Refresh)
 	return durable, stops
 }
 

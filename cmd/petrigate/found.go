@@ -137,7 +137,7 @@ func (r configLoader) trusted(path string, cfg *config.Config) (func(string, []b
 // requireOwnFile returns an error if another user could have written to the file at path, which was
 // found in the working directory.
 func (r configLoader) requireOwnFile(path string) error {
-	if err := safefile.Project(path); err != nil {
+	if err := safefile.CheckProjectFile(path); err != nil {
 		return usage("%s was found in the working directory, and another user could have written it: %w. To trust it anyway, pass --config %s", path, err, shellWord(path))
 	}
 	return nil

@@ -101,7 +101,7 @@ func (c Copies) kept(address string) ([]byte, error) {
 	defer f.Close()
 	info, err := f.Stat()
 	if err == nil {
-		err = safefile.Regular(info)
+		err = safefile.CheckFile(info)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("rejected the copy %s of %s: %w", f.Name(), address, err)

@@ -121,7 +121,7 @@ func load(path string) ([]Seen, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the versions of base policies: %w", err)
 	}
-	if err := safefile.Regular(info); err != nil {
+	if err := safefile.CheckFile(info); err != nil {
 		return nil, fmt.Errorf("reading %s, the versions of base policies in force: %w", path, err)
 	}
 	seen, err := parse(io.LimitReader(f, maxVersionsFile))

@@ -10,8 +10,8 @@ import (
 	"runtime"
 )
 
-// Directory returns an error if the directory's permissions let all users replace files in it.
-func Directory(dir string) error {
+// CheckDirectory returns an error if the directory's permissions let all users replace files in it.
+func CheckDirectory(dir string) error {
 	info, err := directory(dir)
 	if err == nil && writable(info, 0o002) && info.Mode()&os.ModeSticky == 0 {
 		return fmt.Errorf("anybody may replace the files of the directory %q; chmod o-w", dir)
@@ -19,9 +19,9 @@ func Directory(dir string) error {
 	return err
 }
 
-// OwnDirectory returns an error if other users may create files in the directory. They could place
+// CheckOwnDirectory returns an error if other users may create files in the directory. They could place
 // a file next to one that the program opens by name.
-func OwnDirectory(dir string) error {
+func CheckOwnDirectory(dir string) error {
 	info, err := directory(dir)
 	switch {
 	case err != nil:
@@ -34,10 +34,10 @@ func OwnDirectory(dir string) error {
 	return nil
 }
 
-// Project returns an error if the file at the given path, its directory, or the directory of its
+// CheckProjectFile returns an error if the file at the given path, its directory, or the directory of its
 // target belongs to a user other than root and the current user, or is writable by others. Others
 // may read the file and the directories, and the current user's private group may write to them.
-func Project(path string) error {
+func CheckProjectFile(path string) error {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return err
@@ -64,9 +64,9 @@ func directory(dir string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// Regular returns an error if the file belongs to another user or is writable by others. info must
+// CheckFile returns an error if the file belongs to another user or is writable by others. info must
 // describe a regular file.
-func Regular(info fs.FileInfo) error {
+func CheckFile(info fs.FileInfo) error {
 	switch {
 	case writable(info, 0o022):
 		return fmt.Errorf("others may write it (mode %04o); chmod 600", info.Mode().Perm())

@@ -38,16 +38,16 @@ func TestModes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := Directory(dir); (err == nil) != c.directory {
+		if err := CheckDirectory(dir); (err == nil) != c.directory {
 			t.Errorf("%v: Directory: %v", c.mode, err)
 		}
-		if err := OwnDirectory(dir); (err == nil) != c.own {
+		if err := CheckOwnDirectory(dir); (err == nil) != c.own {
 			t.Errorf("%v: OwnDirectory: %v", c.mode, err)
 		}
-		if err := Regular(info); (err == nil) != c.reg {
+		if err := CheckFile(info); (err == nil) != c.reg {
 			t.Errorf("%v: Regular: %v", c.mode, err)
 		}
-		if OwnDirectory(file) == nil || Directory(file) == nil || Directory(filepath.Join(dir, "none")) == nil {
+		if CheckOwnDirectory(file) == nil || CheckDirectory(file) == nil || CheckDirectory(filepath.Join(dir, "none")) == nil {
 			t.Error("what is no directory is taken for one")
 		}
 	}

@@ -86,7 +86,7 @@ func (r records) writeFile(name string, src []byte) error {
 	if err := os.MkdirAll(r.dir, 0o700); err != nil {
 		return fmt.Errorf("making %s: %w", r.dir, err)
 	}
-	if err := safefile.OwnDirectory(r.dir); err != nil {
+	if err := safefile.CheckOwnDirectory(r.dir); err != nil {
 		return err
 	}
 	return textfile.Replace(name, src)

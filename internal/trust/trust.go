@@ -30,7 +30,7 @@ type content struct {
 // It returns false if another user could change the configuration or the list cannot be read.
 func (b List) Trusts(path string, src []byte) bool {
 	place, err := resolvedPath(path)
-	if err != nil || safefile.Project(path) != nil {
+	if err != nil || safefile.CheckProjectFile(path) != nil {
 		return false
 	}
 	known, err := b.read()
@@ -82,7 +82,7 @@ func (b List) bytes() ([]byte, error) {
 	defer func() { _ = f.Close() }()
 	info, err := f.Stat()
 	if err == nil {
-		err = errors.Join(safefile.OwnDirectory(filepath.Dir(b.File)), safefile.Regular(info))
+		err = errors.Join(safefile.CheckOwnDirectory(filepath.Dir(b.File)), safefile.CheckFile(info))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s does not count: %w", b.File, err)

@@ -25,7 +25,7 @@ func inspect(f *os.File) (regular bool, err error) {
 	case !mode.IsRegular():
 		return false, nil // the file is a device, which cannot be read
 	}
-	return true, safefile.Regular(info)
+	return true, safefile.CheckFile(info)
 }
 
 func notRegular(regular bool) error {
@@ -37,7 +37,7 @@ func notRegular(regular bool) error {
 
 // open opens or creates the file after checking that its directory is safe.
 func open(path string) (*os.File, error) {
-	if err := safefile.Directory(filepath.Dir(path)); err != nil {
+	if err := safefile.CheckDirectory(filepath.Dir(path)); err != nil {
 		return nil, err
 	}
 	return openFile(path, os.O_APPEND)

@@ -48,7 +48,7 @@ func openHead(path string) (head, error) {
 			return head{}, nil
 		}
 		if missing == nil {
-			err = errors.Join(safefile.Regular(info), err)
+			err = errors.Join(safefile.CheckFile(info), err)
 		}
 		return head{}, fmt.Errorf("its head %s: %w", path+HeadSuffix, err)
 	case err != nil:

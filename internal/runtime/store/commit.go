@@ -27,18 +27,18 @@ type committer struct {
 	clock    *Clock
 	log      *slog.Logger
 	now      func() time.Time
-	settle   func(admitted) // settles an admitted call that was never sent
+	settle   func(admittedCall) // settles an admitted call that was never sent
 
 	queue     queue
 	staging   atomic.Int32          // number of calls to withSession in progress, which may queue steps
 	lastFault atomic.Pointer[error] // error of the last failed access, or nil if the database works
 	uncertain uncertainCalls
 	context   commitContext
-	unsent    unsent
+	unsent    unsentCalls
 }
 
 // unflushed holds the committed steps of a batch that still need a flush to disk.
-type unflushed []*queued
+type unflushed []*queuedStep
 
 // flush flushes the batch to disk and ends its steps. It runs without the commit lock, so that the
 // next batch can be committed concurrently.
@@ -58,7 +58,7 @@ func (all unflushed) flush() {
 // commitNext commits and flushes the next batch, unless the step s is already committed. It then
 // settles the admitted calls that were not sent. The caller must hold the commit lock, which
 // commitNext releases.
-func (c *committer) commitNext(s *queued) {
+func (c *committer) commitNext(s *queuedStep) {
 	defer func() {
 		for _, call := range c.unsent.takeAll() {
 			c.settle(call)
@@ -67,7 +67,7 @@ func (c *committer) commitNext(s *queued) {
 	c.commitBatch(s).flush()
 }
 
-func (c *committer) commitBatch(s *queued) unflushed {
+func (c *committer) commitBatch(s *queuedStep) unflushed {
 	defer c.queue.unlockCommit()
 	if s.isDone() || s.unflushed.Load() {
 		return nil
@@ -90,7 +90,7 @@ func (c *committer) drain() {
 
 // commit commits the steps of a batch, except those that use a dropped row (see [row]), and returns
 // the steps that still need a flush. The caller must hold the commit lock.
-func (c *committer) commit(batch []*queued) unflushed {
+func (c *committer) commit(batch []*queuedStep) unflushed {
 	valid, lost := splitDropped(batch)
 	// Fail the lost steps only after the commit. Callers that then stage these steps again see the
 	// result of the commit.
@@ -103,7 +103,7 @@ func (c *committer) commit(batch []*queued) unflushed {
 	if len(valid) == 0 {
 		return nil
 	}
-	ops := list.Map(valid, func(s *queued) *backend.Op { return &s.op })
+	ops := list.Map(valid, func(s *queuedStep) *backend.Op { return &s.op })
 	ctx := c.context.current()
 	found, err := c.uncertain.resolve(ctx)
 	if err == nil {
@@ -154,7 +154,7 @@ func (p *commitContext) cancel() {
 
 // splitDropped splits a batch into the steps that can be committed and the steps that are lost. A
 // step is lost if one of its rows was dropped (see [row]) or if the step depends on a lost step.
-func splitDropped(batch []*queued) (valid, lost []*queued) {
+func splitDropped(batch []*queuedStep) (valid, lost []*queuedStep) {
 	undone := map[*row]bool{}
 	for i, s := range batch {
 		if s.dropReason() == nil && !slices.ContainsFunc(s.rows, func(r *row) bool { return undone[r] }) {
@@ -180,7 +180,7 @@ func splitDropped(batch []*queued) (valid, lost []*queued) {
 // finishBatch ends each step with its result from the database, and returns the committed steps that
 // still need a flush. If the recorder cannot write the records, the admitted calls are not sent but
 // settled as failures.
-func (c *committer) finishBatch(steps []*queued) (all unflushed) {
+func (c *committer) finishBatch(steps []*queuedStep) (all unflushed) {
 	unwritten := c.copyRecords(steps)
 	for _, s := range steps {
 		c.clock.observe(&s.op)
@@ -205,7 +205,7 @@ func (c *committer) finishBatch(steps []*queued) (all unflushed) {
 }
 
 // copyRecords passes the records of the committed steps to the recorder, if it is active.
-func (c *committer) copyRecords(steps []*queued) error {
+func (c *committer) copyRecords(steps []*queuedStep) error {
 	if !c.recorder.Active() {
 		return nil
 	}
@@ -227,9 +227,9 @@ func (c *committer) copyRecords(steps []*queued) error {
 
 // finishCommitted ends a committed step with the given result. If the result is an error, the
 // step's call must not be sent and is later settled as a failure.
-func (s *queued) finishCommitted(result error) {
+func (s *queuedStep) finishCommitted(result error) {
 	if result != nil && s.call != 0 {
-		s.committer.unsent.add(admitted{session: s.session, call: s.call})
+		s.committer.unsent.add(admittedCall{session: s.session, call: s.call})
 	}
 	s.finish(result)
 }
@@ -241,12 +241,12 @@ func (c *committer) recordFault(err error) error {
 	return err
 }
 
-func (c *committer) newQueued(k admission.Key) *queued {
-	return &queued{committer: c, session: k, done: make(chan struct{}), op: backend.Op{Session: k.Session, Time: c.now()}}
+func (c *committer) newQueued(k admission.Key) *queuedStep {
+	return &queuedStep{committer: c, session: k, done: make(chan struct{}), op: backend.Op{Session: k.Session, Time: c.now()}}
 }
 
 // enqueue appends s to the queue, and records s as the last step of its rows.
-func (c *committer) enqueue(s *queued) *queued {
+func (c *committer) enqueue(s *queuedStep) *queuedStep {
 	for i := range s.op.Writes {
 		s.rows[i].last = s
 	}
@@ -256,7 +256,7 @@ func (c *committer) enqueue(s *queued) *queued {
 
 // write queues a step that writes data to the part of the state in row r, or removes the part if
 // data is nil. The step fails with [admission.ErrStale] if another process has changed the part.
-func (c *committer) write(r *row, data []byte) *queued {
+func (c *committer) write(r *row, data []byte) *queuedStep {
 	s := c.newQueued(admission.Key{})
 	s.addWrite(r, backend.Write{ID: r.id, Version: r.version, Data: data})
 	return c.enqueue(s)

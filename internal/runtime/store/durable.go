@@ -130,7 +130,7 @@ func (d *Durable) Append(_ context.Context, events ...audit.Event) (admission.Co
 const settledBySelf = "petrigate: the call was never sent"
 
 // settleUnsent settles a call as a failure because it was admitted but never sent.
-func (d *Durable) settleUnsent(c admitted) {
+func (d *Durable) settleUnsent(c admittedCall) {
 	ctx, now := context.Background(), d.now()
 	err := admission.Update(ctx, d, c.session, func(s *gate.State) (admission.Change, error) {
 		o := s.Calls[c.call]

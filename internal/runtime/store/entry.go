@@ -26,8 +26,8 @@ type entry struct {
 	evicted    bool // whether the entry was dropped from the cache; another entry may have replaced it
 	roams      bool // whether the last read from the database found changes by another process
 	owner      uint64
-	admittedBy map[uint64]string  // other processes that admitted open calls, keyed by call number
-	asks       map[uint64]*queued // steps of the calls that wait for approval, keyed by call number
+	admittedBy map[uint64]string      // other processes that admitted open calls, keyed by call number
+	asks       map[uint64]*queuedStep // steps of the calls that wait for approval, keyed by call number
 }
 
 // markEnded marks the session as ended. It returns e if the session can be forgotten, because no

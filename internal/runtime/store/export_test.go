@@ -21,6 +21,6 @@ func RetainOnce(ctx context.Context, d *Durable, keep time.Duration, between fun
 		}
 		return between()
 	}
-	_, err := r.round(ctx)
+	_, err := r.runRound(ctx)
 	return err
 }

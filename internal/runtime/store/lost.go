@@ -27,7 +27,7 @@ func (d *Durable) Lost(ctx context.Context) ([]LostCall, error) {
 	var lost []LostCall
 	err := eachOpen(ctx, d.database, func(session string, calls []statecode.OpenCall) {
 		for _, c := range calls {
-			if d.presence.lost(c.Process) {
+			if d.presence.admitterEnded(c.Process) {
 				lost = append(lost, LostCall{Session: session, Process: c.Process, Call: c.Number, Tool: c.Tool, Since: c.Since})
 			}
 		}
@@ -69,7 +69,7 @@ func (d *Durable) LostOf(ctx context.Context, k admission.Key) (map[uint64]bool,
 	}
 	lost := map[uint64]bool{}
 	for number, process := range admitted {
-		if d.presence.lost(process) {
+		if d.presence.admitterEnded(process) {
 			lost[number] = true
 		}
 	}

@@ -163,7 +163,7 @@ func (p *presence) removeEnded(ctx context.Context, ended []backend.Part) error 
 		}
 	}
 	for some := range slices.Chunk(remove, maxBatch) {
-		steps := make([]*queued, len(some))
+		steps := make([]*queuedStep, len(some))
 		for i := range some {
 			steps[i] = p.committer.write(newRow(&some[i]), nil)
 		}
@@ -187,7 +187,7 @@ func (p *presence) remove(ctx context.Context) error {
 	return p.committer.write(row, nil).Wait(ctx)
 }
 
-// lost reports whether the process that admitted a call has ended; see [presence.hasEnded].
-func (p *presence) lost(process string) bool {
+// admitterEnded reports whether the process that admitted a call has ended; see [presence.hasEnded].
+func (p *presence) admitterEnded(process string) bool {
 	return process != p.committer.database.Writer() && p.hasEnded(process)
 }

@@ -19,9 +19,9 @@ const (
 	maxBatch = 512
 )
 
-// queued is a step in [Durable]'s queue that might not be durable yet. It implements
+// queuedStep is a step in [Durable]'s queue that might not be durable yet. It implements
 // admission.Commit.
-type queued struct {
+type queuedStep struct {
 	committer    *committer
 	session      admission.Key
 	op           backend.Op
@@ -41,7 +41,7 @@ type queued struct {
 
 // Wait implements [admission.Commit]. The first goroutine to wait commits the steps of all
 // goroutines, and flushes the steps that must be on disk.
-func (s *queued) Wait(context.Context) error {
+func (s *queuedStep) Wait(context.Context) error {
 	// Ignore the context, because a caller must not cancel a commit that others wait for or that
 	// may already be written.
 	for !s.isDone() {
@@ -58,7 +58,7 @@ func (s *queued) Wait(context.Context) error {
 	return s.err
 }
 
-func (s *queued) isDone() bool {
+func (s *queuedStep) isDone() bool {
 	select {
 	case <-s.done:
 		return true
@@ -67,7 +67,7 @@ func (s *queued) isDone() bool {
 	}
 }
 
-func (s *queued) addWrite(r *row, w backend.Write) {
+func (s *queuedStep) addWrite(r *row, w backend.Write) {
 	s.op.Writes, s.rows = append(s.op.Writes, w), append(s.rows, r)
 	if !w.Read {
 		r.version++
@@ -86,7 +86,7 @@ func (s *queued) addWrite(r *row, w backend.Write) {
 const eventCapacity = 512
 
 // addEvents encodes events and adds them to the step.
-func (s *queued) addEvents(events []audit.Event) error {
+func (s *queuedStep) addEvents(events []audit.Event) error {
 	if len(events) == 0 {
 		return nil
 	}
@@ -102,7 +102,7 @@ func (s *queued) addEvents(events []audit.Event) error {
 }
 
 // finish ends the step with err. The step's rows must be up to date or dropped.
-func (s *queued) finish(err error) {
+func (s *queuedStep) finish(err error) {
 	s.err = err
 	s.op.Writes, s.op.Events, s.events = nil, nil, nil
 	clear(s.inline.writes[:])
@@ -111,7 +111,7 @@ func (s *queued) finish(err error) {
 
 // dropReason returns the reason for dropping one of the step's rows, or nil if all rows are valid.
 // A step with a dropped row cannot be committed.
-func (s *queued) dropReason() error {
+func (s *queuedStep) dropReason() error {
 	for _, r := range s.rows {
 		if err := r.dropReason(); err != nil {
 			return err
@@ -122,7 +122,7 @@ func (s *queued) dropReason() error {
 
 // fail ends an uncommitted step with an error, and drops the rows that the step changed or checked.
 // The reason for dropping the rows can differ from the error of the step.
-func (s *queued) fail(why, result error) {
+func (s *queuedStep) fail(why, result error) {
 	for _, r := range s.rows[:len(s.op.Writes)] {
 		r.drop(why)
 	}
@@ -131,7 +131,7 @@ func (s *queued) fail(why, result error) {
 
 // markCommitted notes, in each row written by the step, that the row's new version is in the
 // database.
-func (s *queued) markCommitted() {
+func (s *queuedStep) markCommitted() {
 	for i := range s.op.Writes {
 		if w := &s.op.Writes[i]; !w.Read {
 			s.rows[i].durable.Store(w.Version + 1)
@@ -144,12 +144,12 @@ type queue struct {
 	commitLock chan struct{} // semaphore of size one; its holder may commit
 
 	mu    sync.Mutex
-	steps []*queued
-	gathering
+	steps []*queuedStep
+	groupCommit
 }
 
 // add appends a step. The caller must hold the locks of the step's rows.
-func (q *queue) add(s *queued) {
+func (q *queue) add(s *queuedStep) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	s.duringCommit = len(q.commitLock) > 0
@@ -167,7 +167,7 @@ func (q *queue) full() bool {
 }
 
 // nextBatch removes the steps of the next commit from the queue and returns them.
-func (q *queue) nextBatch() []*queued {
+func (q *queue) nextBatch() []*queuedStep {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	n := min(len(q.steps), maxBatch)
@@ -180,10 +180,10 @@ func (q *queue) nextBatch() []*queued {
 
 func (q *queue) unlockCommit() { <-q.commitLock }
 
-// gathering decides how long a commit waits for more steps (group commit). Waiting saves work,
+// groupCommit decides how long a commit waits for more steps (group commit). Waiting saves work,
 // because a commit costs the database about the same for one step as for many. It matters most if
 // clients are distributed over many replicas, because only a few steps then wait in each replica.
-type gathering struct {
+type groupCommit struct {
 	target  int           // number of steps that the next commit waits for, or 0 if it does not wait
 	reached chan struct{} // closed when the queue has reached the target number of steps
 
@@ -205,7 +205,7 @@ const (
 // commit had stale steps, so a lone call is not delayed. A step that waits while other processes
 // change the same parts of the state would become stale, so gather then waits only for the steps
 // that were stale.
-func (q *queue) gather(s *queued) {
+func (q *queue) gather(s *queuedStep) {
 	if q.lastCommit < fastCommit || !q.hadStale && (!s.duringCommit || q.contention > 0) || !q.setTarget(q.expected) {
 		return
 	}

@@ -16,7 +16,7 @@ import (
 var errEvicted = errors.New("the cache has replaced this entry")
 
 // withSession runs f while the session and the nets that it shares with others are locked.
-func (d *Durable) withSession(ctx context.Context, k admission.Key, f func(*entry) (*queued, error)) (*queued, error) {
+func (d *Durable) withSession(ctx context.Context, k admission.Key, f func(*entry) (*queuedStep, error)) (*queuedStep, error) {
 	d.lockPolicy()
 	defer d.unlockPolicy()
 	d.staging.Add(1)
@@ -35,7 +35,7 @@ func (d *Durable) withSession(ctx context.Context, k admission.Key, f func(*entr
 
 // withEntry runs f while the session and the nets that it shares with others are locked. f sees the
 // newest state known to this process: the state in the database plus the steps in the queue.
-func (d *Durable) withEntry(ctx context.Context, e *entry, f func(*entry) (*queued, error)) (*queued, error) {
+func (d *Durable) withEntry(ctx context.Context, e *entry, f func(*entry) (*queuedStep, error)) (*queuedStep, error) {
 	if d.queue.full() {
 		d.drain()
 	}
@@ -81,7 +81,7 @@ func (d *Durable) describe(p *backend.Part) (admission.SessionInfo, error) {
 		s.Process, s.Gone = i.Writer, d.presence.hasEnded(i.Writer)
 	}
 	s.Calls = list.Map(calls, func(c statecode.OpenCall) admission.OpenCall {
-		return admission.OpenCall{Number: c.Number, Tool: c.Tool, Since: c.Since, Unknown: c.Unknown || d.presence.lost(c.Process), More: c.More}
+		return admission.OpenCall{Number: c.Number, Tool: c.Tool, Since: c.Since, Unknown: c.Unknown || d.presence.admitterEnded(c.Process), More: c.More}
 	})
 	return s, nil
 }
@@ -259,7 +259,7 @@ type readCheck struct {
 type rowRead struct {
 	row     *row
 	version int64
-	last    *queued // the step that wrote this version, or nil if the version is committed
+	last    *queuedStep // the step that wrote this version, or nil if the version is committed
 }
 
 // newReadCheck returns a readCheck with the current versions of the rows of e. The caller must hold
@@ -297,7 +297,7 @@ func (g *readCheck) Wait(ctx context.Context) error {
 	}
 	for i := range g.seen {
 		// A later version committed by this process shows that the version read was still current.
-		if s := &g.seen[i]; s.row.durable.Load() <= s.version && now[i] != s.version && !g.movedHere(s) {
+		if s := &g.seen[i]; s.row.durable.Load() <= s.version && now[i] != s.version && !g.supersededHere(s) {
 			s.row.drop(admission.ErrStale)
 			return admission.ErrStale
 		}
@@ -305,9 +305,9 @@ func (g *readCheck) Wait(ctx context.Context) error {
 	return nil
 }
 
-// movedHere commits the steps in the queue, and reports whether this process has committed a later
+// supersededHere commits the steps in the queue, and reports whether this process has committed a later
 // version of the row.
-func (g *readCheck) movedHere(s *rowRead) bool {
+func (g *readCheck) supersededHere(s *rowRead) bool {
 	g.committer.drain()
 	return s.row.dropReason() == nil && s.row.durable.Load() > s.version
 }
@@ -340,7 +340,7 @@ func (d *Durable) inspectCurrent(ctx context.Context, k admission.Key, f func(*e
 // inspect runs f while the session and the nets that it shares with others are locked. f must not
 // change the session.
 func (d *Durable) inspect(ctx context.Context, k admission.Key, f func(*entry)) error {
-	see := func(e *entry) (*queued, error) {
+	see := func(e *entry) (*queuedStep, error) {
 		f(e)
 		return nil, nil
 	}

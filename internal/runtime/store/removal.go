@@ -16,7 +16,7 @@ import (
 func (r *Retention) Run(ctx context.Context) {
 	lastErr := ""
 	for wait := firstRound; sleep(ctx, wait) == nil; {
-		next, err := r.round(ctx)
+		next, err := r.runRound(ctx)
 		if err != nil && ctx.Err() == nil {
 			next = retryDelay
 			if err.Error() != lastErr {
@@ -28,8 +28,8 @@ func (r *Retention) Run(ctx context.Context) {
 	}
 }
 
-// round performs a round of removals if one is due, and returns the time until the next round.
-func (r *Retention) round(ctx context.Context) (next time.Duration, err error) {
+// runRound performs a round of removals if one is due, and returns the time until the next round.
+func (r *Retention) runRound(ctx context.Context) (next time.Duration, err error) {
 	every, now := min(r.keep/roundsPerKeep, maxInterval), r.now()
 	copied, removal, version, err := backend.ReadRemoval(ctx, r.database)
 	if err != nil {
@@ -41,9 +41,9 @@ func (r *Retention) round(ctx context.Context) (next time.Duration, err error) {
 	removal.Time = now
 	row := newRow(&backend.Part{ID: backend.RemovalID, Version: version})
 	if err := r.noteRemoval(ctx, row, removal, nil); err != nil {
-		return every, notStale(err)
+		return every, ignoreStale(err)
 	}
-	last, err := r.checkOnRecord(ctx, copied, removal.Event)
+	last, err := r.verifyEvent(ctx, copied, removal.Event)
 	if err != nil {
 		return 0, err
 	}
@@ -56,7 +56,7 @@ func (r *Retention) round(ctx context.Context) (next time.Duration, err error) {
 			return every, err
 		}
 		if err := r.noteRemoval(ctx, row, removal, e); err != nil {
-			return every, notStale(err)
+			return every, ignoreStale(err)
 		}
 		if err := r.remove(ctx, e.Chains); err != nil {
 			return 0, err
@@ -66,9 +66,9 @@ func (r *Retention) round(ctx context.Context) (next time.Duration, err error) {
 	}
 }
 
-// notStale returns err, or nil if err means that another process was faster and removes the records
+// ignoreStale returns err, or nil if err means that another process was faster and removes the records
 // itself.
-func notStale(err error) error {
+func ignoreStale(err error) error {
 	if errors.Is(err, admission.ErrStale) {
 		return nil
 	}
@@ -93,9 +93,9 @@ func (r *Retention) noteRemoval(ctx context.Context, row *row, removal backend.R
 	return r.enqueue(s).Wait(ctx)
 }
 
-// checkOnRecord returns e if the database has a record equal to the given object, the stored copy
+// verifyEvent returns e if the database has a record equal to the given object, the stored copy
 // of e's record. The next event repeats the contents of e, so a forged copy must not be used.
-func (r *Retention) checkOnRecord(ctx context.Context, e *audit.Removed, object []byte) (*audit.Removed, error) {
+func (r *Retention) verifyEvent(ctx context.Context, e *audit.Removed, object []byte) (*audit.Removed, error) {
 	if object == nil {
 		return e, nil
 	}

@@ -16,10 +16,10 @@ import (
 // entry or part guards the row.
 type row struct {
 	id      backend.PartID
-	version int64   // version once all staged steps are committed
-	size    int     // size in bytes of the data in the last write
-	last    *queued // last staged step, or nil
-	dirty   map[value]struct{}
+	version int64       // version once all staged steps are committed
+	size    int         // size in bytes of the data in the last write
+	last    *queuedStep // last staged step, or nil
+	dirty   map[valueID]struct{}
 	removed []string // names of the value rows that the next write removes; see row.encodeValues
 
 	sinceFull int              // number of writes since the whole part was last written, including that write; 0 if the whole part must be written next
@@ -29,8 +29,8 @@ type row struct {
 	dropped atomic.Pointer[error] // reason for dropping the row, or nil if the row is valid
 }
 
-// value identifies the state that a net has for one value of its key.
-type value struct {
+// valueID identifies the state that a net has for one value of its key.
+type valueID struct {
 	net int
 	key string
 }
@@ -78,9 +78,9 @@ func (r *row) markCall(number uint64) {
 // markValue records that the state of a net for one value of its key has changed.
 func (r *row) markValue(net int, key string) {
 	if r.dirty == nil {
-		r.dirty = map[value]struct{}{}
+		r.dirty = map[valueID]struct{}{}
 	}
-	r.dirty[value{net, key}] = struct{}{}
+	r.dirty[valueID{net, key}] = struct{}{}
 }
 
 // markValues records that the states of a net for all the given values of its key have changed.
@@ -106,7 +106,7 @@ func (r *row) encodeValues(c *statecode.Codec, s *gate.State) (map[string][]byte
 		rows[name] = nil
 	}
 	for v := range r.dirty {
-		name := c.Row(v.net, v.key)
+		name := c.RowName(v.net, v.key)
 		d := s.Nets[v.net].Values.Get(v.key)
 		if d == nil {
 			rows[name] = nil

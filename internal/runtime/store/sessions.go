@@ -18,7 +18,7 @@ func (d *Durable) Open(ctx context.Context, s admission.SessionInfo) error {
 	if d.unlockPolicy(); s.About == nil {
 		return nil
 	}
-	return d.updateSession(ctx, s.Key, func(e *entry) (*queued, error) {
+	return d.updateSession(ctx, s.Key, func(e *entry) (*queuedStep, error) {
 		if e.row.version > 0 {
 			return nil, nil
 		}
@@ -28,7 +28,7 @@ func (d *Durable) Open(ctx context.Context, s admission.SessionInfo) error {
 
 // Touch implements [admission.Ledger].
 func (d *Durable) Touch(ctx context.Context, k admission.Key, _ time.Time) error {
-	return d.updateSession(ctx, k, func(e *entry) (*queued, error) {
+	return d.updateSession(ctx, k, func(e *entry) (*queuedStep, error) {
 		if e.row.version == 0 || !e.info.Lasting {
 			return nil, nil
 		}
@@ -38,7 +38,7 @@ func (d *Durable) Touch(ctx context.Context, k admission.Key, _ time.Time) error
 
 // End implements [admission.Ledger].
 func (d *Durable) End(ctx context.Context, k admission.Key) error {
-	return d.updateSession(ctx, k, func(e *entry) (*queued, error) {
+	return d.updateSession(ctx, k, func(e *entry) (*queuedStep, error) {
 		if e.ended = true; e.row.version == 0 && e.ifFinished() != nil {
 			return nil, nil
 		}
@@ -48,7 +48,7 @@ func (d *Durable) End(ctx context.Context, k admission.Key) error {
 
 // updateSession calls f to stage a step with the session locked, and waits for the commit. It
 // retries as long as other processes change the session first.
-func (d *Durable) updateSession(ctx context.Context, k admission.Key, f func(*entry) (*queued, error)) error {
+func (d *Durable) updateSession(ctx context.Context, k admission.Key, f func(*entry) (*queuedStep, error)) error {
 	for {
 		s, err := d.withSession(ctx, k, f)
 		if err == nil && s != nil {

@@ -16,7 +16,7 @@ import (
 // Stage implements [admission.Ledger].
 func (d *Durable) Stage(ctx context.Context, k admission.Key, f func(*gate.State) (admission.Change, error)) (admission.Commit, error) {
 	var seen *readCheck
-	s, err := d.withSession(ctx, k, func(e *entry) (*queued, error) {
+	s, err := d.withSession(ctx, k, func(e *entry) (*queuedStep, error) {
 		change, err := f(e.state)
 		if err != nil {
 			return nil, err
@@ -49,7 +49,7 @@ func (e *entry) needsWrite(c *admission.Change) bool {
 
 // stageChange applies a change and queues its step. The caller must hold the locks of the session
 // and of its shared nets.
-func (d *Durable) stageChange(e *entry, c *admission.Change) (*queued, error) {
+func (d *Durable) stageChange(e *entry, c *admission.Change) (*queuedStep, error) {
 	s := d.newQueued(e.info.Key)
 	if err := s.addEvents(c.Events); err != nil {
 		return nil, err
@@ -78,18 +78,18 @@ func (d *Durable) stageChange(e *entry, c *admission.Change) (*queued, error) {
 }
 
 // noteAsk remembers the step of a call that waits for approval, until the call is answered.
-func (e *entry) noteAsk(delta *gate.Delta, s *queued) {
+func (e *entry) noteAsk(delta *gate.Delta, s *queuedStep) {
 	delete(e.asks, delta.Answered)
 	if a := delta.Asked; a != nil {
 		if e.asks == nil {
-			e.asks = map[uint64]*queued{}
+			e.asks = map[uint64]*queuedStep{}
 		}
 		e.asks[a.Number] = s
 	}
 }
 
 // stageWrite queues a step that writes the session without changing its nets.
-func (d *Durable) stageWrite(e *entry) (*queued, error) {
+func (d *Durable) stageWrite(e *entry) (*queuedStep, error) {
 	s := d.newQueued(e.info.Key)
 	if err := d.prepare(s, e, e.accesses(nil)); err != nil {
 		return nil, err
@@ -175,7 +175,7 @@ func (e *entry) rowOf(net int) *row {
 // that was only read. It raises the versions in memory. The caller must hold the locks of the
 // session and of its shared nets. If encoding fails, prepare drops the rows, so that they are read
 // again.
-func (d *Durable) prepare(s *queued, e *entry, parts [3]access) error {
+func (d *Durable) prepare(s *queuedStep, e *entry, parts [3]access) error {
 	if s.op.Writes, s.rows = s.inline.writes[:0], s.inline.rows[:0]; 1+len(e.parts) > len(s.inline.rows) {
 		s.op.Writes, s.rows = make([]backend.Write, 0, 1+len(e.parts)), make([]*row, 0, 1+len(e.parts))
 	}

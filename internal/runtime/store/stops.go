@@ -103,7 +103,7 @@ func (s *Stops) Refresh(ctx context.Context) error {
 	return nil
 }
 
-// Watch returns a function for [Watcher.On] that writes the stops missing from the database and
+// Watch returns a function for [Watcher.Register] that writes the stops missing from the database and
 // then reads all stops.
 func (s *Stops) Watch(log *slog.Logger) func(context.Context) {
 	return func(ctx context.Context) {

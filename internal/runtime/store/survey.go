@@ -159,7 +159,7 @@ func (s *survey) noteKeptStart(at time.Time) {
 // record's chain.
 func (s *survey) classify(r *backend.Record) {
 	c := s.chainOf(r.Writer)
-	kind, call := s.kind(r)
+	kind, call := s.eventAndCall(r)
 	switch {
 	case c.closed:
 	case !r.Time.Before(s.cutoff), kind == "decision" && s.open[r.Session][call]:
@@ -190,9 +190,9 @@ func (s *survey) classify(r *backend.Record) {
 	c.through = audit.Place{Seq: r.Seq, Hash: r.Hash}
 }
 
-// kind returns a record's event name and call number if the survey needs them. It does not decode
+// eventAndCall returns a record's event name and call number if the survey needs them. It does not decode
 // records of sessions without open calls.
-func (s *survey) kind(r *backend.Record) (event string, call uint64) {
+func (s *survey) eventAndCall(r *backend.Record) (event string, call uint64) {
 	if r.Session != "" && s.open[r.Session] == nil {
 		return "", 0
 	}

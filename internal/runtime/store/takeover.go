@@ -65,7 +65,7 @@ func (t *takeover) adoptRow(r *row, old, state *gate.State, scope gate.Scope) *r
 	for i, n := range t.from.Policy().Nets() {
 		if n.Scope == scope {
 			for key := range old.Nets[i].Values.All() {
-				next.removed = append(next.removed, t.from.Row(i, key))
+				next.removed = append(next.removed, t.from.RowName(i, key))
 			}
 		}
 	}

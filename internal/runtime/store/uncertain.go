@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// admitted is a call that was not sent although its admission was, or may have been, committed.
-type admitted struct {
+// admittedCall is a call that was not sent although its admission was, or may have been, committed.
+type admittedCall struct {
 	session admission.Key
 	call    uint64
 	record  string
@@ -18,23 +18,23 @@ type admitted struct {
 // uncertainCalls holds the refused calls whose admissions may nevertheless have been committed.
 type uncertainCalls struct {
 	database backend.Backend
-	calls    []admitted
+	calls    []admittedCall
 	records  int // number of records in the uncertain commits
 }
 
-// unsent holds the calls that were refused although their admissions were committed.
-type unsent struct {
+// unsentCalls holds the calls that were refused although their admissions were committed.
+type unsentCalls struct {
 	mu    sync.Mutex
-	calls []admitted
+	calls []admittedCall
 }
 
-func (u *unsent) add(calls ...admitted) {
+func (u *unsentCalls) add(calls ...admittedCall) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.calls = append(u.calls, calls...)
 }
 
-func (u *unsent) takeAll() []admitted {
+func (u *unsentCalls) takeAll() []admittedCall {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	calls := u.calls
@@ -47,7 +47,7 @@ func (u *unsent) takeAll() []admitted {
 // fail as stale, and their callers stage them again. A step without records also fails as stale;
 // its rows are read again, so they contain whatever was committed. If the database cannot be read,
 // all steps fail with the given error, and their calls stay uncertain.
-func (u *uncertainCalls) finish(ctx context.Context, steps []*queued, why error) (committed []*queued) {
+func (u *uncertainCalls) finish(ctx context.Context, steps []*queuedStep, why error) (committed []*queuedStep) {
 	n := 0
 	for _, s := range steps {
 		n += len(s.op.Events)
@@ -65,7 +65,7 @@ func (u *uncertainCalls) finish(ctx context.Context, steps []*queued, why error)
 			s.fail(admission.ErrStale, admission.ErrStale)
 		default:
 			if s.call != 0 && len(s.op.Events) > 0 {
-				u.calls = append(u.calls, admitted{s.session, s.call, string(s.op.Events[0].Object)})
+				u.calls = append(u.calls, admittedCall{s.session, s.call, string(s.op.Events[0].Object)})
 			}
 			s.fail(why, why)
 		}
@@ -75,7 +75,7 @@ func (u *uncertainCalls) finish(ctx context.Context, steps []*queued, why error)
 
 // resolve determines which uncertain calls were committed and returns them. It must succeed before
 // the next commit.
-func (u *uncertainCalls) resolve(ctx context.Context) (committed []admitted, err error) {
+func (u *uncertainCalls) resolve(ctx context.Context) (committed []admittedCall, err error) {
 	if u.records == 0 {
 		return nil, nil
 	}

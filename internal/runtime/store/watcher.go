@@ -19,9 +19,9 @@ type Watcher struct {
 // NewWatcher returns a watcher for a database. [Watcher.Run] starts it.
 func NewWatcher(b backend.Backend) *Watcher { return &Watcher{database: b} }
 
-// On registers f to be called after changes and periodically. The registered functions run one
+// Register registers f to be called after changes and periodically. The registered functions run one
 // after another; f may wait for the database, but this delays the other functions.
-func (w *Watcher) On(f func(context.Context)) {
+func (w *Watcher) Register(f func(context.Context)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.callbacks = append(w.callbacks, f)

@@ -78,7 +78,7 @@ func (b *File) load() error {
 	if info.Size() > maxFile {
 		return fmt.Errorf("%s has more than %d bytes, so it is not a file of accepted definitions", b.path, maxFile)
 	}
-	if err := safefile.Regular(info); err != nil {
+	if err := safefile.CheckFile(info); err != nil {
 		return fmt.Errorf("%s determines which tools can be called: %w", b.path, err)
 	}
 	pins, err := parse(f)

@@ -69,12 +69,12 @@ func newPins(server string, definitions []Definition, pins map[key]Pin) (fresh [
 		}
 		fresh, count, size = append(fresh, d), count+1, size+len(d.Text)
 	}
-	return fresh, bounded(why)
+	return fresh, joinErrors(why)
 }
 
-// bounded joins the distinct errors. After the first maxTold errors, it reports only the total
+// joinErrors joins the distinct errors. After the first maxTold errors, it reports only the total
 // number.
-func bounded(all []error) error {
+func joinErrors(all []error) error {
 	var named []error
 	seen := map[string]bool{}
 	for _, err := range all {

@@ -239,9 +239,9 @@ func midnight(t time.Time) time.Time {
 	return time.Date(y, m, d, 0, 0, 0, 0, time.Local)
 }
 
-// Says returns the nets' verdicts on the call. For a refused call, it returns only the verdicts of
+// Verdicts returns the nets' verdicts on the call. For a refused call, it returns only the verdicts of
 // the nets that block the call.
-func (r *row) Says() []audit.NetVerdict {
+func (r *row) Verdicts() []audit.NetVerdict {
 	return list.Filter(r.Nets, func(n audit.NetVerdict) bool { return r.Decision != "refuse" || n.Verdict == "blocked" })
 }
 

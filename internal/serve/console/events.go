@@ -12,9 +12,9 @@ const (
 	maxStreams = 100
 )
 
-// events sends server-sent events to an open page when approvals or the journal change, so that the
+// sendEvents sends server-sent events to an open page when approvals or the journal change, so that the
 // page reloads its content.
-func (c *Console) events(w http.ResponseWriter, r *http.Request) {
+func (c *Console) sendEvents(w http.ResponseWriter, r *http.Request) {
 	if n := c.streams.Add(1); n > maxStreams {
 		c.streams.Add(-1)
 		http.Error(w, "Too many pages of the console are open.", http.StatusServiceUnavailable)

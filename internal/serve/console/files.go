@@ -41,8 +41,8 @@ func isFile(path string) bool {
 	return rooted && versions[name] != ""
 }
 
-// files serves the static files. They contain no data, so no login is required.
-func files() http.Handler {
+// fileHandler returns a handler for the static files. They contain no data, so no login is required.
+func fileHandler() http.Handler {
 	sub, err := fs.Sub(static, "static")
 	if err != nil {
 		panic(err) // cannot fail: the directory is embedded

@@ -10,7 +10,7 @@ import (
 // guard passes a request to h only if the request comes from a page of the console, in a browser
 // that is logged in. A request that fails any of the checks is refused.
 func (d *logins) guard(h http.Handler) http.Handler {
-	open := files()
+	open := fileHandler()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
 		for name, value := range map[string]string{
@@ -96,7 +96,7 @@ func (d *logins) login(w http.ResponseWriter, r *http.Request) {
 		Name: cookieName(r.Host), Value: cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
 		Secure: strings.HasPrefix(r.Header.Get("Origin"), "https://"), // the Origin header shows whether the browser uses https, even if a reverse proxy handles TLS; guard has checked the host in this header
 	})
-	http.Redirect(w, r, local(r.PostFormValue("next")), http.StatusSeeOther)
+	http.Redirect(w, r, localPath(r.PostFormValue("next")), http.StatusSeeOther)
 }
 
 // showLogin writes the page that asks for a login code. After the login, the browser is redirected
@@ -104,7 +104,7 @@ func (d *logins) login(w http.ResponseWriter, r *http.Request) {
 func (d *logins) showLogin(w http.ResponseWriter, r *http.Request, wrong string, code int) {
 	next := r.URL.RequestURI()
 	if r.Method == http.MethodPost {
-		next = local(r.PostFormValue("next"))
+		next = localPath(r.PostFormValue("next"))
 	}
 	var b bytes.Buffer
 	if err := pages().ExecuteTemplate(&b, "login", map[string]string{"Next": next, "Wrong": wrong}); err != nil {
@@ -126,9 +126,9 @@ func (d *logins) logout(w http.ResponseWriter, r *http.Request) {
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; " +
 	"frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-// local returns the path if it is a local path of the console. Otherwise it returns the path of the
+// localPath returns the path if it is a local path of the console. Otherwise it returns the path of the
 // start page.
-func local(path string) string {
+func localPath(path string) string {
 	if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.ContainsAny(path, "\\\r\n\t") {
 		return "/"
 	}

@@ -90,9 +90,9 @@ func (h *history) open(session string, at time.Time) {
 	}
 }
 
-// missed marks the final state of the session as unknown, because the session ended before the
+// markMissed marks the final state of the session as unknown, because the session ended before the
 // history could read the state.
-func (h *history) missed(session string, at time.Time) {
+func (h *history) markMissed(session string, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if t := h.tracks[session]; t != nil {
@@ -143,7 +143,7 @@ func (h *history) add(records [][]byte, lost int, state func(session string) (*g
 	for _, session := range order {
 		s, err := state(session)
 		if err != nil {
-			h.missed(session, fresh[session].Time)
+			h.markMissed(session, fresh[session].Time)
 			continue
 		}
 		one := fresh[session]

@@ -43,7 +43,7 @@ func (c *Console) inbox(w http.ResponseWriter, r *http.Request) {
 	if b.First+questionsShown < len(pending) {
 		b.Next = b.First + questionsShown
 	}
-	b.Questions = c.withDetails(pending[b.First:min(len(pending), b.First+questionsShown)])
+	b.Questions = c.addDetails(pending[b.First:min(len(pending), b.First+questionsShown)])
 	b.Grants = c.options.Proxy.Grants()
 	b.History = ended[:min(len(ended), answersShown)]
 	c.show(w, r, "inbox", "Inbox", b)
@@ -84,9 +84,9 @@ func containsWords(text, query string) bool {
 	return true
 }
 
-// withDetails adds to each approval all details that a person must see before answering. It leaves
+// addDetails adds to each approval all details that a person must see before answering. It leaves
 // approvals that have ended in the meantime unchanged.
-func (c *Console) withDetails(list []operator.ApprovalInfo) []operator.ApprovalInfo {
+func (c *Console) addDetails(list []operator.ApprovalInfo) []operator.ApprovalInfo {
 	all := slices.Clone(list)
 	for i, a := range all {
 		if one, err := c.options.Proxy.Approval(a.ID); err == nil {
@@ -96,8 +96,8 @@ func (c *Console) withDetails(list []operator.ApprovalInfo) []operator.ApprovalI
 	return all
 }
 
-// question serves the page about a single approval. Notifications link to this page.
-func (c *Console) question(w http.ResponseWriter, r *http.Request) {
+// showQuestion serves the page about a single approval. Notifications link to this page.
+func (c *Console) showQuestion(w http.ResponseWriter, r *http.Request) {
 	a, err := c.options.Proxy.Approval(r.PathValue("id"))
 	if err != nil {
 		c.fail(w, r, http.StatusNotFound, "There is no such approval: it ended a while ago, or belongs to another proxy.")
@@ -128,7 +128,7 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 		line, err := c.answerOne(r, id, approve)
 		c.logins.addNote(r, line, err)
 	}
-	http.Redirect(w, r, local(r.PostForm.Get("next")), http.StatusSeeOther)
+	http.Redirect(w, r, localPath(r.PostForm.Get("next")), http.StatusSeeOther)
 }
 
 // errNotAnswered means that no answer was sent, because the form selects no approval or the reason
@@ -179,7 +179,7 @@ type confirmBody struct {
 // confirm serves the page that lists the approvals to be answered together and asks for
 // confirmation.
 func (c *Console) confirm(w http.ResponseWriter, r *http.Request, ids []string, approve bool) {
-	b := confirmBody{Approve: approve, Reason: r.PostForm.Get("reason"), Next: local(r.PostForm.Get("next"))}
+	b := confirmBody{Approve: approve, Reason: r.PostForm.Get("reason"), Next: localPath(r.PostForm.Get("next"))}
 	for _, id := range ids {
 		a, err := c.options.Proxy.Approval(id)
 		if err != nil || a.State != operator.Pending {

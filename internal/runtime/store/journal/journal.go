@@ -112,7 +112,7 @@ func (b *Backend) open(ctx context.Context, dial func(*sqlite.Options)) (err err
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	if err := safefile.OwnDirectory(dir); err != nil {
+	if err := safefile.CheckOwnDirectory(dir); err != nil {
 		return err
 	}
 	if err := b.process.lock(ctx); err != nil {

@@ -16,8 +16,8 @@ import (
 // name. The first file creates version 1.
 type Series []string
 
-// Of returns the series of migrations in the embedded files schema/*.sql.
-func Of(files embed.FS) (s Series) {
+// Load returns the series of migrations in the embedded files schema/*.sql.
+func Load(files embed.FS) (s Series) {
 	names, err := fs.Glob(files, "schema/*.sql")
 	for _, name := range names {
 		text, failed := files.ReadFile(name)

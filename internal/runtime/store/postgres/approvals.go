@@ -79,7 +79,7 @@ func (d *DB) Approvals(ctx context.Context, id, key string, since time.Time) ([]
 		var a backend.Approval
 		var id, key, session []byte
 		all = nil
-		return d.each(ctx, []any{&id, &key, &a.State, &session, &a.Version, &a.Created, &a.Expires, &a.Data}, func() {
+		return d.forEachRow(ctx, []any{&id, &key, &a.State, &session, &a.Version, &a.Created, &a.Expires, &a.Data}, func() {
 			a.ID, a.Key, a.Session = string(id), string(key), string(session)
 			all = append(all, a)
 			a.Data = nil

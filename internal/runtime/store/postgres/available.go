@@ -15,10 +15,10 @@ const (
 	probeInterval = 50 * time.Millisecond
 )
 
-// available returns nil if an operation may try the database, or the reason why it must not. While
+// checkAvailable returns nil if an operation may try the database, or the reason why it must not. While
 // the database is unavailable, it waits briefly for a probe, unless the last operation timed out,
 // as happens on a network that drops all packets.
-func (d *DB) available(ctx context.Context) error {
+func (d *DB) checkAvailable(ctx context.Context) error {
 	if d.health.get() == nil {
 		return nil
 	}
@@ -41,7 +41,7 @@ func (d *DB) available(ctx context.Context) error {
 // read runs f within the timeout, and runs it again if a connection breaks. It fails immediately if
 // the database is known to be unavailable.
 func (d *DB) read(ctx context.Context, doing string, f func(context.Context) error) error {
-	if err := d.available(ctx); err != nil {
+	if err := d.checkAvailable(ctx); err != nil {
 		return err
 	}
 	within, cancel := context.WithTimeout(ctx, d.timeout)
@@ -92,7 +92,7 @@ func (d *DB) probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, d.timeout)
 	defer cancel()
 	var err error
-	for n := 1; n <= attempts; n++ {
+	for n := 1; n <= maxAttempts; n++ {
 		if err = d.writer.probe(ctx); err == nil || !connectionLost(err) {
 			break
 		}

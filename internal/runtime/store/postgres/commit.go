@@ -88,7 +88,7 @@ func (d *DB) lockWriter(ctx context.Context, doing string) (within context.Conte
 	// unknown.
 	within, cancel = context.WithTimeout(context.WithoutCancel(ctx), d.timeout)
 	for {
-		if err = d.available(ctx); err != nil {
+		if err = d.checkAvailable(ctx); err != nil {
 			break
 		}
 		if err = ctx.Err(); err == nil {
@@ -114,7 +114,7 @@ func (d *DB) Stops(ctx context.Context) ([]backend.Stop, error) {
 		var session, actor, reason []byte
 		var at time.Time
 		stops = nil
-		return d.each(ctx, []any{&session, &actor, &reason, &at}, func() {
+		return d.forEachRow(ctx, []any{&session, &actor, &reason, &at}, func() {
 			stops = append(stops, backend.Stop{Session: string(session), Actor: string(actor), Reason: string(reason), Time: at})
 		}, `SELECT session, actor, reason, time FROM petrigate_stop ORDER BY time, session`)
 	})

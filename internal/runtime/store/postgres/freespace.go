@@ -20,7 +20,7 @@ const overhead = 64 << 10
 
 // diskFull reports whether the server has answered that its disk is full.
 func diskFull(err error) bool {
-	return definite(err) && sqlState(err) == "53100"
+	return isDefinite(err) && sqlState(err) == "53100"
 }
 
 // noteFull records that n bytes did not fit on the disk, so that ready tests for that much space.
@@ -33,12 +33,12 @@ func (r *freeSpace) noteFull(n int) {
 	}
 }
 
-// ready returns an error if there is still not enough space for the op that did not fit. It writes
+// check returns an error if there is still not enough space for the op that did not fit. It writes
 // the same number of bytes to a new table and rolls back, which frees the space immediately. In an
 // existing table, the rows of a failed transaction would remain until a vacuum. If the database
 // user lacks the privilege to create tables, ready returns nil, and the next decision shows whether
 // there is enough space.
-func (r *freeSpace) ready(ctx context.Context, w *writer) error {
+func (r *freeSpace) check(ctx context.Context, w *writer) error {
 	if r.needed.Load() == 0 {
 		return nil
 	}

@@ -42,7 +42,7 @@ func TestAvailable(t *testing.T) {
 					})
 				}
 				began := time.Now()
-				if err := d.available(t.Context()); !errors.Is(err, c.err) {
+				if err := d.checkAvailable(t.Context()); !errors.Is(err, c.err) {
 					t.Errorf("%v, want %v", err, c.err)
 				}
 				if waited := time.Since(began); waited != c.wait {

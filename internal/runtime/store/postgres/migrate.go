@@ -15,7 +15,7 @@ import (
 var files embed.FS
 
 // Migrations must not rename functions that older processes may still call.
-var schema = migration.Of(files)
+var schema = migration.Load(files)
 
 // minServerVersion is the first server version that supports the schema.
 const minServerVersion = 130000

@@ -40,7 +40,7 @@ func (d *DB) setUp(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithTimeout(ctx, 6*o.Timeout) // longer than usual, because another process may be migrating the schema
 	defer cancel()
 	err := pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error { return migrate(ctx, tx) })
-	for n := 1; n < attempts && concurrentMigration(err); n++ {
+	for n := 1; n < maxAttempts && concurrentMigration(err); n++ {
 		err = pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error { return migrate(ctx, tx) })
 	}
 	if err != nil {
@@ -63,12 +63,12 @@ func (d *DB) Ready(ctx context.Context) error {
 	if d.writer.closed.Load() {
 		return d.wrap("trying", errClosed)
 	}
-	if err := d.available(ctx); err != nil {
+	if err := d.checkAvailable(ctx); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, d.timeout)
 	defer cancel()
-	if err := d.space.ready(ctx, d.writer); err != nil {
+	if err := d.space.check(ctx, d.writer); err != nil {
 		return d.wrap("trying", err)
 	}
 	return nil

@@ -11,9 +11,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// each runs a query, scans every row of the result into the given variables, and calls f after each
+// forEachRow runs a query, scans every row of the result into the given variables, and calls f after each
 // scan.
-func (d *DB) each(ctx context.Context, columns []any, f func(), sql string, args ...any) error {
+func (d *DB) forEachRow(ctx context.Context, columns []any, f func(), sql string, args ...any) error {
 	rows, err := d.pool.Query(ctx, sql, args...)
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func (d *DB) load(ctx context.Context, ids []backend.PartID) (parts []backend.Pa
 	scopes, names := idColumns(ids)
 	var p backend.Part
 	var keys, values [][]byte
-	err = d.each(ctx, []any{&p.Version, &p.Data, &p.Changed, &keys, &values, &mark}, func() {
+	err = d.forEachRow(ctx, []any{&p.Version, &p.Data, &p.Changed, &keys, &values, &mark}, func() {
 		p.ID, p.Values = ids[len(parts)], nil
 		if len(keys) > 0 {
 			p.Values = make(map[string][]byte, len(keys))
@@ -93,7 +93,7 @@ func (d *DB) Versions(ctx context.Context, ids ...backend.PartID) (versions []in
 	err = d.readCurrent(ctx, len(ids), func(ctx context.Context) (mark string, err error) {
 		var v int64
 		versions = nil
-		err = d.each(ctx, []any{&v, &mark}, func() { versions = append(versions, v) }, versionsSQL, scopes, names)
+		err = d.forEachRow(ctx, []any{&v, &mark}, func() { versions = append(versions, v) }, versionsSQL, scopes, names)
 		return mark, err
 	})
 	for i, v := range versions {
@@ -137,7 +137,7 @@ func (d *DB) listIDs(ctx context.Context, s backend.Scope, text string) (ids []i
 	err = d.read(ctx, "listing in", func(ctx context.Context) error {
 		var id int64
 		ids = nil
-		return d.each(ctx, []any{&id}, func() { ids = append(ids, id) }, orderSQL, string(s), []byte(text))
+		return d.forEachRow(ctx, []any{&id}, func() { ids = append(ids, id) }, orderSQL, string(s), []byte(text))
 	})
 	return ids, err
 }
@@ -147,7 +147,7 @@ func (d *DB) listPage(ctx context.Context, s backend.Scope, ids []int64) (parts 
 		p := backend.Part{ID: backend.PartID{Scope: s}}
 		var name []byte
 		parts = nil
-		return d.each(ctx, []any{&name, &p.Version, &p.Data, &p.Changed}, func() {
+		return d.forEachRow(ctx, []any{&name, &p.Version, &p.Data, &p.Changed}, func() {
 			p.ID.Name = string(name)
 			parts = append(parts, p)
 			p.Data = nil

@@ -52,7 +52,7 @@ func (d *DB) pinsAfter(ctx context.Context, after int64) (page []backend.Pin, to
 		var p backend.Pin
 		var server, tool, actor []byte
 		page = nil
-		return d.each(ctx, []any{&total, &p.Number, &server, &tool, &p.Definition, &p.Since, &actor}, func() {
+		return d.forEachRow(ctx, []any{&total, &p.Number, &server, &tool, &p.Definition, &p.Since, &actor}, func() {
 			if p.Server, p.Tool, p.By = string(server), string(tool), string(actor); p.Number > 0 {
 				page = append(page, p)
 			}

@@ -99,7 +99,7 @@ func (d *DB) records(ctx context.Context, end string, args ...any) (all []row, e
 	var r row
 	var seq int64
 	var session, hash []byte
-	err = d.each(ctx, []any{&r.place, &r.Writer, &seq, &r.Time, &session, &r.Object, &hash}, func() {
+	err = d.forEachRow(ctx, []any{&r.place, &r.Writer, &seq, &r.Time, &session, &r.Object, &hash}, func() {
 		r.Seq, r.Session, r.Hash = uint64(seq), string(session), [32]byte(hash)
 		all = append(all, r)
 		r.Object = nil

@@ -49,8 +49,8 @@ func (w *writer) lock(ctx context.Context) error {
 
 func (w *writer) unlock() { <-w.sem }
 
-// attempts bounds the number of attempts per commit as long as the database answers.
-const attempts = 8
+// maxAttempts bounds the number of attempts per commit as long as the database answers.
+const maxAttempts = 8
 
 // Errors of one attempt to commit.
 var (
@@ -118,16 +118,16 @@ func shouldRetry(err error, n int) bool {
 	case errors.Is(err, backend.ErrRolledBack), errors.Is(err, errClosed):
 		return false
 	case errors.Is(err, errMoved):
-		return n < attempts
-	case definite(err):
-		return n < attempts && (code == "40001" || code == "40P01")
+		return n < maxAttempts
+	case isDefinite(err):
+		return n < maxAttempts && (code == "40001" || code == "40P01")
 	}
 	return true
 }
 
-// definite reports whether the server itself has reported the failure without ending the
+// isDefinite reports whether the server itself has reported the failure without ending the
 // connection. If the server ends a connection, the commit may already have taken effect.
-func definite(err error) bool {
+func isDefinite(err error) bool {
 	var p *pgconn.PgError
 	return errors.As(err, &p) && (p.SeverityUnlocalized == "ERROR" || p.Severity == "ERROR") && !errors.Is(err, errLost)
 }
@@ -159,7 +159,7 @@ func (w *writer) send(ctx context.Context, b *batch) error {
 	var a answer
 	switch err := conn.QueryRow(ctx, commitSQL, args...).Scan(&state, &a.codes, &a.newest); {
 	case err == nil:
-	case definite(err) || pgconn.SafeToRetry(err):
+	case isDefinite(err) || pgconn.SafeToRetry(err):
 		w.resetPool(err)
 		return err
 	default:
@@ -195,7 +195,7 @@ func (w *writer) resume(ctx context.Context) (committed bool, codes []int32, err
 	var mark string
 	row := w.pool.QueryRow(ctx, `SELECT o_fence, o_turn, o_codes, o_mark FROM petrigate_resume($1)`, w.no)
 	if err := row.Scan(&fence, &commits, &codes, &mark); err != nil {
-		if !definite(err) {
+		if !isDefinite(err) {
 			w.pool.Reset()
 		}
 		w.resetPool(err)

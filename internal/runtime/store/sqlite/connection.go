@@ -146,7 +146,7 @@ func (c *connection) checkContent() error {
 // checkFiles refuses files that other users could have written. It also refuses read-only files,
 // because SQLite would create a read-only log beside such a file.
 func (c *connection) checkFiles() error {
-	if err := safefile.OwnDirectory(filepath.Dir(c.path)); err != nil {
+	if err := safefile.CheckOwnDirectory(filepath.Dir(c.path)); err != nil {
 		return err
 	}
 	for _, suffix := range []string{"", "-wal", "-shm"} {
@@ -173,7 +173,7 @@ func CheckRegular(name string, info fs.FileInfo) error {
 	if info.Mode().Perm()&0o600 != 0o600 {
 		return fmt.Errorf("%q is not writable (mode %04o); chmod 600", name, info.Mode().Perm())
 	}
-	if err := safefile.Regular(info); err != nil {
+	if err := safefile.CheckFile(info); err != nil {
 		return fmt.Errorf("%q: %w", name, err)
 	}
 	return nil

@@ -15,7 +15,7 @@ import (
 //go:embed schema/*.sql
 var files embed.FS
 
-var schema = migration.Of(files)
+var schema = migration.Load(files)
 
 // application is the application ID of petrigate databases: "Ptri" in ASCII.
 const application = 0x50747269

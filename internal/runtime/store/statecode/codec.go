@@ -106,8 +106,8 @@ type Info struct {
 	About     string // description of the session as a JSON object, or empty
 }
 
-// Row returns the name of the row that stores a net's state for one value of its key.
-func (c *Codec) Row(net int, key string) string { return c.nets[net].row + key }
+// RowName returns the name of the row that stores a net's state for one value of its key.
+func (c *Codec) RowName(net int, key string) string { return c.nets[net].row + key }
 
 // atStart reports whether the net is in its initial state, which is not written.
 func (n *net) atStart(d *gate.NetData) bool {

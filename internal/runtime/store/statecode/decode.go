@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// part decodes a part of a state and the part's value rows (see [Codec.Row]). If session is true,
+// part decodes a part of a state and the part's value rows (see [Codec.RowName]). If session is true,
 // the part belongs to a session.
 func (d *decoder) part(data []byte, values map[string][]byte, session bool) {
 	if err := rawjson.Check(data, maxDepth); err != nil {
@@ -40,7 +40,7 @@ func (d *decoder) part(data []byte, values map[string][]byte, session bool) {
 	}
 }
 
-// checkRows records an error if there is a value row (see [Codec.Row]) for a net that the part of
+// checkRows records an error if there is a value row (see [Codec.RowName]) for a net that the part of
 // the state lacks.
 func (d *decoder) checkRows(nets []byte, values map[string][]byte) {
 	for row := range values {
@@ -52,7 +52,7 @@ func (d *decoder) checkRows(nets []byte, values map[string][]byte) {
 	}
 }
 
-// cutRow splits the name of a value row (see [Codec.Row]) into the net's name and the value of its
+// cutRow splits the name of a value row (see [Codec.RowName]) into the net's name and the value of its
 // key.
 func cutRow(row string) (net, key string, ok bool) {
 	end := rawjson.Skip([]byte(row), 0)
@@ -241,7 +241,7 @@ func (d *decoder) net(i int, value []byte, rows map[string][]byte) {
 	d.state.Nets[i] = data
 }
 
-// values decodes a net's value rows (see [Codec.Row]). It first clears the net's own state, because
+// values decodes a net's value rows (see [Codec.RowName]). It first clears the net's own state, because
 // Apply would otherwise drop a value whose state equals the net's state now, although the two
 // differed when the row was written.
 func (d *decoder) values(where string, i int, base *gate.NetData, rows map[string][]byte) *gate.Values {

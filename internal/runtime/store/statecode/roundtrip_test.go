@@ -43,7 +43,7 @@ func encode(t *testing.T, c *statecode.Codec, s *gate.State, i statecode.Info) (
 			if err != nil {
 				t.Fatal(err)
 			}
-			e.values[n.Scope][c.Row(i, key)] = row
+			e.values[n.Scope][c.RowName(i, key)] = row
 		}
 	}
 	return e

@@ -106,7 +106,7 @@ func (p *Proxy) accept() {
 		if strings.HasPrefix(p.config.Host, "/") {
 			network, at = "unix", fmt.Sprintf("%s/.s.PGSQL.%d", p.config.Host, p.config.Port)
 		}
-		if p.use(Refuse) {
+		if p.applies(Refuse) {
 			client.Close()
 			continue
 		}
@@ -116,14 +116,14 @@ func (p *Proxy) accept() {
 			continue
 		}
 		p.add(client, server)
-		p.wg.Go(func() { p.requests(client, server) })
-		p.wg.Go(func() { p.answers(server, client) })
+		p.wg.Go(func() { p.forwardRequests(client, server) })
+		p.wg.Go(func() { p.forwardAnswers(server, client) })
 	}
 }
 
-// use reports whether the current mode is one of the given modes. It resets a mode that applies
+// applies reports whether the current mode is one of the given modes. It resets a mode that applies
 // only once.
-func (p *Proxy) use(modes ...Mode) bool {
+func (p *Proxy) applies(modes ...Mode) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !slices.Contains(modes, p.mode) {
@@ -152,8 +152,8 @@ func (p *Proxy) end(conns ...net.Conn) {
 	}
 }
 
-// requests forwards a client's messages and counts those that require an answer.
-func (p *Proxy) requests(client, server net.Conn) {
+// forwardRequests forwards a client's messages and counts those that require an answer.
+func (p *Proxy) forwardRequests(client, server net.Conn) {
 	defer p.end(client, server)
 	for first := true; ; first = false {
 		kind, message, err := read(client, first)
@@ -175,9 +175,9 @@ func (p *Proxy) requests(client, server net.Conn) {
 // end, because the mode is Refuse or the given mode, or because the write failed.
 func (p *Proxy) pass(to net.Conn, data []byte, cut Mode) bool {
 	switch {
-	case p.use(cut, Refuse):
+	case p.applies(cut, Refuse):
 		return false
-	case p.use(Hold):
+	case p.applies(Hold):
 		return true
 	}
 	_, err := to.Write(data)
@@ -202,7 +202,7 @@ func read(r io.Reader, first bool) (kind byte, message []byte, err error) {
 	return kind, message, err
 }
 
-func (p *Proxy) answers(server, client net.Conn) {
+func (p *Proxy) forwardAnswers(server, client net.Conn) {
 	defer p.end(client, server)
 	b := make([]byte, 64<<10)
 	for {
