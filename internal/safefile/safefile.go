@@ -19,8 +19,8 @@ func CheckDirectory(dir string) error {
 	return err
 }
 
-// CheckOwnDirectory returns an error if other users may create files in the directory. They could place
-// a file next to one that the program opens by name.
+// CheckOwnDirectory returns an error if other users may create files in the directory. They could
+// place a file next to one that the program opens by name.
 func CheckOwnDirectory(dir string) error {
 	info, err := directory(dir)
 	switch {
@@ -34,9 +34,10 @@ func CheckOwnDirectory(dir string) error {
 	return nil
 }
 
-// CheckProjectFile returns an error if the file at the given path, its directory, or the directory of its
-// target belongs to a user other than root and the current user, or is writable by others. Others
-// may read the file and the directories, and the current user's private group may write to them.
+// CheckProjectFile returns an error if the file at the given path or the file's directory belongs
+// to a user other than root and the current user, or is writable by others. If the path is a
+// symbolic link, it also checks the directory of the link's target. Others may read the file and
+// the directories, and the current user's private group may write to them.
 func CheckProjectFile(path string) error {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -64,8 +65,8 @@ func directory(dir string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// CheckFile returns an error if the file belongs to another user or is writable by others. info must
-// describe a regular file.
+// CheckFile returns an error if the regular file that info describes belongs to another user or is
+// writable by others.
 func CheckFile(info fs.FileInfo) error {
 	switch {
 	case writable(info, 0o022):

@@ -38,7 +38,7 @@ type sighting struct {
 	version int64
 	at      time.Time // time when this process first saw this version of the heartbeat, by its own clock
 	changed time.Time // time when the heartbeat last changed, by the database's clock
-	names   bool      // whether the process stores, with each open call, the name of the process that admitted it
+	names   bool      // whether the process stores, with each open call, the name of the process that admitted the call
 }
 
 // live reports whether the process has written a heartbeat within the last beatTimeout.

@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Bounds of the queue. A goroutine that finds the queue full commits the waiting steps first.
+// Limits of the queue. A goroutine that finds the queue full commits the waiting steps first.
 const (
 	maxQueue = 4096
 	maxBatch = 512
@@ -180,8 +180,8 @@ func (q *queue) nextBatch() []*queuedStep {
 
 func (q *queue) unlockCommit() { <-q.commitLock }
 
-// groupCommit decides how long a commit waits for more steps (group commit). Waiting saves work,
-// because a commit costs the database about the same for one step as for many. It matters most if
+// groupCommit determines how long a commit waits for more steps. Waiting saves work, because a
+// commit of many steps costs the database about as much as a commit of one step. It matters most if
 // clients are distributed over many replicas, because only a few steps then wait in each replica.
 type groupCommit struct {
 	target  int           // number of steps that the next commit waits for, or 0 if it does not wait
@@ -193,18 +193,18 @@ type groupCommit struct {
 	contention int           // remaining number of commits during which contention is expected
 }
 
-// Limits on how long a commit waits for more steps.
+// Limits on the time that a commit waits for more steps.
 const (
-	fastCommit        = 500 * time.Microsecond // after a commit faster than this, the next one does not wait
+	fastCommit        = 500 * time.Microsecond // the next commit waits only if the last one took at least this long
 	maxGather         = 2 * time.Millisecond   // longest time that a commit waits
 	contentionCommits = 8                      // number of commits during which contention is expected after a commit with stale steps
 )
 
-// gather waits until the callers of the last commit have staged their next steps, but at most for
-// half the duration of that commit. It waits only if s was staged during a commit or if the last
-// commit had stale steps, so a lone call is not delayed. A step that waits while other processes
-// change the same parts of the state would become stale, so gather then waits only for the steps
-// that were stale.
+// gather waits until the callers of the last commit have staged their next steps, for at most half
+// the duration of that commit. It waits only if s was staged during a commit or if the last commit
+// had stale steps, so a lone call is not delayed. A step that waits while other processes change
+// the same parts of the state would become stale. Therefore, if the last commit had stale steps,
+// gather waits only for these.
 func (q *queue) gather(s *queuedStep) {
 	if q.lastCommit < fastCommit || !q.hadStale && (!s.duringCommit || q.contention > 0) || !q.setTarget(q.expected) {
 		return
@@ -228,8 +228,8 @@ func (q *queue) setTarget(n int) bool {
 	return true
 }
 
-// noteCommit records the result of a commit whose steps have not ended yet. Lost and stale steps
-// are expected to be staged again.
+// noteCommit records the result of a commit before its steps end. The stale steps are expected to
+// be staged again, as are the lost ones, which were not committed because a row had been dropped.
 func (q *queue) noteCommit(ops []*backend.Op, lost int, took time.Duration) {
 	stale := 0
 	for _, op := range ops {

@@ -226,9 +226,9 @@ func (d *Durable) refreshPart(ctx context.Context, p *part, e *entry) error {
 	return nil
 }
 
-// noteAdopted marks the values (states of a net for one value of its key) that must be removed or
-// written again if the part was stored under another policy. It returns [admission.ErrHeld] if a
-// net cannot be replaced.
+// noteAdopted handles a part of the state that was stored under another policy. It marks the value
+// rows (one for each value of a net's key) that must be removed or written again. It returns
+// [admission.ErrHeld] if a net cannot be replaced.
 func (d *Durable) noteAdopted(r *row, l *statecode.Loaded, scope gate.Scope) error {
 	if r.removed = l.StaleRows; l.RewriteValues {
 		for i, n := range d.codec.Policy().Nets() {
@@ -305,8 +305,8 @@ func (g *readCheck) Wait(ctx context.Context) error {
 	return nil
 }
 
-// supersededHere commits the steps in the queue, and reports whether this process has committed a later
-// version of the row.
+// supersededHere reports whether this process has committed a later version of the row. It first
+// commits the steps in the queue.
 func (g *readCheck) supersededHere(s *rowRead) bool {
 	g.committer.drain()
 	return s.row.dropReason() == nil && s.row.durable.Load() > s.version

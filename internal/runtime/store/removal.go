@@ -66,8 +66,8 @@ func (r *Retention) runRound(ctx context.Context) (next time.Duration, err error
 	}
 }
 
-// ignoreStale returns err, or nil if err means that another process was faster and removes the records
-// itself.
+// ignoreStale returns nil if err means that another process was faster and removes the records
+// itself. Otherwise it returns err.
 func ignoreStale(err error) error {
 	if errors.Is(err, admission.ErrStale) {
 		return nil
@@ -93,8 +93,9 @@ func (r *Retention) noteRemoval(ctx context.Context, row *row, removal backend.R
 	return r.enqueue(s).Wait(ctx)
 }
 
-// verifyEvent returns e if the database has a record equal to the given object, the stored copy
-// of e's record. The next event repeats the contents of e, so a forged copy must not be used.
+// verifyEvent returns e if object, the stored copy of e's record, is nil or equals a record in the
+// database. Otherwise it returns an error. The next event repeats the contents of e, so a forged
+// copy must not be used.
 func (r *Retention) verifyEvent(ctx context.Context, e *audit.Removed, object []byte) (*audit.Removed, error) {
 	if object == nil {
 		return e, nil
@@ -114,7 +115,7 @@ func (r *Retention) verifyEvent(ctx context.Context, e *audit.Removed, object []
 
 var errNoEvent = errors.New("the record of the last removal of old records is missing or was changed; see petrigate audit verify")
 
-// remove removes the oldest records of the given chains, up to the record named for each chain.
+// remove removes the oldest records of each chain, up to the given record of the chain.
 func (r *Retention) remove(ctx context.Context, chains []audit.Head) error {
 	for _, h := range chains {
 		for n := removalBatch; n == removalBatch; {

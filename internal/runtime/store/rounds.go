@@ -24,7 +24,7 @@ func (d *Durable) KeepRound(ctx context.Context, id string, data []byte) error {
 		return err
 	}
 	parts, err := d.database.Load(ctx, backend.PartID{Scope: roundScope, Name: id})
-	if err == nil && parts[0].Version == 0 { // the outcome was uncertain, and nothing was committed
+	if err == nil && parts[0].Version == 0 { // the write, whose outcome was uncertain, was not committed
 		err = admission.ErrStale
 	}
 	return err

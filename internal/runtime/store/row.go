@@ -29,7 +29,7 @@ type row struct {
 	dropped atomic.Pointer[error] // reason for dropping the row, or nil if the row is valid
 }
 
-// valueID identifies the state that a net has for one value of its key.
+// valueID identifies a net's state for one value of the net's key.
 type valueID struct {
 	net int
 	key string
@@ -102,7 +102,7 @@ func (r *row) encodeValues(c *statecode.Codec, s *gate.State) (map[string][]byte
 		return nil, nil
 	}
 	rows := make(map[string][]byte, len(r.dirty)+len(r.removed))
-	for _, name := range r.removed { // removals come first, so that a value that exists again overwrites its removal
+	for _, name := range r.removed { // removals come first, so that a row that exists again replaces its removal
 		rows[name] = nil
 	}
 	for v := range r.dirty {

@@ -127,7 +127,8 @@ func (e *entry) accesses(delta *gate.Delta) (parts [3]access) {
 }
 
 // endingCall returns the call that the delta closes or replaces, or nil if it does neither. The
-// step also depends on the nets that wait for this call, even if their markings do not change.
+// delta's step also depends on the nets that wait for this call, even if their markings do not
+// change.
 func (e *entry) endingCall(delta *gate.Delta) *gate.OpenCall {
 	if c := e.state.Calls[delta.Closed]; c != nil {
 		return c
@@ -172,7 +173,7 @@ func (e *entry) rowOf(net int) *row {
 }
 
 // prepare adds to s a write for each changed part of the state, and a version check for each part
-// that was only read. It raises the versions in memory. The caller must hold the locks of the
+// that was only read. It increments the versions in memory. The caller must hold the locks of the
 // session and of its shared nets. If encoding fails, prepare drops the rows, so that they are read
 // again.
 func (d *Durable) prepare(s *queuedStep, e *entry, parts [3]access) error {

@@ -51,8 +51,8 @@ func (m *Memory) Stage(_ context.Context, k admission.Key, f func(*gate.State) (
 	return s, nil
 }
 
-// stage applies a change to a session. If Memory keeps records, stage returns the step, whose
-// records are queued. Otherwise, it returns no step, but returns the session if the change has
+// stage applies a change to a session. If Memory keeps records, stage queues the change's records
+// and returns the step. Otherwise, the step is nil, and stage returns the session if the change has
 // finished it.
 func (m *Memory) stage(k admission.Key, f func(*gate.State) (admission.Change, error), records bool) (s *step, over *entry, err error) {
 	e := m.entry(k)

@@ -19,7 +19,7 @@ import (
 // the stops again. A stop that the database could not store applies only to this process; see
 // [Stops.Watch].
 type Stops struct {
-	recorder *audit.Recorder // records uses of the switch; not used with a database
+	recorder *audit.Recorder // records each use of the switch, unless the switch uses a database
 	database backend.Backend // nil if the kill switch uses no database
 
 	useMu sync.Mutex // serializes uses of the switch and writes of local stops
@@ -103,8 +103,8 @@ func (s *Stops) Refresh(ctx context.Context) error {
 	return nil
 }
 
-// Watch returns a function for [Watcher.Register] that writes the stops missing from the database and
-// then reads all stops.
+// Watch returns a function for [Watcher.Register]. The function writes the stops that the database
+// lacks, and then reads all stops.
 func (s *Stops) Watch(log *slog.Logger) func(context.Context) {
 	return func(ctx context.Context) {
 		s.writeAllLocal(ctx, log)
@@ -200,7 +200,8 @@ func (s *Stops) endStop(ctx context.Context, h localStop) (done admission.Switch
 	return admission.Switched{Alone: failed}, nil
 }
 
-// addLocal adds a local stop, unless the session already has one, and reports whether it had one.
+// addLocal adds a local stop unless its session already has one. It reports whether the session had
+// one.
 func (s *Stops) addLocal(h localStop) (was bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,15 +12,15 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/statecode"
 )
 
-// Limits of a removal event. Records beyond them are left to the next event.
+// Limits of a removal event. Records beyond these limits are left for the next event.
 const (
 	maxRecords = 50_000 // maximum number of records that the event covers
 	maxWhole   = 500    // maximum number of chains that are removed completely
 	maxPartial = 500    // maximum number of chains that are removed partially
 )
 
-// startSlack is the extra lifetime of a removal event, compared with earlier start records. It is
-// needed because clocks differ between processes.
+// startSlack is how much older a removal event can be than a kept start record that may need it. It
+// allows for differences between the clocks of processes.
 const startSlack = 5 * backend.Skew
 
 // oldChain is a chain that begins with old records, which may be removable.
@@ -42,12 +42,12 @@ type removalEvent struct {
 	nth    uint64      // position of the event among the removable records, counting from 1
 }
 
-// survey finds the removable records. These records stay:
+// survey determines which records can be removed. The following records are kept:
 //   - the decision on a call that is open or whose outcome is unknown,
 //   - the last record of a running process, which the process needs to continue its chain,
 //   - a removal event, while a start record may refer to a chain that the event removed completely,
-//   - in each chain, all records after one of these, because records are removed from the
-//     beginning of a chain only,
+//   - in each chain, all records after one of these, because records are removed only from the
+//     beginning of a chain,
 //   - all remaining records of a chain with a record that is missing or was changed.
 type survey struct {
 	cutoff      time.Time
@@ -190,8 +190,8 @@ func (s *survey) classify(r *backend.Record) {
 	c.through = audit.Place{Seq: r.Seq, Hash: r.Hash}
 }
 
-// eventAndCall returns a record's event name and call number if the survey needs them. It does not decode
-// records of sessions without open calls.
+// eventAndCall returns the event name and the call number in a record. For a session without open
+// calls, it returns zero values and does not decode the record.
 func (s *survey) eventAndCall(r *backend.Record) (event string, call uint64) {
 	if r.Session != "" && s.open[r.Session] == nil {
 		return "", 0

@@ -19,8 +19,8 @@ type Watcher struct {
 // NewWatcher returns a watcher for a database. [Watcher.Run] starts it.
 func NewWatcher(b backend.Backend) *Watcher { return &Watcher{database: b} }
 
-// Register registers f to be called after changes and periodically. The registered functions run one
-// after another; f may wait for the database, but this delays the other functions.
+// Register registers f to be called after changes and periodically. The registered functions run
+// one after another; f may wait for the database, but this delays the other functions.
 func (w *Watcher) Register(f func(context.Context)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

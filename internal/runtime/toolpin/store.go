@@ -15,16 +15,16 @@ const FirstSight = "first sight"
 type Pin struct {
 	Definition
 	Since time.Time `json:"since"`
-	By    string    `json:"by"` // identifies the person who accepted the definition, or is FirstSight
+	By    string    `json:"by"` // the person who accepted the definition, or FirstSight
 }
 
 // Store keeps the pins of several processes. It is safe for concurrent use. Pins are cached in
 // memory: a pin accepted by another process becomes known at the next Register, Accept or Refresh.
 type Store interface {
 	// Register registers the tools that a server currently lists, and accepts those without a pin.
-	// The first of its two errors describes the tools that were not accepted because they are too
-	// large or too many. The second error is not nil if the store could not be read or written;
-	// tools that could not be stored are then not accepted.
+	// The error left describes the tools that were not accepted because they are too large or too
+	// many. err is not nil if the store could not be read or written; tools that could not be
+	// stored are then not accepted.
 	Register(ctx context.Context, server string, definitions []Definition) (left, err error)
 
 	// Find returns the pin of a tool if this process knows it.
@@ -72,8 +72,8 @@ func newPins(server string, definitions []Definition, pins map[key]Pin) (fresh [
 	return fresh, joinErrors(why)
 }
 
-// joinErrors joins the distinct errors. After the first maxTold errors, it reports only the total
-// number.
+// joinErrors joins the errors, omitting duplicates. After the first maxTold errors, it adds only
+// the total number.
 func joinErrors(all []error) error {
 	var named []error
 	seen := map[string]bool{}

@@ -36,7 +36,7 @@ type activityBody struct {
 	Kinds    []string
 	Nets     []string
 	Stands   journalStatus
-	Kept     bool // whether audit records are stored; if so, older calls than those in the journal can be read
+	Kept     bool // whether audit records are stored, so that calls older than those in the journal can be read
 }
 
 func (c *Console) activity(w http.ResponseWriter, r *http.Request) {
@@ -239,8 +239,8 @@ func midnight(t time.Time) time.Time {
 	return time.Date(y, m, d, 0, 0, 0, 0, time.Local)
 }
 
-// Verdicts returns the nets' verdicts on the call. For a refused call, it returns only the verdicts of
-// the nets that block the call.
+// Verdicts returns the nets' verdicts on the call. For a refused call, it returns only the verdicts
+// of the nets that block the call.
 func (r *row) Verdicts() []audit.NetVerdict {
 	return list.Filter(r.Nets, func(n audit.NetVerdict) bool { return r.Decision != "refuse" || n.Verdict == "blocked" })
 }

@@ -36,7 +36,7 @@ func (f *filter) fields() map[string]*string {
 	}
 }
 
-// maxFilter is the maximum length of a field, in bytes.
+// maxFilter is the maximum length of a filter field in bytes.
 const maxFilter = 200
 
 // readFilter parses a filter from the query parameters of a URL. Its errors are shown to the user.
@@ -59,8 +59,7 @@ func readFilter(v url.Values, now time.Time) (f filter, err error) {
 	return f, nil
 }
 
-// parseTime parses a point in time or a duration. A duration such as 10m or "10m ago" stands for
-// the point in time that lies this far before now.
+// parseTime parses a point in time. A duration such as 10m or "10m ago" means that long before now.
 func parseTime(s string, now time.Time) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil

@@ -54,8 +54,8 @@ func (c *Console) Code(p Person) string { return c.logins.newCode(p) }
 // ServeHTTP implements [http.Handler].
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) { c.handler.ServeHTTP(w, r) }
 
-// A Way finds the calls that must succeed before the proxy would allow the given call, which it has
-// refused in the given state for the given reason.
+// A Way finds the calls that must succeed before the proxy allows the given call. The proxy has
+// refused this call in the given state for the given reason.
 type Way func(s *gate.State, c gate.Call, r *gate.Refusal) WayOut
 
 // A WayOut is the shortest sequence of calls that would make the proxy allow a refused call.

@@ -189,7 +189,7 @@ type ruleCount struct {
 	denied   int
 }
 
-// ApprovedShare returns the percentage of answers that approved calls.
+// ApprovedShare returns the percentage of answers that approved a call.
 func (a *approvalCounts) ApprovedShare() string { return percent(a.Approved, a.Approved+a.Denied) }
 
 // countApprovals returns statistics about the given approvals.

@@ -12,8 +12,8 @@ const (
 	maxStreams = 100
 )
 
-// sendEvents sends server-sent events to an open page when approvals or the journal change, so that the
-// page reloads its content.
+// sendEvents sends server-sent events to an open page when approvals or the journal change, so that
+// the page reloads its content.
 func (c *Console) sendEvents(w http.ResponseWriter, r *http.Request) {
 	if n := c.streams.Add(1); n > maxStreams {
 		c.streams.Add(-1)

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// guard passes a request to h only if the request comes from a page of the console, in a browser
-// that is logged in. A request that fails any of the checks is refused.
+// guard passes a request to h only if a page of the console has sent it, in a browser that is
+// logged in. It refuses all other requests.
 func (d *logins) guard(h http.Handler) http.Handler {
 	open := fileHandler()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -111,7 +111,7 @@ func (d *logins) showLogin(w http.ResponseWriter, r *http.Request, wrong string,
 		http.Error(w, "The page cannot be rendered.", http.StatusInternalServerError)
 		return
 	}
-	w.Header().Set("Referrer-Policy", "same-origin") // makes the browser send the real Origin header, which shows whether https is used, with the form
+	w.Header().Set("Referrer-Policy", "same-origin") // makes the browser send the real Origin header with the form; this header shows whether https is used
 	send(w, code, b.Bytes())
 }
 
@@ -126,7 +126,7 @@ func (d *logins) logout(w http.ResponseWriter, r *http.Request) {
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; " +
 	"frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-// localPath returns the path if it is a local path of the console. Otherwise it returns the path of the
+// localPath returns the path if it is a local path of the console, and otherwise the path of the
 // start page.
 func localPath(path string) string {
 	if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.ContainsAny(path, "\\\r\n\t") {

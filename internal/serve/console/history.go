@@ -44,9 +44,10 @@ type track struct {
 }
 
 // A history keeps the states of the nets in each session: one state for each step. States from
-// before the console was opened are rebuilt from records, unless the result would be uncertain.
-// Records of a session that arrive before the history reads the first of them share a step, whose
-// state may already include later records. A history is safe for concurrent use.
+// before the console was opened are rebuilt from records, unless the result would be uncertain. If
+// several records of a session arrive before the history reads the first of them, they share a
+// step. The state of this step may already include later records. A history is safe for concurrent
+// use.
 type history struct {
 	done    chan struct{}
 	ready   chan struct{}   // closed when the stored records have been processed
@@ -108,9 +109,9 @@ func (h *history) skip(session, why string, at time.Time) {
 	t.gap, t.used = why, at
 }
 
-// add adds a step to the track of each session that the records mention, given the number of
-// records missing before these. The step contains the current state of the session, as returned by
-// the callback.
+// add adds a step to the track of each session that the records mention. The step contains the
+// current state of the session, as returned by the callback. lost is the number of records missing
+// before the given ones.
 func (h *history) add(records [][]byte, lost int, state func(session string) (*gate.State, error)) {
 	fresh := map[string]*step{}
 	var order []string

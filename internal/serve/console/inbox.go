@@ -156,8 +156,8 @@ func (c *Console) answerOne(r *http.Request, id string, approve bool) (line stri
 	return id + " is approved, once. The call runs now, or when the agent makes it again.", nil
 }
 
-// channel returns the approval channel to record for an answer: the URL channel if the rule allows
-// it but not the web channel, otherwise the web channel.
+// channel returns the approval channel to record for an answer. It returns the URL channel if the
+// rule allows that channel but not the web channel. Otherwise it returns the web channel.
 func (c *Console) channel(id string) string {
 	a, err := c.options.Proxy.Approval(id)
 	if err == nil && slices.Contains(a.Channels, approval.URL) && !slices.Contains(a.Channels, approval.Web) {

@@ -37,7 +37,7 @@ type journal struct {
 	done  chan struct{} // closed when run returns
 
 	mu         sync.Mutex
-	rows       []*row // oldest first; first is the number of the first row
+	rows       []*row // oldest first; the field first is the number of rows[0]
 	first      uint64
 	calls      int                // number of rows that are calls
 	admitted   map[callKey]uint64 // row number of the latest admitted call, keyed by session and call number
@@ -61,7 +61,7 @@ func newJournal(now func() time.Time) *journal {
 }
 
 // run adds the stored records and then the new ones to the journal, until ctx is done. It also
-// sends the stored records to the channel, which must be buffered. It closes live before it
+// sends the stored records to the channel read, which must be buffered. It closes live before it
 // returns. Both live and past may be nil.
 func (j *journal) run(ctx context.Context, live *audit.Follower, past trail.Source, read chan<- []trail.Record) {
 	defer close(j.done)

@@ -16,7 +16,7 @@ import (
 // name. The first file creates version 1.
 type Series []string
 
-// Load returns the series of migrations in the embedded files schema/*.sql.
+// Load returns the migrations in the embedded files schema/*.sql.
 func Load(files embed.FS) (s Series) {
 	names, err := fs.Glob(files, "schema/*.sql")
 	for _, name := range names {

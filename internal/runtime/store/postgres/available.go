@@ -15,9 +15,9 @@ const (
 	probeInterval = 50 * time.Millisecond
 )
 
-// checkAvailable returns nil if an operation may try the database, or the reason why it must not. While
-// the database is unavailable, it waits briefly for a probe, unless the last operation timed out,
-// as happens on a network that drops all packets.
+// checkAvailable returns an error if an operation must not try the database. While the database is
+// unavailable, it first waits briefly for a probe. It does not wait if the last operation timed
+// out, as operations do on a network that drops all packets.
 func (d *DB) checkAvailable(ctx context.Context) error {
 	if d.health.get() == nil {
 		return nil
@@ -49,7 +49,7 @@ func (d *DB) read(ctx context.Context, doing string, f func(context.Context) err
 	for n := 1; ; n++ {
 		var err error
 		if d.writer.mustResume.Load() {
-			err = d.writer.probe(within) // the probe finds out whether an uncertain commit took effect
+			err = d.writer.probe(within) // the probe determines whether the commit with the unknown outcome took effect
 		}
 		if err == nil {
 			err = f(within)
@@ -58,7 +58,7 @@ func (d *DB) read(ctx context.Context, doing string, f func(context.Context) err
 			return nil
 		}
 		if connectionLost(err) || within.Err() != nil {
-			d.health.requestProbe() // find out whether the database is unavailable, or only one connection broke, or there was a lot to read
+			d.health.requestProbe() // to determine whether the database is unavailable; maybe only one connection broke, or there was a lot to read
 		}
 		if !connectionLost(err) || backoff(within, n) != nil {
 			err = d.wrap(doing, err)

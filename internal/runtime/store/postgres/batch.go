@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// maxName bounds the length of names and keys in bytes, because an index entry can have at most
-// 2,704 bytes.
+// maxName is the maximum length of names and keys in bytes. An index entry can be at most 2,704
+// bytes long.
 const maxName = 1000
 
 // batch encodes ops as arrays, the arguments of the SQL function petrigate_commit.
@@ -44,8 +44,8 @@ type batch struct {
 	stopTime       *time.Time
 }
 
-// newBatch returns a batch with the given ops. It leaves out the ops that certainly cannot be
-// committed, and sets their Err.
+// newBatch returns a batch with the given ops, except those that are certain to fail. It sets the
+// Err of these ops.
 func newBatch(ops []*backend.Op, f *freshParts) *batch {
 	b := &batch{
 		// not nil, because an empty array must not become NULL
@@ -87,8 +87,8 @@ func (p *plan) part(id backend.PartID) *part {
 	return p.parts[id]
 }
 
-// add adds an op to the plan. It returns an error if the op cannot be committed, regardless of what
-// the database contains.
+// add adds an op to the plan. It returns an error if the op is certain to fail, whatever the
+// database contains.
 func (p *plan) add(op *backend.Op) error {
 	err := p.reject(op)
 	for _, w := range op.Writes {
@@ -204,11 +204,11 @@ func (b *batch) args() []any {
 // answer is the result of the SQL function petrigate_commit.
 type answer struct {
 	codes  []int32
-	newest *time.Time // time of the newest record, if the clock of an op is behind it
+	newest *time.Time // time of the newest record; set if the time of an op is behind it
 }
 
-// applyAnswer sets the Err of each op that was sent. The mark is the one that the database had at
-// the time of the answer; see [freshParts].
+// applyAnswer sets the Err of each op that was sent. mark is the database's mark at the time of the
+// answer; see [freshParts].
 func (b *batch) applyAnswer(a answer, mark string, f *freshParts) error {
 	if len(a.codes) != len(b.ops) {
 		return fmt.Errorf("petrigate_commit answered for %d of %d ops", len(a.codes), len(b.ops))

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Commit implements [backend.Backend]. It takes one round trip: it calls the function
-// petrigate_commit, which is a transaction by itself. Therefore no lock is held while this process
+// Commit implements [backend.Backend]. It takes one round trip: a call of the function
+// petrigate_commit, which is a transaction of its own. Therefore no lock is held while this process
 // is slow, and a dying process leaves no lock behind.
 //
 // The isolation level is READ COMMITTED: each statement of the function sees everything committed
@@ -25,8 +25,8 @@ import (
 //   - Used approvals, by SELECT FOR UPDATE in ID order.
 //   - Existing parts, by SELECT FOR UPDATE, ordered by scope and name. If another transaction
 //     has just changed the row, PostgreSQL returns the new version. Parts that the
-//     whole batch only reads are locked by SELECT FOR SHARE, in the same order, so that
-//     transactions that only read them do not wait for each other.
+//     batch only reads are locked by SELECT FOR SHARE, in the same order, so that transactions
+//     that only read them do not wait for each other.
 //   - Missing parts have no row to lock, so a row with version 0 is inserted first, in the same
 //     order. A transaction that inserts the same row waits for the end of this transaction, and
 //     then finds a row with another version. If a row is removed between the two steps, it is
@@ -41,9 +41,9 @@ import (
 // locking one, but never the reverse. Each writer has its own chain of records, so processes wait
 // for each other only if they share a part.
 //
-// An op on a part is stale if an earlier op of the batch on the same part was refused: it was
-// decided on a state that never existed, and another process may have written a version with the
-// same number.
+// An op on a part is stale if an earlier op of the batch on the same part was refused. The
+// stale op was decided on a state that never existed, and another process may have written a
+// version with the same number.
 func (d *DB) Commit(ctx context.Context, ops []*backend.Op) error {
 	return d.commit(ctx, "committing to", ops, nil)
 }
@@ -73,7 +73,7 @@ func (d *DB) commit(ctx context.Context, doing string, ops []*backend.Op, change
 	case diskFull(err):
 		d.space.noteFull(backend.Largest(ops))
 	case errors.As(err, &u):
-		d.health.set(d.wrap(doing, u.cause)) // record only the cause, because the outcome is uncertain for this commit only; later operations that fail with the recorded error certainly have no effect
+		d.health.set(d.wrap(doing, u.cause)) // record only the cause: the outcome of this commit is uncertain, but later operations that fail with the recorded error certainly have no effect
 	default:
 		d.health.set(d.wrap(doing, err))
 	}
@@ -81,8 +81,8 @@ func (d *DB) commit(ctx context.Context, doing string, ops []*backend.Op, change
 }
 
 // lockWriter locks the writer, unless the database is unavailable. If the database becomes
-// unavailable while lockWriter waits, it unlocks the writer and waits for the next probe. The
-// caller must call unlock and cancel.
+// unavailable while lockWriter waits, it unlocks the writer and waits for the next probe. If err is
+// nil, the caller must unlock the writer and call cancel.
 func (d *DB) lockWriter(ctx context.Context, doing string) (within context.Context, cancel context.CancelFunc, err error) {
 	// A sent commit continues after its caller has given up, because otherwise its outcome would be
 	// unknown.

@@ -58,7 +58,7 @@ func hint(dsn string, err error) string {
 	return ""
 }
 
-// describe returns a description of the database without secrets.
+// describe returns a description of the configured database, without secrets.
 func describe(c *pgx.ConnConfig) string {
 	at := c.Host
 	if !strings.HasPrefix(at, "/") {
@@ -67,7 +67,8 @@ func describe(c *pgx.ConnConfig) string {
 	return fmt.Sprintf("the PostgreSQL database %q at %s", c.Database, at)
 }
 
-// Describe returns a description of a database for messages, without secrets.
+// Describe returns a description of the database with the given DSN for messages. It contains no
+// secrets.
 func Describe(dsn string) (string, error) {
 	c, err := parse(Options{DSN: dsn, Timeout: time.Second})
 	if err != nil {

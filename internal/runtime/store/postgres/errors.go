@@ -30,7 +30,7 @@ var explanations = map[string]string{
 	"42883": "the tables do not exist, or are not in the search_path",
 }
 
-// explain adds advice to errors with a known cause.
+// explain prefixes an error with an explanation if its cause is known.
 func explain(err error) error {
 	if why, known := explanations[sqlState(err)]; known {
 		return fmt.Errorf("%s: %w", why, err)
@@ -38,7 +38,8 @@ func explain(err error) error {
 	return err
 }
 
-// connectionLost reports whether err concerns only one connection, so another one may succeed.
+// connectionLost reports whether err concerns only one connection, so that another connection may
+// succeed.
 func connectionLost(err error) bool {
 	var p *pgconn.PgError
 	switch {

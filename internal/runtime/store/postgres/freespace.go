@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// freeSpace tracks whether the database's disk is full. If a decision did not fit, smaller ones may
-// still fit, so calls are still tried. However, the database does not count as ready until the
-// failed decision would fit.
+// freeSpace tracks whether the database's disk is full. After a decision has not fit, calls are
+// still tried, because smaller decisions may fit. However, the database counts as ready only once
+// the failed decision would fit.
 type freeSpace struct {
 	needed atomic.Int64 // size in bytes of the largest op that did not fit, or 0 if the space was sufficient
 	trial  sync.Mutex   // held while free space is tested
@@ -23,7 +23,7 @@ func diskFull(err error) bool {
 	return isDefinite(err) && sqlState(err) == "53100"
 }
 
-// noteFull records that n bytes did not fit on the disk, so that ready tests for that much space.
+// noteFull records that n bytes did not fit on the disk, so that check tests for that much space.
 func (r *freeSpace) noteFull(n int) {
 	for {
 		most := r.needed.Load()
@@ -36,7 +36,7 @@ func (r *freeSpace) noteFull(n int) {
 // check returns an error if there is still not enough space for the op that did not fit. It writes
 // the same number of bytes to a new table and rolls back, which frees the space immediately. In an
 // existing table, the rows of a failed transaction would remain until a vacuum. If the database
-// user lacks the privilege to create tables, ready returns nil, and the next decision shows whether
+// user lacks the privilege to create tables, check returns nil, and the next decision shows whether
 // there is enough space.
 func (r *freeSpace) check(ctx context.Context, w *writer) error {
 	if r.needed.Load() == 0 {

@@ -98,7 +98,7 @@ func (l *listener) dial(ctx context.Context) (*pgx.Conn, error) {
 	return conn, nil
 }
 
-// changeCount returns how many times approvals and stops have changed.
+// changeCount returns the number of changes to approvals and stops so far.
 func (l *listener) changeCount(ctx context.Context, conn *pgx.Conn) (n int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, l.db.timeout)
 	defer cancel()
@@ -106,7 +106,7 @@ func (l *listener) changeCount(ctx context.Context, conn *pgx.Conn) (n int64, er
 	return n, err
 }
 
-// waitForNotification waits for a notification, but at most for the polling interval.
+// waitForNotification waits for a notification for at most the polling interval.
 func waitForNotification(ctx context.Context, conn *pgx.Conn, poll time.Duration) error {
 	within, cancel := context.WithTimeout(ctx, poll)
 	defer cancel()

@@ -10,7 +10,7 @@ import (
 func (d *DB) Load(ctx context.Context, ids ...backend.PartID) ([]backend.Part, error) {
 	one := &loadCall{ids: ids, ended: make(chan struct{})}
 	if d.loads.add(one) {
-		go d.loadAll(context.WithoutCancel(ctx)) // the load continues even if this caller gives up, because others may wait for it
+		go d.loadAll(context.WithoutCancel(ctx)) // the load continues even if this caller gives up, because other callers may be waiting for it
 	}
 	select {
 	case <-one.ended:

@@ -7,9 +7,9 @@ import (
 )
 
 // loadQueue holds the calls to [DB.Load] that wait while a round trip is in progress. All waiting
-// calls share the next round trip, which takes hardly longer than one for a single call. This helps
-// if clients move between replicas, because each tool call then begins with a load. If no round
-// trip is in progress, a call is sent immediately.
+// calls share the next round trip, which takes barely longer than a round trip for a single call.
+// This helps if clients move between replicas, because each tool call then begins with a load. If
+// no round trip is in progress, a call is sent immediately.
 type loadQueue struct {
 	mu      sync.Mutex
 	running bool
@@ -38,7 +38,7 @@ func (l *loadQueue) add(one *loadCall) (first bool) {
 	return first
 }
 
-// next removes the next calls to [DB.Load] from the queue, and returns these calls with the IDs of
+// next removes the next calls to [DB.Load] from the queue. It returns these calls and the IDs of
 // all parts that they load. If no calls are waiting, it returns nil, and the queue becomes idle.
 func (l *loadQueue) next() (some []*loadCall, ids []backend.PartID) {
 	l.mu.Lock()

@@ -57,8 +57,8 @@ func (d *DB) setUp(ctx context.Context, o Options) error {
 	return w.probe(ctx)
 }
 
-// Ready implements [backend.Backend]. If the database has failed, Ready requests a probe, but it
-// does not wait for the probe if the database timed out.
+// Ready implements [backend.Backend]. If the database is unavailable, Ready requests a probe. It
+// waits briefly for the probe, unless the last operation timed out.
 func (d *DB) Ready(ctx context.Context) error {
 	if d.writer.closed.Load() {
 		return d.wrap("trying", errClosed)

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// forEachRow runs a query, scans every row of the result into the given variables, and calls f after each
-// scan.
+// forEachRow runs a query. It scans each row of the result into the given variables, and then calls
+// f.
 func (d *DB) forEachRow(ctx context.Context, columns []any, f func(), sql string, args ...any) error {
 	rows, err := d.pool.Query(ctx, sql, args...)
 	if err != nil {
@@ -85,9 +85,8 @@ func idColumns(ids []backend.PartID) (scopes []string, names [][]byte) {
 
 const versionsSQL = `SELECT coalesce(p.version, 0), coalesce(` + markSQL + `, '')` + eachPartSQL
 
-// Versions implements [backend.Backend]. The version of a part of the state is negative if the part
-// was not read since the last server crash, so that a process that read the part earlier reads it
-// again; see [freshParts].
+// Versions implements [backend.Backend]. It negates the version of a part of the state that is not
+// fresh, so that the caller reads the part again; see [freshParts].
 func (d *DB) Versions(ctx context.Context, ids ...backend.PartID) (versions []int64, err error) {
 	scopes, names := idColumns(ids)
 	err = d.readCurrent(ctx, len(ids), func(ctx context.Context) (mark string, err error) {

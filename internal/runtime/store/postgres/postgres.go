@@ -5,7 +5,7 @@
 // A commit takes one round trip (see [DB.Commit]): the function petrigate_commit compares versions
 // and writes everything in one transaction. Each process is a writer with its own chain of records.
 // The writer's row contains a commit count and a fencing token, so PostgreSQL refuses a commit that
-// was sent twice or that arrives after the process has given it up. If a connection breaks during a
+// was sent twice or that arrives after the process has given up on it. If a connection breaks during a
 // commit, petrigate_resume returns whether the commit took effect.
 //
 // Main types: [DB] is the backend, writer commits, batch encodes ops, health tracks whether the
@@ -31,8 +31,8 @@ import (
 
 // Options configures a [DB]. DSN is required.
 type Options struct {
-	DSN     string        // URL or keywords; settings that are missing come from PGHOST, PGPASSWORD and so on
-	NoSync  bool          // whether commits never wait for the disk, not even commits that admit a call
+	DSN     string        // URL or keywords; missing settings are taken from PGHOST, PGPASSWORD and so on
+	NoSync  bool          // if true, no commit waits for the disk, not even one that admits a call
 	Timeout time.Duration // timeout for each commit and for each page that is read; defaults to five seconds
 	Poll    time.Duration // interval between polls for changes made by other processes; defaults to one second
 }
@@ -55,8 +55,8 @@ type DB struct {
 
 var _ backend.Backend = (*DB)(nil)
 
-// Merges implements [backend.Backend]. It returns false, because a row contains a whole part of the
-// state.
+// Merges implements [backend.Backend]. It returns false, because a row always contains a whole part
+// of the state.
 func (d *DB) Merges() bool { return false }
 
 // Writer implements [backend.Backend].

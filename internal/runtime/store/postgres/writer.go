@@ -49,10 +49,10 @@ func (w *writer) lock(ctx context.Context) error {
 
 func (w *writer) unlock() { <-w.sem }
 
-// maxAttempts bounds the number of attempts per commit as long as the database answers.
+// maxAttempts bounds the number of attempts per commit while the database responds.
 const maxAttempts = 8
 
-// Errors of one attempt to commit.
+// Errors that a single attempt to commit can return.
 var (
 	errLost   = errors.New("the connection was lost, and the commit's outcome is unknown")
 	errClosed = errors.New("it was closed")
@@ -60,8 +60,8 @@ var (
 )
 
 // commit commits ops. If change is not nil, commit calls it to modify the batch before sending it.
-// If the connection breaks, commit asks the database whether the commit took effect and, if so, for
-// the answer. If the database does not reply in time, commit returns [backend.ErrUncertain].
+// If the connection breaks, commit asks the database for the outcome of the commit. If the database
+// does not reply in time, commit returns [backend.ErrUncertain].
 func (w *writer) commit(ctx context.Context, ops []*backend.Op, change func(*batch)) error {
 	var open *batch
 	for n := 1; ; n++ {
@@ -220,7 +220,7 @@ func (w *writer) resume(ctx context.Context) (committed bool, codes []int32, err
 	return committed, codes, nil
 }
 
-// probe makes a write without data to check whether the database is writable.
+// probe checks whether the database is writable. It calls resume, which writes to the database.
 func (w *writer) probe(ctx context.Context) error {
 	if err := w.lock(ctx); err != nil {
 		return err

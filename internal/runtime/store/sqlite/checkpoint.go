@@ -13,7 +13,7 @@ type Options struct {
 	Export Export // receives the records of older schemas; if nil, these records are dropped
 
 	// The following fields are for tests with disks that lose power.
-	Driver, System string // database/sql driver and its file system; if empty, the default ones
+	Driver, System string // database/sql driver and its file system; if empty, the defaults are used
 }
 
 // Checkpoint is an open database. It is safe for concurrent use.

@@ -15,8 +15,8 @@ import (
 	"github.com/petrigate/petrigate/internal/safefile"
 )
 
-// connection manages the writing connection, which is replaced if another file has taken the
-// database's name, and after errors that the connection itself may have caused.
+// connection manages the writing connection. It replaces the connection if another file has taken
+// the database's name, and after an error that the connection itself may have caused.
 type connection struct {
 	path   string
 	dialer dialer
@@ -90,7 +90,8 @@ func (c *connection) attach() error {
 	return err
 }
 
-// connect opens a connection. If same is false, another file has replaced the previous one, if any.
+// connect opens a connection. same tells whether the file with the database's name is still the one
+// that was used before.
 func (c *connection) connect(same bool) error {
 	if err := c.create(); err != nil {
 		return err

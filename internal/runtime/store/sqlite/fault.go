@@ -25,7 +25,7 @@ func Locked(err error) bool {
 	return c == lib.SQLITE_BUSY || c == lib.SQLITE_LOCKED
 }
 
-// broken reports whether the connection may have caused err, so a new one may succeed.
+// broken reports whether the connection may have caused err, so that a new connection may succeed.
 func broken(err error) bool {
 	switch resultCode(err) {
 	case lib.SQLITE_BUSY, lib.SQLITE_FULL:

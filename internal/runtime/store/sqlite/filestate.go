@@ -6,9 +6,9 @@ import (
 	"os"
 )
 
-// fileState measures the progress of the database file itself, without its write-ahead log. It
-// decreases only if an older copy has overwritten the file. Open connections would then mix the
-// contents of the two files without noticing.
+// fileState is a measure of the progress of the database file itself, without its write-ahead log.
+// The measure decreases only if an older copy has overwritten the file. Open connections would then
+// mix the contents of the two files without noticing.
 type fileState struct {
 	counter, pages uint32
 	step           int64 // last log step that the file contains
@@ -41,8 +41,8 @@ func (i fileState) olderThan(j fileState) bool {
 	return i.step < j.step || i.counter < j.counter || i.counter == j.counter && i.pages < j.pages
 }
 
-// unchanged reports whether the file infos a and b have the same modification time and size, so
-// that the database file was not written in between.
+// unchanged reports whether the file infos a and b have the same modification time and size. If so,
+// the database file was not written in between.
 func unchanged(a, b os.FileInfo) bool {
 	return a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }

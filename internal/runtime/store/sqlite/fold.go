@@ -17,7 +17,7 @@ type Clock struct {
 	Ahead  int64 // value of Latest when the kill switch was last used, or Told if that is later
 }
 
-// Newest returns the newest reliable time. No call may be admitted long before this time.
+// Newest returns the newest reliable time. A call must not be admitted much earlier than this time.
 func (c Clock) Newest() time.Time {
 	if c.Latest > c.Ahead {
 		return time.UnixMicro(c.Latest)

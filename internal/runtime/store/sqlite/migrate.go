@@ -58,7 +58,7 @@ func (c *connection) upgrade() (shrinks bool, err error) {
 	return shrinks, err
 }
 
-// exportRecords exports the records of an older schema, which stored them in a table, to the log.
+// exportRecords exports to the log the records of an older schema, which stored them in a table.
 func (c *connection) exportRecords() ([]Segment, error) {
 	total, err := c.link.number("SELECT count(*) FROM record")
 	if err != nil || c.export == nil {

@@ -11,7 +11,7 @@ type Place struct {
 	ID      string   // ID of the database
 	Step    uint64   // last step that the database contains
 	Hash    [32]byte // hash of that step
-	Segment uint64   // number of the segment that contains the end of the step: the number of the last step before the segment
+	Segment uint64   // segment that contains the end of the step, identified by the number of the last step before the segment
 	Offset  int64    // end of the step in the segment
 }
 

@@ -21,7 +21,7 @@ func (c *Checkpoint) Read(f func(r Reading) error) error {
 // Place returns the position in the log of the last step that the database contains.
 func (r Reading) Place() (Place, error) { return readPlace(r.link) }
 
-// Clock returns the times derived from the records; see the type [Clock].
+// Clock returns the database's [Clock].
 func (r Reading) Clock() (c Clock, err error) {
 	const all = `SELECT coalesce((SELECT value FROM counter WHERE name = 'latest'), 0),
   coalesce((SELECT value FROM counter WHERE name = 'told'), 0), coalesce((SELECT value FROM counter WHERE name = 'ahead'), 0)`

@@ -21,7 +21,7 @@ var schema = migration.Load(files)
 const application = 0x50747269
 
 // minVersion is the oldest SQLite version that does not lose data if two connections write and
-// checkpoint.
+// checkpoint concurrently.
 var minVersion = [3]int{3, 51, 3}
 
 // checkVersion returns an error if the SQLite version is too old.

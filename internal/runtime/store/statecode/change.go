@@ -17,11 +17,10 @@ type Change struct {
 	Spent bool     // whether a grant was used
 }
 
-// AppendSessionChange appends the changes made to the part of the state that belongs to a session,
-// since the same process last wrote this part under the same policy. The changes form a JSON object
-// that contains members of the part, the changed nets by name, and the changed calls by number. A
-// null means that a net is back in its initial state or that a call has ended. [Merge] applies the
-// changes to the part.
+// AppendSessionChange appends the changes to a session's part of the state since this process last
+// wrote the part under the same policy. The changes form a JSON object that contains members of the
+// part, the changed nets by name, and the changed calls by number. A null means that a net is back
+// in its initial state or that a call has ended. [Merge] applies the changes to the part.
 func (c *Codec) AppendSessionChange(dst []byte, s *gate.State, i Info, p Processes, change *Change) ([]byte, error) {
 	e := encoder{Codec: c, dst: dst}
 	e.text(`{"v":` + formVersion(s, i.Writer, p))
@@ -79,7 +78,7 @@ func (e *encoder) changedNets(s *gate.State, change *Change) {
 // followed by the nets and the calls.
 var order = []string{"v", "policy", "principal", "since", "owner", "writer", "ended", "about", "last", "spent", "would"}
 
-// defaults contains the default values of members, which are not written.
+// defaults contains the default values of members. A member with its default value is not written.
 var defaults = map[string]string{"ended": "false", "last": "0", "would": "[0,0]"}
 
 var errMerge = errors.New("a state change is damaged")

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// part decodes a part of a state and the part's value rows (see [Codec.RowName]). If session is true,
-// the part belongs to a session.
+// part decodes a part of a state and the part's value rows (see [Codec.RowName]). If session is
+// true, the part belongs to a session.
 func (d *decoder) part(data []byte, values map[string][]byte, session bool) {
 	if err := rawjson.Check(data, maxDepth); err != nil {
 		d.err = fmt.Errorf("%s: invalid JSON: %w", d.subject, err)
@@ -40,8 +40,8 @@ func (d *decoder) part(data []byte, values map[string][]byte, session bool) {
 	}
 }
 
-// checkRows records an error if there is a value row (see [Codec.RowName]) for a net that the part of
-// the state lacks.
+// checkRows records an error if there is a value row (see [Codec.RowName]) for a net that the part
+// of the state lacks.
 func (d *decoder) checkRows(nets []byte, values map[string][]byte) {
 	for row := range values {
 		name, _, ok := cutRow(row)
@@ -52,8 +52,8 @@ func (d *decoder) checkRows(nets []byte, values map[string][]byte) {
 	}
 }
 
-// cutRow splits the name of a value row (see [Codec.RowName]) into the net's name and the value of its
-// key.
+// cutRow splits the name of a value row (see [Codec.RowName]) into the net's name and the value of
+// its key.
 func cutRow(row string) (net, key string, ok bool) {
 	end := rawjson.Skip([]byte(row), 0)
 	if end < 0 {
@@ -149,7 +149,7 @@ func (d *decoder) call(value []byte) {
 	d.state.Last = last
 }
 
-// name decodes one of a call's names.
+// name decodes a [gate.Name] of a call.
 func (d *decoder) name(where string, value []byte) (n gate.Name) {
 	var parts [3][]byte
 	if d.tuple(where, value, parts[:]) {
@@ -241,9 +241,9 @@ func (d *decoder) net(i int, value []byte, rows map[string][]byte) {
 	d.state.Nets[i] = data
 }
 
-// values decodes a net's value rows (see [Codec.RowName]). It first clears the net's own state, because
-// Apply would otherwise drop a value whose state equals the net's state now, although the two
-// differed when the row was written.
+// values decodes a net's value rows (see [Codec.RowName]). It first clears the net's own state,
+// because Apply drops a value whose state equals the net's own. The two may be equal now although
+// they differed when the row was written.
 func (d *decoder) values(where string, i int, base *gate.NetData, rows map[string][]byte) *gate.Values {
 	n := &d.Codec.nets[i]
 	d.state.Nets[i] = &gate.NetData{}
@@ -349,7 +349,7 @@ func (d *decoder) shadow(where string, n *net, value []byte) *gate.ShadowData {
 func (d *decoder) marking(where string, n *net, value []byte) []int {
 	m := make([]int, len(n.start.Marking))
 	if n.placeholder {
-		m[0] = 1 // use any marking other than the initial one
+		m[0] = 1 // any marking other than the initial one will do
 		return m
 	}
 	d.object(where, value, func(key string, value []byte) bool {

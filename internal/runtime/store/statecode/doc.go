@@ -1,9 +1,10 @@
 // Package statecode encodes and decodes the gate's states as JSON, in parts: the part of a session,
 // the part that a principal's sessions share, and the part that all sessions share. A part is a
-// JSON object, plus a row for each value of a key whose state differs from the net's general state.
+// JSON object, plus a row for each value of a net's key if the net's state for this value differs
+// from its general state.
 //
-// Nets, places and transitions are identified by name. Only nets that have moved are written, so a
-// new session's part is tiny. Unknown or damaged content causes an error that names the part and
+// Nets, places and transitions are identified by name. Nets in their initial states are not written, so
+// a new session's part is tiny. Unknown or damaged content causes an error that names the part and
 // the net; the package never guesses.
 //
 // A part that was written under another policy is decoded with a codec for the old nets (see

@@ -27,8 +27,9 @@ func (p Processes) processFor(call uint64, writer string) string {
 	return process
 }
 
-// formVersion returns the format version of a session's part of the state. Version 2 makes older
-// programs refuse the part, because they would ignore which processes admitted the calls.
+// formVersion returns the format version of a session's part of the state. Version 2 means that the
+// part names processes that admitted calls. Older programs would ignore these names, so they must
+// refuse the part.
 func formVersion(s *gate.State, writer string, p Processes) string {
 	for number := range s.Calls {
 		if p.processFor(number, writer) != "" {

@@ -121,8 +121,8 @@ func (p *Proxy) accept() {
 	}
 }
 
-// applies reports whether the current mode is one of the given modes. It resets a mode that applies
-// only once.
+// applies reports whether one of the given modes is in effect. If so, and if the mode applies only
+// once, applies resets it.
 func (p *Proxy) applies(modes ...Mode) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -171,8 +171,8 @@ func (p *Proxy) forwardRequests(client, server net.Conn) {
 	}
 }
 
-// pass writes data to one side, unless the mode is Hold. It returns false if the connection must
-// end, because the mode is Refuse or the given mode, or because the write failed.
+// pass writes data to one side and reports whether the connection continues. In mode Hold, it drops
+// the data. In mode Refuse and in the given mode, it returns false without writing.
 func (p *Proxy) pass(to net.Conn, data []byte, cut Mode) bool {
 	switch {
 	case p.applies(cut, Refuse):
