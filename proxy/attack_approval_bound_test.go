@@ -51,12 +51,12 @@ func TestReloadWhilePending(t *testing.T) {
 
 		s = proxytest.Start(t, proxytest.OperatorSetup(proxytest.ParkAtOnce))
 		c = s.Connect(l, "")
-		parked := c.Parked("deploy", `{}`)
+		parked := c.Parks("deploy", `{}`)
 		if err := answer(s, parked, "cli", true); err != nil {
 			t.Fatal(err)
 		}
 		reload(s, other)
-		if again := c.Parked("deploy", `{}`); again == parked {
+		if again := c.Parks("deploy", `{}`); again == parked {
 			t.Error("a consent under one policy counts under another")
 		}
 		s.Executed("deploy", 0)
@@ -91,12 +91,12 @@ func TestSwappedWhilePending(t *testing.T) {
 		s := proxytest.Start(t, proxytest.OperatorSetup(proxytest.ParkAtOnce))
 		c := s.Connect(l, "")
 		s.AwaitSubscribed()
-		parked := c.Parked("deploy", `{}`)
+		parked := c.Parks("deploy", `{}`)
 		if err := answer(s, parked, "cli", true); err != nil {
 			t.Fatal(err)
 		}
 		swap(s, c)
-		if again := c.Parked("deploy", `{}`); again == parked {
+		if again := c.Parks("deploy", `{}`); again == parked {
 			t.Error("the consent counts for another tool")
 		}
 		s.Executed("deploy", 0)
@@ -122,12 +122,12 @@ func TestNearlyTheCall(t *testing.T) {
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 		s := proxytest.Start(t, proxytest.OperatorSetup(proxytest.ParkAtOnce))
 		c := s.Connect(l, "")
-		id := c.Parked("deploy", shown)
+		id := c.Parks("deploy", shown)
 		if err := answer(s, id, "cli", true); err != nil {
 			t.Fatal(err)
 		}
 		for _, other := range others {
-			if again := c.Parked("deploy", other); again == id {
+			if again := c.Parks("deploy", other); again == id {
 				t.Errorf("%s runs by the consent to %s", other, shown)
 			}
 		}
@@ -170,7 +170,7 @@ func TestConsentElsewhere(t *testing.T) {
 		var logs [2]testserver.Log
 		set := func(channels ...string) proxytest.Setup {
 			return proxytest.Setup{Rules: rules, Server: testserver.Options{Tools: []testserver.Tool{proxytest.PlainTool("other")}, Capabilities: proxytest.AllCapabilities, Methods: map[string]testserver.Method{
-				"prompts/list": proxytest.Returns(`{"prompts":[{"name":"same"}]}`), "prompts/get": proxytest.Returns(`{"messages":[]}`),
+				"prompts/list": proxytest.ConstantMethod(`{"prompts":[{"name":"same"}]}`), "prompts/get": proxytest.ConstantMethod(`{"messages":[]}`),
 			}}, Change: func(o *proxy.Options) {
 				o.Upstreams[0].Name = "c"
 				o.Upstreams = append(o.Upstreams, proxytest.ServeTools(t, "a", &logs[0], proxytest.PlainTool("same")), proxytest.ServeTools(t, "b", &logs[1], proxytest.PlainTool("same")))
@@ -179,11 +179,11 @@ func TestConsentElsewhere(t *testing.T) {
 		}
 		s := proxytest.Start(t, set("cli"))
 		c := s.Connect(l, "")
-		id := c.Parked("a_same", `{}`)
+		id := c.Parks("a_same", `{}`)
 		if err := answer(s, id, "cli", true); err != nil {
 			t.Fatal(err)
 		}
-		if again := c.Parked("b_same", `{}`); again == id {
+		if again := c.Parks("b_same", `{}`); again == id {
 			t.Error("the consent counts at another upstream")
 		}
 		c.Request("prompts/get", `"name":"same","arguments":{}`)
@@ -201,7 +201,7 @@ func TestConsentElsewhere(t *testing.T) {
 		o := q
 		o.Tool = "b_same"
 		answeredForNothing(o, proxytest.Approve)
-		if r := c.Request("prompts/get", `"name":"same","arguments":{}`+q.With(proxytest.Approve)); proxytest.Member(r.Result, "messages") != "" {
+		if r := c.Request("prompts/get", `"name":"same","arguments":{}`+q.ReplyParams(proxytest.Approve)); proxytest.Member(r.Result, "messages") != "" {
 			t.Errorf("%s", r.Raw)
 		}
 		if n := logs[0].Executed("") + logs[1].Executed(""); n != 1 || s.Received("prompts/get") != "" {
@@ -227,7 +227,7 @@ func TestConsentOfAnother(t *testing.T) {
 		s.ServeWith(proxy.Access{Tokens: tokens})
 		ann, bob := connect(s, "ann", proxytest.CanElicit), connect(s, "bob", proxytest.CanElicit)
 		q := ann.Asks("deploy", `{}`)
-		theirs := q.At(bob)
+		theirs := q.ReceivedBy(bob)
 		if l.Modern {
 			answeredForNothing(theirs, proxytest.Approve)
 		} else {
@@ -243,7 +243,7 @@ func TestConsentOfAnother(t *testing.T) {
 		s = proxytest.Start(t, proxytest.OperatorSetup(proxytest.ParkAtOnce))
 		s.ServeWith(proxy.Access{Tokens: tokens})
 		ann, bob = connect(s, "ann", "{}"), connect(s, "bob", "{}")
-		id := ann.Parked("deploy", `{}`)
+		id := ann.Parks("deploy", `{}`)
 		if err := answer(s, id, "cli", true); err != nil {
 			t.Fatal(err)
 		}
@@ -254,7 +254,7 @@ func TestConsentOfAnother(t *testing.T) {
 			bob.Await("404", func(m proxytest.Message) bool { return m.Status == 404 })
 			bob.Session = own
 		}
-		if again := bob.Parked("deploy", `{}`); again == id {
+		if again := bob.Parks("deploy", `{}`); again == id {
 			t.Error("the consent of one counts for another")
 		}
 		s.Executed("deploy", 0)
@@ -322,7 +322,7 @@ func TestClockJumps(t *testing.T) {
 			c := s.Connect(l, "")
 			id := func(n int) (args, id string) {
 				args = fmt.Sprintf(`{"n":%d}`, n)
-				return args, c.Parked("deploy", args)
+				return args, c.Parks("deploy", args)
 			}
 			open, openID := id(1)
 			approved, approvedID := id(2)
@@ -336,7 +336,7 @@ func TestClockJumps(t *testing.T) {
 			c.Must("deploy", used)
 			now.Move(jump)
 			s.Executed("deploy", 1)
-			if again := c.Parked("deploy", used); again == usedID {
+			if again := c.Parks("deploy", used); again == usedID {
 				t.Error("a consent is good twice")
 			}
 			if jump > 0 {
@@ -344,13 +344,13 @@ func TestClockJumps(t *testing.T) {
 					if err := answer(s, id, "cli", true); err == nil {
 						t.Errorf("%s was answered a day too late", args)
 					}
-					if again := c.Parked("deploy", args); again == id {
+					if again := c.Parks("deploy", args); again == id {
 						t.Errorf("%s is good a day too late", args)
 					}
 				}
 				now.Move(-jump) // nothing is revived when the clock goes back
 				for args, id := range map[string]string{open: openID, approved: approvedID, denied: deniedID} {
-					if again := c.Parked("deploy", args); again == id {
+					if again := c.Parks("deploy", args); again == id {
 						t.Errorf("%s is back", args)
 					}
 				}
@@ -360,11 +360,11 @@ func TestClockJumps(t *testing.T) {
 			if r := c.Do("deploy", denied); r.Decision("decision") != "refuse" {
 				t.Errorf("a denial is over before its time: %s", r.Raw)
 			}
-			if again := c.Parked("deploy", open); again != openID {
+			if again := c.Parks("deploy", open); again != openID {
 				t.Errorf("asked anew: %s", again)
 			}
 			c.Must("deploy", approved) // once
-			if again := c.Parked("deploy", approved); again == approvedID {
+			if again := c.Parks("deploy", approved); again == approvedID {
 				t.Error("a consent is good twice")
 			}
 			now.Move(day + 15*time.Minute)

@@ -38,7 +38,7 @@ func newCrowd(s *proxytest.Site, now *proxytest.Clock) *crowd {
 			if n%50 == 0 {
 				now.Move(time.Minute) // the rate of questions is limited
 			}
-			ids = append(ids, c.Parked("deploy", fmt.Sprintf(`{"n":%d}`, n)))
+			ids = append(ids, c.Parks("deploy", fmt.Sprintf(`{"n":%d}`, n)))
 		}
 		w.clients, w.ids = append(w.clients, c), append(w.ids, ids)
 	}
@@ -76,7 +76,7 @@ func TestThousandPending(t *testing.T) {
 		}
 		c.Blocked("danger")
 		args := fmt.Sprintf(`{"leg":%q}`, l.Name)
-		id := c.Parked("deploy", args)
+		id := c.Parks("deploy", args)
 		if err := answer(s, id, "web", true); err != nil {
 			t.Fatal(err)
 		}

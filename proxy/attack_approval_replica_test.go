@@ -17,7 +17,7 @@ func TestParkedRedemptionsElsewhere(t *testing.T) {
 	}
 	for round := range 5 {
 		args := fmt.Sprintf(`{"n":%d}`, round)
-		id := f.Clients[round%3].Parked("deploy", args)
+		id := f.Clients[round%3].Parks("deploy", args)
 		if err := answer(f.Sites[(round+1)%3], id, "cli", true); err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +70,7 @@ func TestForgedElsewhere(t *testing.T) {
 			}
 		}
 	}
-	if r := q.At(f.Clients[2]).Answer(proxytest.Approve); r.Result == nil || r.IsError() {
+	if r := q.ReceivedBy(f.Clients[2]).Answer(proxytest.Approve); r.Result == nil || r.IsError() {
 		t.Errorf("%s", r.Raw)
 	}
 	f.Sites[0].Executed("deploy", 1)
@@ -83,14 +83,14 @@ func TestOtherPolicyElsewhere(t *testing.T) {
 	t.Parallel()
 	f := proxytest.NewFleet(t, proxytest.SharedDatabase(t), proxytest.OperatorSetup(proxytest.ParkAtOnce))
 	f.Clients[0].Capabilities = "{}"
-	id := f.Clients[0].Parked("deploy", `{}`)
+	id := f.Clients[0].Parks("deploy", `{}`)
 	if err := answer(f.Sites[1], id, "cli", true); err != nil {
 		t.Fatal(err)
 	}
 	f.Setup.Rules = "require human-approval before deploy\nblock read\n"
 	newer := f.Add()
 	newer.Capabilities = "{}"
-	if again := newer.Parked("deploy", `{}`); again == id {
+	if again := newer.Parks("deploy", `{}`); again == id {
 		t.Error("the consent counts under another policy")
 	}
 	f.Sites[0].Executed("deploy", 0)

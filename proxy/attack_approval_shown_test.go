@@ -102,7 +102,7 @@ func TestDeceptions(t *testing.T) {
 				}
 				back := q.Call
 				if l.Modern {
-					back = c.CallWith("deploy", args, "", `,"x-reason":`+value+q.With(proxytest.Decline))
+					back = c.CallWith("deploy", args, "", `,"x-reason":`+value+q.ReplyParams(proxytest.Decline))
 				}
 				shownSafely(t, "the model", c.Reply(back).Text())
 			}

@@ -62,7 +62,7 @@ func TestSpellings(t *testing.T) {
 func TestNotificationsOfAnything(t *testing.T) {
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 		s := proxytest.Start(t, proxytest.Setup{Policy: proxytest.NetPolicy(t), Server: testserver.Options{Capabilities: proxytest.AllCapabilities, Methods: map[string]testserver.Method{
-			"prompts/get": proxytest.Returns(`{"messages":[]}`), "resources/read": proxytest.Returns(`{"contents":[]}`), "completion/complete": proxytest.Returns(`{"completion":{"values":[]}}`),
+			"prompts/get": proxytest.ConstantMethod(`{"messages":[]}`), "resources/read": proxytest.ConstantMethod(`{"contents":[]}`), "completion/complete": proxytest.ConstantMethod(`{"completion":{"values":[]}}`),
 		}}})
 		c := s.Connect(l, "")
 		c.Must("safe", `{}`)
@@ -205,10 +205,10 @@ func TestNothingToSteerWith(t *testing.T) {
 func TestStatusIsOurs(t *testing.T) {
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 		s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Capabilities: proxytest.AllCapabilities, Methods: map[string]testserver.Method{
-			"resources/list":           proxytest.Returns(`{"resources":[]}`),
-			"resources/templates/list": proxytest.Returns(`{"resourceTemplates":[{"uriTemplate":"petrigate://{x}"},{"uriTemplate":"{+all}"}]}`),
-			"resources/read":           proxytest.Returns(`{"contents":[],"of":"up"}`),
-			"prompts/get":              proxytest.Returns(`{"messages":[],"of":"up"}`),
+			"resources/list":           proxytest.ConstantMethod(`{"resources":[]}`),
+			"resources/templates/list": proxytest.ConstantMethod(`{"resourceTemplates":[{"uriTemplate":"petrigate://{x}"},{"uriTemplate":"{+all}"}]}`),
+			"resources/read":           proxytest.ConstantMethod(`{"contents":[],"of":"up"}`),
+			"prompts/get":              proxytest.ConstantMethod(`{"messages":[],"of":"up"}`),
 		}}})
 		c := s.Connect(l, "")
 		for _, uri := range []string{`petrigate://status`, `petrigate:\/\/status`, `\u0070etrigate://status`} {
@@ -345,7 +345,7 @@ func TestGateSeesWhatIsForwarded(t *testing.T) {
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 		var names []string
 		s := proxytest.Start(t, proxytest.Setup{Policy: seeing(t, &names), Server: testserver.Options{Capabilities: proxytest.AllCapabilities, Methods: map[string]testserver.Method{
-			"prompts/get": proxytest.Returns(`{"messages":[]}`), "resources/read": proxytest.Returns(`{"contents":[]}`),
+			"prompts/get": proxytest.ConstantMethod(`{"messages":[]}`), "resources/read": proxytest.ConstantMethod(`{"contents":[]}`),
 		}}})
 		c := s.Connect(l, "")
 		c.Request("prompts/get", `"name":"se\u0063ret","arguments":{"uri":"x"}`)

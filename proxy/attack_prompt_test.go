@@ -13,8 +13,8 @@ import (
 func TestPromptsOfOtherSpellings(t *testing.T) {
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 		s := proxytest.Start(t, proxytest.Setup{Policy: proxytest.BlockingPolicy(t, "prompt:up.secret"), Server: testserver.Options{Capabilities: proxytest.AllCapabilities, Methods: map[string]testserver.Method{
-			"prompts/list": proxytest.Returns(`{"prompts":[{"name":"open.one"},{"name":"se cret"},{"name":"secret"}],"x":1.0}`),
-			"prompts/get":  proxytest.Returns(`{"messages":[]}`),
+			"prompts/list": proxytest.ConstantMethod(`{"prompts":[{"name":"open.one"},{"name":"se cret"},{"name":"secret"}],"x":1.0}`),
+			"prompts/get":  proxytest.ConstantMethod(`{"messages":[]}`),
 		}}})
 		c := s.Connect(l, "")
 		for _, name := range []string{"Secret", "SECRET", "secret ", " secret", "secr\u200bet", "s\u0435cret", "secret.", "up.secret", "up_secret", "prompt:up.secret", "./secret", "hidden"} {

@@ -138,7 +138,7 @@ func TestServerForgets(t *testing.T) {
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 		var logs [2]testserver.Log
 		var other testserver.Log
-		v := &proxytest.Replaceable{}
+		v := &proxytest.ReplaceableUpstream{}
 		v.Server.Store(testserver.New(testserver.Options{Revisions: testserver.Legacy, Record: logs[0].Add, Tools: []testserver.Tool{proxytest.Runnable(testserver.Tool{Name: "push"}), proxytest.Runnable(testserver.Tool{Name: "old"})}}))
 		up := httptest.NewServer(v)
 		t.Cleanup(func() {
@@ -340,7 +340,7 @@ func TestNothingInOurName(t *testing.T) {
 		}
 		s := proxytest.Start(t, proxytest.Setup{Policy: proxytest.NetPolicy(t), Server: testserver.Options{
 			Revisions: era, Tools: append(testserver.Attack(), asks), Capabilities: proxytest.AllCapabilities,
-			Methods: map[string]testserver.Method{"prompts/get": proxytest.Returns(inside), "resources/read": proxytest.Returns(inside), "completion/complete": proxytest.Returns(inside)},
+			Methods: map[string]testserver.Method{"prompts/get": proxytest.ConstantMethod(inside), "resources/read": proxytest.ConstantMethod(inside), "completion/complete": proxytest.ConstantMethod(inside)},
 		}})
 		c := s.Connect(l, proxytest.CanElicit)
 		honest(t, "a result", c.Reply(c.Call("lie", `{"result":`+inside+`}`)).Raw)

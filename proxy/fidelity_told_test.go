@@ -48,7 +48,7 @@ func TestFidelityOfNotifications(t *testing.T) {
 // TestFidelityOfNews: an upstream's notifications outside of calls.
 func TestFidelityOfNews(t *testing.T) {
 	proxytest.LegacyLegs(t, func(t *testing.T, l proxytest.Leg) {
-		s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Revisions: testserver.Legacy, Capabilities: proxytest.AllCapabilities, Methods: map[string]testserver.Method{"resources/subscribe": proxytest.Returns(`{}`)}}})
+		s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Revisions: testserver.Legacy, Capabilities: proxytest.AllCapabilities, Methods: map[string]testserver.Method{"resources/subscribe": proxytest.ConstantMethod(`{}`)}}})
 		s.AwaitSubscribed()
 		c := s.Connect(l, "")
 		c.ListenToPushes()

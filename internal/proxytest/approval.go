@@ -65,12 +65,12 @@ func (q Question) Send(result string) (id string) {
 		q.Client.Send([]byte(`{"jsonrpc":"2.0","id":`+q.Elicit+`,"result":`+result+`}`), nil)
 		return q.Call
 	}
-	return q.Client.CallWith(q.Tool, q.Args, "", q.With(result))
+	return q.Client.CallWith(q.Tool, q.Args, "", q.ReplyParams(result))
 }
 
-// With returns the members that a client adds to the params when it repeats the call in order to
+// ReplyParams returns the members that a client adds to the params when it repeats the call in order to
 // answer the question.
-func (q Question) With(result string) string {
+func (q Question) ReplyParams(result string) string {
 	return `,"inputResponses":{"approval":` + result + `},"requestState":` + q.State
 }
 
@@ -87,8 +87,8 @@ func (q Question) Text() string {
 	return s
 }
 
-// At returns a copy of the question as if client c had received it.
-func (q Question) At(c *Client) Question {
+// ReceivedBy returns a copy of the question as if client c had received it.
+func (q Question) ReceivedBy(c *Client) Question {
 	q.Client = c
 	return q
 }
@@ -102,9 +102,9 @@ func OperatorSetup(hold time.Duration) Setup {
 // ParkAtOnce is a hold time so short that the proxy parks every call at once.
 const ParkAtOnce = time.Nanosecond
 
-// Parked makes a call and returns the ID of the call's approval. It fails the test unless the proxy
+// Parks makes a call and returns the ID of the call's approval. It fails the test unless the proxy
 // parks the call.
-func (c *Client) Parked(tool, args string) string {
+func (c *Client) Parks(tool, args string) string {
 	c.T.Helper()
 	r := c.Do(tool, args)
 	for c.Leg.Modern && Member(r.Result, "resultType") == `"input_required"` { // the proxy asks the client to repeat the call, but does not ask for approval

@@ -49,11 +49,11 @@ func ServeTools(t *testing.T, name string, log *testserver.Log, tools ...testser
 func ServeFeatures(t *testing.T, name, uri string) proxy.Upstream {
 	of := `"of":"` + name + `"`
 	return ServeUpstream(t, name, testserver.Options{Capabilities: AllCapabilities, Methods: map[string]testserver.Method{
-		"prompts/list":             Returns(`{"prompts":[{"name":"p",` + of + `}]}`),
-		"resources/list":           Returns(`{"resources":[{"uri":"` + uri + `"},{"uri":"both:1",` + of + `}]}`),
-		"resources/templates/list": Returns(`{"resourceTemplates":[{"uriTemplate":"` + name + `://{x}/y"}]}`),
-		"resources/read":           Returns(`{"contents":[],` + of + `}`),
-		"resources/subscribe":      Returns(`{}`),
+		"prompts/list":             ConstantMethod(`{"prompts":[{"name":"p",` + of + `}]}`),
+		"resources/list":           ConstantMethod(`{"resources":[{"uri":"` + uri + `"},{"uri":"both:1",` + of + `}]}`),
+		"resources/templates/list": ConstantMethod(`{"resourceTemplates":[{"uriTemplate":"` + name + `://{x}/y"}]}`),
+		"resources/read":           ConstantMethod(`{"contents":[],` + of + `}`),
+		"resources/subscribe":      ConstantMethod(`{}`),
 		"prompts/get": func(_ context.Context, c *testserver.Call) (json.RawMessage, error) {
 			return json.RawMessage(`{"messages":[],` + of + `,"name":"` + c.Name + `"}`), nil
 		},
@@ -100,16 +100,16 @@ func OfKind(records []testserver.Record, kind testserver.Kind, tool string) []te
 	return list.Filter(records, func(r testserver.Record) bool { return r.Kind == kind && (tool == "" || r.Name == tool) })
 }
 
-// Replaceable is an upstream whose server can be replaced with another server, which does not know
+// ReplaceableUpstream is an upstream whose server can be replaced with another server, which does not know
 // the sessions of its predecessor.
-type Replaceable struct {
+type ReplaceableUpstream struct {
 	Server atomic.Pointer[testserver.Server]
 	Deny   atomic.Bool // respond to each tools/call with status 404, as if the session had expired
 	Sent   atomic.Int64
 }
 
 // ServeHTTP passes the request to the current server.
-func (v *Replaceable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (v *ReplaceableUpstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return
@@ -143,8 +143,8 @@ func PoisonedTool() testserver.Tool {
 	return other
 }
 
-// Returns creates a method that always returns the given result.
-func Returns(result string) testserver.Method {
+// ConstantMethod creates a method that always returns the given result.
+func ConstantMethod(result string) testserver.Method {
 	return func(context.Context, *testserver.Call) (json.RawMessage, error) { return json.RawMessage(result), nil }
 }
 

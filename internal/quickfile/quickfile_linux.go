@@ -38,7 +38,7 @@ func (q *File) Write(f *os.File, b []byte) (int, error) {
 		return f.Write(b)
 	}
 	r, _, errno := syscall.RawSyscall(syscall.SYS_WRITE, f.Fd(), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)))
-	n, err := q.written(f, begun, int(r), errno)
+	n, err := q.writeResult(f, begun, int(r), errno)
 	if n == len(b) || err != nil {
 		return n, err
 	}
@@ -53,7 +53,7 @@ func (q *File) WriteAt(f *os.File, b []byte, offset int64) (int, error) {
 		return f.WriteAt(b, offset)
 	}
 	r, _, errno := syscall.RawSyscall6(syscall.SYS_PWRITE64, f.Fd(), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), uintptr(offset), 0, 0)
-	n, err := q.written(f, begun, int(r), errno)
+	n, err := q.writeResult(f, begun, int(r), errno)
 	if n == len(b) || err != nil {
 		return n, err
 	}
@@ -66,9 +66,9 @@ func (q *File) useRegularCall(now time.Time, b []byte) bool {
 	return !q.local || len(b) == 0 || now.Before(q.regularUntil)
 }
 
-// written returns the result of a raw write. After a slow write it switches to regular system calls
+// writeResult returns the result of a raw write. After a slow write it switches to regular system calls
 // for a while.
-func (q *File) written(f *os.File, begun time.Time, n int, errno syscall.Errno) (int, error) {
+func (q *File) writeResult(f *os.File, begun time.Time, n int, errno syscall.Errno) (int, error) {
 	switch errno {
 	case 0:
 	case syscall.EINTR:

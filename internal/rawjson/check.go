@@ -125,7 +125,7 @@ func (c *checker) key(o *keySet, i int) int {
 		key = unescape(key)
 	}
 	c.keys.push(key)
-	if o.duplicate(c.keys.from(o.base)) {
+	if o.duplicate(c.keys.tail(o.base)) {
 		return c.fail(i, "duplicate key")
 	}
 	i = skipSpace(c.doc, end)
@@ -216,8 +216,8 @@ func (s *keyStack) push(key []byte) {
 	s.n++
 }
 
-// from returns the keys on the stack whose index is at least base.
-func (s *keyStack) from(base int) [][]byte {
+// tail returns the keys on the stack whose index is at least base.
+func (s *keyStack) tail(base int) [][]byte {
 	if s.many == nil {
 		return s.few[base:s.n]
 	}

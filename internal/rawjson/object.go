@@ -34,9 +34,9 @@ func (o Object) Bytes() []byte {
 	return append(o, '}')
 }
 
-// Without returns the object obj without the members that have one of the given keys, compared
+// Omit returns the object obj without the members that have one of the given keys, compared
 // after decoding. It returns obj itself if there are no such members.
-func Without(obj []byte, keys []string) []byte {
+func Omit(obj []byte, keys []string) []byte {
 	left, found := Object(nil), false
 	if len(keys) == 0 {
 		return obj

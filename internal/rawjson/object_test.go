@@ -21,10 +21,10 @@ func TestWithout(t *testing.T) {
 		{`{"a":1,"b":{"a":2}}`, `{"b":{"a":2}}`}, {` { "\u0061" : 1 , "\"" : [ 2 ] } `, `{"\"":[ 2 ]}`}, {`{"a":1}`, `{}`}, {` { "A" : 1 } `, ` { "A" : 1 } `}, {`{}`, `{}`},
 		{`["a"]`, `["a"]`}, {``, ``},
 	} {
-		if got := string(rawjson.Without([]byte(c.from), []string{"a", "z"})); got != c.want {
+		if got := string(rawjson.Omit([]byte(c.from), []string{"a", "z"})); got != c.want {
 			t.Errorf("%s: %s, want %s", c.from, got, c.want)
 		}
-		if got := string(rawjson.Without([]byte(c.from), nil)); got != c.from {
+		if got := string(rawjson.Omit([]byte(c.from), nil)); got != c.from {
 			t.Errorf("%s: %s", c.from, got)
 		}
 	}

@@ -106,7 +106,7 @@ func Skip(doc []byte, i int) int {
 
 // skipContainer returns the end of the object or array at offset i.
 func skipContainer(doc []byte, i int) int {
-	var open brackets
+	var open bracketStack
 	for ; i < len(doc); i++ {
 		switch c := doc[i]; c {
 		case '"':
@@ -129,13 +129,13 @@ func skipContainer(doc []byte, i int) int {
 	return -1
 }
 
-// A brackets value is a stack of open brackets, with one bit for each.
-type brackets struct {
+// A bracketStack value is a stack of open brackets, with one bit for each.
+type bracketStack struct {
 	depth int
 	bits  [MaxDepth / 64]uint64 // 1 for an object, 0 for an array
 }
 
-func (b *brackets) push(c byte) bool {
+func (b *bracketStack) push(c byte) bool {
 	if b.depth == MaxDepth {
 		return false
 	}
@@ -150,7 +150,7 @@ func (b *brackets) push(c byte) bool {
 }
 
 // pop removes the innermost open bracket, which must exist, and reports whether c closes it.
-func (b *brackets) pop(c byte) bool {
+func (b *bracketStack) pop(c byte) bool {
 	b.depth--
 	isObject := b.bits[b.depth/64]>>(b.depth%64)&1 == 1
 	return isObject == (c == '}')

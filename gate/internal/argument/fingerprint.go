@@ -17,7 +17,7 @@ import (
 func Fingerprint(c *toolnet.Call, ignored []string) string {
 	text := rawjson.AppendString(nil, c.Upstream)
 	text = rawjson.AppendString(text, c.Tool)
-	sum := sha256.Sum256(appendCanonical(text, rawjson.Without(c.Args, ignored)))
+	sum := sha256.Sum256(appendCanonical(text, rawjson.Omit(c.Args, ignored)))
 	return string(sum[:])
 }
 

@@ -73,7 +73,7 @@ func (m *prover) callableBy(t gate.Tool) Name {
 		return name
 	}
 	f := m.NeverMet(q, m.Planless(q, plan.Nets))
-	if why := m.Yielding(plan.Nets); f.Result == Refuted && why != "" {
+	if why := m.WhyAdvisory(plan.Nets); f.Result == Refuted && why != "" {
 		name.Why = why
 		return name
 	}
@@ -97,7 +97,7 @@ func (m *prover) setImpossible(name *Name, q *explore.Query, nets []int) {
 }
 
 // admits returns a query that is met if a call with the given name is admitted.
-func admits(t gate.Tool) *explore.Query { return &explore.Query{Tag: ofItself(t), Sole: -1} }
+func admits(t gate.Tool) *explore.Query { return &explore.Query{Tag: ownTagger(t), Sole: -1} }
 
 // carrying returns a function that tags calls with the given name as [explore.Wanted].
 func carrying(t gate.Tool) func(*callclass.Class) uint8 {

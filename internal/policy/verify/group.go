@@ -28,7 +28,7 @@ func (m *prover) explored(nets []int) Group {
 		g.Complete, g.Deadlock.Result = true, Proved
 		return g
 	}
-	if g.Deadlock.Why = m.Yielding(nets); g.Deadlock.Why != "" {
+	if g.Deadlock.Why = m.WhyAdvisory(nets); g.Deadlock.Why != "" {
 		return g
 	}
 	var w *explore.Space

@@ -40,7 +40,7 @@ func (m *prover) checkRun(t Trace) (run Trace, why string) {
 // fails, or if the run does not meet the query q, replayed returns t and the reason. q may be nil.
 func (m *prover) replayed(t Trace, q *explore.Query) (run Trace, why string) {
 	r := m.newReplay(t)
-	for _, s := range expandRepeats(t, func(s *Step) bool { return m.rows || s.another() }) {
+	for _, s := range expandRepeats(t, func(s *Step) bool { return m.rows || s.hasOther() }) {
 		if why := r.play(s); why != "" {
 			return withoutClasses(t), why
 		}
@@ -61,8 +61,8 @@ func withoutClasses(t Trace) Trace {
 	return t
 }
 
-// maxApart is the maximum number of repetitions of a step that expandRepeats writes out.
-const maxApart = 64
+// maxExpanded is the maximum number of repetitions of a step that expandRepeats writes out.
+const maxExpanded = 64
 
 // expandRepeats writes out repeated steps as separate calls, so that their arguments can differ. It
 // expands only the steps that the given function accepts.
@@ -77,7 +77,7 @@ func expandRepeats(t Trace, may func(*Step) bool) Trace {
 			continue
 		}
 		times := s.Times
-		if times > maxApart || s.Wait > 0 || !may(&s) {
+		if times > maxExpanded || s.Wait > 0 || !may(&s) {
 			times = 0
 		}
 		for range max(1, times) {

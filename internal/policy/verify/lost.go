@@ -20,8 +20,8 @@ const (
 	lossStates = DefaultStates / 25
 )
 
-// losses adds to r the names that can be called but that failures can make permanently unavailable.
-func (m *prover) losses(r *Report, o Options) {
+// addLosses adds to r the names that can be called but that failures can make permanently unavailable.
+func (m *prover) addLosses(r *Report, o Options) {
 	o.Stop = m.Stop
 	lasting := m.withoutFixedLimits(o)
 	if lasting == nil {
@@ -37,17 +37,17 @@ func (m *prover) losses(r *Report, o Options) {
 		var l Loss
 		why := m.Spent()
 		if !m.Stop() && lasting.States-from <= max(lossEffort, 2*limit) {
-			l, why = lasting.loses(n.Tool)
+			l, why = lasting.findLoss(n.Tool)
 		}
 		if why == "" && len(l.Because) > 0 {
 			l.Trace, why = m.replayed(l.Trace, nil)
 		}
 		switch {
 		case why != "":
-			q := r.open(TopicLost, why)
+			q := r.openQuestion(TopicLost, why)
 			q.Tools = append(q.Tools, n.Tool)
 		case len(l.Because) > 0:
-			r.lost(n.Tool, l)
+			r.addLoss(n.Tool, l)
 		}
 	}
 }
@@ -76,10 +76,10 @@ func isFixedLimit(n *gate.NetInfo) bool {
 	return n.Cause == gate.CauseLimit && !slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return t.Observe || t.Every > 0 })
 }
 
-// loses looks for a run with a failure that makes tool t permanently unavailable, although t stays
+// findLoss looks for a run with a failure that makes tool t permanently unavailable, although t stays
 // reachable in every run without failures. If it finds no such run, it returns an empty Loss and,
 // if the search was inconclusive, the reason.
-func (m *prover) loses(t gate.Tool) (l Loss, why string) {
+func (m *prover) findLoss(t gate.Tool) (l Loss, why string) {
 	match, one := m.ofOne(t)
 	if one && slices.ContainsFunc(m.Classes, func(s *callclass.Class) bool { return m.gatedByKey(s) && !s.Free() }) {
 		match, one = func(s *callclass.Class) bool { return s.Carries(t, false) }, false // some calls to the tool cannot have arbitrary values

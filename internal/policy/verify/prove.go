@@ -10,9 +10,9 @@ import (
 // meant to settle the easy assertions.
 const easyStates = 2000
 
-// proofs tries to prove all assertions. It tries each with a low limit first, so that an expensive
+// proveAll tries to prove all assertions. It tries each with a low limit first, so that an expensive
 // assertion does not take the time needed for the rest.
-func (m *prover) proofs(all []Assertion) []Proof {
+func (m *prover) proveAll(all []Assertion) []Proof {
 	limit := m.Limit
 	m.Limit = min(limit, easyStates)
 	proofs := list.Map(all, m.prove)

@@ -11,7 +11,7 @@ func (a NeverAfter) tools() []gate.Tool { return append([]gate.Tool{a.Tool, a.Af
 // prove looks for a call to Tool in monitor state 1, which means that a call to After has been
 // admitted.
 func (a NeverAfter) prove(m *prover) Proof {
-	tools := tagged([]gate.Tool{a.Tool}, []gate.Tool{a.After}, a.Until)
+	tools := tagger([]gate.Tool{a.Tool}, []gate.Tool{a.After}, a.Until)
 	return m.safe(&explore.Query{
 		Sole: -1,
 		Tag: func(s *callclass.Class) uint8 {
@@ -20,7 +20,7 @@ func (a NeverAfter) prove(m *prover) Proof {
 			}
 			return tools(s)
 		},
-		Unasked: a.Unapproved != nil, Asks: a.Unapproved.asks(),
+		Unasked: a.Unapproved != nil, Asks: a.Unapproved.matcher(),
 		Start: func(mon uint32, tag uint8, manual bool) (uint32, bool) {
 			hit := tag&explore.Wanted != 0 && mon == 1 && !(a.Unapproved != nil && manual)
 			if tag&earlier != 0 {
@@ -42,7 +42,7 @@ const (
 
 func (a NeverWhile) prove(m *prover) Proof {
 	return m.safe(&explore.Query{
-		Sole: -1, Tag: tagged([]gate.Tool{a.Tool}, []gate.Tool{a.Other}, nil),
+		Sole: -1, Tag: tagger([]gate.Tool{a.Tool}, []gate.Tool{a.Other}, nil),
 		Start: func(mon uint32, tag uint8, _ bool) (uint32, bool) {
 			return mon, tag&explore.Wanted != 0 && mon&otherStays != 0 || tag&earlier != 0 && mon&toolStays != 0
 		},

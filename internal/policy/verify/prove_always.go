@@ -26,7 +26,7 @@ func (a Reachable) prove(m *prover) Proof {
 
 func (a AlwaysPossible) prove(m *prover) Proof {
 	if a.ButBudget {
-		return a.butBudget(m)
+		return a.proveWithoutBudget(m)
 	}
 	match, one := func(s *callclass.Class) bool { return s.Carries(a.Tool, false) }, false
 	if a.each {
@@ -43,7 +43,7 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 			known = append(known, s.Nets()...)
 		}
 	}
-	if why := m.Yielding(m.groupsOf(matched)); why != "" {
+	if why := m.WhyAdvisory(m.groupsOf(matched)); why != "" {
 		return Proof{Why: why}
 	}
 	for i, ok := range m.Attract().Ok {
@@ -64,7 +64,7 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 // in around together have few enough states, it explores all of them. Otherwise, it starts with the
 // nets in few and adds nets only as needed.
 func (m *prover) proveAlways(around, few []int, g *explore.Goal) Proof {
-	if why := m.Yielding(around); why != "" {
+	if why := m.WhyAdvisory(around); why != "" {
 		return Proof{Why: why}
 	}
 	m.Attract() // determine whether all effects of calls on the nets are known

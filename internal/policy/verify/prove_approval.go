@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// asks returns a function that reports whether a transition requires the approval that a describes.
+// matcher returns a function that reports whether a transition requires the approval that a describes.
 // It returns nil if any approval will do.
-func (a *Approval) asks() func(*gate.Transition) bool {
+func (a *Approval) matcher() func(*gate.Transition) bool {
 	if a == nil || a.Count < 2 && a.Via == "" {
 		return nil
 	}
@@ -28,14 +28,14 @@ var anything = gate.Tool{Name: "***", Kind: gate.Glob}
 func (a Only) tools() []gate.Tool { return append(slices.Clone(a.Tools), anything) }
 
 func (a NeverWithoutApproval) prove(m *prover) Proof {
-	return m.safe(unasked(ofItself(a.Tool), &a.Approval))
+	return m.safe(unaskedQuery(ownTagger(a.Tool), &a.Approval))
 }
 
-// unasked returns a query for a call that is admitted without requesting the approval that a
+// unaskedQuery returns a query for a call that is admitted without requesting the approval that a
 // describes.
-func unasked(tag func(*callclass.Class) uint8, a *Approval) *explore.Query {
+func unaskedQuery(tag func(*callclass.Class) uint8, a *Approval) *explore.Query {
 	return &explore.Query{
-		Sole: -1, Tag: tag, Unasked: true, Asks: a.asks(),
+		Sole: -1, Tag: tag, Unasked: true, Asks: a.matcher(),
 		Start: func(mon uint32, tag uint8, manual bool) (uint32, bool) {
 			return mon, tag&explore.Wanted != 0 && !manual
 		},
@@ -49,5 +49,5 @@ func (a Only) prove(m *prover) Proof {
 	if a.Unapproved == nil {
 		return m.safe(&explore.Query{Sole: -1, Tag: other})
 	}
-	return m.safe(unasked(other, a.Unapproved))
+	return m.safe(unaskedQuery(other, a.Unapproved))
 }

@@ -22,17 +22,17 @@ func (a AtMost) prove(m *prover) Proof {
 	if a.Per.Window > 0 {
 		b.Every = a.refillInterval()
 	}
-	if n, ok := m.Budgeted(tagged(a.Tools, nil, nil), a.Count, b); ok {
+	if n, ok := m.Budgeted(tagger(a.Tools, nil, nil), a.Count, b); ok {
 		return Proof{Result: Proved, Because: m.named([]int{n})}
 	}
 	var p Proof
 	if a.Per.Window > 0 {
-		p = a.inTime(m)
+		p = a.proveWindow(m)
 	} else {
-		p, _ = a.counted(m)
+		p, _ = a.proveCount(m)
 	}
 	if a.Per.User && p.Result == Proved {
-		return a.ofUser(m, p)
+		return a.proveUser(m, p)
 	}
 	return p
 }
@@ -61,7 +61,7 @@ func (a AtMost) query(count int) *explore.Query {
 		begins, ends = nil, begins
 	}
 	q := &explore.Query{
-		Sole: -1, Tag: tagged(a.Tools, begins, ends),
+		Sole: -1, Tag: tagger(a.Tools, begins, ends),
 		Start: func(mon uint32, tag uint8, _ bool) (uint32, bool) {
 			mon += uint32(tag & explore.Wanted)
 			hit := int(mon) > count
@@ -77,24 +77,24 @@ func (a AtMost) query(count int) *explore.Query {
 	return q
 }
 
-// counted tries to prove that at most Count calls are admitted per session, or between two calls
+// proveCount tries to prove that at most Count calls are admitted per session, or between two calls
 // that restart the count. If the claim is refuted, counted also returns the run that refutes it.
-func (a AtMost) counted(m *prover) (Proof, []explore.Move) {
+func (a AtMost) proveCount(m *prover) (Proof, []explore.Move) {
 	q := a.query(min(a.Count, maxCount))
 	f := m.NeverMet(q, nil)
 	if a.Count > maxCount && f.Result == Refuted {
-		if f.Moves = a.longer(m, f.Moves); f.Moves == nil && a.Per.Call.Name != "" && a.Count <= maxExact {
+		if f.Moves = a.lengthen(m, f.Moves); f.Moves == nil && a.Per.Call.Name != "" && a.Count <= maxExact {
 			f = m.NeverMet(a.query(a.Count), nil)
 		} else if f.Moves == nil {
 			f = explore.Answer{Why: explore.WhyLong}
 		}
 	}
-	return m.answered(f, q), f.Moves
+	return m.toProof(f, q), f.Moves
 }
 
-// longer tries to turn a run into a counterexample by repeating one of its calls until the run
+// lengthen tries to turn a run into a counterexample by repeating one of its calls until the run
 // exceeds Count. It returns nil if the policy admits no such run.
-func (a AtMost) longer(m *prover, ms []explore.Move) []explore.Move {
+func (a AtMost) lengthen(m *prover, ms []explore.Move) []explore.Move {
 	q := a.query(a.Count)
 	for i, mv := range ms {
 		if mv.Class == nil || q.Tag(mv.Class)&explore.Wanted == 0 {
@@ -107,15 +107,15 @@ func (a AtMost) longer(m *prover, ms []explore.Move) []explore.Move {
 	return nil
 }
 
-// inTime tries to prove the claim for a time window. A run refutes the claim if a limit with the
+// proveWindow tries to prove the claim for a time window. A run refutes the claim if a limit with the
 // same window would refuse one of its calls.
-func (a AtMost) inTime(m *prover) Proof {
+func (a AtMost) proveWindow(m *prover) Proof {
 	over := a
 	over.Per.Window = 0
-	if p, ms := over.counted(m); p.Result == Proved || a.exceeded(ms) {
+	if p, ms := over.proveCount(m); p.Result == Proved || a.exceeded(ms) {
 		return p
 	}
-	if p := m.safe(a.atOnce()); p.Result != Proved {
+	if p := m.safe(a.instantQuery()); p.Result != Proved {
 		return p
 	}
 	return Proof{Why: "calls were counted only at certain times"}
@@ -124,9 +124,9 @@ func (a AtMost) inTime(m *prover) Proof {
 // past is the state that the monitor enters when time passes.
 const past = ^uint32(0)
 
-// atOnce returns a query for a run with more than Count calls before any time has passed.
-func (a AtMost) atOnce() *explore.Query {
-	carries := tagged(a.Tools, nil, nil)
+// instantQuery returns a query for a run with more than Count calls before any time has passed.
+func (a AtMost) instantQuery() *explore.Query {
+	carries := tagger(a.Tools, nil, nil)
 	return &explore.Query{
 		Sole: -1,
 		Tag: func(s *callclass.Class) uint8 {
@@ -148,7 +148,7 @@ func (a AtMost) atOnce() *explore.Query {
 // exceeded reports whether a limit with the count and window of the claim would refuse some call of
 // the run.
 func (a AtMost) exceeded(ms []explore.Move) bool {
-	wanted := tagged(a.Tools, nil, nil)
+	wanted := tagger(a.Tools, nil, nil)
 	var now, since time.Duration
 	left := a.Count
 	for _, mv := range ms {
@@ -171,9 +171,9 @@ func (a AtMost) exceeded(ms []explore.Move) bool {
 	return false
 }
 
-// ofUser extends a proof for a single session to all sessions of a user. It ignores nets with
+// proveUser extends a proof for a single session to all sessions of a user. It ignores nets with
 // session scope, because a call that they forbid in one session can be made in another.
-func (a AtMost) ofUser(m *prover, one Proof) Proof {
+func (a AtMost) proveUser(m *prover, one Proof) Proof {
 	if a.Per.Window > 0 {
 		return Proof{Why: "a user can have several sessions, and it holds in each of them separately"}
 	}

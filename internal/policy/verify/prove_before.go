@@ -17,7 +17,7 @@ func (a Never) prove(m *prover) Proof {
 // prove looks for a call to Tool in monitor state 0, which means that no earlier success of First
 // permits it.
 func (a NeverBefore) prove(m *prover) Proof {
-	tools := tagged([]gate.Tool{a.Tool}, nil, []gate.Tool{a.First})
+	tools := tagger([]gate.Tool{a.Tool}, nil, []gate.Tool{a.First})
 	return m.safe(&explore.Query{
 		Sole: -1,
 		Tag: func(s *callclass.Class) uint8 {

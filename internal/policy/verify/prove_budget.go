@@ -6,15 +6,15 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// butBudget tries to prove the claim for the policy without the limits that gate only Tool.
+// proveWithoutBudget tries to prove the claim for the policy without the limits that gate only Tool.
 // Removing these limits forbids no run but may permit new ones, so a counterexample counts only if
 // the real policy admits it.
-func (a AlwaysPossible) butBudget(m *prover) Proof {
+func (a AlwaysPossible) proveWithoutBudget(m *prover) Proof {
 	var nets []gate.Net
 	own := false
 	for _, n := range m.policy.Nets() {
 		net := n.Net
-		if a.budget(&net) {
+		if a.isOwnBudget(&net) {
 			own = true
 			net = unlimited(net)
 		}
@@ -31,14 +31,14 @@ func (a AlwaysPossible) butBudget(m *prover) Proof {
 	without := newProver(free, m.options)
 	without.Limit = m.Limit
 	p := without.proof(plain)
-	if p.Result == Refuted && !m.plays(p.Counterexample) {
+	if p.Result == Refuted && !m.gateAdmits(p.Counterexample) {
 		return Proof{Why: "it does not hold when its own budget is ignored, and no run was found that stays within it"}
 	}
 	return p
 }
 
-// budget reports whether n is a limit that gates only Tool.
-func (a AlwaysPossible) budget(n *gate.Net) bool {
+// isOwnBudget reports whether n is a limit that gates only Tool.
+func (a AlwaysPossible) isOwnBudget(n *gate.Net) bool {
 	gates := false
 	for _, t := range n.Transitions {
 		if t.Observe {
@@ -65,8 +65,8 @@ func unlimited(n gate.Net) gate.Net {
 	return n
 }
 
-// plays reports whether the gate admits the run.
-func (m *prover) plays(t Trace) bool {
+// gateAdmits reports whether the gate admits the run.
+func (m *prover) gateAdmits(t Trace) bool {
 	r := m.newReplay(t)
 	return !slices.ContainsFunc(t, func(s Step) bool { return r.play(s) != "" })
 }

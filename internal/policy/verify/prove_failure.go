@@ -17,7 +17,7 @@ func (a NoFailureLocks) prove(m *prover) Proof {
 	classes, gap := m.ClassesFor(nil, tag)
 	around := m.groupsOf(list.FlatMap(list.Filter(classes, match), (*callclass.Class).Nets))
 	slices.Sort(around)
-	if why := m.Yielding(around); why != "" {
+	if why := m.WhyAdvisory(around); why != "" {
 		return Proof{Why: why}
 	}
 	if gap != "" {

@@ -10,11 +10,11 @@ import (
 
 // safe tries to prove that the query is never met.
 func (m *prover) safe(q *explore.Query, nets ...int) Proof {
-	return m.answered(m.NeverMet(q, nets), q)
+	return m.toProof(m.NeverMet(q, nets), q)
 }
 
-// answered converts the answer of a search for q to a proof.
-func (m *prover) answered(f explore.Answer, q *explore.Query) Proof {
+// toProof converts the answer of a search for q to a proof.
+func (m *prover) toProof(f explore.Answer, q *explore.Query) Proof {
 	p := Proof{Result: f.Result, Why: f.Why, Supposed: f.Supposed}
 	switch f.Result {
 	case Refuted:
@@ -28,9 +28,9 @@ func (m *prover) answered(f explore.Answer, q *explore.Query) Proof {
 // earlier is the tag bit of calls that start the monitor.
 const earlier = 4
 
-// tagged returns a function that tags the calls that a claim is about, the calls that start the
+// tagger returns a function that tags the calls that a claim is about, the calls that start the
 // monitor, and the calls whose success stops it.
-func tagged(about []gate.Tool, begins []gate.Tool, ends []gate.Tool) func(*callclass.Class) uint8 {
+func tagger(about []gate.Tool, begins []gate.Tool, ends []gate.Tool) func(*callclass.Class) uint8 {
 	return func(s *callclass.Class) (tag uint8) {
 		if carriesAny(s, about, false) {
 			tag |= explore.Wanted
@@ -60,8 +60,8 @@ func carriesAny(s *callclass.Class, names []gate.Tool, evidence bool) bool {
 	return slices.ContainsFunc(names, func(t gate.Tool) bool { return s.Carries(t, evidence) })
 }
 
-// ofItself returns a function that tags calls with the given name if they belong to the key value
+// ownTagger returns a function that tags calls with the given name if they belong to the key value
 // that the proof considers; see [prover.own].
-func ofItself(t gate.Tool) func(*callclass.Class) uint8 {
+func ownTagger(t gate.Tool) func(*callclass.Class) uint8 {
 	return explore.Tagged(func(s *callclass.Class) bool { return s.Carries(t, false) && s.OfItself() })
 }

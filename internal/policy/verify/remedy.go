@@ -78,17 +78,17 @@ func (f *RemedyFinder) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remed
 			f.model = f.model.OneValue()
 		}
 	}
-	refusing := f.numbers(r)
+	refusing := f.refusingNets(r)
 	if slices.ContainsFunc(refusing, func(n int) bool { return f.model.Nets[n].Info.Row }) {
 		return Remedy{Why: "any other call starts the count again"} // the refusal already states this reason
 	}
 	for _, b := range r.Blocks {
-		if n := f.number(b.Net); n >= 0 && f.model.Nets[n].Keyed() && b.Key == nil {
+		if n := f.netIndex(b.Net); n >= 0 && f.model.Nets[n].Keyed() && b.Key == nil {
 			return Remedy{Why: "the call itself has no value that the net " + b.Net + " can read"}
 		}
 	}
 	t := &remedySearch{finder: f, model: f.model, state: s, call: c, goal: f.model.Calls.Actual(f.policy, c)}
-	t.value(r)
+	t.setValues(r)
 	remedy := t.find(refusing)
 	remedy.Shared = slices.ContainsFunc(refusing, func(n int) bool { return f.policy.Nets()[n].Scope != gate.ScopeSession })
 	remedy.madeUp = f.madeUp(&remedy)
@@ -139,13 +139,13 @@ func (f *RemedyFinder) patternOf(tool string) (longest string, named bool) {
 	return longest, false
 }
 
-// number returns the index of the given net, or -1 if the policy has no such net.
-func (f *RemedyFinder) number(net string) int {
+// netIndex returns the index of the given net, or -1 if the policy has no such net.
+func (f *RemedyFinder) netIndex(net string) int {
 	return slices.IndexFunc(f.policy.Nets(), func(n gate.NetInfo) bool { return n.Name == net })
 }
 
-// numbers returns the indexes of the refusing nets.
-func (f *RemedyFinder) numbers(r *gate.Refusal) []int {
+// refusingNets returns the indexes of the refusing nets.
+func (f *RemedyFinder) refusingNets(r *gate.Refusal) []int {
 	return list.Indexes(f.policy.Nets(), func(n gate.NetInfo) bool {
 		return slices.ContainsFunc(r.Blocks, func(b gate.Block) bool { return b.Net == n.Name })
 	})
@@ -163,12 +163,12 @@ type remedySearch struct {
 	rounds int
 }
 
-// value sets t.values to the key values that the refusing nets read from the call, together with
+// setValues sets t.values to the key values that the refusing nets read from the call, together with
 // those that the call has in the current state.
-func (t *remedySearch) value(r *gate.Refusal) {
+func (t *remedySearch) setValues(r *gate.Refusal) {
 	t.values = callclass.Values{}
 	take := func(net string, key []gate.KeyValue) {
-		if n := t.finder.number(net); n >= 0 && len(key) > 0 {
+		if n := t.finder.netIndex(net); n >= 0 && len(key) > 0 {
 			t.model.Calls.RecordKey(&t.values, n, key)
 		}
 	}
@@ -211,8 +211,8 @@ func (t *remedySearch) continueFrom(s *gate.State, so Remedy, stopped *gate.Refu
 	}
 	next := *t
 	next.state, next.done = s, so
-	next.value(stopped)
-	return next.find(t.finder.numbers(stopped)), true
+	next.setValues(stopped)
+	return next.find(t.finder.refusingNets(stopped)), true
 }
 
 // find looks for a plan, a sequence of calls before the refused one, that the gate accepts. It
@@ -230,7 +230,7 @@ func (t *remedySearch) find(nets []int) Remedy {
 		if stopped == nil {
 			return remedy
 		}
-		fresh := slices.DeleteFunc(t.finder.numbers(stopped), func(n int) bool { return slices.Contains(nets, n) })
+		fresh := slices.DeleteFunc(t.finder.refusingNets(stopped), func(n int) bool { return slices.Contains(nets, n) })
 		if len(fresh) == 0 && after != nil {
 			if further, ok := t.continueFrom(after, remedy, stopped); ok {
 				return further
@@ -247,7 +247,7 @@ func (t *remedySearch) find(nets []int) Remedy {
 // withoutPlan returns the remedy to report if no plan was found. It sets None only if no calls
 // other than those considered for the plan can change the nets.
 func (t *remedySearch) withoutPlan(nets []int) Remedy {
-	if why := cmp.Or(t.model.Calls.Gap(nets, nil), t.model.Yielding(nets)); why != "" {
+	if why := cmp.Or(t.model.Calls.Gap(nets, nil), t.model.WhyAdvisory(nets)); why != "" {
 		return Remedy{Why: why}
 	}
 	states := t.states()

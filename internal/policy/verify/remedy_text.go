@@ -60,7 +60,7 @@ func (r *Remedy) step(i, times int) string {
 		said = "a tool that matches " + quoted(pattern)
 	}
 	if s.Args != "" {
-		said += " with " + r.written(i)
+		said += " with " + r.argsText(i)
 	}
 	if pattern == "" && s.Name != s.Tool {
 		said += " (" + s.Name + ")"
@@ -79,9 +79,9 @@ func (r *Remedy) step(i, times int) string {
 
 func quoted(name string) string { return "`" + name + "`" }
 
-// written returns the arguments of step i as text, with readable key values and escaped invisible
+// argsText returns the arguments of step i as text, with readable key values and escaped invisible
 // characters.
-func (r *Remedy) written(i int) string {
+func (r *Remedy) argsText(i int) string {
 	s := &r.Steps[i]
 	var members map[string]json.RawMessage
 	if !r.valued[i] || json.Unmarshal([]byte(s.Args), &members) != nil {

@@ -110,8 +110,8 @@ func (r *replay) admit(s *Step, vary bool) (number uint64, refused *gate.Refusal
 			return number, nil
 		}
 	}
-	if s.another() {
-		if number, ok := r.renewed(s); ok {
+	if s.hasOther() {
+		if number, ok := r.admitRenewed(s); ok {
 			return number, nil
 		}
 	}
@@ -121,10 +121,10 @@ func (r *replay) admit(s *Step, vary bool) (number uint64, refused *gate.Refusal
 // maxOthers is the maximum number of additional key values per run.
 const maxOthers = 100
 
-// renewed makes the call in step s with an additional key value, either a new one or one used by
+// admitRenewed makes the call in step s with an additional key value, either a new one or one used by
 // earlier calls. If the gate refuses the call with each of these values, renewed first makes the
 // calls that lead to it, and then the call, all with a new value.
-func (r *replay) renewed(s *Step) (number uint64, ok bool) {
+func (r *replay) admitRenewed(s *Step) (number uint64, ok bool) {
 	for n := 1; n <= min(r.others+1, maxOthers); n++ {
 		args, ok := s.class.Renewed(r.values, n)
 		if !ok {
@@ -139,12 +139,12 @@ func (r *replay) renewed(s *Step) (number uint64, ok bool) {
 		return 0, false
 	}
 	r.others++
-	return r.led(s, s.class.AsSame(r.values, r.others))
+	return r.admitLed(s, s.class.AsSame(r.values, r.others))
 }
 
-// led makes the call in step s possible by making the calls that lead to it, and then makes the
+// admitLed makes the call in step s possible by making the calls that lead to it, and then makes the
 // call itself, all with the given values.
-func (r *replay) led(s *Step, values callclass.Values) (number uint64, ok bool) {
+func (r *replay) admitLed(s *Step, values callclass.Values) (number uint64, ok bool) {
 	for left := r.prover.wayTo(s.class); len(left) > 0; left = left[1:] {
 		c := left[0]
 		args, result := c.Filled(values)
@@ -232,9 +232,9 @@ func (r *replay) asks(q *explore.Query, call int) bool {
 // maxReplayed is the maximum number of calls in a replayed run.
 const maxReplayed = 20_000
 
-// another reports whether the step is the beginning of a call with a value other than the tracked
+// hasOther reports whether the step is the beginning of a call with a value other than the tracked
 // one, the key value that the proof considers.
-func (s *Step) another() bool { return s.class != nil && s.class.HasOther() }
+func (s *Step) hasOther() bool { return s.class != nil && s.class.HasOther() }
 
 // alternativeArgs returns further arguments to try after a net has refused the arguments of a call.
 // The new arguments give the call the same names, but contain additional members: either members

@@ -102,9 +102,9 @@ const (
 // String returns the topic as printed by "check --json".
 func (t Topic) String() string { return [...]string{"lost", "redundant", "deadlock", "because"}[t] }
 
-// open returns r's open question with the given topic and reason, which it adds if r has no such
+// openQuestion returns r's open question with the given topic and reason, which it adds if r has no such
 // question yet.
-func (r *Report) open(t Topic, why string) *Question {
+func (r *Report) openQuestion(t Topic, why string) *Question {
 	at := slices.IndexFunc(r.Open, func(q Question) bool { return q.Topic == t && q.Why == why })
 	if at < 0 {
 		at = len(r.Open)
@@ -113,8 +113,8 @@ func (r *Report) open(t Topic, why string) *Question {
 	return &r.Open[at]
 }
 
-// lost records the loss l of tool t. Losses that differ only in their tools are merged.
-func (r *Report) lost(t gate.Tool, l Loss) {
+// addLoss records the loss l of tool t. Losses that differ only in their tools are merged.
+func (r *Report) addLoss(t gate.Tool, l Loss) {
 	at := slices.IndexFunc(r.Losses, func(o Loss) bool { return slices.Equal(o.Because, l.Because) && slices.Equal(o.Trace, l.Trace) })
 	if at < 0 {
 		at = len(r.Losses)

@@ -52,7 +52,7 @@ func (m *prover) forEach(a Assertion, nets []Net) string {
 		if !n.Keyed() || n.Info.Shadow || !slices.Contains(nets, m.net(n.Index)) {
 			continue
 		}
-		key, words := compares(a, n)
+		key, words := comparison(a, n)
 		if len(key) > 0 && (ForEach{Of: a, Key: key}).prove(m).Result == Proved {
 			return words
 		}
@@ -60,9 +60,9 @@ func (m *prover) forEach(a Assertion, nets []Net) string {
 	return ""
 }
 
-// compares returns the net's key fields if the claim can compare them between its calls, and the
+// comparison returns the net's key fields if the claim can compare them between its calls, and the
 // words for this comparison in a claim, such as "with same path".
-func compares(a Assertion, n *explore.Net) (key []Compared, words string) {
+func comparison(a Assertion, n *explore.Net) (key []Compared, words string) {
 	var other []gate.Field
 	switch a := a.(type) {
 	case NeverBefore:
@@ -70,7 +70,7 @@ func compares(a Assertion, n *explore.Net) (key []Compared, words string) {
 			return nil, ""
 		}
 		words = "with same "
-		key = paired(n.KeyOf(a.Tool), other)
+		key = pair(n.KeyOf(a.Tool), other)
 	case AtMost:
 		if a.Per.Window > 0 || a.Per.User {
 			return nil, ""
@@ -79,7 +79,7 @@ func compares(a Assertion, n *explore.Net) (key []Compared, words string) {
 		if other = about; a.Per.Call.Name != "" {
 			other = n.KeyOf(a.Per.Call)
 		}
-		key = paired(about, other)
+		key = pair(about, other)
 		if words = "for each "; slices.ContainsFunc(key, func(c Compared) bool { return c.differs() }) {
 			words = "with same "
 		}
@@ -97,9 +97,9 @@ func compares(a Assertion, n *explore.Net) (key []Compared, words string) {
 
 func (c *Compared) differs() bool { return c.Other.Name() != c.Field.Name() }
 
-// paired pairs the key fields of the calls that a claim is about with those of the other calls. It
+// pair pairs the key fields of the calls that a claim is about with those of the other calls. It
 // returns nil if the claim cannot compare the fields.
-func paired(about, other []gate.Field) (key []Compared) {
+func pair(about, other []gate.Field) (key []Compared) {
 	if len(about) != len(other) {
 		return nil
 	}

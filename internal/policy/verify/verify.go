@@ -10,7 +10,7 @@ import (
 // time may run out.
 func Policy(p *gate.Policy, o Options) *Report {
 	m := newProver(p, &o)
-	r := &Report{Proofs: m.proofs(o.Prove)}
+	r := &Report{Proofs: m.proveAll(o.Prove)}
 	r.Overlaps, r.MoreOverlaps = callclass.Overlaps(p, m.Stop)
 	r.Names = list.Map(listed(p), m.callable)
 	for _, g := range m.groups() {
@@ -18,13 +18,13 @@ func Policy(p *gate.Policy, o Options) *Report {
 		r.States += group.States
 		r.Groups = append(r.Groups, group)
 	}
-	m.losses(r, o)
+	m.addLosses(r, o)
 	found, untried := m.AllRedundant()
 	for _, x := range found {
 		r.Redundant = append(r.Redundant, Redundant{m.net(x.Net), m.named(x.Because)})
 	}
 	for _, x := range untried {
-		q := r.open(TopicRedundant, x.Why)
+		q := r.openQuestion(TopicRedundant, x.Why)
 		q.Nets = append(q.Nets, m.net(x.Net))
 	}
 	r.askOpen()

@@ -57,9 +57,9 @@ func (*Asked) decision() {}
 type Ticket struct {
 	ticketFacts
 
-	judge    *Generation // generation that admitted the call, whose policy's conditions apply to the result; nil means the generation in force
-	observed *observed   // nil if the call is not observed
-	settled  atomic.Bool // set once the outcome has been stored or has been queued for storing
+	judge    *Generation  // generation that admitted the call, whose policy's conditions apply to the result; nil means the generation in force
+	observed *observation // nil if the call is not observed
+	settled  atomic.Bool  // set once the outcome has been stored or has been queued for storing
 }
 
 // ticketFacts is the part of a ticket that is encoded as JSON.
@@ -100,8 +100,8 @@ type Info struct {
 	TraceParent, TraceState string
 }
 
-// observed is the trace context of an admitted call.
-type observed struct {
+// observation is the trace context of an admitted call.
+type observation struct {
 	ctx  context.Context //nolint:containedctx // carries only the trace; never canceled
 	info Info
 }

@@ -138,7 +138,7 @@ func (w *Watch) decided(c *Call, d Decision, p *decisionPhase) {
 		return
 	}
 	if d, ok := d.(*Admitted); ok {
-		d.Ticket.observed = &observed{context.WithoutCancel(p.trace), c.info()}
+		d.Ticket.observed = &observation{context.WithoutCancel(p.trace), c.info()}
 	}
 	p.end(result(d))
 }

@@ -66,7 +66,7 @@ func (rb *recordBuilder) allowed(v *verdict, d *gate.Allow) []audit.Event {
 	entry.Call = d.Ticket.Number
 	rb.fillVerdicts(entry, v.generation, d.Nets)
 	if d.Would != nil {
-		entry.Would = rb.would(d.Would)
+		entry.Would = rb.shadowEntry(d.Would)
 	}
 	entry.events[0] = &entry.Decision
 	return entry.events[:]
@@ -154,8 +154,8 @@ func (rb *recordBuilder) fillDecision(r *decisionEntry, c *Call, g *Generation, 
 	}
 }
 
-// would returns the record of the refusal or question that nets in shadow mode would have caused.
-func (rb *recordBuilder) would(r *gate.Refusal) *audit.Would {
+// shadowEntry returns the record of the refusal or question that nets in shadow mode would have caused.
+func (rb *recordBuilder) shadowEntry(r *gate.Refusal) *audit.Would {
 	w := &audit.Would{Decision: shadowDecision(r), Kind: string(r.Kind), Reason: bounded(rb.reason(r.Text, r.Kind, r.Blocks))}
 	verdict := audit.VerdictName(gate.Blocked)
 	if r.Kind == gate.KindApproval {

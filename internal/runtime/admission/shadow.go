@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/logkind"
 )
 
-// maxWould is the default of [Tally].Most.
-const maxWould = 1000
+// defaultMost is the default of [Tally].Most.
+const defaultMost = 1000
 
 // Would describes a refusal or a question that nets in shadow mode would have caused for one or
 // more calls.
@@ -85,7 +85,7 @@ func (t *Tally) Add(w Would) {
 	}
 	known := t.answers[key]
 	if known == nil {
-		if len(t.answers) >= cmp.Or(t.Most, maxWould) {
+		if len(t.answers) >= cmp.Or(t.Most, defaultMost) {
 			return
 		}
 		if t.answers == nil {

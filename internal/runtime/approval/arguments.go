@@ -38,7 +38,7 @@ type arguments struct {
 // arguments are too long, have masked values, or could be understood differently by different JSON
 // parsers.
 func readArguments(c Call) arguments {
-	doc := rawjson.Without(c.Shown(), c.Ignored)
+	doc := rawjson.Omit(c.Shown(), c.Ignored)
 	if c.Dropped || c.Masked > 0 || len(doc) > maxComparable || rawjson.Kind(doc) != '{' {
 		return arguments{}
 	}

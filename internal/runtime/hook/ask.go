@@ -115,7 +115,7 @@ func approvalKey(c *admission.Call, where []byte, q *admission.Asked) approval.K
 	for _, s := range q.Steps {
 		steps += s.Net + "\x00" + s.Transition + "\x00"
 	}
-	arguments := audit.HashOf(rawjson.Without(c.Gate.Args, q.Generation.Policy.Ignored(&c.Gate)))
+	arguments := audit.HashOf(rawjson.Omit(c.Gate.Args, q.Generation.Policy.Ignored(&c.Gate)))
 	return approval.Key{Session: c.Session, Tool: c.Canonical, Arguments: arguments, Beside: audit.HashOf(where), Policy: q.Generation.Fingerprint, Steps: audit.HashOf(steps)}
 }
 

@@ -103,7 +103,7 @@ func (q *askedCall) key() approval.Key {
 	for _, s := range q.asked.Steps {
 		steps += s.Net + "\x00" + s.Transition + "\x00"
 	}
-	arguments := rawjson.Without(q.call.params.Arguments, q.asked.Generation.Policy.Ignored(&q.call.admitting.Gate))
+	arguments := rawjson.Omit(q.call.params.Arguments, q.asked.Generation.Policy.Ignored(&q.call.admitting.Gate))
 	return approval.Key{
 		Session: q.call.State.ID, Tool: q.call.Tool.Canonical, Definition: q.call.Tool.Definition,
 		Arguments: wire.Digest(arguments), Beside: q.call.otherParamsDigest(), Policy: q.asked.Generation.Fingerprint, Steps: wire.Digest([]byte(steps)),

@@ -163,8 +163,8 @@ func TestApprovedPromptsAndResources(t *testing.T) {
 	const rules = "require human-approval before resource:up\nrequire human-approval before \"prompt:up.letter\"\n"
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 		s := proxytest.Start(t, proxytest.Setup{Rules: rules, Server: testserver.Options{Capabilities: proxytest.AllCapabilities, Methods: map[string]testserver.Method{
-			"prompts/list": proxytest.Returns(`{"prompts":[{"name":"letter"}]}`), "prompts/get": proxytest.Returns(`{"messages":[]}`),
-			"resources/read": proxytest.Returns(`{"contents":[]}`),
+			"prompts/list": proxytest.ConstantMethod(`{"prompts":[{"name":"letter"}]}`), "prompts/get": proxytest.ConstantMethod(`{"messages":[]}`),
+			"resources/read": proxytest.ConstantMethod(`{"contents":[]}`),
 		}}})
 		c := s.Connect(l, proxytest.CanElicit)
 		for method, params := range map[string]string{
@@ -173,7 +173,7 @@ func TestApprovedPromptsAndResources(t *testing.T) {
 			q := c.Asked("", "", c.Ask(method, params))
 			var reply proxytest.Message
 			if l.Modern {
-				reply = c.Request(method, params+q.With(proxytest.Approve))
+				reply = c.Request(method, params+q.ReplyParams(proxytest.Approve))
 			} else {
 				reply = q.Answer(proxytest.Approve)
 			}

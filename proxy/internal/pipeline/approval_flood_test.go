@@ -93,7 +93,7 @@ func TestFloodOfQuestions(t *testing.T) {
 			t.Errorf("%d questions in a row", n)
 		}
 		c.Must("safe", `{}`)
-		if err := s.Proxy.Resolve(other.Parked("deploy", `{}`), true, "ada", ""); err != nil {
+		if err := s.Proxy.Resolve(other.Parks("deploy", `{}`), true, "ada", ""); err != nil {
 			t.Error(err)
 		}
 		other.Must("deploy", `{}`)
@@ -157,7 +157,7 @@ func TestCancelIsTold(t *testing.T) {
 		q := c.Asked("deploy", `{}`, c.CallWith("deploy", `{}`, `"progressToken":"p"`, ""))
 		id := q.Call
 		if l.Modern {
-			id = c.CallWith("deploy", `{}`, `"progressToken":"p"`, q.With(proxytest.Cancel))
+			id = c.CallWith("deploy", `{}`, `"progressToken":"p"`, q.ReplyParams(proxytest.Cancel))
 		} else {
 			q.Send(proxytest.Cancel)
 		}
@@ -187,8 +187,8 @@ func TestOperatorsAreTold(t *testing.T) {
 		}
 		st := proxytest.Start(t, s)
 		c := st.Connect(l, "")
-		id := c.Parked("deploy", `{}`)
-		c.Parked("deploy", `{}`)
+		id := c.Parks("deploy", `{}`)
+		c.Parks("deploy", `{}`)
 		r := c.Do("deploy", `{}`)
 		for l.Modern && proxytest.Member(r.Result, "resultType") == `"input_required"` {
 			r = c.Reply(c.CallWith("deploy", `{}`, "", `,"requestState":`+proxytest.Member(r.Result, "requestState")))

@@ -56,15 +56,15 @@ func TestHeldCallParksAfterTimeout(t *testing.T) {
 		c := s.Connect(l, "")
 		c.Must("safe", `{}`)
 		before := s.State()
-		id := c.Parked("deploy", `{"env":"staging","n":1}`)
-		if again := c.Parked("deploy", `{"env":"staging","n":1}`); again != id {
+		id := c.Parks("deploy", `{"env":"staging","n":1}`)
+		if again := c.Parks("deploy", `{"env":"staging","n":1}`); again != id {
 			t.Errorf("the same call asks twice: %s and %s", id, again)
 		}
 		if err := s.Proxy.Resolve(id, true, "ada", ""); err != nil {
 			t.Fatal(err)
 		}
 		for _, other := range []string{`{"env":"prod","n":1}`, `{"env":"staging","n":1,"x":0}`, `{"env":"staging","n":1.0}`, `{}`} {
-			if got := c.Parked("deploy", other); got == id {
+			if got := c.Parks("deploy", other); got == id {
 				t.Errorf("%s redeemed the consent to another call", other)
 			}
 		}
@@ -73,7 +73,7 @@ func TestHeldCallParksAfterTimeout(t *testing.T) {
 			t.Errorf("the state moved:\n%s\n%s", before, after)
 		}
 		c.Must("deploy", `{"env":"staging","n":1}`)
-		if again := c.Parked("deploy", `{"env":"staging","n":1}`); again == id {
+		if again := c.Parks("deploy", `{"env":"staging","n":1}`); again == id {
 			t.Error("a consent was used twice")
 		}
 		s.Executed("deploy", 1)
@@ -85,7 +85,7 @@ func TestParkDenied(t *testing.T) {
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 		s := proxytest.Start(t, proxytest.OperatorSetup(proxytest.ParkAtOnce))
 		c := s.Connect(l, "")
-		id := c.Parked("deploy", `{}`)
+		id := c.Parks("deploy", `{}`)
 		if err := s.Proxy.Resolve(id, false, "ada", "no"); err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +95,7 @@ func TestParkDenied(t *testing.T) {
 			}
 		}
 		s.Pending(0)
-		c.Parked("deploy", `{"n":1}`) // another call is another question
+		c.Parks("deploy", `{"n":1}`) // another call is another question
 		s.Executed("deploy", 0)
 	})
 }
@@ -112,7 +112,7 @@ func TestExpiry(t *testing.T) {
 		}
 		st := proxytest.Start(t, s)
 		c := st.Connect(l, "")
-		approved, open := c.Parked("deploy", `{"n":1}`), c.Parked("deploy", `{"n":2}`)
+		approved, open := c.Parks("deploy", `{"n":1}`), c.Parks("deploy", `{"n":2}`)
 		if err := st.Proxy.Resolve(approved, true, "ada", ""); err != nil {
 			t.Fatal(err)
 		}
@@ -121,10 +121,10 @@ func TestExpiry(t *testing.T) {
 			t.Error("an expired question was answered")
 		}
 		now.Move(-time.Hour)
-		if again := c.Parked("deploy", `{"n":1}`); again == approved {
+		if again := c.Parks("deploy", `{"n":1}`); again == approved {
 			t.Error("an expired consent is still there")
 		}
-		if again := c.Parked("deploy", `{"n":2}`); again == open {
+		if again := c.Parks("deploy", `{"n":2}`); again == open {
 			t.Error("an expired question is still there")
 		}
 		st.Executed("deploy", 0)
@@ -203,10 +203,10 @@ func TestForeignSession(t *testing.T) {
 	elsewhere.Executed("deploy", 0)
 	parked := proxytest.Start(t, proxytest.OperatorSetup(proxytest.ParkAtOnce))
 	one, other = parked.Connect(proxytest.Legs()[0], ""), parked.Connect(proxytest.Legs()[0], "")
-	if err := parked.Proxy.Resolve(one.Parked("deploy", `{}`), true, "ada", ""); err != nil {
+	if err := parked.Proxy.Resolve(one.Parks("deploy", `{}`), true, "ada", ""); err != nil {
 		t.Fatal(err)
 	}
-	other.Parked("deploy", `{}`)
+	other.Parks("deploy", `{}`)
 	parked.Executed("deploy", 0)
 }
 

@@ -29,7 +29,7 @@ func TestOwnCall(t *testing.T) {
 			if c.Bearer = "token of ann"; !l.Modern {
 				c.Initialize()
 			}
-			id := c.Parked("deploy", `{}`)
+			id := c.Parks("deploy", `{}`)
 			if self {
 				if err := s.Proxy.ResolveAs("uid 1000", id, true, "ann", ""); err != nil {
 					t.Error(err)
@@ -60,7 +60,7 @@ func TestOwnCall(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.Must("deploy", `{}`)
-			id = c.Parked("deploy", `{"n":2}`)
+			id = c.Parks("deploy", `{"n":2}`)
 			if err := s.Proxy.ResolveAs("uid 1000", id, false, "ann", ""); err != nil {
 				t.Errorf("a denial of the requester: %v", err)
 			}
@@ -77,7 +77,7 @@ func TestPIN(t *testing.T) {
 			o.Approval = proxy.Approval{Channels: []string{"cli", channel}, Hold: proxytest.ParkAtOnce, PIN: proxytest.PINHash}
 		}})
 		c := s.Connect(proxytest.Legs()[0], "")
-		id := c.Parked("deploy", `{}`)
+		id := c.Parks("deploy", `{}`)
 		if a := s.Pending(1)[0]; !a.PIN {
 			t.Errorf("%s: nobody is told that the PIN is needed", channel)
 		}
@@ -105,7 +105,7 @@ func TestPIN(t *testing.T) {
 			t.Errorf("%s: %v", channel, err)
 		}
 		c.Must("deploy", `{}`)
-		id = c.Parked("deploy", `{"n":2}`)
+		id = c.Parks("deploy", `{"n":2}`)
 		_ = s.Proxy.PutApproval(id, channel)
 		for range 4 { // together with the one above
 			if err := say("wrong horse", nil); !errors.Is(err, pin.ErrWrong) {

@@ -102,7 +102,7 @@ func TestPageNotOpened(t *testing.T) {
 			q := c.Asked("deploy", `{}`, c.CallWith("deploy", `{}`, wantsProgress, ""))
 			id := q.Call
 			if l.Modern {
-				id = c.CallWith("deploy", `{}`, wantsProgress, q.With(answer))
+				id = c.CallWith("deploy", `{}`, wantsProgress, q.ReplyParams(answer))
 			} else {
 				q.Send(answer)
 			}
@@ -209,7 +209,7 @@ func TestPageOfParkedCall(t *testing.T) {
 			t.Fatalf("%s", r.Raw)
 		}
 		c.Respond(q.Elicit, accept)
-		if again, first := c.Parked("deploy", `{}`), s.Pending(1)[0].ID; again != first {
+		if again, first := c.Parks("deploy", `{}`), s.Pending(1)[0].ID; again != first {
 			t.Errorf("%s and %s", first, again)
 		}
 		if n := c.Mail.Count(func(m proxytest.Message) bool { return m.Method == "elicitation/create" }); n != 0 {

@@ -47,7 +47,7 @@ func TestParkedRedemptions(t *testing.T) {
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 		s := proxytest.Start(t, proxytest.OperatorSetup(proxytest.ParkAtOnce))
 		c := s.Connect(l, "")
-		id := c.Parked("deploy", `{}`)
+		id := c.Parks("deploy", `{}`)
 		if err := s.Proxy.Resolve(id, true, "ada", ""); err != nil {
 			t.Fatal(err)
 		}

@@ -122,7 +122,7 @@ func TestHoldFor(t *testing.T) {
 		s.ClientName = "hasty"
 		hasty := s.Connect(l, "")
 		held := patient.Call("deploy", `{}`)
-		hasty.Parked("deploy", `{}`)
+		hasty.Parks("deploy", `{}`)
 		for _, a := range s.Pending(2) {
 			if err := s.Proxy.Resolve(a.ID, true, "ada", ""); err != nil {
 				t.Fatal(err)

@@ -27,7 +27,7 @@ func TestIdleWhileAsked(t *testing.T) {
 	parked := s.Connect(proxytest.Legs()[1], "")
 	s.ClientName = "held"
 	held := s.Connect(proxytest.Legs()[1], "")
-	parked.Parked("deploy", `{"n":1}`)
+	parked.Parks("deploy", `{"n":1}`)
 	id := held.Call("deploy", `{"n":2}`)
 	waiting := s.Pending(2)
 	othersEnd := func() {

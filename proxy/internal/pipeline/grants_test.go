@@ -24,7 +24,7 @@ func granted(t *testing.T, l proxytest.Leg) (*proxytest.Site, *proxytest.Client,
 		}}
 	}})
 	c := s.Connect(l, "")
-	c.Parked("deploy", `{"env":"staging","n":1}`)
+	c.Parks("deploy", `{"env":"staging","n":1}`)
 	err := s.Proxy.Answer(s.Pending(1)[0].ID, proxy.Answer{
 		Approve: true, Channel: proxy.ChannelCLI, Person: "ada", Actor: "ada", Grant: &proxy.Grant{For: 5 * time.Minute, Like: []string{"env"}},
 	})
@@ -54,7 +54,7 @@ func TestGrant(t *testing.T) {
 			t.Errorf("told %+v", got)
 		}
 		for _, args := range []string{`{"env":"prod","n":2}`, `{"env":"staging","n":2,"force":true}`, `{"env":"staging"}`} {
-			c.Parked("deploy", args)
+			c.Parks("deploy", args)
 		}
 		s.Executed("deploy", 2)
 		s.Pending(3)
@@ -64,7 +64,7 @@ func TestGrant(t *testing.T) {
 		if err := s.Proxy.Revoke(g.ID, "bob"); err != nil {
 			t.Fatal(err)
 		}
-		c.Parked("deploy", `{"env":"staging","n":3}`)
+		c.Parks("deploy", `{"env":"staging","n":3}`)
 		s.Pending(4)
 		s.Executed("deploy", 2)
 		if err := s.Proxy.Revoke(g.ID, "bob"); err == nil {
@@ -91,7 +91,7 @@ func TestGrantOfSession(t *testing.T) {
 			o.Approval = proxy.Approval{Channels: []string{"cli"}, Hold: proxytest.ParkAtOnce, Grants: time.Hour}
 		}})
 		c := s.Connect(l, "")
-		id := c.Parked("deploy", `{"n":1}`)
+		id := c.Parks("deploy", `{"n":1}`)
 		err := s.Proxy.Answer(id, proxy.Answer{Approve: true, Channel: proxy.ChannelCLI, Actor: "ada", Grant: &proxy.Grant{Session: true}})
 		if err != nil {
 			t.Fatal(err)
@@ -101,7 +101,7 @@ func TestGrantOfSession(t *testing.T) {
 		if all := s.Proxy.Grants(); len(all) != 1 || !all[0].ToEnd || all[0].Uses != 1 {
 			t.Errorf("%+v", all)
 		}
-		waiting := c.Parked("deploy", `{"n":2}`)
+		waiting := c.Parks("deploy", `{"n":2}`)
 		c.Close()
 		s.Eventually("the grant ends with its session", func() bool { return len(s.Proxy.Grants()) == 0 })
 		s.Eventually("so does what it asks", func() bool { return s.Proxy.ApprovalState(waiting) == proxy.Withdrawn })
@@ -124,7 +124,7 @@ func TestGrantOffRecord(t *testing.T) {
 	if err := s.Proxy.Revoke(g.ID, "ada"); err != nil {
 		t.Fatal(err)
 	}
-	c.Parked("deploy", `{"n":5}`)
+	c.Parks("deploy", `{"n":5}`)
 	s.Records.Fail.Store(true)
 	err := s.Proxy.Answer(s.Pending(1)[0].ID, proxy.Answer{Approve: true, Channel: proxy.ChannelCLI, Actor: "ada", Grant: &proxy.Grant{For: time.Minute}})
 	if err == nil || !strings.Contains(err.Error(), "is approved, but without a grant: ") || len(s.Proxy.Grants()) != 0 {

@@ -239,7 +239,7 @@ func TestNewSessionIsDecided(t *testing.T) {
 			t.Run(turn.name, func(t *testing.T) {
 				proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 					came, goOn := make(chan struct{}, 9), make(chan struct{})
-					inner := &proxytest.Replaceable{}
+					inner := &proxytest.ReplaceableUpstream{}
 					var log testserver.Log
 					inner.Server.Store(testserver.New(testserver.Options{Revisions: testserver.Legacy, Record: log.Add, Tools: []testserver.Tool{proxytest.Runnable(testserver.Tool{Name: "curious"})}}))
 					inner.Deny.Store(true)

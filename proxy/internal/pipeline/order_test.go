@@ -38,7 +38,7 @@ func TestAskedBeforeListed(t *testing.T) {
 	proxytest.LegacyLegs(t, func(t *testing.T, l proxytest.Leg) {
 		s := proxytest.Start(t, proxytest.Setup{Policy: proxytest.BlockingPolicy(t, "prompt:up.secret"), Server: testserver.Options{
 			Revisions: testserver.Legacy, Capabilities: proxytest.AllCapabilities,
-			Methods: map[string]testserver.Method{"prompts/list": proxytest.Returns(`{"prompts":[{"name":"open"}]}`), "prompts/get": askingBack},
+			Methods: map[string]testserver.Method{"prompts/list": proxytest.ConstantMethod(`{"prompts":[{"name":"open"}]}`), "prompts/get": askingBack},
 		}})
 		c := s.Connect(l, proxytest.CanAll)
 		id := c.Ask("prompts/get", `"name":"open","x":{"progressToken":1}`)

@@ -39,15 +39,15 @@ func TestApprovalAtAnother(t *testing.T) {
 		}})
 		a, b, c := f.Clients[0], f.Clients[1], f.Clients[2]
 		q := a.Asks("deploy", `{"env":"a"}`)
-		if r := b.Reply(b.CallWith("deploy", `{"env":"b"}`, "", q.With(proxytest.Approve))); proxytest.Member(r.Result, "resultType") != `"input_required"` {
+		if r := b.Reply(b.CallWith("deploy", `{"env":"b"}`, "", q.ReplyParams(proxytest.Approve))); proxytest.Member(r.Result, "resultType") != `"input_required"` {
 			t.Errorf("with other arguments: %s", r.Raw)
 		}
-		if r := q.At(b).Answer(proxytest.Approve); r.IsError() || r.Result == nil {
+		if r := q.ReceivedBy(b).Answer(proxytest.Approve); r.IsError() || r.Result == nil {
 			t.Fatalf("%s", r.Raw)
 		}
 		a.Executed("deploy", 1)
 		for _, again := range f.Clients {
-			if r := q.At(again).Answer(proxytest.Approve); proxytest.Member(r.Result, "resultType") != `"input_required"` {
+			if r := q.ReceivedBy(again).Answer(proxytest.Approve); proxytest.Member(r.Result, "resultType") != `"input_required"` {
 				t.Errorf("a second time: %s", r.Raw)
 			}
 		}
@@ -55,13 +55,13 @@ func TestApprovalAtAnother(t *testing.T) {
 
 		q = a.Asks("deploy", `{"env":"denied"}`)
 		for _, again := range []*proxytest.Client{c, b, a} {
-			if r := q.At(again).Answer(map[bool]string{true: proxytest.Deny, false: proxytest.Approve}[again == c]); !r.IsError() {
+			if r := q.ReceivedBy(again).Answer(map[bool]string{true: proxytest.Deny, false: proxytest.Approve}[again == c]); !r.IsError() {
 				t.Errorf("denied: %s", r.Raw)
 			}
 		}
 		q = a.Asks("deploy", `{"env":"unasked"}`)
 		for _, at3 := range []*proxytest.Client{b, c, a} { // a client that did not ask its user cannot answer elsewhere; an operator can
-			if r := q.At(at3).Answer(map[bool]string{true: proxytest.Cancel, false: proxytest.Approve}[at3 == b]); proxytest.Member(r.Result, "requestState") == "" || proxytest.Member(r.Result, "inputRequests") != "" {
+			if r := q.ReceivedBy(at3).Answer(map[bool]string{true: proxytest.Cancel, false: proxytest.Approve}[at3 == b]); proxytest.Member(r.Result, "requestState") == "" || proxytest.Member(r.Result, "inputRequests") != "" {
 				t.Errorf("nobody was asked: %s", r.Raw)
 			}
 		}
@@ -77,7 +77,7 @@ func TestRacedState(t *testing.T) {
 			q := f.Clients[round%3].Asks("deploy", `{}`)
 			ids := make([]string, 12)
 			for i := range ids {
-				ids[i] = q.At(f.Clients[i%3]).Send(proxytest.Approve)
+				ids[i] = q.ReceivedBy(f.Clients[i%3]).Send(proxytest.Approve)
 			}
 			passed := 0
 			for i, id := range ids {
@@ -118,7 +118,7 @@ func TestInputAtAnother(t *testing.T) {
 		a, b, c := f.Clients[0], f.Clients[1], f.Clients[2]
 		asked := func(args string, at3 ...*proxytest.Client) string {
 			t.Helper()
-			r := at3[0].Asks("curious", args).At(at3[1]).Answer(proxytest.Approve)
+			r := at3[0].Asks("curious", args).ReceivedBy(at3[1]).Answer(proxytest.Approve)
 			if proxytest.Member(r.Result, "inputRequests", "who", "params") != proxytest.AsksName {
 				t.Fatalf("%s", r.Raw)
 			}

@@ -371,7 +371,7 @@ func TestAuditFailsKnown(t *testing.T) {
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 		s := proxytest.Start(t, proxytest.Setup{Rules: "limit push to 1 per session\nrequire human-approval before deploy\n", Change: proxytest.OperatorSetup(proxytest.ParkAtOnce).Change})
 		c := s.Connect(l, "")
-		id := c.Parked("deploy", `{}`)
+		id := c.Parks("deploy", `{}`)
 		if err := s.Proxy.Resolve(id, true, "ada", ""); err != nil {
 			t.Fatal(err)
 		}

@@ -63,9 +63,9 @@ func TestListMembersOfSeveral(t *testing.T) {
 // described is an upstream whose lists all have these members.
 func described(t *testing.T, name, around string) proxy.Upstream {
 	return proxytest.ServeUpstream(t, name, testserver.Options{Revisions: testserver.Legacy, Capabilities: proxytest.AllCapabilities, Around: around, Methods: map[string]testserver.Method{
-		"prompts/list":             proxytest.Returns(`{"prompts":[],` + around + `}`),
-		"resources/list":           proxytest.Returns(`{"resources":[],` + around + `}`),
-		"resources/templates/list": proxytest.Returns(`{"resourceTemplates":[],` + around + `}`),
+		"prompts/list":             proxytest.ConstantMethod(`{"prompts":[],` + around + `}`),
+		"resources/list":           proxytest.ConstantMethod(`{"resources":[],` + around + `}`),
+		"resources/templates/list": proxytest.ConstantMethod(`{"resourceTemplates":[],` + around + `}`),
 	}})
 }
 

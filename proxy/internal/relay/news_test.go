@@ -19,7 +19,7 @@ import (
 func TestResourceUpdates(t *testing.T) {
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 		s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Revisions: testserver.Legacy, Capabilities: proxytest.AllCapabilities, Methods: map[string]testserver.Method{
-			"resources/subscribe": proxytest.Returns(`{}`), "resources/unsubscribe": proxytest.Returns(`{}`),
+			"resources/subscribe": proxytest.ConstantMethod(`{}`), "resources/unsubscribe": proxytest.ConstantMethod(`{}`),
 		}}})
 		c, other := s.Connect(l, ""), s.Connect(proxytest.Legs()[1], "")
 		c.ListenToPushes()
@@ -55,7 +55,7 @@ func awaitListeners(s *proxytest.Site) {
 func TestListsChange(t *testing.T) {
 	t.Parallel()
 	proxytest.EachEra(t, func(t *testing.T, l proxytest.Leg, era testserver.Revisions) {
-		s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Revisions: era, Capabilities: proxytest.AllCapabilities, Methods: map[string]testserver.Method{"prompts/list": proxytest.Returns(`{"prompts":[]}`)}}})
+		s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Revisions: era, Capabilities: proxytest.AllCapabilities, Methods: map[string]testserver.Method{"prompts/list": proxytest.ConstantMethod(`{"prompts":[]}`)}}})
 		c := s.Connect(l, "")
 		c.ListenToPushes()
 		if l.Modern {

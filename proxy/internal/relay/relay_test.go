@@ -28,7 +28,7 @@ func TestFeaturesAreVerbatim(t *testing.T) {
 			kind = `,"resultType":"complete"`
 		}
 		for method := range methods {
-			o.Methods[method] = proxytest.Returns(`{"nextCursor":"2","m":"` + method + `",` + odd + kind + `}`)
+			o.Methods[method] = proxytest.ConstantMethod(`{"nextCursor":"2","m":"` + method + `",` + odd + kind + `}`)
 		}
 		s := proxytest.Start(t, proxytest.Setup{Server: o})
 		c := s.Connect(l, "")
@@ -69,8 +69,8 @@ func TestPromptsAndResourcesAreGated(t *testing.T) {
 		s := proxytest.Start(t, proxytest.Setup{Policy: proxytest.BlockingPolicy(t, "prompt:up.secret", "resource:up"), Server: testserver.Options{
 			Capabilities: proxytest.AllCapabilities,
 			Methods: map[string]testserver.Method{
-				"prompts/list": proxytest.Returns(`{"prompts":[{"name":"open"},{"name":"secret"}]}`),
-				"prompts/get":  proxytest.Returns(`{"messages":[]}`), "resources/read": proxytest.Returns(`{"contents":[]}`),
+				"prompts/list": proxytest.ConstantMethod(`{"prompts":[{"name":"open"},{"name":"secret"}]}`),
+				"prompts/get":  proxytest.ConstantMethod(`{"messages":[]}`), "resources/read": proxytest.ConstantMethod(`{"contents":[]}`),
 			},
 		}})
 		c := s.Connect(l, "")

@@ -97,10 +97,10 @@ func sorted(text string) string {
 // pass off its own item as the proxy's.
 func TestStatusIsListed(t *testing.T) {
 	methods := map[string]testserver.Method{
-		"prompts/list":   proxytest.Returns(`{"prompts":[{"name":"p"},{"name":"petrigate-status","of":"up"}],"x":1.0}`),
-		"resources/list": proxytest.Returns(`{"resources":[{"uri":"petrigate://status","of":"up"},{"uri":"a:1"}]}`),
-		"prompts/get":    proxytest.Returns(`{"messages":[],"of":"up"}`), "resources/read": proxytest.Returns(`{"contents":[],"of":"up"}`),
-		"resources/templates/list": proxytest.Returns(`{"resourceTemplates":[]}`),
+		"prompts/list":   proxytest.ConstantMethod(`{"prompts":[{"name":"p"},{"name":"petrigate-status","of":"up"}],"x":1.0}`),
+		"resources/list": proxytest.ConstantMethod(`{"resources":[{"uri":"petrigate://status","of":"up"},{"uri":"a:1"}]}`),
+		"prompts/get":    proxytest.ConstantMethod(`{"messages":[],"of":"up"}`), "resources/read": proxytest.ConstantMethod(`{"contents":[],"of":"up"}`),
+		"resources/templates/list": proxytest.ConstantMethod(`{"resourceTemplates":[]}`),
 	}
 	for name, o := range map[string]testserver.Options{"an upstream with all": {Capabilities: proxytest.AllCapabilities, Methods: methods}, "an upstream with none": {}} {
 		has := name == "an upstream with all"

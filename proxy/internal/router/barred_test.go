@@ -81,9 +81,9 @@ func TestUnknownReferences(t *testing.T) {
 var besides = testserver.Options{
 	Capabilities: proxytest.AllCapabilities,
 	Methods: map[string]testserver.Method{
-		"prompts/list": proxytest.Returns(`{"prompts":[{"name":"open"},{"name":"secret"}]}`), "resources/list": proxytest.Returns(`{"resources":[{"uri":"a:b","name":"b"}]}`),
-		"resources/templates/list": proxytest.Returns(`{"resourceTemplates":[{"uriTemplate":"a:{x}","name":"x"}]}`),
-		"completion/complete":      proxytest.Returns(`{"completion":{"values":["x"]}}`), "resources/subscribe": proxytest.Returns(`{}`),
+		"prompts/list": proxytest.ConstantMethod(`{"prompts":[{"name":"open"},{"name":"secret"}]}`), "resources/list": proxytest.ConstantMethod(`{"resources":[{"uri":"a:b","name":"b"}]}`),
+		"resources/templates/list": proxytest.ConstantMethod(`{"resourceTemplates":[{"uriTemplate":"a:{x}","name":"x"}]}`),
+		"completion/complete":      proxytest.ConstantMethod(`{"completion":{"values":["x"]}}`), "resources/subscribe": proxytest.ConstantMethod(`{}`),
 	},
 }
 

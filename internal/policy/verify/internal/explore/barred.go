@@ -7,7 +7,7 @@ func (m *Model) Barred(q *Query) Answer {
 	if !barred {
 		nets, barred = m.wholeScope().relax().blockers(q.goal(m.Classes))
 	}
-	if !barred || m.Calls.Gap(nets, q.Tag) != "" || m.Yielding(nets) != "" || !m.view(nets, ViewOptions{Tag: q.Tag}).barred() {
+	if !barred || m.Calls.Gap(nets, q.Tag) != "" || m.WhyAdvisory(nets) != "" || !m.view(nets, ViewOptions{Tag: q.Tag}).barred() {
 		return Answer{} // a call to an open tool can have effects that no listed call has
 	}
 	return Answer{Result: Proved, Nets: nets}

@@ -42,7 +42,7 @@ func (s *Space) FailureLock(g *Goal) Answer {
 	}
 	switch {
 	case unsure != nil:
-		return s.model.doubt(unsure, "it depends on whether there is a tool ")
+		return s.model.unsureAnswer(unsure, "it depends on whether there is a tool ")
 	case len(found) > 0:
 		return Answer{Why: WhyNoRun}
 	}

@@ -66,7 +66,7 @@ func (s *Space) successful(allowed func(class int) bool) [][]int32 {
 // earlier calls still in flight. The new call is not in flight in that state, even if it is an
 // observing call that can stand for any number of calls. ok is false if the state was not visited.
 func (s *Space) atOnce(k int32, c uint32) (to int32, ok bool) {
-	to, ok = s.index[string(appendWords(nil, s.succeeded(k, c)))]
+	to, ok = s.index[string(appendWords(nil, s.stateAfter(k, c)))]
 	return to, ok
 }
 

@@ -38,7 +38,7 @@ func (s *Space) Lock(g *Goal) Answer {
 		return Answer{Why: WhyValues}
 	}
 	if k < 0 {
-		return s.model.doubt(unsure, "it depends on whether there is a tool ")
+		return s.model.unsureAnswer(unsure, "it depends on whether there is a tool ")
 	}
 	ms, made := s.moves(s.path(k))
 	if !made {

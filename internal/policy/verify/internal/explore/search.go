@@ -18,15 +18,15 @@ func (m *Model) NeverMet(q *Query, nets []int) Answer {
 	if unsure := UnsureOf(f.Moves); unsure != nil {
 		o.witnessed = true
 		if f = m.neverOf(q, nets, o); f.Result == Proved {
-			return m.doubt(unsure, "it does not hold if there is a tool ")
+			return m.unsureAnswer(unsure, "it does not hold if there is a tool ")
 		}
 	}
 	return f
 }
 
-// doubt returns the answer to give when a result depends on a call that might not exist: unknown,
+// unsureAnswer returns the answer to give when a result depends on a call that might not exist: unknown,
 // with the reason.
-func (m *Model) doubt(unsure *callclass.Class, tool string) Answer {
+func (m *Model) unsureAnswer(unsure *callclass.Class, tool string) Answer {
 	why, supposed := m.Calls.Doubt(unsure, tool)
 	return Answer{Why: why, Supposed: supposed}
 }
@@ -55,7 +55,7 @@ func (m *Model) neverOf(q *Query, nets []int, o ViewOptions) Answer {
 			if why := m.Calls.Gap(nets, q.Tag); why != "" {
 				return Answer{Why: why}
 			}
-			return m.unadvised(q, about, nets, o)
+			return m.proveWithoutAdvice(q, about, nets, o)
 		}
 		ms, ok := s.movesToHit()
 		if !ok {
@@ -66,7 +66,7 @@ func (m *Model) neverOf(q *Query, nets []int, o ViewOptions) Answer {
 			return Answer{Result: Refuted, Moves: ms}
 		}
 		if o.required && m.Nets[n].Info.Advisory {
-			return Answer{Why: m.Yielding([]int{n})}
+			return Answer{Why: m.WhyAdvisory([]int{n})}
 		}
 		if slices.Contains(nets, n) { // the blocked run exists only because of a reduced counter
 			if ms, ok = s.extend(q, ms); ok {
@@ -281,9 +281,9 @@ func Repeat(ms []Move, i, n int) []Move {
 // is real, because no net blocks any of its calls. A proof that no run exists counts only if it
 // also holds without the advisory nets.
 
-// Yielding returns the reason why an answer is unknown if any of the nets is advisory, and ""
+// WhyAdvisory returns the reason why an answer is unknown if any of the nets is advisory, and ""
 // otherwise.
-func (sys *system) Yielding(nets []int) string {
+func (sys *system) WhyAdvisory(nets []int) string {
 	for _, n := range nets {
 		if sys.Nets[n].Info.Advisory {
 			return fmt.Sprintf("the advisory net %s does not block where it yields", sys.Nets[n].Info.Name)
@@ -292,14 +292,14 @@ func (sys *system) Yielding(nets []int) string {
 	return ""
 }
 
-// unadvised proves again that the nets forbid the query, this time without relying on what advisory
+// proveWithoutAdvice proves again that the nets forbid the query, this time without relying on what advisory
 // nets block. initial holds the nets that the original search started with.
-func (m *Model) unadvised(q *Query, initial, nets []int, o ViewOptions) Answer {
-	why := m.Yielding(nets)
+func (m *Model) proveWithoutAdvice(q *Query, initial, nets []int, o ViewOptions) Answer {
+	why := m.WhyAdvisory(nets)
 	switch {
 	case why == "":
 		return Answer{Result: Proved, Nets: nets}
-	case q.state != nil && m.Yielding(initial) != "": // the query is about the states of an advisory net
+	case q.state != nil && m.WhyAdvisory(initial) != "": // the query is about the states of an advisory net
 		if len(nets) == len(initial) {
 			return Answer{Result: Proved, Nets: nets} // a call that the net blocks leaves its state unchanged, so it does not matter whether the call is made
 		}

@@ -179,7 +179,7 @@ func (s *Space) expand(k int32) {
 func (s *Space) expandSerial(k int32) {
 	for c := range s.classes {
 		if s.admits(k, c) {
-			s.visit(s.succeeded(k, uint32(c)), k, event{kind: starts, arg: uint32(c)})
+			s.visit(s.stateAfter(k, uint32(c)), k, event{kind: starts, arg: uint32(c)})
 		}
 	}
 }
@@ -437,8 +437,8 @@ func (s *Space) admits(k int32, c int) bool {
 	return true
 }
 
-// succeeded returns the state that [Space.atOnce] looks up, which might not have been visited.
-func (s *Space) succeeded(k int32, c uint32) []uint32 {
+// stateAfter returns the state that [Space.atOnce] looks up, which might not have been visited.
+func (s *Space) stateAfter(k int32, c uint32) []uint32 {
 	words := s.state(k)
 	next := slices.Clone(words[:1+len(s.nets)])
 	killed := make([]uint64, len(s.nets))

@@ -77,16 +77,16 @@ func (s *Space) assured(g *Goal, allowed func(class int) bool) []bool {
 	if g.one || !slices.Contains(good, false) || !slices.ContainsFunc(s.nets, (*Net).Keyed) {
 		return good
 	}
-	fresh := s.fresh(s.Escapes(g, func(class int) bool { return allowed(class) && s.classes[class].member.Free() }))
+	fresh := s.assuredFresh(s.Escapes(g, func(class int) bool { return allowed(class) && s.classes[class].member.Free() }))
 	either := *g
 	either.excused = func(_ *Space, k int32) bool { return good[k] || fresh[k] }
 	return s.Escapes(&either, allowed)
 }
 
-// fresh reports, for each state, whether calls with a new value lead to the goal. It considers all
+// assuredFresh reports, for each state, whether calls with a new value lead to the goal. It considers all
 // states that agree with the given one in the nets without a key and whose calls have not used the
 // tracked value. The result is true if such states exist and all of them are good.
-func (s *Space) fresh(good []bool) []bool {
+func (s *Space) assuredFresh(good []bool) []bool {
 	unused := make([]map[int]bool, len(s.nets)) // by position of the net, its states for an unused value; nil if the net has no key
 	for pos, n := range s.nets {
 		if n.Keyed() {
