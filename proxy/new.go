@@ -66,7 +66,7 @@ func (p *Proxy) wire(redactor *audit.Redactor) error {
 	if err := p.makeAdmission(redactor); err != nil {
 		return err
 	}
-	p.sessions = session.New(session.Options{Way: o.Session, Shared: p.shared()}, func(s *session.Session) error { return p.router.BeginSession(s) }, o.Now)
+	p.sessions = session.New(session.Options{Way: o.Session, Shared: p.sharesState()}, func(s *session.Session) error { return p.router.BeginSession(s) }, o.Now)
 	p.pool = pool.New(pool.Options{
 		Life: p.life, Sessions: p.sessions, Admission: p.admission, Startup: p.startup, StartupLimit: o.Startup,
 		Connect: p.attach,
@@ -138,7 +138,7 @@ func (p *Proxy) makeAdmission(redactor *audit.Redactor) error {
 	}
 	asking.Granted = p.granted
 	p.approvals = approval.New(asking)
-	ledger, kill := p.ledger()
+	ledger, kill := p.makeLedger()
 	p.admission = admission.New(admission.Options{
 		Ledger: ledger, Generation: o.replacement().generation(), Where: p.where, Logger: o.Logger, Now: o.Now, Switch: kill,
 		Redactor: redactor, Process: o.Record.Process, Observer: o.Observer, Meter: o.Meter,

@@ -161,7 +161,7 @@ func (p *Proxy) setStopped(on bool, s admission.Stop) (operator.Stopping, error)
 	if err != nil {
 		return operator.Stopping{}, err
 	}
-	return operator.Stopping{Already: done.Already, Shared: p.shared(), Left: stopInfos(done.Left), Alone: unwrittenNote(on, p.shared(), done.Alone)}, nil
+	return operator.Stopping{Already: done.Already, Shared: p.sharesState(), Left: stopInfos(done.Left), Alone: unwrittenNote(on, p.sharesState(), done.Alone)}, nil
 }
 
 // unwrittenNote explains why an operator's order could not be written to the database. It returns

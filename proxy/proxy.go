@@ -94,9 +94,9 @@ func (p *Proxy) Begin(driver string) {
 // Finish records the end of this process. It must be called after [Proxy.Close].
 func (p *Proxy) Finish() { p.admission.Finish(context.WithoutCancel(p.life.Ctx)) }
 
-// ledger creates the ledger, which holds the session states, and the switch that stops calls. Both
+// makeLedger creates the ledger, which holds the session states, and the switch that stops calls. Both
 // use the database in the options or, without one, memory.
-func (p *Proxy) ledger() (admission.Ledger, admission.Switch) {
+func (p *Proxy) makeLedger() (admission.Ledger, admission.Switch) {
 	o := p.options
 	if o.Database == nil {
 		recorder := audit.NewRecorder(o.Recorder, o.Now)
@@ -154,8 +154,8 @@ func (p *Proxy) Leave() error {
 	return p.durable.Close(ctx)
 }
 
-// shared reports whether the states are in a database that other processes can share.
-func (p *Proxy) shared() bool { return p.durable != nil }
+// sharesState reports whether the states are in a database that other processes can share.
+func (p *Proxy) sharesState() bool { return p.durable != nil }
 
 // sealer returns the sealer for the state that clients store between two rounds of input for a
 // call. Processes that share a database also share the key.

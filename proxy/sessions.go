@@ -139,7 +139,7 @@ func (p *sessionView) listSessions() ([]operator.SessionInfo, map[string]*sessio
 	add := func(s *session.Session, info operator.SessionInfo) {
 		all[s.ID] = s
 		info.Waiting = waiting[info.ID]
-		info.Calls = p.unwrittenOf(info.ID, info.Calls)
+		info.Calls = p.markUnwritten(info.ID, info.Calls)
 		list = append(list, info)
 	}
 	for i, s := range local {
@@ -164,20 +164,20 @@ func (p *sessionView) listSessions() ([]operator.SessionInfo, map[string]*sessio
 			return nil, nil, err
 		}
 		if at, ok := known[s.Session]; ok {
-			list[at].Used, list[at].Calls = s.Used, p.unwrittenOf(s.Session, openOf(s))
+			list[at].Used, list[at].Calls = s.Used, p.markUnwritten(s.Session, storedCallsOf(s))
 			continue
 		}
 		from := remoteSession(s)
 		info := withDatabaseInfo(newSessionInfo(from), s)
-		info.Calls = openOf(s)
+		info.Calls = storedCallsOf(s)
 		add(from, info)
 	}
 	slices.SortStableFunc(list, func(a, b operator.SessionInfo) int { return a.Since.Compare(b.Since) })
 	return list, all, nil
 }
 
-// openOf returns those of a session's calls that are open according to the database.
-func openOf(s admission.SessionInfo) []operator.CallInfo {
+// storedCallsOf returns those of a session's calls that are open according to the database.
+func storedCallsOf(s admission.SessionInfo) []operator.CallInfo {
 	calls := []operator.CallInfo{}
 	for _, c := range s.Calls {
 		calls = append(calls, operator.CallInfo{Number: c.Number, Tool: c.Tool, Since: c.Since, Unknown: c.Unknown, More: c.More})
@@ -219,7 +219,7 @@ func (p *sessionView) describe(s *session.Session) operator.SessionInfo {
 	sort.Strings(info.Clients)
 	state, err := p.pool.Snapshot(s)
 	if err != nil { // the session has just ended, or the database is unavailable
-		info.Calls = p.unwrittenOf(s.ID, info.Calls)
+		info.Calls = p.markUnwritten(s.ID, info.Calls)
 		return info
 	}
 	info.Nets = netsOf(state)
@@ -229,13 +229,13 @@ func (p *sessionView) describe(s *session.Session) operator.SessionInfo {
 		}
 	}
 	if info.Calls = callsOf(state); len(info.Calls) > 0 {
-		lost := p.lostOf(s.Key())
+		lost := p.lostCallsOf(s.Key())
 		for i := range info.Calls {
 			c := &info.Calls[i]
 			c.Unknown, c.Arguments = c.Unknown || lost[c.Number], p.admission.Recent.Arguments(s.Key(), c.Number)
 		}
 	}
-	info.Calls = p.unwrittenOf(s.ID, info.Calls)
+	info.Calls = p.markUnwritten(s.ID, info.Calls)
 	return info
 }
 
@@ -272,8 +272,8 @@ func withDatabaseInfo(info operator.SessionInfo, s admission.SessionInfo) operat
 	return info
 }
 
-// lostOf returns the numbers of the session's open calls whose processes have ended.
-func (p *sessionView) lostOf(k admission.Key) map[uint64]bool {
+// lostCallsOf returns the numbers of the session's open calls whose processes have ended.
+func (p *sessionView) lostCallsOf(k admission.Key) map[uint64]bool {
 	if p.durable == nil {
 		return nil
 	}
@@ -286,9 +286,9 @@ func (p *sessionView) lostOf(k admission.Key) map[uint64]bool {
 	return lost
 }
 
-// unwrittenOf marks the session's calls whose outcomes could not be recorded. If the list lacks
+// markUnwritten marks the session's calls whose outcomes could not be recorded. If the list lacks
 // such a call, because the database was unavailable, unwrittenOf adds it.
-func (p *sessionView) unwrittenOf(session string, calls []operator.CallInfo) []operator.CallInfo {
+func (p *sessionView) markUnwritten(session string, calls []operator.CallInfo) []operator.CallInfo {
 	for _, e := range p.unwrittenCalls() {
 		if e.Session != session {
 			continue

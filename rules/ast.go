@@ -205,13 +205,13 @@ func (s *Success) Position() gate.Position { return s.Pos }
 
 func (s *Success) names() []Name { return nil }
 
-// certain reports whether a match of the map proves the call's effect.
-func (s *Map) certain() bool { return s.Pattern.Kind == Runs && !s.readsSeveral() }
+// provesEffect reports whether a match of the map proves the call's effect.
+func (s *Map) provesEffect() bool { return s.Pattern.Kind == Runs && !s.readsSeveral() }
 
 // exempts reports whether the name that the map gives can exempt a call. An exemption must be
 // certain, so the map must look for a command in a single script, or use an expression, which must
 // evaluate to true without an error.
-func (s *Map) exempts() bool { return s.certain() || s.Pattern.Kind == When }
+func (s *Map) exempts() bool { return s.provesEffect() || s.Pattern.Kind == When }
 
 // readsSeveral reports whether the map can read several values from one call. If so, a match does
 // not prove the call's effect.

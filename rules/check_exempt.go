@@ -10,10 +10,10 @@ import (
 // identifier matches the keys that an expression can read as args.KEY.
 var identifier = regexp.MustCompile(`^[A-Za-z_]\w*$`)
 
-// expression returns, for a hint, the text of a map that replaces m and uses an expression, because
+// asExpression returns, for a hint, the text of a map that replaces m and uses an expression, because
 // a name given by an expression can exempt calls. If m's pattern cannot be converted, expression
 // returns the general form of such a map.
-func (m *Map) expression() string {
+func (m *Map) asExpression() string {
 	pattern := m.Pattern.Text
 	if !identifier.MatchString(m.Field) || strings.Contains(pattern, "'") {
 		return `map TOOL when "args.FIELD == 'VALUE'" as NAME`
@@ -82,12 +82,12 @@ func (c *compiler) checkEvidence(n Name, effect string) {
 // uncertain, and a hint.
 func (m *Map) doubt() (why, hint string) {
 	switch {
-	case m.Pattern.Kind.script() && m.Pattern.Kind != Runs:
+	case m.Pattern.Kind.readsScript() && m.Pattern.Kind != Runs:
 		return "looks for files", "use runs, which looks for commands"
 	case m.readsSeveral():
 		return "reads several values", "name one of them in the path"
 	case !m.isCommand():
-		return "searches a text", "use an expression: " + m.expression()
+		return "searches a text", "use an expression: " + m.asExpression()
 	default:
 		return "searches a text", "use runs, which reads the field as a script"
 	}

@@ -26,7 +26,7 @@ func (c *compiler) checkLimit(s *Limit) {
 			c.failName(s, *s.Per, SelfRefill, "write: per session", "every call to %s is also a call to %s: the limit would refill itself", s.Per, tool)
 			return
 		case s.exempts(*s.Per):
-		case twoFields(s.Key) && (c.labels.isOneOf(tool, *s.Per) || c.labels.isOneOf(*s.Per, tool)):
+		case hasTwoFields(s.Key) && (c.labels.isOneOf(tool, *s.Per) || c.labels.isOneOf(*s.Per, tool)):
 			c.warnName(*s.Per, OwnRefill, "count per a different call", "a call to %s can count for one value and refill the limit of another: the limit refills itself", s.Per)
 		case tool.Glob() && !s.Per.Glob() && toolnet.MatchGlob(tool.Text, s.Per.Text):
 			c.warnName(*s.Per, NoRefill, "", "%s is one of %s: its calls use up the limit instead of refilling it", s.Per, tool)
@@ -58,7 +58,7 @@ func (c *compiler) checkPeriod(s *Limit) {
 func (c *compiler) checkLimits() {
 	c.checkContrary()
 	c.checkFailures()
-	over := c.strongerRules()
+	over := c.findStrongerRules()
 	for _, s := range statementsOf[*Limit](c.statements) {
 		if c.failed[s] == nil {
 			c.checkIdle(s, over)
@@ -137,9 +137,9 @@ type strongerRules struct {
 	limits map[string][]*Limit // limits with the lowest count for their span
 }
 
-// strongerRules collects the blocks and limits that apply to all calls with their names, at any
+// findStrongerRules collects the blocks and limits that apply to all calls with their names, at any
 // time. It lists a rule for a pattern under every limited name that the pattern matches.
-func (c *compiler) strongerRules() strongerRules {
+func (c *compiler) findStrongerRules() strongerRules {
 	over := strongerRules{make(map[string]*Block), make(map[string][]*Limit)}
 	var limited []string
 	for _, s := range statementsOf[*Limit](c.statements) {
@@ -154,7 +154,7 @@ func (c *compiler) strongerRules() strongerRules {
 		for _, n := range names {
 			f(n.String())
 			if n.Glob() {
-				words.matching(n, func(text string) {
+				words.forEachMatch(n, func(text string) {
 					if strings.Contains(n.Text, ".") || !strings.Contains(text, ".") { // a pattern without a dot does not match actions
 						f(text)
 					}
@@ -201,7 +201,7 @@ func (c *compiler) checkIdle(s *Limit, over strongerRules) {
 	if len(s.Tools) > 1 {
 		return
 	}
-	for _, key := range s.Tools[0].enclosing() {
+	for _, key := range s.Tools[0].enclosingNames() {
 		if b := over.blocks[key]; b != nil && (s.Shadow || !b.Shadow) {
 			c.warn(s, IdleLimit, "", "the limit is never reached: %s is blocked at %s", s.Tools[0], b.Pos)
 			return
@@ -215,10 +215,10 @@ func (c *compiler) checkIdle(s *Limit, over strongerRules) {
 	}
 }
 
-// enclosing returns the literal names that every call to n has: n itself and, for an action, its
+// enclosingNames returns the literal names that every call to n has: n itself and, for an action, its
 // tool. It does not return labels (names that maps give to calls), because other tools may have the
 // same name.
-func (n Name) enclosing() []string {
+func (n Name) enclosingNames() []string {
 	keys := []string{n.String()}
 	if n.Quoted || n.Glob() {
 		return keys

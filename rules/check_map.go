@@ -40,7 +40,7 @@ func (c *compiler) usedLabels() map[string]bool {
 		for _, n := range s.names() {
 			if key := n.String(); !seen[key] {
 				seen[key] = true
-				c.labels.words.matching(n, func(label string) { used[label] = true })
+				c.labels.words.forEachMatch(n, func(label string) { used[label] = true })
 			}
 		}
 	}
@@ -64,7 +64,7 @@ func (s scripts) find(m *Map) *Map {
 func (c *compiler) scripts() scripts {
 	first := make(scripts)
 	for _, m := range c.maps {
-		if m.Pattern.Kind.script() && first[m.target()] == nil {
+		if m.Pattern.Kind.readsScript() && first[m.target()] == nil {
 			first[m.target()] = m
 		}
 	}

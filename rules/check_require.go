@@ -40,7 +40,7 @@ func (c *compiler) checkPairs(s *Require, before Name) {
 		// If the rule exempts calls, a required call may be exempt and thus succeed without
 		// waiting.
 		is := len(s.Unless) == 0 && (first.same(before) || !before.Glob() && c.labels.isOneOf(first, before))
-		itself := is || c.labels.onlyAs(first, before) && !c.labels.excludes(first, before) || c.labels.alsoAs(first, before)
+		itself := is || c.labels.allNamed(first, before) && !c.labels.excludes(first, before) || c.labels.alsoNamed(first, before)
 		if !itself || s.exempts(first) {
 			continue
 		}

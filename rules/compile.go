@@ -59,21 +59,21 @@ func (c *compiler) add(s Statement) {
 	switch s := s.(type) {
 	case *Require:
 		for _, n := range c.requireNets(s) {
-			c.net(n, Verification{States: 3})
+			c.addNet(n, Verification{States: 3})
 		}
 	case *Approve:
 		for _, before := range s.Before {
-			c.net(approveNet(s, before), afterStates(s.After, s.Until, Verification{States: 2}))
+			c.addNet(approveNet(s, before), afterStates(s.After, s.Until, Verification{States: 2}))
 		}
 	case *Block:
 		for _, tool := range s.Tools {
-			c.net(blockNet(s, tool), afterStates(s.After, s.Until, Verification{States: 2, Deadlocks: 1, Dead: []string{transitionName(tool)}}))
+			c.addNet(blockNet(s, tool), afterStates(s.After, s.Until, Verification{States: 2, Deadlocks: 1, Dead: []string{transitionName(tool)}}))
 		}
 	case *Limit:
-		c.net(c.limitNet(s), s.states())
+		c.addNet(c.limitNet(s), s.states())
 	case *Allow:
 		for _, tool := range s.Tools {
-			c.net(allowNet(s, tool), Verification{States: 2})
+			c.addNet(allowNet(s, tool), Verification{States: 2})
 		}
 	case *Map:
 		c.out.Labels.Maps = append(c.out.Labels.Maps, c.gateMaps(s)...)
@@ -97,10 +97,10 @@ func afterStates(after, until []Name, always Verification) Verification {
 	return Verification{States: 3}
 }
 
-// net appends n to the output. Different statements may produce nets with the same name, such as
+// addNet appends n to the output. Different statements may produce nets with the same name, such as
 // "require a-before-b before c" and "require a before b-before-c"; the later nets get numbered
 // names.
-func (c *compiler) net(n gate.Net, v Verification) {
+func (c *compiler) addNet(n gate.Net, v Verification) {
 	c.netNames[n.Name]++
 	if k := c.netNames[n.Name]; k > 1 {
 		n.Name = fmt.Sprintf("%s#%d", n.Name, k)

@@ -35,12 +35,12 @@ func (c *compiler) gateMaps(m *Map) (all []gate.Map) {
 	return all
 }
 
-// keys converts a key to the [gate.Field] values for the calls that earn a success (see [KeyField])
+// convertKey converts a key to the [gate.Field] values for the calls that earn a success (see [KeyField])
 // and for the calls that the rule restricts.
-func (c *compiler) keys(s Statement, key []KeyField) (earn, restricted []gate.Field) {
+func (c *compiler) convertKey(s Statement, key []KeyField) (earn, restricted []gate.Field) {
 	for _, k := range key {
-		earn = append(earn, c.field(s, k.Other))
-		restricted = append(restricted, c.field(s, k.Field))
+		earn = append(earn, c.convertField(s, k.Other))
+		restricted = append(restricted, c.convertField(s, k.Field))
 	}
 	return earn, restricted
 }
@@ -48,8 +48,8 @@ func (c *compiler) keys(s Statement, key []KeyField) (earn, restricted []gate.Fi
 // likeField matches text that looks like a field name rather than an expression.
 var likeField = regexp.MustCompile(`^(\$\.)?[\pL_-][\pL\pN_.*\[\]-]*$`)
 
-// field converts a field to a [gate.Field]. It rejects s if the field's expression is invalid.
-func (c *compiler) field(s Statement, f Field) gate.Field {
+// convertField converts a field to a [gate.Field]. It rejects s if the field's expression is invalid.
+func (c *compiler) convertField(s Statement, f Field) gate.Field {
 	if !f.Expression {
 		return gate.Field{Path: f.Text, Result: f.Result, Source: f.String()}
 	}

@@ -73,8 +73,8 @@ func pairs(key []KeyField, first bool, separator string) string {
 	return strings.Join(list.Map(key, func(k KeyField) string { return k.pair(first) }), separator)
 }
 
-// twoFields reports whether the key has a pair of different fields.
-func twoFields(key []KeyField) bool {
+// hasTwoFields reports whether the key has a pair of different fields.
+func hasTwoFields(key []KeyField) bool {
 	return slices.ContainsFunc(key, func(k KeyField) bool { return !k.Field.same(k.Other) })
 }
 
@@ -91,7 +91,7 @@ func keyEach(key []KeyField) string {
 	switch {
 	case len(key) == 0:
 		return ""
-	case twoFields(key):
+	case hasTwoFields(key):
 		return " with same " + pairs(key, false, ", ")
 	}
 	return " for each " + pairs(key, false, ", ")

@@ -20,7 +20,7 @@ func newLabels(all []*Map) *labels {
 	for i, m := range all {
 		label := m.As.Text
 		l.order[m] = i
-		if l.weak[label] == nil && !m.certain() {
+		if l.weak[label] == nil && !m.provesEffect() {
 			l.weak[label] = m
 		}
 		l.maps[label] = append(l.maps[label], m)
@@ -33,7 +33,7 @@ func newLabels(all []*Map) *labels {
 // match does not prove the call's effect. It returns nil if there are no such maps.
 func (l *labels) firstWeak(n Name) *Map {
 	var first *Map
-	l.words.matching(n, func(label string) {
+	l.words.forEachMatch(n, func(label string) {
 		if m := l.weak[label]; m != nil && (first == nil || l.order[m] < l.order[first]) {
 			first = m
 		}
@@ -45,8 +45,8 @@ func (l *labels) firstWeak(n Name) *Map {
 // literal prefix.
 type vocabulary []string
 
-// matching calls f for each name in v that n matches.
-func (v vocabulary) matching(n Name, f func(text string)) {
+// forEachMatch calls f for each name in v that n matches.
+func (v vocabulary) forEachMatch(n Name, f func(text string)) {
 	prefix := n.Text
 	if n.Glob() {
 		prefix = prefix[:strings.IndexAny(prefix, "*?")]

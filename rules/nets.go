@@ -79,7 +79,7 @@ func (c *compiler) requireNet(s *Require, first []Name, before Name) gate.Net {
 	if s.Once {
 		name, after = name+"-once", gated
 	}
-	earns, waits := c.keys(s, s.Key)
+	earns, waits := c.convertKey(s, s.Key)
 	transitions := []gate.Transition{
 		{Name: observer, Inputs: []string{ready}, Outputs: []string{gated}, Tools: gateTools(first), Deferred: true, Observe: true, Evidence: true, Key: earns},
 		{Name: second, Inputs: []string{gated}, Outputs: []string{after}, Tools: []gate.Tool{tool}, Unless: spared, Key: waits},
@@ -111,7 +111,7 @@ func (s *Require) waitingCall(before Name) (tool gate.Tool, spared []gate.Tool) 
 		case tool.Except == "":
 			tool.Except = n.Text
 		default:
-			spared = append(spared, excluded([]Name{n})...)
+			spared = append(spared, exempt([]Name{n})...)
 		}
 	}
 	return tool, spared
@@ -121,7 +121,7 @@ func (s *Require) waitingCall(before Name) (tool gate.Tool, spared []gate.Tool) 
 // sentence contains the words "a successful call to" because they read well before any name,
 // whether a noun, a plural or a verb.
 func (s *Require) reason(first []Name, before Name) string {
-	call, one := "a successful call to "+text.Join(nameTexts(first), "or"), len(s.Key) > 0 && !twoFields(s.Key)
+	call, one := "a successful call to "+text.Join(nameTexts(first), "or"), len(s.Key) > 0 && !hasTwoFields(s.Key)
 	end := " first."
 	if len(s.Since) > 0 {
 		end = fmt.Sprintf(" since the last call to %s.", shortList(s.Since, "or"))
@@ -156,8 +156,8 @@ func approveNet(s *Approve, before Name) gate.Net {
 	var transitions []gate.Transition
 	if len(s.After) > 0 {
 		name, reason = name+afterNetForm(s.After, s.Until), reason+whileTainted(s.After, s.Until)
-		places, transitions, where = []string{tainted}, taint(s.After, s.Until), tainted
-		approve.Unless = append(approve.Unless, untilExcluded(before, s.Until)...)
+		places, transitions, where = []string{tainted}, taintTransitions(s.After, s.Until), tainted
+		approve.Unless = append(approve.Unless, exemptUntil(before, s.Until)...)
 	}
 	approve.Inputs, approve.Outputs = []string{where}, []string{where}
 	if where == tainted {
@@ -178,15 +178,15 @@ func blockNet(s *Block, tool Name) gate.Net {
 		n.Reason = fmt.Sprintf("%s is blocked and cannot be called.", tool)
 		return n
 	}
-	do.Inputs, do.Outputs, do.Unless = []string{ready}, []string{ready}, append(do.Unless, untilExcluded(tool, s.Until)...)
-	n := ruleNet("block-"+tool.netForm()+afterNetForm(s.After, s.Until), s.Rule, gate.CauseBlock, []string{tainted}, append(taint(s.After, s.Until), do)...)
+	do.Inputs, do.Outputs, do.Unless = []string{ready}, []string{ready}, append(do.Unless, exemptUntil(tool, s.Until)...)
+	n := ruleNet("block-"+tool.netForm()+afterNetForm(s.After, s.Until), s.Rule, gate.CauseBlock, []string{tainted}, append(taintTransitions(s.After, s.Until), do)...)
 	n.Reason = fmt.Sprintf("%s is not allowed%s.", tool, whileTainted(s.After, s.Until))
 	return n
 }
 
-// taint returns the transitions that activate a rule when one of the calls in after is made, and
+// taintTransitions returns the transitions that activate a rule when one of the calls in after is made, and
 // deactivate it when one of the calls in until succeeds.
-func taint(after, until []Name) []gate.Transition {
+func taintTransitions(after, until []Name) []gate.Transition {
 	ts := []gate.Transition{{Name: "taint", Inputs: []string{ready}, Outputs: []string{tainted}, Tools: gateTools(after), Observe: true, Spoils: true}}
 	if len(until) > 0 {
 		ts = append(ts, gate.Transition{Name: "clear", Inputs: []string{tainted}, Outputs: []string{ready}, Tools: gateTools(until), Observe: true, Deferred: true, Evidence: true})
@@ -194,18 +194,18 @@ func taint(after, until []Name) []gate.Transition {
 	return ts
 }
 
-// untilExcluded returns exemptions for the names in until if n is a pattern, because the rule must
+// exemptUntil returns exemptions for the names in until if n is a pattern, because the rule must
 // not block the calls that end it.
-func untilExcluded(n Name, until []Name) []gate.Tool {
+func exemptUntil(n Name, until []Name) []gate.Tool {
 	if !n.Glob() {
 		return nil
 	}
-	return excluded(until)
+	return exempt(until)
 }
 
-// excluded converts names to exemptions from a rule about a pattern. An exempted call remains
+// exempt converts names to exemptions from a rule about a pattern. An exempted call remains
 // subject to the policy's default.
-func excluded(names []Name) []gate.Tool {
+func exempt(names []Name) []gate.Tool {
 	tools := gateTools(names)
 	for i := range tools {
 		tools[i].Spared = true

@@ -9,7 +9,7 @@ import (
 )
 
 func (c *compiler) limitNet(s *Limit) gate.Net {
-	other, limited := c.keys(s, s.Key)
+	other, limited := c.convertKey(s, s.Key)
 	call := gate.Transition{Name: transitionName(s.Tools...), Inputs: []string{ready, budget}, Outputs: []string{ready},
 		Tools: gateTools(s.Tools), Unless: gateTools(s.Unless), Key: limited}
 	places, transitions := []string{budget}, []gate.Transition{call}
@@ -18,14 +18,14 @@ func (c *compiler) limitNet(s *Limit) gate.Net {
 		places, transitions[0].Inputs = nil, []string{ready}
 	case s.Over == AtOnce:
 		transitions[0].Inputs, transitions[0].Outputs, transitions[0].Deferred = []string{budget}, []string{budget}, true
-	case s.refills():
+	case s.canRefill():
 		places = append(places, spent)
 		transitions[0].Outputs = []string{ready, spent}
 		transitions = append(transitions, s.refill(other))
 	}
 	n := ruleNet(s.netName(), s.Rule, gate.CauseLimit, places, transitions...)
 	if s.Of != nil {
-		n.Sum = &gate.Sum{Field: c.field(s, *s.Of), Most: s.Count, Every: s.window()}
+		n.Sum = &gate.Sum{Field: c.convertField(s, *s.Of), Most: s.Count, Every: s.window()}
 	} else {
 		n.Initial[budget] = s.Count
 	}
@@ -59,7 +59,7 @@ func (s *Limit) netName() string {
 	}
 	switch {
 	case len(s.Key) == 0:
-	case twoFields(s.Key):
+	case hasTwoFields(s.Key):
 		name += "-with-same-" + keyNetForm(s.Key, false)
 	default:
 		name += "-for-each-" + keyNetForm(s.Key, false)
@@ -107,8 +107,8 @@ func (s *Limit) interval() time.Duration {
 	return (s.window() + n - 1) / n
 }
 
-// refills reports whether calls or time refill the budget.
-func (s *Limit) refills() bool { return s.Per != nil || s.window() > 0 }
+// canRefill reports whether calls or time refill the budget.
+func (s *Limit) canRefill() bool { return s.Per != nil || s.window() > 0 }
 
 // refill returns the transition that adds one call to the budget. key is the key of the refilling
 // calls.
@@ -125,7 +125,7 @@ func (s *Limit) states() Verification {
 	switch {
 	case s.Of != nil || s.Over == AtOnce:
 		return Verification{States: 2}
-	case s.refills():
+	case s.canRefill():
 		return Verification{States: s.Count + 2}
 	}
 	return Verification{States: s.Count + 2, Deadlocks: 1}

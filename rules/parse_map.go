@@ -31,7 +31,7 @@ func (p *parser) target(form string) (tools []Name, field string) {
 		if p.line.err != nil {
 			return nil, ""
 		}
-		if p.line.off = end; !p.oneOfTools(&tool) {
+		if p.line.off = end; !p.commaAfterTool(&tool) {
 			field = p.targetField(tool, end)
 			return p.appendName(tools, tool, "tool", form), field
 		}
@@ -39,8 +39,8 @@ func (p *parser) target(form string) (tools []Name, field string) {
 	}
 }
 
-// oneOfTools reports whether a comma and another tool follow the tool.
-func (p *parser) oneOfTools(tool *token) bool {
+// commaAfterTool reports whether a comma and another tool follow the tool.
+func (p *parser) commaAfterTool(tool *token) bool {
 	if tool.kind == bare && len(tool.text) > 1 && p.line.off == p.line.wordEnd(tool.off) {
 		if name, comma := strings.CutSuffix(tool.text, ","); comma {
 			tool.text, tool.end = name, tool.end-1
@@ -59,7 +59,7 @@ func (p *parser) targetField(tool token, end int) string {
 	case !dotted && whole.end == end && tool.text != "" && p.wholeCall():
 	case !dotted && p.line.peek().isCase("when"):
 		p.wrongCase(p.line.peek(), "when")
-	case strings.HasSuffix(p.line.text[:whole.end], ",") || p.anotherTool():
+	case strings.HasSuffix(p.line.text[:whole.end], ",") || p.toolFollows():
 		p.line.fail(BadOperand, whole, "put the field after the last tool: A, B.field; quote a tool with a dot in its name", "a field before another tool: %q", p.line.text[whole.off:whole.end])
 	case !dotted:
 		p.line.fail(BadOperand, whole, "such as bash.command", "expected tool.field, not %q", p.line.text[whole.off:whole.end])
@@ -73,9 +73,9 @@ func (p *parser) targetField(tool token, end int) string {
 	return field
 }
 
-// anotherTool reports whether a comma and another tool follow. Without a tool after it, the comma
+// toolFollows reports whether a comma and another tool follow. Without a tool after it, the comma
 // may be the word that a map looks for.
-func (p *parser) anotherTool() bool {
+func (p *parser) toolFollows() bool {
 	rest, comma := strings.CutPrefix(p.line.text[p.line.skip(p.line.off):], ",")
 	word, _, _ := strings.Cut(strings.TrimLeftFunc(rest, isSeparator), " ")
 	return comma && strings.HasPrefix(rest, " ") && word != "as"

@@ -50,7 +50,7 @@ func (p patternParser) word() Pattern {
 		case slices.ContainsFunc(patternWords[Runs:], t.isCase):
 			p.wrongCase(t, strings.ToLower(t.text))
 		default:
-			p.likeKeyword(t)
+			p.rejectLikeKeyword(t)
 		}
 	}
 	found := p.patternAt(t.off, t.end)
@@ -63,8 +63,8 @@ var otherForms = map[string]string{
 	"run": "runs", "running": "runs", "execute": "runs", "executes": "runs", "exec": "runs", "starts": "runs", "read": "reads", "write": "writes",
 }
 
-// likeKeyword rejects a word that resembles a pattern keyword and is followed by other words.
-func (p patternParser) likeKeyword(t token) {
+// rejectLikeKeyword rejects a word that resembles a pattern keyword and is followed by other words.
+func (p patternParser) rejectLikeKeyword(t token) {
 	word := strings.ToLower(t.text)
 	hint := text.Suggest(word, patternWords[Runs:])
 	if meant := otherForms[word]; meant != "" {
@@ -107,8 +107,8 @@ func (p patternParser) words(kind PatternKind, at token, missing, form string) P
 			p.line.fail(Missing, t, form, `"as" is missing`)
 			return Pattern{}
 		case kind == Runs:
-			p.otherList(found.Words, t)
-			p.operator(t)
+			p.rejectListEntry(found.Words, t)
+			p.rejectOperator(t)
 		}
 		found.Words, last = append(found.Words, t.text), t
 	}
@@ -117,10 +117,10 @@ func (p patternParser) words(kind PatternKind, at token, missing, form string) P
 	return found
 }
 
-// otherList rejects a word that looks like an entry in an agent's permission list, and suggests the
+// rejectListEntry rejects a word that looks like an entry in an agent's permission list, and suggests the
 // equivalent words for a map. It also gets the preceding words of the command. A word that really
 // ends in :* must be quoted.
-func (p patternParser) otherList(before []string, t token) {
+func (p patternParser) rejectListEntry(before []string, t token) {
 	list, hint := ruleOfAgent.FindStringSubmatch(p.line.text[t.off:]), ""
 	switch {
 	case len(before) == 0 && list != nil:
@@ -137,8 +137,8 @@ func (p patternParser) otherList(before []string, t token) {
 // ruleOfAgent matches a command rule in an agent's permission list, such as Bash(git push:*).
 var ruleOfAgent = regexp.MustCompile(`^"?[A-Za-z_]+\(([^()]*)\)"?`)
 
-// operator rejects a script where a command is expected.
-func (p patternParser) operator(t token) {
+// rejectOperator rejects a script where a command is expected.
+func (p patternParser) rejectOperator(t token) {
 	if t.kind == bare && slices.Contains(operators, t.text) {
 		p.line.fail(BadCommand, t, "write one map per command; if part of it is an argument, put it in quotes", "a map looks for one command; %q joins several", t.text)
 	}

@@ -48,8 +48,8 @@ const (
 // patternWords lists the pattern keywords, indexed by kind.
 var patternWords = [...]string{Runs: "runs", When: "when", Reads: "reads", Writes: "writes"}
 
-// script reports whether the pattern reads a field as a shell script.
-func (k PatternKind) script() bool { return k == Runs || k == Reads || k == Writes }
+// readsScript reports whether the pattern reads a field as a shell script.
+func (k PatternKind) readsScript() bool { return k == Runs || k == Reads || k == Writes }
 
 // command returns the command's words, without a trailing *.
 func (p Pattern) command() []string {

@@ -126,7 +126,7 @@ func (p Pattern) String() string {
 	switch {
 	case p.Exactly:
 		return "runs exactly " + p.Text
-	case p.Kind.script():
+	case p.Kind.readsScript():
 		return patternWords[p.Kind] + " " + p.Text
 	case p.Kind == When:
 		return "when " + quote(p.Text)

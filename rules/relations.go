@@ -57,8 +57,8 @@ func (p Pattern) includes(q Pattern) bool {
 	return found == len(words)
 }
 
-// onlyAs reports whether maps give the name n to calls, and only to calls named b.
-func (l *labels) onlyAs(n, b Name) bool {
+// allNamed reports whether maps give the name n to calls, and only to calls named b.
+func (l *labels) allNamed(n, b Name) bool {
 	other := func(m *Map) bool {
 		if m.tool().Glob() {
 			return b.Text != "*" && !b.same(m.tool())
@@ -75,8 +75,8 @@ func (l *labels) excludes(n, pattern Name) bool {
 	return pattern.Glob() && slices.ContainsFunc(l.maps[n.Text], (*Map).exempts)
 }
 
-// alsoAs reports whether maps give the first name only to calls that also have the other name.
-func (l *labels) alsoAs(n, other Name) bool {
+// alsoNamed reports whether maps give the first name only to calls that also have the other name.
+func (l *labels) alsoNamed(n, other Name) bool {
 	return n.Text != other.Text && l.maps[n.Text] != nil && l.maps[other.Text] != nil && l.covers(other, n)
 }
 
