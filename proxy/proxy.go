@@ -73,8 +73,8 @@ func (p *Proxy) warnOfSlowStarts() {
 // only for calls.
 func (p *Proxy) Drain() { p.endStreams() }
 
-// Close ends the upstreams and all background work. When it returns, the outcomes of all calls that
-// were in flight have been recorded.
+// Close closes the upstreams and ends all background work. When it returns, the outcomes of all
+// calls that were in flight have been recorded.
 func (p *Proxy) Close() error {
 	p.life.End()
 	var all []error
@@ -94,8 +94,8 @@ func (p *Proxy) Begin(driver string) {
 // Finish records the end of this process. It must be called after [Proxy.Close].
 func (p *Proxy) Finish() { p.admission.Finish(context.WithoutCancel(p.life.Ctx)) }
 
-// makeLedger creates the ledger, which holds the session states, and the switch that stops calls. Both
-// use the database in the options or, without one, memory.
+// makeLedger creates the ledger, which holds the session states, and the switch, which stops calls.
+// Both use the database in the options or, without one, memory.
 func (p *Proxy) makeLedger() (admission.Ledger, admission.Switch) {
 	o := p.options
 	if o.Database == nil {
@@ -154,11 +154,11 @@ func (p *Proxy) Leave() error {
 	return p.durable.Close(ctx)
 }
 
-// sharesState reports whether the states are in a database that other processes can share.
+// sharesState reports whether the session states are in a database that other processes can share.
 func (p *Proxy) sharesState() bool { return p.durable != nil }
 
-// sealer returns the sealer for the state that clients store between two rounds of input for a
-// call. Processes that share a database also share the key.
+// sealer returns a sealer, which encrypts the state that clients store between two rounds of input
+// for a call. Processes that share a database also share the sealer's key.
 func (p *Proxy) sealer() *seal.Sealer {
 	var key seal.Key
 	if p.durable != nil {

@@ -116,8 +116,8 @@ func (p *sessionView) State(id string) (*gate.State, error) {
 	return p.pool.Snapshot(s)
 }
 
-// ListSessions is like [Proxy.AllSessions], but omits the nets. Reading the nets of many sessions
-// takes a long time.
+// ListSessions is like [Proxy.AllSessions], but omits the nets, because reading the nets of many
+// sessions takes a long time.
 func (p *sessionView) ListSessions() ([]operator.SessionInfo, error) {
 	list, _, err := p.listSessions()
 	return list, err
@@ -176,7 +176,7 @@ func (p *sessionView) listSessions() ([]operator.SessionInfo, map[string]*sessio
 	return list, all, nil
 }
 
-// storedCallsOf returns those of a session's calls that are open according to the database.
+// storedCallsOf returns the calls of a session that are open according to the database.
 func storedCallsOf(s admission.SessionInfo) []operator.CallInfo {
 	calls := []operator.CallInfo{}
 	for _, c := range s.Calls {
@@ -272,7 +272,8 @@ func withDatabaseInfo(info operator.SessionInfo, s admission.SessionInfo) operat
 	return info
 }
 
-// lostCallsOf returns the numbers of the session's open calls whose processes have ended.
+// lostCallsOf returns the set of call numbers of the session's open calls whose processes have
+// ended.
 func (p *sessionView) lostCallsOf(k admission.Key) map[uint64]bool {
 	if p.durable == nil {
 		return nil
@@ -286,8 +287,8 @@ func (p *sessionView) lostCallsOf(k admission.Key) map[uint64]bool {
 	return lost
 }
 
-// markUnwritten marks the session's calls whose outcomes could not be recorded. If the list lacks
-// such a call, because the database was unavailable, unwrittenOf adds it.
+// markUnwritten marks those calls of the session whose outcomes could not be recorded. If calls
+// lacks such a call, because the database was unavailable, markUnwritten adds it.
 func (p *sessionView) markUnwritten(session string, calls []operator.CallInfo) []operator.CallInfo {
 	for _, e := range p.unwrittenCalls() {
 		if e.Session != session {
@@ -323,8 +324,8 @@ func (p *sessionView) writerOf() string {
 // lookupTimeout is the timeout of an operator's database queries.
 const lookupTimeout = 10 * time.Second
 
-// find returns a session of this process. If it does not exist, find looks for the session in the
-// database, and returns a session of another process together with its description.
+// find returns the session with the given ID. If it is a session of another process, find reads it
+// from the database and also returns its description.
 func (p *sessionView) find(id string) (*session.Session, *admission.SessionInfo, error) {
 	s, unknown := p.sessions.Find(id)
 	if unknown == nil {

@@ -18,7 +18,7 @@ import (
 )
 
 // Tools lists the tools, and how the proxy would now decide a call to each of them in a session.
-// Without a session ID, it uses the only session. If there are several or no sessions, it uses a new
+// Without a session ID, it uses the only session or, if the number of sessions is not one, a new
 // session with the current shared state.
 func (p *Proxy) Tools(sessionID string) ([]operator.ToolInfo, error) {
 	state, err := p.admission.Fresh(p.life.Ctx)
@@ -92,7 +92,7 @@ func dependsOnArguments(t operator.ToolInfo, policy *gate.Policy, c gate.Call) b
 	})
 }
 
-// takesArgument reports whether a tool with this input schema could accept the named argument.
+// takesArgument reports whether a tool with the given input schema could accept the named argument.
 func takesArgument(schema json.RawMessage, argument string) bool {
 	if len(schema) == 0 || strings.HasPrefix(argument, "$.") {
 		return true

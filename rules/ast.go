@@ -111,7 +111,7 @@ type Example struct {
 	As    Name
 
 	line  *scanner
-	value token // position of Value in line
+	value token // position of Value in the source line
 }
 
 // Position returns the start of the statement.

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A labelSource identifies the maps that give calls to a tool a label, that is, an additional name.
+// A labelSource identifies the maps that give a label (an additional name) to calls to a tool.
 type labelSource struct{ tool, as string }
 
 // checkExamples has the gate compute the names of each example's call and compares them with the
@@ -58,8 +58,8 @@ func isEvidence(nets []gate.Net, name string) bool {
 	return false
 }
 
-// noEvidenceReason explains why the name does not prove the call's effect, although the example's
-// call is certain to have the name. In all other cases, it returns nil.
+// noEvidenceReason returns the reason why the name does not prove the call's effect. It returns nil
+// if the name does prove it, or if the example's call is not certain to have the name.
 func (e *Example) noEvidenceReason(tool Name, p *gate.Policy) *gate.Doubt {
 	why, found := p.Why(gate.Call{Tool: tool.Text, Args: e.args()}, e.As.Text)
 	if found != gate.Surely || why.What == "" {

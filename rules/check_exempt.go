@@ -10,9 +10,9 @@ import (
 // identifier matches the keys that an expression can read as args.KEY.
 var identifier = regexp.MustCompile(`^[A-Za-z_]\w*$`)
 
-// asExpression returns, for a hint, the text of a map that replaces m and uses an expression, because
-// a name given by an expression can exempt calls. If m's pattern cannot be converted, expression
-// returns the general form of such a map.
+// asExpression returns the text of a map that uses an expression in place of m's pattern. It is
+// meant for hints, because a name given by an expression can exempt calls. If the pattern cannot be
+// converted, asExpression returns the general form of such a map.
 func (m *Map) asExpression() string {
 	pattern := m.Pattern.Text
 	if !identifier.MatchString(m.Field) || strings.Contains(pattern, "'") {
@@ -36,8 +36,8 @@ func (c *compiler) checkUnless(s Statement, r *Rule, tools []Name) {
 	c.checkCertain(s, r.Unless)
 	for _, n := range r.Unless {
 		for _, tool := range tools {
-			// Skip names that maps give to calls: it may be uncertain whether a call has such a
-			// name, and tools may have the same names.
+			// Skip names that maps give to calls. It may be uncertain whether a call has such a
+			// name, and a tool may have the same name.
 			if c.labels.maps[n.Text] == nil && c.labels.maps[tool.Text] == nil && (n.same(tool) || c.labels.covers(n, tool)) {
 				c.warnName(n, AllExempt, "", "every call to %s is exempt, so the rule never applies", tool)
 			}
@@ -59,7 +59,7 @@ func (c *compiler) checkCertain(s Statement, names []Name) {
 
 // checkEvidence warns if calls named n do not prove that an action took place, because a map also
 // gives that name to other calls. For example, "echo cp" contains the word cp but does not copy
-// anything. The text effect completes the warning: it describes the effect of such a call.
+// anything. The parameter effect describes what a call named n does, and completes the warning.
 func (c *compiler) checkEvidence(n Name, effect string) {
 	m := c.labels.firstWeak(n)
 	if m == nil {

@@ -124,8 +124,8 @@ func (c *compiler) checkFailures() {
 	}
 }
 
-// countsAll reports whether the limit counts all its calls over a session, user or time span. A
-// limit with a key, a limit on a sum, and a limit refilled by calls do not.
+// countsAll reports whether the limit counts all its calls per session, per user or per time span.
+// A limit with a key, a limit on a sum, and a limit refilled by calls do not.
 func (s *Limit) countsAll() bool {
 	return s.Per == nil && s.Of == nil && len(s.Key) == 0 && spans[s.Over].word != ""
 }
@@ -175,8 +175,8 @@ func (c *compiler) findStrongerRules() strongerRules {
 	return over
 }
 
-// block stores s as the rule that blocks calls with the name key, unless an earlier rule does. An
-// enforced rule replaces a shadow rule.
+// block stores s as the rule that blocks the calls named key. It keeps an earlier rule, unless that
+// is a shadow rule and s is enforced.
 func (o *strongerRules) block(key string, s *Block) {
 	if earlier := o.blocks[key]; earlier == nil || earlier.Shadow && !s.Shadow {
 		o.blocks[key] = s
@@ -215,9 +215,9 @@ func (c *compiler) checkIdle(s *Limit, over strongerRules) {
 	}
 }
 
-// enclosingNames returns the literal names that every call to n has: n itself and, for an action, its
-// tool. It does not return labels (names that maps give to calls), because other tools may have the
-// same name.
+// enclosingNames returns the literal names that every call to n has: n itself and, for an action,
+// its tool. It does not return labels (names that maps give to calls), because other tools may have
+// the same name.
 func (n Name) enclosingNames() []string {
 	keys := []string{n.String()}
 	if n.Quoted || n.Glob() {
@@ -229,9 +229,9 @@ func (n Name) enclosingNames() []string {
 	return keys
 }
 
-// implies reports whether the limit s refuses every call that another limit refuses. For this, s
-// must not have a larger budget, must count over at least the same sessions, and must not refill
-// faster. s must not be a limit that calls refill.
+// implies reports whether the limit s refuses every call that another limit refuses. The budget of
+// s must be at most as large, s must count over at least the same sessions, and s must not refill
+// faster. s must not be refilled by calls.
 func (s *Limit) implies(other *Limit) bool {
 	switch {
 	case s.Shadow && !other.Shadow || s.Count > other.Count:

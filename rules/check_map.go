@@ -50,8 +50,8 @@ func (c *compiler) usedLabels() map[string]bool {
 // scripts contains the fields that maps read as shell scripts, with the first map for each field.
 type scripts map[string]*Map
 
-// find returns the first map that reads m's field, in calls to any of m's tools, as a script. It
-// returns nil if there are no such maps.
+// find returns the first map that reads m's field as a script for one of m's tools, or nil if no
+// map does.
 func (s scripts) find(m *Map) *Map {
 	for _, one := range m.split() {
 		if script := s[one.target()]; script != nil {

@@ -8,7 +8,7 @@ import (
 
 func (c *compiler) checkRequire(s *Require) {
 	if n := s.pairs(); n > maxPairs {
-		first := s.Before[maxPairs*len(s.Before)/n] // first name whose pairs exceed the limit
+		first := s.Before[maxPairs*len(s.Before)/n] // the name that brings the number of pairs above maxPairs
 		c.failName(s, first, ManyPairs, "write a pattern, such as git_*, for names that belong together",
 			"the lists form %d pairs, each with its own net; a statement can form at most %d", n, maxPairs)
 		return
@@ -67,8 +67,7 @@ func (c *compiler) warnLocked(s *Require, before Name, own ...Name) {
 }
 
 // checkSince warns if n is one of the calls after "since", because a call to n then cancels the
-// success that it earns or uses. The warning is formatted with format, n, the name after "since"
-// and last.
+// success that it earns or uses. The arguments for format are n, the name after "since", and last.
 func (c *compiler) checkSince(s *Require, n Name, format, last string) {
 	for _, spoiler := range s.Since {
 		if c.labels.isOneOf(n, spoiler) {

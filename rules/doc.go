@@ -85,7 +85,7 @@
 //
 // unless exempts calls that certainly have one of the names: the name of the tool, an action, a
 // name given by runs to a script that does nothing else, or a name given by an expression that is
-// true. A name given by a word or a regex is never certain, and an error after unless.
+// true. A name given by a word or a regex is never certain, so it is an error after unless.
 //
 // Without once, each call to B needs its own successful call to A. A limit per user counts all
 // sessions of a principal. A limit per second, minute, hour or day is refilled one call at a time,
@@ -94,7 +94,7 @@
 //
 // Refusals and questions of a rule begin with the text after because, which is a JSON string.
 //
-// A rule in shadow keeps its state and records refusals, but refuses nothing.
+// A shadow rule keeps its state and records refusals, but refuses nothing.
 //
 // # Lists, clauses and keys
 //

@@ -94,7 +94,7 @@ const (
 	FailedExample  Code = "E029" // the maps give the call in an example other names than expected
 	PatternName    Code = "E030" // a regex is used where a name is expected
 	BadField       Code = "E031" // a field in a key or sum is invalid
-	BadKey         Code = "E032" // the key is not possible in this rule
+	BadKey         Code = "E032" // the key cannot be used in this rule
 	ManyPairs      Code = "E033" // two long lists form too many pairs
 )
 

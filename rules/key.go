@@ -56,8 +56,8 @@ func keyNetForm(key []KeyField, first bool) string {
 func (f Field) same(g Field) bool { return f.String() == g.String() }
 
 // pair formats the fields as in statements. If the fields differ, the field of the earlier call
-// comes first, except that a field of a result always comes last. The parameter first means that
-// the calls that earn a success or a refill are the earlier ones.
+// comes first, except that a field of a result always comes last. If first is true, the calls that
+// earn a success or a refill are the earlier ones.
 func (k KeyField) pair(first bool) string {
 	switch {
 	case k.Field.same(k.Other):

@@ -29,8 +29,8 @@ func newLabels(all []*Map) *labels {
 	return l
 }
 
-// firstWeak returns the first map, in file order, that gives a name matching n although the map's
-// match does not prove the call's effect. It returns nil if there are no such maps.
+// firstWeak returns the first map, in file order, that gives a name matching n without proving the
+// call's effect. It returns nil if no map does.
 func (l *labels) firstWeak(n Name) *Map {
 	var first *Map
 	l.words.forEachMatch(n, func(label string) {

@@ -36,7 +36,8 @@ func ruleNet(name string, r Rule, cause gate.Cause, places []string, ts ...gate.
 	}
 }
 
-// maxPairs is the maximum number of nets for a statement.
+// maxPairs is the maximum number of pairs that the two lists of a statement can form. Each pair has
+// its own net.
 const maxPairs = 256
 
 // requireNets returns a net for each pair of a required call and a call that must wait for it or,
@@ -58,8 +59,8 @@ func (c *compiler) requireNets(s *Require) (nets []gate.Net) {
 	return nets
 }
 
-// pairs returns the number of nets for a statement with two lists, or 0 if either list has a single
-// name.
+// pairs returns the number of pairs, each with its own net, that the two lists of the statement
+// form. It returns 0 if either list has a single name or if one of the required calls is enough.
 func (s *Require) pairs() int {
 	if s.Or || len(s.First) < 2 || len(s.Before) < 2 {
 		return 0
@@ -194,8 +195,8 @@ func taintTransitions(after, until []Name) []gate.Transition {
 	return ts
 }
 
-// exemptUntil returns exemptions for the names in until if n is a pattern, because the rule must
-// not block the calls that end it.
+// exemptUntil returns exemptions for the calls that end a rule about the pattern n, because the
+// rule must not block them. If n is not a pattern, it returns nil.
 func exemptUntil(n Name, until []Name) []gate.Tool {
 	if !n.Glob() {
 		return nil
@@ -203,8 +204,8 @@ func exemptUntil(n Name, until []Name) []gate.Tool {
 	return exempt(until)
 }
 
-// exempt converts names to exemptions from a rule about a pattern. An exempted call remains
-// subject to the policy's default.
+// exempt returns exemptions for the named calls from a rule about a pattern. An exempted call
+// remains subject to the policy's default.
 func exempt(names []Name) []gate.Tool {
 	tools := gateTools(names)
 	for i := range tools {

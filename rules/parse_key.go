@@ -5,8 +5,8 @@ import "strings"
 // A keyParser parses the key of a rule, and fields in other statements.
 type keyParser struct{ *parser }
 
-// A side describes the calls that earn a success or a refill in a rule with a key, in contrast to
-// the calls that the rule restricts.
+// A side describes, for a rule with a key, the calls that earn a success or a refill. The other
+// calls are those that the rule restricts.
 type side struct {
 	other  bool // whether the rule has calls that earn a success or a refill
 	first  bool // whether the field of the calls that earn a success or a refill is written first

@@ -39,7 +39,8 @@ func (p *parser) target(form string) (tools []Name, field string) {
 	}
 }
 
-// commaAfterTool reports whether a comma and another tool follow the tool.
+// commaAfterTool reports whether a comma and another tool follow the tool. It consumes the comma,
+// even if it is attached to the tool's name.
 func (p *parser) commaAfterTool(tool *token) bool {
 	if tool.kind == bare && len(tool.text) > 1 && p.line.off == p.line.wordEnd(tool.off) {
 		if name, comma := strings.CutSuffix(tool.text, ","); comma {
@@ -73,8 +74,8 @@ func (p *parser) targetField(tool token, end int) string {
 	return field
 }
 
-// toolFollows reports whether a comma and another tool follow. Without a tool after it, the comma
-// may be the word that a map looks for.
+// toolFollows reports whether a comma and another tool follow. A comma without a tool after it may
+// be the word that a map looks for.
 func (p *parser) toolFollows() bool {
 	rest, comma := strings.CutPrefix(p.line.text[p.line.skip(p.line.off):], ",")
 	word, _, _ := strings.Cut(strings.TrimLeftFunc(rest, isSeparator), " ")
@@ -87,7 +88,7 @@ func (p *parser) wholeCall() bool {
 	return strings.HasPrefix(p.line.text[p.line.skip(p.line.off):], "{") || p.line.peek().isWord("when")
 }
 
-// targetTool parses a tool of a map's target, and returns its end.
+// targetTool parses a tool in the target of a map or example, and returns the offset of its end.
 func (p *parser) targetTool(form string) (token, int) {
 	start := p.line.skip(p.line.off)
 	switch {

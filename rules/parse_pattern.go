@@ -117,9 +117,9 @@ func (p patternParser) words(kind PatternKind, at token, missing, form string) P
 	return found
 }
 
-// rejectListEntry rejects a word that looks like an entry in an agent's permission list, and suggests the
-// equivalent words for a map. It also gets the preceding words of the command. A word that really
-// ends in :* must be quoted.
+// rejectListEntry rejects a word that looks like an entry in an agent's permission list, and
+// suggests the equivalent words for a map. The slice before contains the preceding words of the
+// command. A word that really ends in :* must be quoted.
 func (p patternParser) rejectListEntry(before []string, t token) {
 	list, hint := ruleOfAgent.FindStringSubmatch(p.line.text[t.off:]), ""
 	switch {
@@ -137,7 +137,8 @@ func (p patternParser) rejectListEntry(before []string, t token) {
 // ruleOfAgent matches a command rule in an agent's permission list, such as Bash(git push:*).
 var ruleOfAgent = regexp.MustCompile(`^"?[A-Za-z_]+\(([^()]*)\)"?`)
 
-// rejectOperator rejects a script where a command is expected.
+// rejectOperator rejects a word that joins several commands, because a map looks for a single
+// command.
 func (p patternParser) rejectOperator(t token) {
 	if t.kind == bare && slices.Contains(operators, t.text) {
 		p.line.fail(BadCommand, t, "write one map per command; if part of it is an argument, put it in quotes", "a map looks for one command; %q joins several", t.text)

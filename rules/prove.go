@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Prove is a claim about the whole policy. Compile does not prove it: the caller that loads the
-// policy must. Claim determines which fields are set.
+// Prove is a claim about the whole policy. Compile does not prove it; the caller that loads the
+// policy must do so. Claim determines which fields are set.
 //
 // A claim about several names holds if it holds for each of them; see [Prove.Each].
 type Prove struct {

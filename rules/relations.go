@@ -57,7 +57,8 @@ func (p Pattern) includes(q Pattern) bool {
 	return found == len(words)
 }
 
-// allNamed reports whether maps give the name n to calls, and only to calls named b.
+// allNamed reports whether n is a name that maps give to calls, and all these calls are also named
+// b.
 func (l *labels) allNamed(n, b Name) bool {
 	other := func(m *Map) bool {
 		if m.tool().Glob() {
@@ -69,13 +70,15 @@ func (l *labels) allNamed(n, b Name) bool {
 	return len(maps) > 0 && !slices.ContainsFunc(maps, other)
 }
 
-// excludes reports whether some calls that match the pattern need not wait, because a map gives
-// them the required name n with certainty; see [Require.waitingCall].
+// excludes reports whether the pattern leaves out some calls named n, because a map gives them this
+// name with certainty. If calls named n are required, those calls need not wait; see
+// [Require.waitingCall].
 func (l *labels) excludes(n, pattern Name) bool {
 	return pattern.Glob() && slices.ContainsFunc(l.maps[n.Text], (*Map).exempts)
 }
 
-// alsoNamed reports whether maps give the first name only to calls that also have the other name.
+// alsoNamed reports whether n and other are different names given by maps, and all calls named n
+// are also named other.
 func (l *labels) alsoNamed(n, other Name) bool {
 	return n.Text != other.Text && l.maps[n.Text] != nil && l.maps[other.Text] != nil && l.covers(other, n)
 }

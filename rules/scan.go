@@ -51,7 +51,7 @@ const (
 // isWord reports whether t is the given bare word.
 func (t token) isWord(word string) bool { return t.kind == bare && t.text == word }
 
-// isCase reports whether t is the given bare word, but in a different letter case.
+// isCase reports whether t is a bare word that differs from the given word only in letter case.
 func (t token) isCase(word string) bool {
 	return t.kind == bare && t.text != word && strings.EqualFold(t.text, word)
 }
@@ -114,8 +114,8 @@ func (s *scanner) skip(off int) int {
 	return off
 }
 
-// contentEnd returns the offset to report if a word is missing at off: one separator after the last
-// word.
+// contentEnd returns the offset to report if a word is missing at off. If separators precede off,
+// this is the offset after the first of them.
 func (s *scanner) contentEnd(off int) int {
 	end := len(strings.TrimRightFunc(s.text[:off], isSeparator))
 	if end < off {

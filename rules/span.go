@@ -24,9 +24,9 @@ const (
 
 // A spanRow holds the spelling and the length of a span.
 type spanRow struct {
-	word   string        // keyword after "per"; if empty, phrase is used instead
+	word   string        // keyword after "per", as in "per session"; empty for a span written without "per"
 	short  []string      // abbreviations that authors write instead of the keyword
-	phrase string        // notation that replaces "per" and the keyword
+	phrase string        // notation of a span written without "per", such as "at once"
 	window time.Duration // length of a time span
 }
 
