@@ -6,8 +6,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// An effectSet value holds the changes that a part of a script can make to variables, no matter when
-// that part runs.
+// An effectSet holds the changes that a part of a script can make to variables, no matter when that
+// part runs.
 type effectSet struct {
 	names     set
 	arguments bool // the arguments of the enclosing function may change

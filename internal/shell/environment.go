@@ -45,8 +45,8 @@ func steers(name string) bool {
 // program run another program.
 var inertSettings = regexp.MustCompile(`^(--max[-_]old[-_]space[-_]size=[0-9]+|--no-warnings|-mod=(mod|readonly|vendor)|-count=1|-v|-race|-C debuginfo=[0-2]|-D ?warnings|--color=(yes|no|auto)|-q+|-v+|--tb=[a-z]+|-O[0-3s]|-g|-Wall|[ ])+$`)
 
-// isInertSetting reports whether setting the named variable to the given value is known not to make
-// a program run another program. It returns false for variables that are not in steeringFlags.
+// isInertSetting reports whether the named variable with the given value certainly does not make a
+// program run another program. It returns false for variables that are not in steeringFlags.
 func isInertSetting(name string, value arg) bool {
 	return steeringFlags[name] && value.kind == literal && inertSettings.MatchString(value.text)
 }
@@ -55,8 +55,8 @@ func isInertSetting(name string, value arg) bool {
 // program.
 var steeringFlags = setOf("NODE_OPTIONS GOFLAGS PYTEST_ADDOPTS RUSTFLAGS CFLAGS CXXFLAGS LDFLAGS")
 
-// Values, names and endings of names that mark a variable as inert, that is, as one that does not
-// make any program run anything.
+// A variable is inert if it does not make any program run anything. It is assumed to be inert if it
+// has one of these values or names, or if its name has one of these endings.
 var (
 	inertValues    = setOf("true false yes no on off none always never auto")
 	inertVariables = setOf(`
@@ -70,9 +70,9 @@ var (
 	inertEnds = setOf("_URL _URI _DSN _TOKEN _KEY _SECRET _PASSWORD _USER _USERNAME _PORT _HOST _LEVEL _ENV _REGION _TIMEOUT _DEBUG _VERSION _ID")
 )
 
-// isInertVariable reports whether a variable with this name and value does not make any program run
-// anything. It also returns true for variables that affect which programs run, because
-// [scope.assigned] adds the doubts about those.
+// isInertVariable reports whether a variable with this name and value is inert. It also returns
+// true for variables that affect which programs run, because [scope.assigned] adds the doubts about
+// those.
 func isInertVariable(name string, value arg) bool {
 	if value.kind == literal && (inertValues[strings.ToLower(value.text)] || strings.Trim(value.text, "0123456789.") == "") {
 		return true

@@ -19,7 +19,7 @@ const (
 // String returns "reads" or "writes".
 func (a Access) String() string { return [...]string{"reads", "writes"}[a] }
 
-// A file is a file that a script explicitly reads or writes. If the path has the kind [anything],
+// A file describes how a script explicitly accesses a file. If the path has the kind [anything],
 // the file's name is unknown.
 type file struct {
 	access   Access
@@ -77,8 +77,8 @@ func (p *FilePattern) matchesArg(at arg) Outcome {
 	return couldBe(p.glob, text, tail)
 }
 
-// matchesPath reports whether a glob that contains a slash can match a path with a known start, an unknown
-// middle and a known end. An unknown part after the last slash counts as a file name.
+// matchesPath reports whether the pattern, a glob that contains a slash, can match a path of which
+// only the start and the end are known. An unknown part after the last slash counts as a file name.
 func (p *FilePattern) matchesPath(at arg) Outcome {
 	glob := strings.TrimPrefix(p.glob, "~/")
 	if _, after, ok := strings.Cut(at.tail, "/"); ok && matchesSuffix(glob, after) {
@@ -95,7 +95,8 @@ func (p *FilePattern) matchesPath(at arg) Outcome {
 	return couldBe(file, name, at.tail)
 }
 
-// matchesSuffix reports whether glob matches a path or any suffix of the path that begins after a slash.
+// matchesSuffix reports whether glob matches a path or any suffix of the path that begins after a
+// slash.
 func matchesSuffix(glob, at string) bool {
 	for ok := true; ok; _, at, ok = strings.Cut(at, "/") {
 		if matchStar(glob, at) {

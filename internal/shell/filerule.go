@@ -26,7 +26,7 @@ type fileRule struct {
 	words   bool   // a single dash introduces a word, not a group of letters
 	unnamed string // arguments that make the program write files not named by any argument; see [withRows]
 	dry     string // options that request a dry run
-	rewrite string // subcommands, such as rm in git rm, that write the files named by the operands after them, provided that they change files at all
+	rewrite string // subcommands, such as rm in git rm, that write the files named by the operands after them if the command writes files at all
 	shows   string // subcommands, such as show in git show, that read the files named by the operands after them, including paths after a colon
 	rows    []unnamedWrite
 }
@@ -87,7 +87,7 @@ func (f *fileRule) use(r *findings, operands, options []arg) {
 	}
 }
 
-// movedPath returns the path of the given file after it has been moved into folder. The result is empty
+// movedPath returns the new path of the given file after a move to folder. The result is empty
 // unless both names are literal and folder ends with a slash.
 func movedPath(folder, file arg) arg {
 	if folder.kind != literal || file.kind != literal || !strings.HasSuffix(folder.text, "/") {
@@ -104,8 +104,7 @@ func (f *fileRule) writesUnnamed(operands, options []arg) bool {
 	return slices.ContainsFunc(f.rows, func(row unnamedWrite) bool { return row.describes(operands, options) })
 }
 
-// An unnamedWrite value describes arguments that make a command write files not named by any
-// argument.
+// An unnamedWrite describes arguments that make a command write files not named by any argument.
 type unnamedWrite struct {
 	subs    []string // operands that the command must begin with
 	needs   int      // minimum number of operands after subs
@@ -193,15 +192,15 @@ func (f *fileRule) split(r *findings, args []arg) (operands, options []arg, else
 	return operands, options, elsewhere
 }
 
-// takesValue reports whether the rule lists the option with the given name as an option that takes a
+// takesValue reports whether the rule lists the option with the given name as one that takes a
 // value.
 func (f *fileRule) takesValue(name string) bool {
 	lists := []string{f.takes, f.where, f.valued, f.sources, f.behind}
 	return slices.ContainsFunc(lists, func(list string) bool { return hasWord(list, name) })
 }
 
-// findValueLetter finds the first letter in the argument a that is an option with a value. It returns this
-// option and, if the value is attached to the letter, the value.
+// findValueLetter returns the first option in the group of letters a that takes a value. If the
+// value is attached to the letter, findValueLetter also returns the value.
 func (f *fileRule) findValueLetter(a arg) (name string, value arg, with bool) {
 	for i := 1; i < len(a.text); i++ {
 		if name = "-" + a.text[i:i+1]; f.takesValue(name) {

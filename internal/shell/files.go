@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A fileUse value records which files a script writes and which it runs. A program in a file is
-// treated like any other program unless the script itself writes the file.
+// A fileUse records which files a script writes and which it runs. A program in a file is treated
+// like any other program unless the script itself writes the file.
 type fileUse struct {
 	written  set  // base names of files written by redirections
 	programs set  // base names of files run by shells and interpreters
@@ -42,10 +42,10 @@ var gitFiles = regexp.MustCompile(`(^|/)(\.git|\.gitattributes|\.gitmodules|\.gi
 // isGitFile reports whether git may act on a file with this name.
 func isGitFile(name string) bool { return gitFiles.MatchString(path.Clean(name)) }
 
-// sourceExtensions lists extensions of project files that no program runs as code. Files that configure a
-// tool, whose names match namesTool, are exceptions. Programming languages are left out, because an
-// interpreter or go test may run a file that no argument names. ofProject matches files that only
-// services and editors read.
+// sourceExtensions lists extensions of project files that no program runs as code. Files with these
+// extensions that configure a tool are exceptions; their names match namesTool. The extensions of
+// programming languages are left out, because an interpreter or go test may run a file that no
+// argument names. ofProject matches files that only services and editors read.
 var (
 	sourceExtensions = setOf(`.sql .css .scss .less .html .json .jsonc .yml .yaml .xml .proto .graphql .svg .tf .tfvars .dockerfile .snap`)
 	namesTool        = regexp.MustCompile(`(^|/)(\.[^/]*|package\.json|composer\.json|[a-z]+file\.ya?ml|[^/]*[.-](config|conf|setup|rc)\.[a-z]+|config\.(ya?ml|json))$`)

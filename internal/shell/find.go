@@ -40,8 +40,8 @@ func execEnd(args []arg) int {
 	return len(args)
 }
 
-// replaceMark returns a copy of args with each occurrence of mark, such as {}, replaced by an unknown
-// part. If named is true, the unknown part is a file name that cannot look like an option.
+// replaceMark returns a copy of args, but with an unknown part in place of each occurrence of mark,
+// such as {}. If named is true, the unknown part is a file name that cannot look like an option.
 func replaceMark(args []arg, mark string, named bool) []arg {
 	out := make([]arg, len(args))
 	for i, a := range args {

@@ -8,7 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A results value holds the findings about a script.
+// A results value holds what has been found out about a script, such as its commands and doubts.
 type results struct {
 	commands    []command
 	doubts      []doubt
@@ -20,8 +20,8 @@ type results struct {
 	touched     []file
 }
 
-// A findings value holds the results so far and the current position in the script. The position is
-// recorded with each doubt and each touched file.
+// A findings value collects the results while a script is read. It also holds the current position
+// in the script, which is recorded with each doubt and each file that the script reads or writes.
 type findings struct {
 	results
 	files fileUse
@@ -61,8 +61,8 @@ func (f *findings) addDoubt(what string, reach reach) {
 // doubtAll adds a doubt about something that may run any command.
 func (f *findings) doubtAll(what string) { f.addDoubt(what, all) }
 
-// doubtStrict adds a doubt about something that could replace the programs of later commands by
-// programs that the script does not name.
+// doubtStrict adds a doubt about something that could make later commands run programs that the
+// script does not name.
 func (f *findings) doubtStrict(what string) { f.addDoubt(what, strict) }
 
 // doubtMild adds a doubt about something that could run a program not named in the script, such as

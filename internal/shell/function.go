@@ -8,7 +8,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Limits on the function bodies that are read at calls: their number and their total size in bytes.
+// Maximum number of the function bodies that are read at calls, and their maximum total size in
+// bytes.
 const (
 	maxCalls  = 128
 	maxCalled = 1 << 16

@@ -87,8 +87,8 @@ func readGitForeach(args []arg) plan {
 	return plan{{do: runsScript, args: rest}}
 }
 
-// Words in the arguments of git config: the options that do not affect what a setting runs, and the
-// words that make git config print or remove a setting and do nothing else.
+// Options and subcommands of git config. Those in gitConfigFlags do not affect what a setting runs.
+// Those in gitConfigReads make git config do nothing but print or remove a setting.
 var (
 	gitConfigFlags = setOf("--global --system --local --worktree --add --replace-all --get --get-all --get-regexp --unset --unset-all --list -l --bool --show-origin")
 	gitConfigReads = setOf("get list unset --get --get-all --get-regexp --list -l --unset")

@@ -12,8 +12,7 @@ import (
 // sqlClients lists the database and file transfer clients whose input harmlessSQL can judge.
 var sqlClients = setOf("sqlite3 duckdb psql mysql mariadb sftp")
 
-// sqlTells matches text in SQL or in commands of SQL clients that can run a program or write a
-// file.
+// sqlTells matches parts of SQL text and of client commands that can run a program or write a file.
 var sqlTells = regexp.MustCompile(`(?i)\\|\b(program|system|pager|shell|source)\b|\b(edit|writefile|load_extension|fts3_tokenizer)\s*\(|(?m:^\s*!)`)
 
 // dotCommand matches the start of a dot command of the sqlite3 shell. dotHarmless matches the dot

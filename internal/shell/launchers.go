@@ -37,17 +37,17 @@ var launches = eachName(map[string]launch{
 	"conda run,mamba run,micromamba run":    {options: lazyOptions("n|name= p|prefix= no-capture-output live-stream cwd= v")},
 })
 
-// ownWords lists the subcommands of the launchers that have loose set. Any other word after such a
-// launcher names a program or a script of the project.
+// ownWords lists the subcommands of the launchers that have the field loose set. Any other word
+// after such a launcher names a program or a script of the project.
 var ownWords = setOf(`
 	add audit autoclean bin cache check config constraints create dedupe deploy dlx env exec explain fetch generate-lock-entry global
 	help i import info init install install-test it licenses link list ll la ln login logout ls node npm outdated owner pack patch patch-commit
 	plugin policies prune publish rb rebuild remove rm root run run-script runtime search self-update server set setup start stage store t tag team test
 	tst un uninstall unlink unplug unlink up update upgrade upgrade-interactive version versions view why workspace workspaces`)
 
-// findLaunch returns the entry in launches for the named launcher, and the words of the program that
-// it runs. sure is false if one of the launcher's options is unknown or may change the program. ok
-// is false if name and args do not form a call of a launcher.
+// findLaunch returns the entry in launches for the named launcher, and the words of the program
+// that it runs. sure is false if one of the launcher's options is unknown or may change the
+// program. ok is false if name and args do not form a call of a launcher.
 func findLaunch(name string, args []arg) (l launch, program []arg, sure, ok bool) {
 	name = tableName(name)
 	l, lead, ok := entryOf(launches, name, args)
@@ -78,7 +78,7 @@ func tableName(name string) string {
 	return name
 }
 
-// stripLaunchers returns the words of a pattern without a leading launcher.
+// stripLaunchers returns the words of a pattern without the launchers at its start.
 func stripLaunchers(words []string) []string {
 	for len(words) > 1 {
 		l, program, sure, ok := findLaunch(words[0], literals(words[1:]))

@@ -69,8 +69,8 @@ func (c *command) runsProgram(p *Pattern) (Outcome, []arg) {
 	return NoMatch, nil
 }
 
-// findOperands reports whether args contain the pattern's operands. If the program has subcommands, the
-// first operand must be the subcommand. The others must be in the same order as in the pattern.
+// findOperands reports whether args contain the pattern's operands. If the program has subcommands,
+// the first operand must be the subcommand. The others must be in the same order as in the pattern.
 func (p *Pattern) findOperands(c *command, args []arg) Outcome {
 	if len(p.operands) == 0 {
 		return Match
@@ -110,7 +110,7 @@ func (p *Pattern) findOperands(c *command, args []arg) Outcome {
 	return p.findInOrder(c, args, at)
 }
 
-// matchOperand determines whether the argument a matches p.operands[n].
+// matchOperand reports whether the argument a matches p.operands[n].
 func (p *Pattern) matchOperand(n int, a arg) Outcome {
 	w := &p.operands[n]
 	switch {
@@ -125,7 +125,7 @@ func (p *Pattern) matchOperand(n int, a arg) Outcome {
 // findInOrder reports whether the pattern's operands, starting with the one at index first, occur in
 // this order among args and the files that the command gets as input.
 func (p *Pattern) findInOrder(c *command, args []arg, first int) Outcome {
-	sure, may := first, first // number of the pattern's operands that were certainly found, and number that may have been found
+	sure, may := first, first // how many of the pattern's operands were certainly found, and how many may have been found
 	files := subcommandsOf(p.name.text) == nil
 	for _, list := range [...][]arg{args, c.inputs} {
 		for _, a := range list {
@@ -144,9 +144,9 @@ func (p *Pattern) findInOrder(c *command, args []arg, first int) Outcome {
 	return Match
 }
 
-// advance returns how many of the pattern's operands may have been found after reading the argument
-// a, if n may have been found before it. If files is true, an operand that is a file name also
-// matches paths to that file.
+// advance updates n, the number of the pattern's operands that may have been found, after the
+// argument a has been read. If files is true, an operand that is a file name also matches paths to
+// that file.
 func (p *Pattern) advance(a arg, n int, files bool) int {
 	switch {
 	case n == len(p.operands):

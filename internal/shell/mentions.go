@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A mentionIndex value holds unparsed text and its words. Unparsed text comes from the arguments of
-// programs that may run a command named in their arguments. It is collected once for all patterns.
-// Each word is mapped to the index of the first doubt about it.
+// A mentionIndex holds unparsed text and its words. Unparsed text comes from the arguments of
+// programs that may run a command named in their arguments. The text is collected once for all
+// patterns. Each word is mapped to the index of the first doubt about it.
 type mentionIndex struct {
 	words map[string]int
 	texts []mention // whole texts, for finding names that contain separators

@@ -48,14 +48,15 @@ func (r *Reading) Only(ps ...Pattern) (bool, Doubt) {
 	return true, Doubt{}
 }
 
-// An onlyCheck value holds the data for [Reading.Only]: a script and the patterns.
+// An onlyCheck holds the script and the patterns for a call of [Reading.Only].
 type onlyCheck struct {
 	*Reading
 	patterns []Pattern
 	covered  []bool // for each command, whether the command, or a command that runs it, matches a pattern that ends with *
 }
 
-// isCovered reports whether a doubt affects at most a covered command; see [onlyCheck.covered].
+// isCovered reports whether a doubt affects no command, or only one that is covered; see
+// [onlyCheck.covered].
 func (o *onlyCheck) isCovered(d *doubt) bool {
 	if d.reach == mild && (d.owner < 0 || !o.commands[d.owner].unlisted) {
 		return true
@@ -63,7 +64,7 @@ func (o *onlyCheck) isCovered(d *doubt) bool {
 	return d.owner >= 0 && (o.covered[d.owner] || d.reach == mild) && d.reach != all
 }
 
-// findMatch reports whether the command certainly matches any of the patterns, and whether such a
+// findMatch reports whether the command certainly matches any of the patterns, and whether that
 // pattern ends with *.
 func (o *onlyCheck) findMatch(c *command) (carried, any bool) {
 	if c.outside || c.possible || c.mayBeSplit() {

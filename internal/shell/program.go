@@ -77,8 +77,8 @@ type knownOption struct {
 	implies  []string // the names of the options that this option implies
 }
 
-// A optionTable value holds a program's options, keyed by name. The name of a long option with a
-// single dash includes the dash.
+// An optionTable holds a program's options, keyed by name. The name of a long option with a single
+// dash includes the dash.
 type optionTable struct {
 	byName map[string]*knownOption
 	dashed bool // long options begin with a single dash, so one-letter options cannot be combined
@@ -194,8 +194,8 @@ func has(found []givenOption, name string) bool {
 	return slices.ContainsFunc(found, func(o givenOption) bool { return o.name == name })
 }
 
-// parseOption parses args[0], which contains one or more options. It returns the options and the number
-// of arguments taken up by the options and their values, or 0 if this number is uncertain.
+// parseOption parses args[0], which contains one or more options. It returns the options and the
+// number of arguments that the options and their values take up, or 0 if this number is uncertain.
 func (k *optionTable) parseOption(args []arg) (found []givenOption, n int) {
 	a := args[0]
 	name, value, with := a.cut()
