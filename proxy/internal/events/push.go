@@ -126,7 +126,7 @@ func (s *Push) Close() {
 // called, or stop is closed. If prime is true, the stream begins with an event without data. Only
 // certain clients understand such an event.
 func (s *Push) Serve(w http.ResponseWriter, r *http.Request, prime bool, stop <-chan struct{}) {
-	replaced, from, missed := s.join(seenPushed(r.Header.Get("Last-Event-ID")))
+	replaced, from, missed := s.join(pushedNumber(r.Header.Get("Last-Event-ID")))
 	defer s.leave()
 	startEvents(w)
 	if prime {
@@ -156,9 +156,9 @@ func (s *Push) Serve(w http.ResponseWriter, r *http.Request, prime bool, stop <-
 
 func pushID(number int) string { return eventID(pushName, number) }
 
-// seenPushed returns the number of the event with the given ID, or -1 if the event does not belong
+// pushedNumber returns the number of the event with the given ID, or -1 if the event does not belong
 // to this stream.
-func seenPushed(lastEventID string) int {
+func pushedNumber(lastEventID string) int {
 	if name, seen := parseID(lastEventID); name == pushName {
 		return seen
 	}

@@ -63,11 +63,11 @@ func checkMediaType(w http.ResponseWriter, r *http.Request) bool {
 			return false
 		}
 	}
-	if !plainJSON(first(r, "Content-Type")) {
+	if !plainJSON(firstHeader(r, "Content-Type")) {
 		http.Error(w, "the body must be application/json in UTF-8", http.StatusUnsupportedMediaType)
 		return false
 	}
-	if e := first(r, "Content-Encoding"); e != "" && e != "identity" {
+	if e := firstHeader(r, "Content-Encoding"); e != "" && e != "identity" {
 		http.Error(w, "the body must not be encoded", http.StatusUnsupportedMediaType)
 		return false
 	}
@@ -84,9 +84,9 @@ func plainJSON(contentType string) bool {
 	return err == nil && kind == "application/json" && (!given || strings.EqualFold(charset, "utf-8"))
 }
 
-// first returns the first value of the header with the given canonical name, or "" if the request
+// firstHeader returns the first value of the header with the given canonical name, or "" if the request
 // does not have that header.
-func first(r *http.Request, name string) string {
+func firstHeader(r *http.Request, name string) string {
 	if values := r.Header[name]; len(values) > 0 {
 		return values[0]
 	}
@@ -105,7 +105,7 @@ func (h *handler) turn(v httpguard.Caller) *turns.Turn {
 // checkHeaders returns a fault if the headers contradict the message. The gate's decision always
 // depends on the message, never on the headers.
 func checkHeaders(r *http.Request, m wire.Message, meta wire.Meta) *wire.Fault {
-	header := first(r, protocolHeader)
+	header := firstHeader(r, protocolHeader)
 	mismatch := func(text string) *wire.Fault { return wire.NewFault(spec.CodeHeaderMismatch, text) }
 	switch {
 	case header == "":
@@ -121,7 +121,7 @@ func checkHeaders(r *http.Request, m wire.Message, meta wire.Meta) *wire.Fault {
 	case m.Kind != wire.Request:
 		return nil
 	}
-	if named := first(r, mcp.HeaderName); spec.NamesTask(m.Method) && named != "" && named != rawjson.StringAt(m.Params, "taskId") {
+	if named := firstHeader(r, mcp.HeaderName); spec.NamesTask(m.Method) && named != "" && named != rawjson.StringAt(m.Params, "taskId") {
 		return mismatch(mcp.HeaderName + " header does not match the request")
 	}
 	if err := mcp.ValidateStandardHeaders(r.Header.Get, header, mcp.MCPMethod(m.Method), m.Params); err != nil {
@@ -134,7 +134,7 @@ func checkHeaders(r *http.Request, m wire.Message, meta wire.Meta) *wire.Fault {
 // logs is not nil.
 func newPost(w http.ResponseWriter, r *http.Request, m wire.Message, logs *events.Logs) *events.Post {
 	return events.NewPost(w, events.PostOptions{
-		Method: m.Method, ID: m.ID, Rev: rev.Of(first(r, protocolHeader)), Accept: first(r, "Accept"), Logs: logs,
+		Method: m.Method, ID: m.ID, Rev: rev.Of(firstHeader(r, protocolHeader)), Accept: firstHeader(r, "Accept"), Logs: logs,
 	})
 }
 
@@ -150,7 +150,7 @@ func resumeLogs(c *session.Client) *events.Logs {
 // isStateless reports whether a request with a method other than POST uses revision 2026-07-28. If
 // so, it refuses the request, because that revision supports only POST.
 func isStateless(w http.ResponseWriter, r *http.Request, lacks string) bool {
-	if !mcp.IsModernProtocol(first(r, protocolHeader)) {
+	if !mcp.IsModernProtocol(firstHeader(r, protocolHeader)) {
 		return false
 	}
 	w.Header().Set("Allow", http.MethodPost)

@@ -145,7 +145,7 @@ func (h *handler) post(x *exchange) {
 		reject(w, http.StatusBadRequest, m.ID, fault)
 		return
 	}
-	if rev.Of(meta.ProtocolVersion).PerRequest || mcp.IsModernProtocol(first(r, protocolHeader)) {
+	if rev.Of(meta.ProtocolVersion).PerRequest || mcp.IsModernProtocol(firstHeader(r, protocolHeader)) {
 		h.stateless(x, m, meta)
 		return
 	}

@@ -19,7 +19,7 @@ var retrySoon = []string{"1"}
 // serveInSession serves a message in a revision that has sessions.
 func (h *handler) serveInSession(x *exchange, m wire.Message, meta wire.Meta) {
 	w, r, principal := x.w, x.r, x.caller.Principal
-	if v := first(r, protocolHeader); v != "" && !mcp.IsValidProtocolVersion(v) {
+	if v := firstHeader(r, protocolHeader); v != "" && !mcp.IsValidProtocolVersion(v) {
 		http.Error(w, "unsupported protocol version", http.StatusBadRequest)
 		return
 	}
@@ -70,7 +70,7 @@ func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal s
 		reject(w, http.StatusBadRequest, m.ID, fault)
 		return
 	}
-	if first(r, sessionHeader) != "" {
+	if firstHeader(r, sessionHeader) != "" {
 		reject(w, http.StatusBadRequest, m.ID, wire.NewFault(wire.CodeInvalidRequest, "initialize opens a session; do not send it within one"))
 		return
 	}
@@ -104,7 +104,7 @@ func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal s
 // whether another replica has ended the session, because handling the call includes that check; see
 // [pipeline.Call].
 func (h *handler) client(w http.ResponseWriter, r *http.Request, principal string, isCall bool) *session.Client {
-	id := first(r, sessionHeader)
+	id := firstHeader(r, sessionHeader)
 	if id == "" {
 		http.Error(w, "the header "+sessionHeader+" is missing: send initialize first", http.StatusBadRequest)
 		return nil
