@@ -305,7 +305,7 @@ const (
 
 func (l *log) id(number int) string { return eventID(l.name, number) }
 
-// lostAnswer returns the error that replaces a JSON-RPC response that has been deleted.
+// lostAnswer returns the error sent in place of a lost JSON-RPC response.
 func (l *log) lostAnswer() []byte {
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":%q}}`, l.request,
 		"The answer to this request is lost: the client had left the stream, and the proxy stores only a limited number of answers. Find out what happened before repeating the request.")

@@ -10,9 +10,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wait"
 )
 
-// Limits on the messages stored for the GET stream of a session. The limits are lower while no
-// stream is open and for messages that have been written, because there are many sessions and most
-// of their clients never miss a message.
+// Limits on the messages stored for the GET stream of a session. They are lower for messages that
+// have been written, and for all messages while no stream is open, because there are many sessions
+// and most of their clients never miss a message.
 const (
 	maxPushed      = 256     // maximum number of messages for an open stream
 	maxPushedBytes = 1 << 20 // maximum total size in bytes of the messages for an open stream

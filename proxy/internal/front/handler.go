@@ -47,7 +47,7 @@ type exchange struct {
 	r *http.Request
 
 	caller  httpguard.Caller
-	release func()          // stops counting the body's bytes; nil if no body was read
+	release func()          // releases the bytes counted for the body; nil if no body was read
 	turn    *turns.Turn     // the message's turn to be handled; nil if messages are not limited
 	post    *events.Post    // nil if the response is not a JSON-RPC message
 	client  *session.Client // client for this request only; nil if the client belongs to a session
@@ -84,8 +84,8 @@ func plainJSON(contentType string) bool {
 	return err == nil && kind == "application/json" && (!given || strings.EqualFold(charset, "utf-8"))
 }
 
-// firstHeader returns the first value of the header with the given canonical name, or "" if the request
-// does not have that header.
+// firstHeader returns the first value of the header with the given canonical name, or "" if the
+// request does not have that header.
 func firstHeader(r *http.Request, name string) string {
 	if values := r.Header[name]; len(values) > 0 {
 		return values[0]

@@ -17,8 +17,7 @@ const defaultRequests = 5000
 // messages need not count, because the number of requests is limited as well.
 const maxUncounted = 64 << 10
 
-// minBodies is the lowest limit, in bytes, on the large messages that one principal can have in
-// memory.
+// minBodies is the minimum for a principal's limit on the bytes of large messages in memory.
 const minBodies = 256 << 20
 
 // errTooMuch means that a message would exceed a limit on the bytes of large messages in memory.

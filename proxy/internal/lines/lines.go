@@ -77,10 +77,10 @@ const (
 )
 
 // A Writer writes lines to an output that nothing else uses. It is safe for concurrent use. The
-// first goroutine to send a message writes it; messages sent by others during the write are queued
-// and written next. Several messages thus need only one system call, and none waits for a goroutine
-// to be scheduled. mu guards the fields below it, and is released during a write, while writing is
-// true.
+// first goroutine to send a message writes it. Messages that others send during the write are
+// queued and written next. Several messages thus need only one system call, and no message waits
+// for a goroutine to be scheduled. mu guards the fields below it. It is released during a write,
+// while writing is true.
 type Writer struct {
 	// OwnGoroutine makes the Writer use a goroutine of its own for writing, so that senders never
 	// wait for this output. It must be set before the first Send.

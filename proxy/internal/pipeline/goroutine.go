@@ -52,8 +52,8 @@ func (c *Call) refuseWaiting() {
 	c.answer(r)
 }
 
-// complete sends the completion of a round to the goroutine that waits for the call, or handles the
-// completion itself if no goroutine waits.
+// complete sends the completion of a round to the goroutine that waits for the call. If no
+// goroutine waits, complete handles the completion itself.
 func (c *Call) complete(done completion) {
 	if !c.sendToWaiter(done) {
 		done.answer(c)

@@ -207,13 +207,13 @@ func (s *inflightState) Holding() bool {
 	return s.stage == pending && (s.receiver == nil || len(s.requests) > 0)
 }
 
-// parkFor parks the request, detaching it from the call c, if the function ask accepts the server's
-// requests for the next round. It holds mu during the call to ask. inline is true if the goroutine
-// that waits for c was reading the reply.
+// parkFor detaches the request from the call c and parks it, if the function ask accepts the
+// server's requests for the next round. It calls ask while holding mu. inline is true if the
+// goroutine that waits for c was reading the reply.
 func (s *inflightState) parkFor(c *Call, ask func([]*upstream.ServerRequest) bool) (x *upstream.Exchange, inline, parked bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stage != pending || s.receiver != c || !ask(pool.RemoveAnswered(s.requests)) { // the request has already been answered or parked
+	if s.stage != pending || s.receiver != c || !ask(pool.RemoveAnswered(s.requests)) { // the request has already been answered or parked, or cannot be parked
 		return nil, false, false
 	}
 	inline = s.inline

@@ -20,7 +20,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// Options holds the parts of the proxy used by a [Pipeline].
+// Options holds the settings of a [Pipeline] and the other parts of the proxy that it uses.
 type Options struct {
 	Life         *lifetime.Lifetime
 	Sessions     *session.Sessions

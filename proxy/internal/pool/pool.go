@@ -41,7 +41,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// Options holds the parts of the proxy used by a [Pool].
+// Options holds the settings of a [Pool] and the other parts of the proxy that it uses.
 type Options struct {
 	Life         *lifetime.Lifetime
 	Sessions     *session.Sessions

@@ -12,8 +12,8 @@ import (
 )
 
 // A RelayedRequest is a client's request that needs no decision by the gate. The proxy forwards it
-// to one server, and the response to the client, without changing their content. Calls go through
-// the pipeline instead, because their outcomes change the markings of nets.
+// to one server, and the response to the client. Calls go through the pipeline instead, because
+// their outcomes change the markings of nets.
 type RelayedRequest struct {
 	session.Request
 	Peer     session.Peer
