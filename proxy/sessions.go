@@ -51,7 +51,7 @@ func (p *sessionView) stateInfo() operator.StateInfo {
 // surveyState counts the records in the database, and lists the calls left open by processes that
 // have ended.
 func (p *sessionView) surveyState(ctx context.Context) (records uint64, unknown []operator.UnknownCall, err error) {
-	if records, err = store.Stored(ctx, p.options.Database); err != nil {
+	if records, err = store.CountRecords(ctx, p.options.Database); err != nil {
 		return 0, nil, err
 	}
 	lost, err := p.durable.Lost(ctx)

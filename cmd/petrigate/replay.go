@@ -39,7 +39,7 @@ func newReplay(s stdio) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		r, err := replayLog(ctx, s, log, p, verified.Removed.Whole())
+		r, err := replayLog(ctx, s, log, p, verified.Removed.CompleteSince())
 		if err != nil {
 			return err
 		}

@@ -30,7 +30,7 @@ func (g *Gate) ask(ctx context.Context, c *admission.Call, where []byte, q *admi
 // askOnce opens one approval request and waits for the answer. Its second result is false if
 // approval must be requested again.
 func (g *Gate) askOnce(ctx context.Context, c *admission.Call, where []byte, q *admission.Asked) (d admission.Decision, over bool) {
-	r, err := g.Approvals.Open(approvalKey(c, where, q), asked(c, where, q), q.Ask)
+	r, err := g.Approvals.Open(approvalKey(c, where, q), description(c, where, q), q.Ask)
 	if err != nil {
 		g.Log.Error("could not ask for approval", "tool", c.Canonical, "error", err)
 		return g.deny(c, q, fmt.Sprintf("%s requires human approval, but %v.", c.Gate.Tool, err), nil), true
@@ -119,8 +119,8 @@ func approvalKey(c *admission.Call, where []byte, q *admission.Asked) approval.K
 	return approval.Key{Session: c.Session, Tool: c.Canonical, Arguments: arguments, Beside: audit.HashOf(where), Policy: q.Generation.Fingerprint, Steps: audit.HashOf(steps)}
 }
 
-// asked returns the description of the call that is shown to a person.
-func asked(c *admission.Call, where []byte, q *admission.Asked) approval.Call {
+// description returns the description of the call that is shown to a person.
+func description(c *admission.Call, where []byte, q *admission.Asked) approval.Call {
 	return approval.Call{
 		Own: true, Upstream: c.Upstream, Tool: c.Tool, Arguments: c.Gate.Args, Size: len(c.Gate.Args), SHA256: c.Digest, Beside: where,
 		Session: c.Session, Client: c.Client, Principal: c.Principal, Ignored: q.Generation.Policy.Ignored(&c.Gate),

@@ -212,9 +212,9 @@ func validTool(name string) bool {
 // isShell reports whether the event's tool runs shell scripts.
 func (e *Event) isShell() bool { return slices.Contains(agenttool.Shells(e.agent.Name), e.Tool) }
 
-// parts returns the possible ways to split the name of an MCP tool into server name and tool name.
+// splits returns the possible ways to split the name of an MCP tool into server name and tool name.
 // There are several ways if one of these names contains the agent's separator.
-func (e *Event) parts() [][2]string {
+func (e *Event) splits() [][2]string {
 	if e.member != "" {
 		return [][2]string{{e.Server, e.member}}
 	}
@@ -231,7 +231,7 @@ func (e *Event) throughProxy(servers []string, offered func(string) bool) (tool 
 		if s == "" {
 			continue
 		}
-		for _, p := range e.parts() {
+		for _, p := range e.splits() {
 			if p[0] == s && (e.serverName == s || e.serverName == "") && offered(p[1]) {
 				return p[1], true
 			}
@@ -262,7 +262,7 @@ func copilotPrefix(server string) string {
 // members returns the possible pairs of MCP server name and tool name for the event's tool.
 func (e *Event) members() [][2]string {
 	if e.member != "" {
-		return e.parts()
+		return e.splits()
 	}
 	return agenttool.Members(e.agent.Name, e.Tool)
 }

@@ -41,9 +41,9 @@ func (l *proxiedCalls) add(c *proxiedCall) {
 	l.waiting.Add(1)
 }
 
-// ended removes the call with the given key, and reports whether the call ended without arriving at
+// remove removes the call with the given key, and reports whether the call ended without arriving at
 // the proxy.
-func (l *proxiedCalls) ended(key string) (missing bool) {
+func (l *proxiedCalls) remove(key string) (missing bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	i := slices.IndexFunc(l.calls, func(c *proxiedCall) bool { return c.key == key })
@@ -86,7 +86,7 @@ func (g *Gate) leaveToProxy(ctx context.Context, r *Request, e *Event, tool stri
 	switch {
 	case e.Before():
 		g.proxied.add(&proxiedCall{key: key, tool: agentName(tool)})
-	case g.proxied.ended(key):
+	case g.proxied.remove(key):
 		what.Event, what.Reason = "missing", "the hook left it to the proxy, and it ended without reaching the proxy: does another server have the proxy's name?"
 		g.Log.Warn("a call that the hook left to the proxy did not reach it: another server may have the proxy's name", "agent", e.agent.Name, "tool", e.Tool, "principal", r.Principal)
 	default:

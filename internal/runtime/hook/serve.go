@@ -71,11 +71,11 @@ func (g *Gate) serve(ctx context.Context, r *Request, e *Event) Reply {
 	case e.Before() && s == nil:
 		return refuse(e, "The call was not made: too many agent sessions are open.")
 	case e.Before():
-		return g.before(ctx, s, key, e)
+		return g.decideOnce(ctx, s, key, e)
 	case s == nil:
 		g.Log.Info("an event belongs to a session without calls", "agent", e.agent.Name, "event", e.Name)
 	case e.kind == after || e.kind == failed:
-		g.after(s, e)
+		g.finish(s, e)
 	case e.kind == turnEnds:
 		g.settleUnknown(s.interrupt())
 	case e.kind == ends:
@@ -93,9 +93,9 @@ func (g *Gate) end(at sessionKey, s *calls) {
 	}
 }
 
-// before decides on a call. If an agent reports the same call twice, for example because the hook
+// decideOnce decides on a call. If an agent reports the same call twice, for example because the hook
 // is in two of its settings files, it gets the same answer twice.
-func (g *Gate) before(ctx context.Context, s *calls, key admission.Key, e *Event) Reply {
+func (g *Gate) decideOnce(ctx context.Context, s *calls, key admission.Key, e *Event) Reply {
 	sent := e.digest()
 	answer := g.amend(e)
 	c := &call{key: e.key(), digest: e.digest(), sent: sent, turn: e.turn, decided: make(chan struct{})}
@@ -175,8 +175,8 @@ func (g *Gate) offers(name string) bool {
 	return slices.ContainsFunc(g.Tools(), func(c gate.Call) bool { return c.Tool == name || agentName(c.Tool) == agentName(name) })
 }
 
-// after settles the call whose end the event reports.
-func (g *Gate) after(s *calls, e *Event) {
+// finish settles the call whose end the event reports.
+func (g *Gate) finish(s *calls, e *Event) {
 	c := s.takeAdmitted(e.key())
 	if c == nil {
 		g.Log.Info("an event ended a call that is not in progress", "agent", e.agent.Name, "event", e.Name)

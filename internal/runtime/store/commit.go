@@ -104,7 +104,7 @@ func (c *committer) commit(batch []*queuedStep) unflushed {
 		return nil
 	}
 	ops := list.Map(valid, func(s *queuedStep) *backend.Op { return &s.op })
-	ctx := c.context.current()
+	ctx := c.context.get()
 	found, err := c.uncertain.resolve(ctx)
 	if err == nil {
 		c.unsent.add(found...)
@@ -134,9 +134,9 @@ type commitContext struct {
 	stop context.CancelFunc
 }
 
-// current returns a context whose deadline is 1 to 1.5 times [commitTimeout] away. A later call may
+// get returns a context whose deadline is 1 to 1.5 times [commitTimeout] away. A later call may
 // cancel the context.
-func (p *commitContext) current() context.Context {
+func (p *commitContext) get() context.Context {
 	if now := time.Now(); p.last == nil || now.Sub(p.made) > commitTimeout/2 {
 		p.cancel()
 		p.made = now

@@ -35,8 +35,8 @@ func (d *Durable) Heads(ctx context.Context) ([]audit.Head, error) {
 	}), nil
 }
 
-// Stored returns the number of records in a database. It reads only the last record of each chain.
-func Stored(ctx context.Context, b backend.Backend) (n uint64, err error) {
+// CountRecords returns the number of records in a database. It reads only the last record of each chain.
+func CountRecords(ctx context.Context, b backend.Backend) (n uint64, err error) {
 	heads, err := b.Heads(ctx)
 	if err != nil {
 		return 0, err

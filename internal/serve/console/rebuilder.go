@@ -84,7 +84,7 @@ func (p *rebuilder) add(r *trail.Record, e *trail.Entry) (forget bool, err error
 // state returns the state of the session's nets after the last replayed record. If the state is
 // unknown, it also returns the reason.
 func (p *rebuilder) state(e *trail.Entry) (state *replay.State, reason string) {
-	if state, reason = p.run.State(e.Session, e.Time); reason == replay.Unbegun {
+	if state, reason = p.run.State(e.Session, e.Time); reason == replay.UnknownBeginning {
 		reason += ": " + p.startReason
 	}
 	return state, reason

@@ -64,7 +64,7 @@ func (d *Evaluator) replay(ctx context.Context, x *candidate, log *Log, since ti
 	if err != nil {
 		return err
 	}
-	whole, err := trail.Whole(ctx, log.Source)
+	whole, err := trail.CompleteSince(ctx, log.Source)
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", log.Name, err)
 	}

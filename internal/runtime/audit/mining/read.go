@@ -45,7 +45,7 @@ type reader struct {
 // walk reads the log from the beginning and passes its events to the visitors.
 func (r *reader) walk(ctx context.Context, progress func(records int), visitors ...visitor) error {
 	r.sessions, r.drivers, r.writers, r.visitors = map[string]*session{}, map[string]string{}, map[string]bool{}, visitors
-	whole, err := trail.Whole(ctx, r.log.Source)
+	whole, err := trail.CompleteSince(ctx, r.log.Source)
 	if err != nil {
 		return err
 	}

@@ -14,13 +14,13 @@ import (
 
 // decide repeats a recorded decision and compares the result with the record.
 func (r *Replay) decide(record *trail.Record, e *trail.Entry) {
-	if !ofPolicy(e) {
+	if !madeByPolicy(e) {
 		r.report.Others++
 		return
 	}
 	r.report.Decisions++
 	r.fingerprints[e.Policy] = true
-	c, gone := r.call(e)
+	c, gone := r.reconstruct(e)
 	s := r.session(e, c.Time)
 	s.policies[e.Policy] = true
 	admit := e.Decision.Decision == "allow"
@@ -150,7 +150,7 @@ func (r *Replay) agrees(e *trail.Entry, v *verdict, samePolicy bool) bool {
 	if e.Would != nil {
 		would = e.Would.Decision
 	}
-	return would == v.would && slices.Equal(r.comparable(e.Nets), r.comparable(v.nets))
+	return would == v.would && slices.Equal(r.verdictLines(e.Nets), r.verdictLines(v.nets))
 }
 
 // Reasons why a decision is unknown, except reasons that concern a single net.

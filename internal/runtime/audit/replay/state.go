@@ -22,8 +22,8 @@ type State struct {
 // hashes.
 func (s *State) Nets() []gate.NetState { return s.policy.NetsOf(s.state) }
 
-// Unbegun is the reason given for a session that might have begun before the log.
-const Unbegun = "the session may have begun before the oldest available record"
+// UnknownBeginning is the reason given for a session that might have begun before the log.
+const UnknownBeginning = "the session may have begun before the oldest available record"
 
 // State returns the marking of a session after the records replayed so far, with its clocks
 // advanced to the given time. If the markings of all nets are unknown, it returns nil and the
@@ -36,15 +36,15 @@ func (r *Replay) State(id string, at time.Time) (state *State, reason string) {
 	s := r.sessions[id]
 	switch {
 	case s == nil:
-		return nil, Unbegun
+		return nil, UnknownBeginning
 	case s.lost != "":
 		return nil, s.lost
 	case s.partial, r.cut && (r.durable(s.process) || !s.first):
-		return nil, Unbegun
+		return nil, UnknownBeginning
 	}
 	unknown := map[string]string{}
 	for i := range r.nets {
-		if why := r.unknownPosition(s, i); why != "" {
+		if why := r.whyUnknown(s, i); why != "" {
 			unknown[r.nets[i].name] = why
 		}
 	}
@@ -54,9 +54,9 @@ func (r *Replay) State(id string, at time.Time) (state *State, reason string) {
 	return &State{unknown, r.policy, own}, ""
 }
 
-// unknownPosition returns the reason why the marking of the net is unknown, or "" if the marking is
+// whyUnknown returns the reason why the marking of the net is unknown, or "" if the marking is
 // known.
-func (r *Replay) unknownPosition(s *session, net int) string {
+func (r *Replay) whyUnknown(s *session, net int) string {
 	if r.nets[net].advisory {
 		return "an advisory net yields depending on the offered tools, which are not recorded"
 	}
@@ -99,7 +99,7 @@ func (r *Replay) checkTracked(e *trail.Entry, s *session, v *verdict) {
 	case e.Kind == string(gate.KindStateChanged), e.Kind == string(gate.KindApproval), was == "ask":
 		return // the call fires no transitions, and transitions might have fired while a person was being asked
 	case was == v.decision || s.anyMissed():
-		if slices.Equal(r.comparable(r.withoutMissed(s, e.Nets)), r.comparable(r.withoutMissed(s, v.nets))) {
+		if slices.Equal(r.verdictLines(r.withoutMissed(s, e.Nets)), r.verdictLines(r.withoutMissed(s, v.nets))) {
 			return
 		}
 	}

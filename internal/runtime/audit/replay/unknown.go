@@ -14,9 +14,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// missing returns the reason why the net cannot be evaluated for the current call, or "" if it can.
+// whyMissed returns the reason why the net cannot be evaluated for the current call, or "" if it can.
 // The recorded decision on the call was made under the policy e.Policy.
-func (r *Replay) missing(n *netInfo, e *trail.Entry) string {
+func (r *Replay) whyMissed(n *netInfo, e *trail.Entry) string {
 	if n.opaque {
 		return fmt.Sprintf("the net %s reads arguments that are not recorded", n.name)
 	}
@@ -87,10 +87,10 @@ func (r *Replay) hasAllArguments(e *trail.Entry) bool {
 	return !bytes.Contains(e.Args, []byte(`"***`))
 }
 
-// call reconstructs the recorded call and makes it r.current. It also returns the nets that cannot
-// be evaluated for the call, each with a reason. If the call's names are unknown, it returns all
+// reconstruct reconstructs the recorded call and makes it r.current. It also returns the nets that cannot
+// be evaluated for the call, each with a reason; if the call's names are unknown, these are all
 // nets.
-func (r *Replay) call(e *trail.Entry) (c gate.Call, gone map[int]string) {
+func (r *Replay) reconstruct(e *trail.Entry) (c gate.Call, gone map[int]string) {
 	c = gate.Call{Time: e.Time, Upstream: e.Upstream}
 	if !e.Called.IsZero() {
 		c.Time = e.Called
@@ -116,7 +116,7 @@ func (r *Replay) call(e *trail.Entry) (c gate.Call, gone map[int]string) {
 		if why := n.affectedBy(unnamed); why != "" {
 			gone[i] = why
 		} else if n.concerns(r.current.names) {
-			if m := r.missing(n, e); m != "" {
+			if m := r.whyMissed(n, e); m != "" {
 				gone[i] = m
 			}
 		}
@@ -139,12 +139,12 @@ func (r *Replay) name(c *gate.Call, e *trail.Entry) {
 		}
 		c.Also = append(c.Also, n)
 	}
-	c.Args = r.action(c, e, own)
+	c.Args = r.actionArgs(c, e, own)
 }
 
-// action returns synthetic arguments that contain the action that gave the call one of its names.
+// actionArgs returns synthetic arguments that contain the action that gave the call one of its names.
 // For identical calls, it returns the same arguments.
-func (r *Replay) action(c *gate.Call, e *trail.Entry, own []string) []byte {
+func (r *Replay) actionArgs(c *gate.Call, e *trail.Entry, own []string) []byte {
 	args := map[string]any{}
 	if e.Row != "" {
 		args["row"] = e.Row

@@ -20,8 +20,8 @@ type verdict struct {
 	would    string
 }
 
-// ofPolicy reports whether the recorded decision was made by a policy.
-func ofPolicy(e *trail.Entry) bool {
+// madeByPolicy reports whether the recorded decision was made by a policy.
+func madeByPolicy(e *trail.Entry) bool {
 	decided := e.Decision.Decision == "allow" || e.Decision.Decision == "ask"
 	switch gate.Kind(e.Kind) { // KindDuplicate is missing here, because such refusals depend on the IDs in use, which are not recorded
 	case gate.KindBlocked, gate.KindApproval, gate.KindValidation, gate.KindStateChanged, gate.KindDefault:
@@ -39,8 +39,8 @@ func asRecorded(e *trail.Entry) string {
 	return e.Decision.Decision
 }
 
-// comparable returns the verdicts as strings that can be compared, sorted by net.
-func (r *Replay) comparable(nets []audit.NetVerdict) []string {
+// verdictLines returns the verdicts as strings that can be compared, sorted by net.
+func (r *Replay) verdictLines(nets []audit.NetVerdict) []string {
 	all := list.Map(nets, func(n audit.NetVerdict) string { return n.Net + " " + n.Verdict + " " + n.Transition })
 	slices.Sort(all)
 	return all

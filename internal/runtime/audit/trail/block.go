@@ -25,7 +25,7 @@ func blocks(r io.Reader, size int) iter.Seq2[[]byte, error] {
 			buf = buf[:len(buf)+n]
 			switch {
 			case errors.Is(err, io.EOF):
-				yield(ending(buf))
+				yield(lastBlock(buf))
 				return
 			case err != nil:
 				yield(nil, err)
@@ -43,8 +43,8 @@ func blocks(r io.Reader, size int) iter.Seq2[[]byte, error] {
 	}
 }
 
-// ending returns the complete lines in buf, and [errPartial] if an incomplete line follows them.
-func ending(buf []byte) ([]byte, error) {
+// lastBlock returns the complete lines in buf, and [errPartial] if an incomplete line follows them.
+func lastBlock(buf []byte) ([]byte, error) {
 	end := bytes.LastIndexByte(buf, '\n') + 1
 	if end < len(buf) {
 		return buf[:end], errPartial

@@ -15,13 +15,13 @@ import (
 func VerifyChains(ctx context.Context, d Database) (r Report, err error) {
 	for range 5 {
 		var then, now *audit.Removed
-		if then, err = d.removed(ctx); err == nil {
+		if then, err = d.newestRemoval(ctx); err == nil {
 			r, err = verifyChains(ctx, d, then)
 		}
 		if err != nil || r.OK() {
 			break
 		}
-		if now, err = d.removed(ctx); err != nil || now == nil || then != nil && now.Time.Equal(then.Time) {
+		if now, err = d.newestRemoval(ctx); err != nil || now == nil || then != nil && now.Time.Equal(then.Time) {
 			break
 		} // records were removed during verification, so try again
 	}
@@ -41,7 +41,7 @@ func verifyChains(ctx context.Context, d Database, copied *audit.Removed) (Repor
 	v := &chainVerifier{d, &r, gone, map[string]audit.Place{}, map[audit.Head]string{}}
 	for _, h := range heads {
 		r.Chains++
-		if err := v.chain(ctx, h.Writer); err != nil {
+		if err := v.verify(ctx, h.Writer); err != nil {
 			return r, err
 		}
 	}
@@ -84,10 +84,10 @@ func (v *chainVerifier) fault(writer string, seq uint64, what string) {
 	v.report.Faults = append(v.report.Faults, Fault{Writer: writer, Seq: seq, What: what})
 }
 
-// chain verifies the chain of one writer, and collects the ends of other chains that this chain
+// verify verifies the chain of one writer, and collects the ends of other chains that this chain
 // names. It starts after the removed records; checkStart verifies their removal once all chains
 // have been read.
-func (v *chainVerifier) chain(ctx context.Context, writer string) error {
+func (v *chainVerifier) verify(ctx context.Context, writer string) error {
 	last := v.removals.assumed[writer]
 	defer func() { v.ends[writer] = last }()
 	for record, err := range v.Backend.Records(ctx, backend.Query{Writer: writer, After: last.Seq}) {

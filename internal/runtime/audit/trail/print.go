@@ -42,7 +42,7 @@ func (p *Printer) Print(r *Record) error {
 	if e.Call > 0 {
 		call = "#" + strconv.FormatUint(e.Call, 10)
 	}
-	_, err = fmt.Fprintln(p.w, recordLine(e.Time.Local().Format("2006-01-02 15:04:05.000"), e.Session, call, e.Canonical(), entrySays(&e)))
+	_, err = fmt.Fprintln(p.w, recordLine(e.Time.Local().Format("2006-01-02 15:04:05.000"), e.Session, call, e.Canonical(), summarize(&e)))
 	return err
 }
 
@@ -65,8 +65,8 @@ func recordJSON(r *Record) []byte {
 	return append(text.EscapeJSON(line), '\n')
 }
 
-// entrySays summarizes a record for display.
-func entrySays(e *Entry) string {
+// summarize summarizes a record for display.
+func summarize(e *Entry) string {
 	var words []string
 	add := func(format, word string) {
 		if word != "" {

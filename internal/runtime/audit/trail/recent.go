@@ -16,25 +16,25 @@ import (
 // given total size in bytes. It reads little more than these records, even if the log is long.
 // Invalid records are skipped; they are reported by "petrigate audit verify".
 func Recent(ctx context.Context, s Source, n, most int) ([]Record, error) {
-	last := &newest{n: n, most: most}
+	last := &newestRecords{n: n, most: most}
 	var err error
 	switch s := s.(type) {
 	case File:
-		err = s.recent(ctx, last)
+		err = s.collectRecent(ctx, last)
 	case Database:
-		err = s.recent(ctx, last)
+		err = s.collectRecent(ctx, last)
 	}
 	return last.records, err
 }
 
-// newest collects records and keeps only the newest ones, up to a maximum number and total size.
-type newest struct {
+// newestRecords collects records and keeps only the newest ones, up to a maximum number and total size.
+type newestRecords struct {
 	n, most int
 	bytes   int
 	records []Record // the kept records, oldest first
 }
 
-func (l *newest) add(r Record) {
+func (l *newestRecords) add(r Record) {
 	l.records = append(l.records, r)
 	l.bytes += len(r.Event)
 	for len(l.records) > l.n || l.bytes > l.most {
@@ -43,8 +43,8 @@ func (l *newest) add(r Record) {
 	}
 }
 
-// recent reads the files, newest first, from their ends until it has enough records.
-func (f File) recent(ctx context.Context, last *newest) error {
+// collectRecent reads the files, newest first, from their ends until it has enough records.
+func (f File) collectRecent(ctx context.Context, last *newestRecords) error {
 	pending, err := audit.Pending(string(f))
 	if err != nil {
 		return err
@@ -122,10 +122,10 @@ func recordsOf(content []byte, path string) (records []Record) {
 	return records
 }
 
-// recent reads the records of a short period before the last record and, until it has enough
+// collectRecent reads the records of a short period before the last record and, until it has enough
 // records, of ever longer periods. The database is read in pages, so that other operations never
 // wait for more than one page.
-func (d Database) recent(ctx context.Context, last *newest) error {
+func (d Database) collectRecent(ctx context.Context, last *newestRecords) error {
 	heads, err := d.Backend.Heads(ctx)
 	if err != nil {
 		return err

@@ -24,37 +24,37 @@ func (r *Removed) String() string {
 // were none. It does not read records, so it does not check the removal against them; "petrigate
 // audit verify" does.
 func (d Database) Removed(ctx context.Context) (*Removed, error) {
-	e, err := d.removed(ctx)
+	e, err := d.newestRemoval(ctx)
 	if e == nil || err != nil {
 		return nil, err
 	}
 	return &Removed{e.Records, e.Before}, nil
 }
 
-// Whole returns the time when the complete part of the log begins. Earlier records may have been
+// CompleteSince returns the time when the complete part of the log begins. Earlier records may have been
 // removed, so the beginning of a session may be missing. The time is zero if no records were
 // removed.
-func Whole(ctx context.Context, s Source) (time.Time, error) {
+func CompleteSince(ctx context.Context, s Source) (time.Time, error) {
 	d, ok := s.(Database)
 	if !ok {
 		return time.Time{}, nil // not needed for a file: the number of its first record shows whether records were removed
 	}
 	r, err := d.Removed(ctx)
-	return r.Whole(), err
+	return r.CompleteSince(), err
 }
 
-// Whole returns the time when the complete part of the log begins, like the function [Whole]. r may
+// CompleteSince returns the time when the complete part of the log begins, like the function [CompleteSince]. r may
 // be nil.
-func (r *Removed) Whole() time.Time {
+func (r *Removed) CompleteSince() time.Time {
 	if r == nil {
 		return time.Time{}
 	}
 	return r.Before.Add(backend.Skew) // the clocks of the processes can differ
 }
 
-// removed reads the newest removal event from the copy kept outside the chains. It returns nil
+// newestRemoval reads the newest removal event from the copy kept outside the chains. It returns nil
 // before the first removal.
-func (d Database) removed(ctx context.Context) (*audit.Removed, error) {
+func (d Database) newestRemoval(ctx context.Context) (*audit.Removed, error) {
 	e, removal, _, err := backend.ReadRemoval(ctx, d.Backend)
 	if err != nil || removal.Event == nil {
 		return nil, err

@@ -42,20 +42,20 @@ func Verify(ctx context.Context, f File) (Report, error) {
 	v := &verifier{report: &r, head: head, workers: runtime.GOMAXPROCS(0)}
 	for _, path := range paths {
 		r.Files = append(r.Files, path)
-		if err := v.file(ctx, path); err != nil || !r.OK() {
+		if err := v.verifyFile(ctx, path); err != nil || !r.OK() {
 			return r, err
 		}
 	}
-	v.end(string(f))
-	if rest := after(pending, v.last.Seq); len(rest) > 0 && r.OK() {
+	v.compareEnd(string(f))
+	if rest := linesAfter(pending, v.last.Seq); len(rest) > 0 && r.OK() {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%s still in %s: this is normal while a proxy writes the log, and after a crash until a proxy opens the log", recordsAre(uint64(bytes.Count(rest, []byte{'\n'}))), string(f)+audit.PendingSuffix))
-		return r, v.lines(ctx, bytes.NewReader(rest), len(rest)+1, string(f)+audit.PendingSuffix)
+		return r, v.verifyLines(ctx, bytes.NewReader(rest), len(rest)+1, string(f)+audit.PendingSuffix)
 	}
 	return r, nil
 }
 
-// after returns the lines that follow the record with the given number.
-func after(lines []byte, seq uint64) []byte {
+// linesAfter returns the lines that follow the record with the given number.
+func linesAfter(lines []byte, seq uint64) []byte {
 	for rest := lines; len(rest) > 0; {
 		line, behind := cutLine(rest)
 		l, err := audit.ParseLine(line)
@@ -112,18 +112,18 @@ type verifier struct {
 	linked bool        // whether a record with a hash has been read
 }
 
-// file verifies one of the chain's files.
-func (v *verifier) file(ctx context.Context, path string) error {
+// verifyFile verifies one of the chain's files.
+func (v *verifier) verifyFile(ctx context.Context, path string) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = file.Close() }()
-	return v.lines(ctx, file, blockSize(file), path)
+	return v.verifyLines(ctx, file, blockSize(file), path)
 }
 
-// lines verifies the lines of r, in blocks of about the given size in bytes.
-func (v *verifier) lines(ctx context.Context, r io.Reader, size int, path string) error {
+// verifyLines verifies the lines of r, in blocks of about the given size in bytes.
+func (v *verifier) verifyLines(ctx context.Context, r io.Reader, size int, path string) error {
 	done := &verifyQueue{workers: v.workers}
 	defer done.drain()
 	number, partial := 0, false
@@ -209,8 +209,8 @@ func (v *verifier) collect(done *verifyQueue, path string, number *int) bool {
 
 func (v *verifier) fault(f Fault) { v.report.Faults = append(v.report.Faults, f) }
 
-// end compares the last record read with the head, and adds any difference to the report.
-func (v *verifier) end(path string) {
+// compareEnd compares the last record read with the head, and adds any difference to the report.
+func (v *verifier) compareEnd(path string) {
 	h := v.head
 	switch {
 	case h.Seq == 0:

@@ -1,7 +1,7 @@
 package backend
 
-// Largest returns the number of bytes that the largest of the ops writes, but at least 1.
-func Largest(ops []*Op) int {
+// LargestSize returns the number of bytes that the largest of the ops writes, but at least 1.
+func LargestSize(ops []*Op) int {
 	most := 1
 	for _, op := range ops {
 		n := 0

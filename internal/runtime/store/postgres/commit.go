@@ -71,7 +71,7 @@ func (d *DB) commit(ctx context.Context, doing string, ops []*backend.Op, change
 	case err == nil:
 		return nil
 	case diskFull(err):
-		d.space.noteFull(backend.Largest(ops))
+		d.space.noteFull(backend.LargestSize(ops))
 	case errors.As(err, &u):
 		d.health.set(d.wrap(doing, u.cause)) // record only the cause: the outcome of this commit is uncertain, but later operations that fail with the recorded error certainly have no effect
 	default:

@@ -9,16 +9,16 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// occupied checks that PutApproval refuses an approval with [backend.ErrStale].
-func occupied(t *testing.T, b backend.Backend, a backend.Approval) {
+// expectOccupied checks that PutApproval refuses an approval with [backend.ErrStale].
+func expectOccupied(t *testing.T, b backend.Backend, a backend.Approval) {
 	t.Helper()
 	if v, err := b.PutApproval(t.Context(), a); !errors.Is(err, backend.ErrStale) {
 		t.Fatalf("version %d, %v, want %v", v, err, backend.ErrStale)
 	}
 }
 
-// asked returns the concatenated IDs of the approvals that b.Approvals selects.
-func asked(t *testing.T, b backend.Backend, id, key string, since time.Time) (ids string) {
+// approvalIDs returns the concatenated IDs of the approvals that b.Approvals selects.
+func approvalIDs(t *testing.T, b backend.Backend, id, key string, since time.Time) (ids string) {
 	t.Helper()
 	list, err := b.Approvals(t.Context(), id, key, since)
 	if err != nil {
@@ -30,16 +30,16 @@ func asked(t *testing.T, b backend.Backend, id, key string, since time.Time) (id
 	return ids
 }
 
-func approvals(t *testing.T, open func() backend.Backend) {
+func testApprovals(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	first := approval("1", "key\x01'", backend.Pending)
 	put(t, a, first)
-	occupied(t, b, first)
-	occupied(t, b, approval("2", first.Key, backend.Pending))
-	occupied(t, b, approval("2", first.Key, backend.Approved))
+	expectOccupied(t, b, first)
+	expectOccupied(t, b, approval("2", first.Key, backend.Pending))
+	expectOccupied(t, b, approval("2", first.Key, backend.Approved))
 	late := approval("2", first.Key, backend.Pending) // the database does not expire the first approval by itself
 	late.Created, late.Expires = late.Expires, late.Expires.Add(time.Hour)
-	occupied(t, b, late)
+	expectOccupied(t, b, late)
 	list, err := b.Approvals(t.Context(), "1", "", time.Time{})
 	if err != nil || len(list) != 1 {
 		t.Fatal(list, err)
@@ -50,7 +50,7 @@ func approvals(t *testing.T, open func() backend.Backend) {
 	}
 	first.Version, first.State = 1, backend.Approved
 	put(t, b, first)
-	occupied(t, a, first)
+	expectOccupied(t, a, first)
 	first.Version, first.State = 2, "denied"
 	put(t, a, first)
 	second := approval("2", first.Key, backend.Pending)
@@ -58,15 +58,15 @@ func approvals(t *testing.T, open func() backend.Backend) {
 	put(t, b, second)
 	put(t, b, approval("3", "another", backend.Pending))
 	first.Version, first.State = 3, backend.Pending
-	occupied(t, a, first) // another live approval has the same key
+	expectOccupied(t, a, first) // another live approval has the same key
 	for _, c := range []struct{ id, key, want string }{{"", first.Key, "12"}, {"", "none", ""}, {"none", "", ""}, {"2", "", "2"}, {"", "", "132"}} {
-		if got := asked(t, a, c.id, c.key, time.Time{}); got != c.want {
+		if got := approvalIDs(t, a, c.id, c.key, time.Time{}); got != c.want {
 			t.Errorf("id %q, key %q: %q, want %q", c.id, c.key, got, c.want)
 		}
 	}
 }
 
-func uses(t *testing.T, open func() backend.Backend) {
+func testUses(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	use := func(id string, at time.Time) *backend.Op { return &backend.Op{Reserve: true, Time: at, Uses: id} }
 	put(t, a, approval("pending", "1", backend.Pending))
@@ -85,29 +85,29 @@ func uses(t *testing.T, open func() backend.Backend) {
 	put(t, a, approval("next", "3", backend.Pending)) // the key is free again, because the approval that had it has been used up
 }
 
-func drop(t *testing.T, open func() backend.Backend) {
+func testDrop(t *testing.T, open func() backend.Backend) {
 	b := open()
 	put(t, b, approval("1", "1", backend.Pending))
 	put(t, b, approval("2", "2", "denied"))
 	future := time.Now().Add(24 * time.Hour)
-	if got := asked(t, b, "", "", future); got != "1" {
+	if got := approvalIDs(t, b, "", "", future); got != "1" {
 		t.Errorf("live are %q", got)
 	}
 	if err := b.DropApprovals(t.Context(), start.Add(-100*time.Hour*24*365)); err != nil {
 		t.Fatal(err)
 	}
-	if got := asked(t, b, "", "", time.Time{}); got != "12" {
+	if got := approvalIDs(t, b, "", "", time.Time{}); got != "12" {
 		t.Errorf("%q are left too early", got)
 	}
 	if err := b.DropApprovals(t.Context(), future); err != nil {
 		t.Fatal(err)
 	}
-	if got := asked(t, open(), "", "", time.Time{}); got != "1" {
+	if got := approvalIDs(t, open(), "", "", time.Time{}); got != "1" {
 		t.Errorf("%q are left", got)
 	}
 }
 
-func stops(t *testing.T, open func() backend.Backend) {
+func testStops(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	reserve := func(s string) *backend.Op { return &backend.Op{Session: s, Reserve: true, Time: start} }
 	set := func(on bool, session string) {
@@ -136,14 +136,14 @@ func stops(t *testing.T, open func() backend.Backend) {
 	commit(t, b, backend.ErrStopped, reserve("s"))
 	set(false, "s")
 	commit(t, a, nil, reserve("s"))
-	if n := linked(t, a, a.Writer()); n != 5 {
+	if n := verifyChain(t, a, a.Writer()); n != 5 {
 		t.Errorf("%d records of 5 uses", n)
 	}
 }
 
-// clock verifies that an op that admits a call is refused if its time is long before the newest
+// testClock verifies that an op that admits a call is refused if its time is long before the newest
 // record, and that a call can still be settled then.
-func clock(t *testing.T, open func() backend.Backend) {
+func testClock(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	at := func(reserve bool, after time.Duration) *backend.Op {
 		e := event(0)
@@ -168,7 +168,7 @@ func clock(t *testing.T, open func() backend.Backend) {
 	commit(t, open(), backend.ErrClock, at(true, time.Hour))
 }
 
-func changes(t *testing.T, open func() backend.Backend) {
+func testChanges(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	wake := b.Changes()
 	for n, change := range []func() error{

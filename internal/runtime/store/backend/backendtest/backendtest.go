@@ -24,12 +24,12 @@ func write(id backend.PartID, version int64, data string) *backend.Op {
 	return &backend.Op{Reserve: true, Time: start, Writes: []backend.Write{{ID: id, Version: version, Data: []byte(data)}}}
 }
 
-// nobodys is the number of the only event that belongs to no session.
-const nobodys = 8
+// sessionless is the number of the only event that belongs to no session.
+const sessionless = 8
 
 func event(n int) backend.Event {
 	e := backend.Event{Time: start.Add(time.Duration(n) * time.Second), Object: []byte(`{"n":` + strconv.Itoa(n) + `}`)}
-	if n != nobodys {
+	if n != sessionless {
 		e.Session = "s" + strconv.Itoa(n%2)
 	}
 	return e
@@ -76,7 +76,7 @@ func all[V any](t *testing.T, seq iter.Seq2[V, error]) (list []V) {
 	return list
 }
 
-func parts(t *testing.T, open func() backend.Backend) {
+func testParts(t *testing.T, open func() backend.Backend) {
 	b := open()
 	ids := []backend.PartID{session("a"), session("none"), {Scope: backend.Principal, Name: "a"}, {Scope: backend.Global}}
 	commit(t, b, nil, write(ids[0], 0, `{"a":1}`), write(ids[2], 0, `{"p":"<é>"}`), write(ids[3], 0, `{}`))
@@ -101,7 +101,7 @@ func parts(t *testing.T, open func() backend.Backend) {
 	expect(t, open(), ids[0], 1, `{"a":3}`)
 }
 
-func values(t *testing.T, open func() backend.Backend) {
+func testValues(t *testing.T, open func() backend.Backend) {
 	b := open()
 	id := session("a")
 	step := func(version int64, data []byte, v map[string][]byte) *backend.Op {
@@ -138,7 +138,7 @@ func values(t *testing.T, open func() backend.Backend) {
 	check(map[string]string{})
 }
 
-func list(t *testing.T, open func() backend.Backend) {
+func testList(t *testing.T, open func() backend.Backend) {
 	b := open()
 	for i, name := range []string{"c", "a", "b"} {
 		op := write(session(name), 0, `{"name":"`+name+`"}`)
@@ -176,7 +176,7 @@ func list(t *testing.T, open func() backend.Backend) {
 	}
 }
 
-func stale(t *testing.T, open func() backend.Backend) {
+func testStale(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	commit(t, a, nil, write(session("x"), 0, `{"v":1}`))
 	commit(t, b, backend.ErrStale, write(session("x"), 0, `{"v":2}`))
@@ -188,8 +188,8 @@ func stale(t *testing.T, open func() backend.Backend) {
 	expect(t, a, session("y"), 0, "")
 }
 
-// read verifies that an op can depend on the version of a [backend.Part] without changing the part.
-func read(t *testing.T, open func() backend.Backend) {
+// testRead verifies that an op can depend on the version of a [backend.Part] without changing the part.
+func testRead(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	x, y := session("x"), session("y")
 	commit(t, a, nil, write(x, 0, `{"v":1}`))
@@ -209,9 +209,9 @@ func read(t *testing.T, open func() backend.Backend) {
 	}
 }
 
-// whole verifies that an op is committed completely or not at all, with its parts, records and
+// testWhole verifies that an op is committed completely or not at all, with its parts, records and
 // approval.
-func whole(t *testing.T, open func() backend.Backend) {
+func testWhole(t *testing.T, open func() backend.Backend) {
 	b := open()
 	put(t, b, approval("q", "k", backend.Approved))
 	commit(t, b, nil, write(session("x"), 0, `{"v":1}`))
@@ -236,9 +236,9 @@ func whole(t *testing.T, open func() backend.Backend) {
 	}
 }
 
-// batch verifies that ops see the writes of earlier ops, and that a stale op does not affect other
+// testBatch verifies that ops see the writes of earlier ops, and that a stale op does not affect other
 // ops.
-func batch(t *testing.T, open func() backend.Backend) {
+func testBatch(t *testing.T, open func() backend.Backend) {
 	b := open()
 	x, y := session("x"), session("y")
 	ops := []*backend.Op{
@@ -269,9 +269,9 @@ func batch(t *testing.T, open func() backend.Backend) {
 	}
 }
 
-// between verifies that a commit notices versions that another process has written since the last
+// testBetween verifies that a commit notices versions that another process has written since the last
 // commit, although the earlier versions are cached.
-func between(t *testing.T, open func() backend.Backend) {
+func testBetween(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	for i := range int64(5) {
 		commit(t, a, nil, write(session("x"), 2*i, `{}`))
@@ -282,9 +282,9 @@ func between(t *testing.T, open func() backend.Backend) {
 	commit(t, a, nil, write(session("x"), 0, `{}`))
 }
 
-// built verifies that an op based on a refused step is refused too, even if another process has
+// testBuilt verifies that an op based on a refused step is refused too, even if another process has
 // written the version that the refused step would have written.
-func built(t *testing.T, open func() backend.Backend) {
+func testBuilt(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	x, y := session("x"), session("y")
 	commit(t, a, nil, write(x, 0, `{"v":1}`))
@@ -296,7 +296,7 @@ func built(t *testing.T, open func() backend.Backend) {
 	commit(t, a, nil, read, write(x, 2, `{"v":3}`))
 }
 
-func chain(t *testing.T, open func() backend.Backend) {
+func testChain(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	if a.Writer() == b.Writer() || a.Writer() == "" {
 		t.Fatal("two processes have one chain")
@@ -309,13 +309,13 @@ func chain(t *testing.T, open func() backend.Backend) {
 		op.Events = []backend.Event{event(i)}
 		commit(t, b, nil, op)
 	}
-	if n := linked(t, a, a.Writer()) + linked(t, a, b.Writer()); n != 60 {
+	if n := verifyChain(t, a, a.Writer()) + verifyChain(t, a, b.Writer()); n != 60 {
 		t.Errorf("%d records are on the chains, want 60", n)
 	}
 }
 
-// linked verifies a chain and returns the number of its records.
-func linked(t *testing.T, b backend.Backend, writer string) (n int) {
+// verifyChain verifies a chain and returns the number of its records.
+func verifyChain(t *testing.T, b backend.Backend, writer string) (n int) {
 	t.Helper()
 	var hash [32]byte
 	for r, err := range b.Records(t.Context(), backend.Query{Writer: writer}) {
@@ -330,7 +330,7 @@ func linked(t *testing.T, b backend.Backend, writer string) (n int) {
 	return n
 }
 
-func heads(t *testing.T, open func() backend.Backend) {
+func testHeads(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	if list, err := a.Heads(t.Context()); err != nil || len(list) != 0 {
 		t.Fatal(list, err)
@@ -351,7 +351,7 @@ func heads(t *testing.T, open func() backend.Backend) {
 	}
 }
 
-func closed(t *testing.T, open func() backend.Backend) {
+func testClosed(t *testing.T, open func() backend.Backend) {
 	b, other := open(), open()
 	commit(t, b, nil, write(session("x"), 0, `{"v":1}`))
 	if err := b.Ready(t.Context()); err != nil {

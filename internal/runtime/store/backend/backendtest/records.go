@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-func records(t *testing.T, open func() backend.Backend) {
+func testRecords(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	for i := range 8 {
 		by := a
@@ -21,7 +21,7 @@ func records(t *testing.T, open func() backend.Backend) {
 		}
 		commit(t, by, nil, &backend.Op{Events: []backend.Event{event(i)}})
 	}
-	commit(t, a, nil, &backend.Op{Events: []backend.Event{event(nobodys)}})
+	commit(t, a, nil, &backend.Op{Events: []backend.Event{event(sessionless)}})
 	for _, c := range []struct {
 		query backend.Query
 		want  string
@@ -54,11 +54,11 @@ func records(t *testing.T, open func() backend.Backend) {
 			t.Errorf("%+v: %s, want %s", c.query, got, c.want)
 		}
 	}
-	many(t, a)
+	testPages(t, a)
 }
 
-// many verifies that a query can return more records than fit on one page.
-func many(t *testing.T, b backend.Backend) {
+// testPages verifies that a query can return more records than fit on one page.
+func testPages(t *testing.T, b backend.Backend) {
 	op := &backend.Op{Time: start}
 	for range 2500 {
 		op.Events = append(op.Events, backend.Event{Time: start, Session: "many", Object: []byte(`{}`)})
@@ -81,9 +81,9 @@ func many(t *testing.T, b backend.Backend) {
 	}
 }
 
-// concurrent verifies that no increment is lost if several processes increment the same number at
+// testConcurrent verifies that no increment is lost if several processes increment the same number at
 // the same time.
-func concurrent(t *testing.T, open func() backend.Backend) {
+func testConcurrent(t *testing.T, open func() backend.Backend) {
 	const processes, steps = 3, 40
 	id := backend.PartID{Scope: backend.Global}
 	all := []backend.Backend{open()}
@@ -105,7 +105,7 @@ func concurrent(t *testing.T, open func() backend.Backend) {
 		t.Errorf("%s at version %d after %d steps", p.Data, p.Version, processes*steps)
 	}
 	for _, b := range all {
-		if n := linked(t, all[0], b.Writer()); n != steps {
+		if n := verifyChain(t, all[0], b.Writer()); n != steps {
 			t.Errorf("%d records of %d steps", n, steps)
 		}
 	}
@@ -136,9 +136,9 @@ func count(t *testing.T, b backend.Backend, id backend.PartID, steps int) error 
 	return nil
 }
 
-// remove verifies that the oldest records of a chain can be removed, a few at a time, and that this
+// testRemove verifies that the oldest records of a chain can be removed, a few at a time, and that this
 // does not affect the remaining and later records.
-func remove(t *testing.T, open func() backend.Backend) {
+func testRemove(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	for i := range 6 {
 		commit(t, a, nil, &backend.Op{Events: []backend.Event{event(i)}})

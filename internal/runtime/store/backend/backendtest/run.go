@@ -16,11 +16,11 @@ func Run(t *testing.T, fresh Fresh) {
 		name string
 		run  func(t *testing.T, open func() backend.Backend)
 	}{
-		{"Parts", parts}, {"Values", values}, {"List", list},
-		{"Stale", stale}, {"Read", read}, {"Whole", whole}, {"Batch", batch}, {"Between", between}, {"Built", built},
-		{"Chain", chain}, {"Records", records}, {"Heads", heads}, {"Remove", remove},
-		{"Approvals", approvals}, {"Uses", uses}, {"Drop", drop}, {"Stops", stops}, {"Clock", clock},
-		{"Changes", changes}, {"Concurrent", concurrent}, {"Closed", closed},
+		{"Parts", testParts}, {"Values", testValues}, {"List", testList},
+		{"Stale", testStale}, {"Read", testRead}, {"Whole", testWhole}, {"Batch", testBatch}, {"Between", testBetween}, {"Built", testBuilt},
+		{"Chain", testChain}, {"Records", testRecords}, {"Heads", testHeads}, {"Remove", testRemove},
+		{"Approvals", testApprovals}, {"Uses", testUses}, {"Drop", testDrop}, {"Stops", testStops}, {"Clock", testClock},
+		{"Changes", testChanges}, {"Concurrent", testConcurrent}, {"Closed", testClosed},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, fresh(t)) })
 	}
