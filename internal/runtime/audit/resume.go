@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/quickfile"
 )
 
-// open opens the log and its other files, and reads their state.
+// open opens the log file and the files that accompany it, and reads their state.
 func (l *logFile) open() (err error) {
 	if l.file, err = open(l.path); err != nil {
 		return err

@@ -59,7 +59,7 @@ func (g *Gate) await(ctx context.Context, c *admission.Call, r *approval.Request
 	if state := g.Approvals.Status(r).State; state != approval.Pending {
 		return state
 	}
-	if !r.AllowsBeside(channel.OfClient()...) { // the rules require an answer from the client, but an agent cannot show questions
+	if !r.AllowsBeside(channel.OfClient()...) { // the rules require an answer through the client's dialog, but an agent cannot show questions
 		return approval.Withdrawn
 	}
 	g.Asked(r, c.Client)
@@ -101,8 +101,7 @@ func (g *Gate) deny(c *admission.Call, q *admission.Asked, text string, consent 
 	return g.Admission.Deny(g.Ctx, c, q.Ask, text, consent)
 }
 
-// consent returns the answer to the request r in the form of an [admission.Consent], to be
-// recorded.
+// consent returns the answer to the request r as an [admission.Consent].
 func (g *Gate) consent(r *approval.Request) *admission.Consent {
 	answer := g.Approvals.Status(r)
 	return &admission.Consent{ID: r.ID, Channel: answer.Channel, Actor: answer.Actor}

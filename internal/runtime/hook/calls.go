@@ -17,7 +17,7 @@ const (
 	manySessions = 500
 	maxSessions  = 10_000
 	maxOwn       = 1000           // maximum number of sessions per principal, because a principal can make up any number of them
-	idleSession  = 24 * time.Hour // minimum time without a call before a session can be forgotten; applies only if there are at least manySessions sessions
+	idleSession  = 24 * time.Hour // if there are at least manySessions sessions, those without a call for longer than this are forgotten
 )
 
 // call is an agent's call, as announced by a hook event.
@@ -45,7 +45,7 @@ type calls struct {
 }
 
 // add adds a call before the decision on it, and returns the admitted calls that can therefore no
-// longer be in flight. If unique is true and there already is a call with the same key, add instead
+// longer be in flight. If unique is true and a call with the same key exists, add adds nothing,
 // returns that call, and reports whether it has ended.
 func (s *calls) add(c *call, unique bool) (known *call, over bool, late []*call) {
 	s.mu.Lock()
@@ -91,8 +91,8 @@ func (s *calls) takeAdmitted(key string) *call {
 	return c
 }
 
-// interrupt returns the calls that must be settled with an unknown outcome because the agent's turn
-// has ended.
+// interrupt handles the end of the agent's turn. It returns the calls that must be settled with an
+// unknown outcome.
 func (s *calls) interrupt() []*call {
 	s.mu.Lock()
 	defer s.mu.Unlock()

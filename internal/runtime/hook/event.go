@@ -80,8 +80,7 @@ func (a *Agent) Read(body []byte) (*Event, error) {
 }
 
 // kindOf returns the kind of the event with the given name. An unknown name that starts with "pre"
-// or "before" is assumed to be the name of an event before a call, so [Event.check] refuses the
-// event.
+// or "before" is assumed to announce a call, so that the call is refused rather than ignored.
 func (a *Agent) kindOf(name string) kind {
 	if k, ok := a.events[name]; ok {
 		return k
@@ -221,11 +220,11 @@ func (e *Event) splits() [][2]string {
 	return agenttool.Parts(e.Tool)
 }
 
-// throughProxy reports whether the call goes through the proxy, which itself decides on such calls,
-// and returns the proxy's tool. The call must be made at an MCP server with one of the given names,
-// to a tool that the callback accepts as one of the proxy's. A matching server name alone proves
-// little, because other servers can have the same name. An empty name, which might come from an
-// unset variable, matches no server.
+// throughProxy reports whether the call goes through the proxy, and returns the name of the proxy's
+// tool. The proxy itself decides on such calls. The call must be made at an MCP server with one of
+// the given names, to a tool that the callback accepts as one of the proxy's. A matching server
+// name alone proves little, because other servers can have the same name. An empty name, which
+// might come from an unset variable, matches no server.
 func (e *Event) throughProxy(servers []string, offered func(string) bool) (tool string, ok bool) {
 	for _, s := range servers {
 		if s == "" {
@@ -259,7 +258,8 @@ func copilotPrefix(server string) string {
 	return "mcp_" + name[:min(len(name), most)] + "_"
 }
 
-// members returns the possible pairs of MCP server name and tool name for the event's tool.
+// members returns the event's MCP tool as pairs of server name and tool name, one for each possible
+// split of the event's tool name.
 func (e *Event) members() [][2]string {
 	if e.member != "" {
 		return e.splits()

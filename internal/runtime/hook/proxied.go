@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// maxProxied limits the number of stored calls that were left to the proxy and have not ended. If
-// there are more, the oldest are forgotten.
+// maxProxied is the maximum number of stored calls that were left to the proxy and have not ended.
+// If there are more, the oldest are forgotten.
 const maxProxied = 1000
 
 // proxiedCall is a call that is left to the proxy, because it uses a tool that the proxy offers, at
@@ -41,7 +41,7 @@ func (l *proxiedCalls) add(c *proxiedCall) {
 	l.waiting.Add(1)
 }
 
-// remove removes the call with the given key, and reports whether the call ended without arriving at
+// remove removes the ended call with the given key, and reports whether the call never arrived at
 // the proxy.
 func (l *proxiedCalls) remove(key string) (missing bool) {
 	l.mu.Lock()
@@ -77,9 +77,9 @@ func (g *Gate) Arrived(tool string) {
 	}
 }
 
-// leaveToProxy lets the proxy decide on a call to one of the proxy's tools, and records this. If
-// the call has ended without arriving at the proxy, leaveToProxy logs a warning that another server
-// may have the proxy's name.
+// leaveToProxy answers an event about a call to one of the proxy's tools by leaving the decision to
+// the proxy, and adds a record. If the call has ended without arriving at the proxy, leaveToProxy
+// logs a warning that another server may have the proxy's name.
 func (g *Gate) leaveToProxy(ctx context.Context, r *Request, e *Event, tool string) Reply {
 	key := r.Principal + "\x00" + e.agent.Name + "\x00" + e.Session + "\x00" + e.key()
 	what := audit.Left{Time: g.Now(), Event: "left", Principal: r.Principal, Upstream: e.agent.Name, Tool: audit.Bounded(e.Tool)}

@@ -6,7 +6,8 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// maxText is the maximum size in bytes of a result to read as text. Longer results count as empty.
+// maxText is the maximum size in bytes of a result that is read as text. Larger results count as
+// empty.
 const maxText = 1 << 20
 
 // returnedText returns the text of a call's result: the result itself if it is a string, its text

@@ -175,7 +175,7 @@ func (g *Gate) offers(name string) bool {
 	return slices.ContainsFunc(g.Tools(), func(c gate.Call) bool { return c.Tool == name || agentName(c.Tool) == agentName(name) })
 }
 
-// finish settles the call whose end the event reports.
+// finish settles the call that, according to the event, has ended.
 func (g *Gate) finish(s *calls, e *Event) {
 	c := s.takeAdmitted(e.key())
 	if c == nil {

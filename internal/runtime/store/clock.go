@@ -11,7 +11,7 @@ import (
 // Clock tracks whether the database rejects steps because this process's clock is behind. It is
 // safe for concurrent use.
 type Clock struct {
-	late atomic.Pointer[backend.ClockError] // clock error of the last op that was to admit a call, or nil if the clock was right
+	late atomic.Pointer[backend.ClockError] // clock error of the last op that tried to admit a call, or nil if the op was not refused because of its time
 }
 
 // observe updates the clock from an op's result.

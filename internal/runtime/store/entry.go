@@ -17,7 +17,7 @@ type entry struct {
 
 	mu    sync.Mutex
 	state *gate.State
-	parts []*part // parts of the state that other sessions share, in lock order
+	parts []*part // shared parts of the state, in lock order
 	ended bool    // whether the session has ended; it is forgotten once it has no open call
 
 	// The following fields are used only by Durable.

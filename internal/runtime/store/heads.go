@@ -9,8 +9,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// maxHeads bounds the number of other chains named in the record of a process's start. These are
-// the chains with the newest records; earlier start records name the others.
+// maxHeads is the maximum number of other chains named in a start record, which records the start
+// of a process. These are the chains with the newest records; earlier start records name the
+// others.
 const maxHeads = 100
 
 // Heads returns the last records of the other processes' chains, newest first. It returns at most
@@ -35,7 +36,8 @@ func (d *Durable) Heads(ctx context.Context) ([]audit.Head, error) {
 	}), nil
 }
 
-// CountRecords returns the number of records in a database. It reads only the last record of each chain.
+// CountRecords returns the number of records in a database. It reads only the last record of each
+// chain.
 func CountRecords(ctx context.Context, b backend.Backend) (n uint64, err error) {
 	heads, err := b.Heads(ctx)
 	if err != nil {

@@ -16,7 +16,7 @@ type Report struct {
 	Unknown   int      `json:"unknown"`   // number of decisions that cannot be repeated
 	Others    int      `json:"others"`    // number of refusals not made by a policy, for example because a server was down or a tool unknown
 
-	First   *Divergence `json:"first"`   // first decision counted in Different or Wrong; may be null
+	First   *Divergence `json:"first"`   // first decision counted in Different or Wrong, or nil
 	Rules   []RuleCount `json:"rules"`   // differing decisions by rule, most frequent first
 	Reasons []Reason    `json:"reasons"` // reasons why decisions cannot be repeated, most frequent first
 }

@@ -14,11 +14,11 @@ type session struct {
 	state    *gate.State
 	process  string
 	parts    []*part         // state shared with other sessions
-	calls    map[uint64]call // unsettled calls that were admitted, keyed by recorded number
+	calls    map[uint64]call // admitted calls whose outcomes have not been replayed yet, keyed by recorded number
 	closed   bool
 	partial  bool            // whether the session might have been opened before the log begins
-	early    bool            // whether the session is certainly partial, regardless of the number of its first admitted call
-	resumed  bool            // set until the first admitted call; that call's number shows whether the session is partial, because complete sessions begin with number 1
+	early    bool            // whether the session is certainly partial, whatever the number of its first admitted call
+	resumed  bool            // whether the number of the first admitted call will decide if the session is partial; a complete session begins with call 1
 	policies map[string]bool // policies that decided on the session's calls
 	first    bool            // whether an admitted call has been replayed
 }
@@ -36,7 +36,7 @@ type call struct {
 	made   bool   // whether the replayed policy allowed the call too
 }
 
-// A part is the state of the nets that a principal's sessions or all sessions share.
+// A part is the state of the nets shared by all sessions, or by the sessions of one principal.
 type part struct {
 	history
 	nets  []int

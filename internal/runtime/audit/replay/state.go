@@ -22,7 +22,8 @@ type State struct {
 // hashes.
 func (s *State) Nets() []gate.NetState { return s.policy.NetsOf(s.state) }
 
-// UnknownBeginning is the reason given for a session that might have begun before the log.
+// UnknownBeginning is the reason why a marking is unknown if the session might have begun before
+// the log.
 const UnknownBeginning = "the session may have begun before the oldest available record"
 
 // State returns the marking of a session after the records replayed so far, with its clocks
@@ -97,7 +98,7 @@ func (r *Replay) checkTracked(e *trail.Entry, s *session, v *verdict) {
 	switch {
 	case was == "allow" && v.decision != "allow":
 	case e.Kind == string(gate.KindStateChanged), e.Kind == string(gate.KindApproval), was == "ask":
-		return // the call fires no transitions, and transitions might have fired while a person was being asked
+		return // this call fires no transitions, but others might have fired while a person was being asked
 	case was == v.decision || s.anyMissed():
 		if slices.Equal(r.verdictLines(r.withoutMissed(s, e.Nets)), r.verdictLines(r.withoutMissed(s, v.nets))) {
 			return

@@ -14,8 +14,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// whyMissed returns the reason why the net cannot be evaluated for the current call, or "" if it can.
-// The recorded decision on the call was made under the policy e.Policy.
+// whyMissed returns the reason why the net cannot be evaluated for the current call, or "" if it
+// can. The recorded decision on the call was made under the policy e.Policy.
 func (r *Replay) whyMissed(n *netInfo, e *trail.Entry) string {
 	if n.opaque {
 		return fmt.Sprintf("the net %s reads arguments that are not recorded", n.name)
@@ -87,9 +87,9 @@ func (r *Replay) hasAllArguments(e *trail.Entry) bool {
 	return !bytes.Contains(e.Args, []byte(`"***`))
 }
 
-// reconstruct reconstructs the recorded call and makes it r.current. It also returns the nets that cannot
-// be evaluated for the call, each with a reason; if the call's names are unknown, these are all
-// nets.
+// reconstruct returns the recorded call and makes it r.current. It also returns the nets that
+// cannot be evaluated for the call, each with a reason; if the call's names are unknown, these are
+// all nets.
 func (r *Replay) reconstruct(e *trail.Entry) (c gate.Call, gone map[int]string) {
 	c = gate.Call{Time: e.Time, Upstream: e.Upstream}
 	if !e.Called.IsZero() {
@@ -142,8 +142,8 @@ func (r *Replay) name(c *gate.Call, e *trail.Entry) {
 	c.Args = r.actionArgs(c, e, own)
 }
 
-// actionArgs returns synthetic arguments that contain the action that gave the call one of its names.
-// For identical calls, it returns the same arguments.
+// actionArgs returns arguments with the member "action", from which the nets can derive the
+// recorded names that consist of the tool's name and an action. Equal calls get equal arguments.
 func (r *Replay) actionArgs(c *gate.Call, e *trail.Entry, own []string) []byte {
 	args := map[string]any{}
 	if e.Row != "" {

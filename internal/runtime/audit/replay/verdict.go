@@ -39,7 +39,7 @@ func asRecorded(e *trail.Entry) string {
 	return e.Decision.Decision
 }
 
-// verdictLines returns the verdicts as strings that can be compared, sorted by net.
+// verdictLines returns the verdicts as sorted strings, which can be compared.
 func (r *Replay) verdictLines(nets []audit.NetVerdict) []string {
 	all := list.Map(nets, func(n audit.NetVerdict) string { return n.Net + " " + n.Verdict + " " + n.Transition })
 	slices.Sort(all)

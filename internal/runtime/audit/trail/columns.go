@@ -19,10 +19,10 @@ type rowSubject struct {
 	Chains  []audit.Head `json:"chains"`
 }
 
-// checkColumns compares a row's columns, which are used to find the record, with the record itself,
-// because only the record is part of the chain. An empty session column is always accepted, because
-// a query for any session finds such a row. The time column contains the time of the commit, which
-// can be hours after the event if the disk was full.
+// checkColumns compares a row's columns with the record. Queries use the columns to find the
+// record, but only the record is part of the chain. An empty session column is always accepted,
+// because a query for any session finds such a row. The time column contains the time of the
+// commit, which can be hours after the event if the disk was full.
 func checkColumns(r *backend.Record) (s rowSubject, fault string) {
 	if json.Unmarshal(r.Object, &s) != nil {
 		return rowSubject{}, ""

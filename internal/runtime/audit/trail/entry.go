@@ -14,7 +14,7 @@ type Entry = audit.Entry
 type Filter struct {
 	Event, Session, Principal, Tool, Decision, Kind, Approval, Net string
 
-	Only string // "calls" selects records about calls; "acts" also selects actions of people and changes of the policy, but not the routine starts and ends of processes and sessions
+	Only string // "calls" selects records about calls; "acts" also selects people's actions and policy changes, but not the routine starts and ends of processes and sessions
 
 	Call         uint64
 	Since, Until time.Time // Until is exclusive
@@ -31,8 +31,8 @@ func (f *Filter) mightMatch(event []byte) bool {
 	return true
 }
 
-// Matches reports whether the filter selects e. The filter can name a tool by the tool's own name,
-// its qualified name, or another name of the call.
+// Matches reports whether the filter selects e. Its Tool can be a tool's own name, its qualified
+// name, or another name of the call.
 func (f *Filter) Matches(e *Entry) bool {
 	is := func(want, got string) bool { return want == "" || want == got }
 	switch {
@@ -63,7 +63,7 @@ func (f *Filter) Select(r *Record) (e Entry, ok bool) {
 	return e, f.Matches(&e)
 }
 
-// A Record is a record in its encoded form, with its position in a log.
+// A Record is an encoded record and its position in a log.
 type Record struct {
 	Writer string // writer of the chain; set only for a database
 	Seq    uint64

@@ -135,7 +135,7 @@ func sleep(ctx context.Context) error {
 	}
 }
 
-// Follow is like [File.Follow] but starts with the records since the given time.
+// Follow is like [File.Follow] but starts at the given time instead of after a given record.
 func (d Database) Follow(ctx context.Context, since time.Time, do func(Record) error) error {
 	seen := map[string]uint64{}
 	for {

@@ -27,7 +27,8 @@ func Recent(ctx context.Context, s Source, n, most int) ([]Record, error) {
 	return last.records, err
 }
 
-// newestRecords collects records and keeps only the newest ones, up to a maximum number and total size.
+// newestRecords keeps the newest records that are added to it, up to a maximum number and total
+// size.
 type newestRecords struct {
 	n, most int
 	bytes   int

@@ -20,9 +20,9 @@ func (r *Removed) String() string {
 	return fmt.Sprintf("removed %s from before %s (audit.keep)", Records(r.Records), r.Before.UTC().Format(TimeStamp))
 }
 
-// Removed describes the old records that were removed from the database, or returns nil if there
-// were none. It does not read records, so it does not check the removal against them; "petrigate
-// audit verify" does.
+// Removed returns a description of the old records that were removed from the database, or nil if
+// no records were removed. It does not read records, so it does not check the removal against them;
+// "petrigate audit verify" does.
 func (d Database) Removed(ctx context.Context) (*Removed, error) {
 	e, err := d.newestRemoval(ctx)
 	if e == nil || err != nil {

@@ -15,8 +15,8 @@ type Report struct {
 
 	Removed *Removed `json:"removed,omitempty"` // old records that were removed from a database; may be nil
 
-	// Headless means that the head of the file is missing or unreadable, so records could have been
-	// removed at the end. A log without records needs no head.
+	// Headless means that the log's head file is missing or unreadable, so records could have been
+	// removed at the end. A log without records needs no head file.
 	Headless bool `json:"headless,omitempty"`
 }
 
@@ -28,7 +28,7 @@ func (r *Report) faulty(writer string) bool {
 	return slices.ContainsFunc(r.Faults, func(f Fault) bool { return f.Writer == writer })
 }
 
-// A Fault describes the first record of a chain that is missing or has been changed.
+// A Fault describes the first missing or changed record of a chain.
 type Fault struct {
 	File   string `json:"file,omitempty"`
 	Line   int    `json:"line,omitempty"`

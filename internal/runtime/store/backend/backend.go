@@ -79,7 +79,7 @@ type PartID struct {
 type Part struct {
 	ID      PartID
 	Version int64             // 0 if the part does not exist
-	Data    []byte            // JSON object with the state, excluding the values
+	Data    []byte            // the state without the values, as a JSON object
 	Values  map[string][]byte // states for individual key values, keyed by row name
 	Changed time.Time
 }
@@ -131,8 +131,8 @@ type Op struct {
 	Err error
 }
 
-// States of an approval that a database distinguishes. All other states are final; package approval
-// defines them. A pending or approved approval is live.
+// Approval states that a database distinguishes. All other states are final; package approval
+// defines them. An approval is live while it is pending or approved.
 const (
 	Pending  = "pending"
 	Approved = "approved"

@@ -19,9 +19,8 @@ type Removal struct {
 // RemovalID identifies the [Part] that stores the [Removal].
 var RemovalID = PartID{Scope: "removal"}
 
-// ReadRemoval returns the decoded removal event, the [Removal], and the version of the [Part] that
-// stores it. Before the first removal the event is empty. The version is 0 if the part does not
-// exist.
+// ReadRemoval returns the [Removal], its decoded event e, and the version of the [Part] that stores
+// it. Before the first removal the event is empty. The version is 0 if the part does not exist.
 func ReadRemoval(ctx context.Context, b Backend) (e *audit.Removed, r Removal, version int64, err error) {
 	e = &audit.Removed{}
 	parts, err := b.Load(ctx, RemovalID)

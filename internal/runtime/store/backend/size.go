@@ -1,6 +1,6 @@
 package backend
 
-// LargestSize returns the number of bytes that the largest of the ops writes, but at least 1.
+// LargestSize returns the number of bytes that the largest op writes, but at least 1.
 func LargestSize(ops []*Op) int {
 	most := 1
 	for _, op := range ops {

@@ -17,8 +17,8 @@ import (
 )
 
 // Damage checks the log and the checkpoint for tampering. It can check only the steps that are
-// still in the log, which are those since the last sealed segment. It returns the damaged file and
-// a description of the damage; both are empty if it found none.
+// still in the log: those after the last sealed segment. It returns the damaged file and a
+// description of the damage; both are empty if it found none.
 func (b *Backend) Damage(context.Context) (file, what string, err error) {
 	if err := b.isOpen(); err != nil {
 		return "", "", err
@@ -39,8 +39,8 @@ func (b *Backend) Damage(context.Context) (file, what string, err error) {
 	return file, what, err
 }
 
-// inspection checks the log, beginning with the first segment that is not sealed and therefore
-// still has its steps.
+// An inspection is a check of the log. It begins with the first segment that is not sealed and
+// therefore still has its steps.
 type inspection struct {
 	directory
 	reading sqlite.Reading

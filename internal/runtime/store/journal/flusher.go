@@ -17,7 +17,7 @@ type flusher struct {
 	step     uint64        // last step known to be on disk
 	err      error         // error of a failed flush; permanent, because later flushes would succeed although data was lost
 	inFlight chan struct{} // closed when the current flush ends; nil if no flush is in progress
-	refs     int           // number of references, which are held by the log and by the steps to be flushed
+	refs     int           // number of references held by the log and by the steps to be flushed
 }
 
 // newFlusher returns a flusher for a segment whose steps up to the given step are on disk. The log

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// maxVersions bounds the number of cached versions, for parts of the state that have not changed
+// maxVersions bounds the number of cached versions of parts of the state that have not changed
 // since the checkpoint.
 const maxVersions = 1 << 16
 
@@ -19,7 +19,7 @@ type image struct {
 	folded uint64 // last step in the checkpoint
 
 	parts    map[backend.PartID]*part
-	versions map[backend.PartID]int64 // cached versions, for parts of the state that have not changed since the checkpoint
+	versions map[backend.PartID]int64 // cached versions of parts of the state that have not changed since the checkpoint
 	stops    map[string]backend.Stop  // all stops in force
 	switched map[string]uint64        // last step that began or ended a stop since the checkpoint, keyed by session
 	used     map[string]use           // approvals used by steps since the checkpoint

@@ -141,8 +141,8 @@ func testStops(t *testing.T, open func() backend.Backend) {
 	}
 }
 
-// testClock verifies that an op that admits a call is refused if its time is long before the newest
-// record, and that a call can still be settled then.
+// testClock verifies that an op that admits a call is refused if the op is much older than the
+// newest record, and that calls can still be settled then.
 func testClock(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	at := func(reserve bool, after time.Duration) *backend.Op {
@@ -154,17 +154,17 @@ func testClock(t *testing.T, open func() backend.Backend) {
 	commit(t, b, backend.ErrClock, at(true, -time.Hour))
 	commit(t, b, nil, at(true, -time.Second), at(true, time.Hour))
 	commit(t, a, backend.ErrClock, at(true, time.Second))
-	commit(t, a, nil, at(false, 2*time.Second)) // an op that admits no call, such as a start record of the process whose clock is behind
+	commit(t, a, nil, at(false, 2*time.Second)) // this op admits no call; a process whose clock is behind writes such an op to record its start
 	commit(t, a, backend.ErrClock, at(true, 3*time.Second))
 	commit(t, open(), backend.ErrClock, at(true, 3*time.Second))
 	if err := a.SetStop(t.Context(), backend.Stop{Time: start}, false, event(1)); err != nil {
 		t.Fatal(err)
 	}
-	commit(t, b, nil, at(true, time.Second)) // admitted again, because using the kill switch has set the newest time back
+	commit(t, b, nil, at(true, time.Second)) // this op is permitted again, because using the kill switch has set the newest time back
 	commit(t, open(), nil, at(true, 2*time.Second))
 	commit(t, b, nil, at(false, -time.Hour))
 	commit(t, b, backend.ErrClock, at(true, -time.Hour))
-	commit(t, a, nil, at(true, 2*time.Hour)) // this time is later than the newest record, which a clock that was an hour ahead has written
+	commit(t, a, nil, at(true, 2*time.Hour)) // later than the newest record, although the clock of the record's writer was an hour ahead
 	commit(t, open(), backend.ErrClock, at(true, time.Hour))
 }
 

@@ -24,7 +24,7 @@ func write(id backend.PartID, version int64, data string) *backend.Op {
 	return &backend.Op{Reserve: true, Time: start, Writes: []backend.Write{{ID: id, Version: version, Data: []byte(data)}}}
 }
 
-// sessionless is the number of the only event that belongs to no session.
+// sessionless is the number of the only event without a session.
 const sessionless = 8
 
 func event(n int) backend.Event {
