@@ -54,7 +54,7 @@ func (p *sessionView) surveyState(ctx context.Context) (records uint64, unknown 
 	if records, err = store.CountRecords(ctx, p.options.Database); err != nil {
 		return 0, nil, err
 	}
-	lost, err := p.durable.Lost(ctx)
+	lost, err := p.durable.LostCalls(ctx)
 	for _, c := range lost {
 		unknown = append(unknown, operator.UnknownCall{Session: c.Session, Process: c.Process, Call: c.Call, Tool: c.Tool, Since: c.Since})
 	}
@@ -280,7 +280,7 @@ func (p *sessionView) lostCallsOf(k admission.Key) map[uint64]bool {
 	}
 	ctx, cancel := context.WithTimeout(p.life.Ctx, lookupTimeout)
 	defer cancel()
-	lost, err := p.durable.LostOf(ctx, k)
+	lost, err := p.durable.LostCallsOf(ctx, k)
 	if err != nil {
 		return nil // the caller has just read the session, and reports database errors itself
 	}

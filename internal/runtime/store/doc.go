@@ -44,6 +44,6 @@
 // recorder undoes steps under the locks of their sessions, so its Flush must not be called while
 // holding a session lock.
 //
-// The package starts goroutines only in [Late], one for each attempt to open its database.
+// The package starts goroutines only in [LateBackend], one for each attempt to open its database.
 // [Watcher.Run] and [Retention.Run] run in the caller's goroutines.
 package store

@@ -12,9 +12,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Late is a database that may be unreachable when the process starts. It is opened on first use;
+// LateBackend is a database that may be unreachable when the process starts. It is opened on first use;
 // until that succeeds, every operation fails.
-type Late struct {
+type LateBackend struct {
 	open func(context.Context) (backend.Backend, error)
 	log  *slog.Logger
 
@@ -29,14 +29,14 @@ type Late struct {
 }
 
 var (
-	_ backend.Backend = (*Late)(nil)
-	_ backend.Pins    = (*Late)(nil)
+	_ backend.Backend = (*LateBackend)(nil)
+	_ backend.Pins    = (*LateBackend)(nil)
 )
 
-// NewLate returns a database that is opened on first use, by calling the given function. It logs
+// NewLateBackend returns a database that is opened on first use, by calling the given function. It logs
 // when an attempt fails and when the database becomes available.
-func NewLate(open func(context.Context) (backend.Backend, error), log *slog.Logger) *Late {
-	return &Late{open: open, log: log}
+func NewLateBackend(open func(context.Context) (backend.Backend, error), log *slog.Logger) *LateBackend {
+	return &LateBackend{open: open, log: log}
 }
 
 // Late tries to open an unreachable database at most once per retryInterval. A caller waits for
@@ -50,8 +50,8 @@ const (
 var ErrLate = errors.New("the state database is not open yet")
 
 // Try opens the database if it is not open yet.
-func (l *Late) Try(ctx context.Context) error {
-	_, err := l.opened(ctx)
+func (l *LateBackend) Try(ctx context.Context) error {
+	_, err := l.get(ctx)
 	return err
 }
 
@@ -59,10 +59,10 @@ func (l *Late) Try(ctx context.Context) error {
 // for it at startup.
 var errSilent = errors.New("it does not answer")
 
-// opened returns the database, opening it first if necessary. It waits for the first attempt until
+// get returns the database, opening it first if necessary. It waits for the first attempt until
 // ctx is done, but only briefly for later ones: on a network that drops all packets, an attempt
 // takes a long time, and every caller would hang.
-func (l *Late) opened(ctx context.Context) (backend.Backend, error) {
+func (l *LateBackend) get(ctx context.Context) (backend.Backend, error) {
 	l.mu.Lock()
 	switch {
 	case l.attemptDone == nil && (l.inner != nil || l.closed || l.err != nil && time.Since(l.tried) < retryInterval):
@@ -89,7 +89,7 @@ func (l *Late) opened(ctx context.Context) (backend.Backend, error) {
 }
 
 // attempt tries once to open the database, and closes the channel when the attempt is over.
-func (l *Late) attempt(ctx context.Context, ended chan struct{}) {
+func (l *LateBackend) attempt(ctx context.Context, ended chan struct{}) {
 	inner, err := l.open(ctx)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -112,7 +112,7 @@ func (l *Late) attempt(ctx context.Context, ended chan struct{}) {
 
 // fail records why the database cannot be opened, and logs the first such error. The caller must
 // hold the lock.
-func (l *Late) fail(err error) {
+func (l *LateBackend) fail(err error) {
 	if l.err == nil {
 		l.log.Error("cannot open the state database: petrigate refuses every call and retries", "error", err)
 	}
@@ -120,7 +120,7 @@ func (l *Late) fail(err error) {
 }
 
 // result returns the database, or an error if it is not open. The caller must hold the lock.
-func (l *Late) result(ctx context.Context) (backend.Backend, error) {
+func (l *LateBackend) result(ctx context.Context) (backend.Backend, error) {
 	if l.err == nil && errors.Is(ctx.Err(), context.DeadlineExceeded) && l.attemptDone != nil {
 		l.fail(errSilent)
 	}
@@ -138,22 +138,22 @@ func (l *Late) result(ctx context.Context) (backend.Backend, error) {
 }
 
 // Since returns the time when the database was opened, or the zero time if it is not open yet.
-func (l *Late) Since() time.Time {
+func (l *LateBackend) Since() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.since
 }
 
 // ifOpen returns the database if it is open, otherwise nil.
-func (l *Late) ifOpen() backend.Backend {
+func (l *LateBackend) ifOpen() backend.Backend {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.inner
 }
 
 // whenOpen calls f with the database, opening it first if necessary.
-func whenOpen[T any](ctx context.Context, l *Late, f func(backend.Backend) (T, error)) (result T, err error) {
-	b, err := l.opened(ctx)
+func whenOpen[T any](ctx context.Context, l *LateBackend, f func(backend.Backend) (T, error)) (result T, err error) {
+	b, err := l.get(ctx)
 	if err != nil {
 		return result, err
 	}
@@ -161,8 +161,8 @@ func whenOpen[T any](ctx context.Context, l *Late, f func(backend.Backend) (T, e
 }
 
 // do is like whenOpen, for a function that returns only an error.
-func (l *Late) do(ctx context.Context, f func(backend.Backend) error) error {
-	b, err := l.opened(ctx)
+func (l *LateBackend) do(ctx context.Context, f func(backend.Backend) error) error {
+	b, err := l.get(ctx)
 	if err != nil {
 		return err
 	}
@@ -170,18 +170,18 @@ func (l *Late) do(ctx context.Context, f func(backend.Backend) error) error {
 }
 
 // Load implements [backend.Backend].
-func (l *Late) Load(ctx context.Context, ids ...backend.PartID) ([]backend.Part, error) {
+func (l *LateBackend) Load(ctx context.Context, ids ...backend.PartID) ([]backend.Part, error) {
 	return whenOpen(ctx, l, func(b backend.Backend) ([]backend.Part, error) { return b.Load(ctx, ids...) })
 }
 
 // Versions implements [backend.Backend].
-func (l *Late) Versions(ctx context.Context, ids ...backend.PartID) ([]int64, error) {
+func (l *LateBackend) Versions(ctx context.Context, ids ...backend.PartID) ([]int64, error) {
 	return whenOpen(ctx, l, func(b backend.Backend) ([]int64, error) { return b.Versions(ctx, ids...) })
 }
 
 // List implements [backend.Backend].
-func (l *Late) List(ctx context.Context, s backend.Scope, text string) iter.Seq2[backend.Part, error] {
-	b, err := l.opened(ctx)
+func (l *LateBackend) List(ctx context.Context, s backend.Scope, text string) iter.Seq2[backend.Part, error] {
+	b, err := l.get(ctx)
 	if err != nil {
 		return func(yield func(backend.Part, error) bool) { yield(backend.Part{}, err) }
 	}
@@ -189,12 +189,12 @@ func (l *Late) List(ctx context.Context, s backend.Scope, text string) iter.Seq2
 }
 
 // Commit implements [backend.Backend].
-func (l *Late) Commit(ctx context.Context, ops []*backend.Op) error {
+func (l *LateBackend) Commit(ctx context.Context, ops []*backend.Op) error {
 	return l.do(ctx, func(b backend.Backend) error { return b.Commit(ctx, ops) })
 }
 
 // Writer implements [backend.Backend]. The name is empty until the database is open.
-func (l *Late) Writer() string {
+func (l *LateBackend) Writer() string {
 	if b := l.ifOpen(); b != nil {
 		return b.Writer()
 	}
@@ -202,19 +202,19 @@ func (l *Late) Writer() string {
 }
 
 // Merges implements [backend.Backend].
-func (l *Late) Merges() bool {
+func (l *LateBackend) Merges() bool {
 	b := l.ifOpen()
 	return b != nil && b.Merges()
 }
 
 // Heads implements [backend.Backend].
-func (l *Late) Heads(ctx context.Context) ([]backend.Record, error) {
+func (l *LateBackend) Heads(ctx context.Context) ([]backend.Record, error) {
 	return whenOpen(ctx, l, func(b backend.Backend) ([]backend.Record, error) { return b.Heads(ctx) })
 }
 
 // Records implements [backend.Backend].
-func (l *Late) Records(ctx context.Context, q backend.Query) iter.Seq2[backend.Record, error] {
-	b, err := l.opened(ctx)
+func (l *LateBackend) Records(ctx context.Context, q backend.Query) iter.Seq2[backend.Record, error] {
+	b, err := l.get(ctx)
 	if err != nil {
 		return func(yield func(backend.Record, error) bool) { yield(backend.Record{}, err) }
 	}
@@ -222,37 +222,37 @@ func (l *Late) Records(ctx context.Context, q backend.Query) iter.Seq2[backend.R
 }
 
 // RemoveRecords implements [backend.Backend].
-func (l *Late) RemoveRecords(ctx context.Context, writer string, through uint64, most int) (int, error) {
+func (l *LateBackend) RemoveRecords(ctx context.Context, writer string, through uint64, most int) (int, error) {
 	return whenOpen(ctx, l, func(b backend.Backend) (int, error) { return b.RemoveRecords(ctx, writer, through, most) })
 }
 
 // PutApproval implements [backend.Backend].
-func (l *Late) PutApproval(ctx context.Context, a backend.Approval) (int64, error) {
+func (l *LateBackend) PutApproval(ctx context.Context, a backend.Approval) (int64, error) {
 	return whenOpen(ctx, l, func(b backend.Backend) (int64, error) { return b.PutApproval(ctx, a) })
 }
 
 // Approvals implements [backend.Backend].
-func (l *Late) Approvals(ctx context.Context, id, key string, since time.Time) ([]backend.Approval, error) {
+func (l *LateBackend) Approvals(ctx context.Context, id, key string, since time.Time) ([]backend.Approval, error) {
 	return whenOpen(ctx, l, func(b backend.Backend) ([]backend.Approval, error) { return b.Approvals(ctx, id, key, since) })
 }
 
 // DropApprovals implements [backend.Backend].
-func (l *Late) DropApprovals(ctx context.Context, before time.Time) error {
+func (l *LateBackend) DropApprovals(ctx context.Context, before time.Time) error {
 	return l.do(ctx, func(b backend.Backend) error { return b.DropApprovals(ctx, before) })
 }
 
 // SetStop implements [backend.Backend].
-func (l *Late) SetStop(ctx context.Context, s backend.Stop, on bool, e ...backend.Event) error {
+func (l *LateBackend) SetStop(ctx context.Context, s backend.Stop, on bool, e ...backend.Event) error {
 	return l.do(ctx, func(b backend.Backend) error { return b.SetStop(ctx, s, on, e...) })
 }
 
 // Stops implements [backend.Backend].
-func (l *Late) Stops(ctx context.Context) ([]backend.Stop, error) {
+func (l *LateBackend) Stops(ctx context.Context) ([]backend.Stop, error) {
 	return whenOpen(ctx, l, func(b backend.Backend) ([]backend.Stop, error) { return b.Stops(ctx) })
 }
 
 // Changes implements [backend.Backend]. The channel is nil until the database is open.
-func (l *Late) Changes() <-chan struct{} {
+func (l *LateBackend) Changes() <-chan struct{} {
 	if b := l.ifOpen(); b != nil {
 		return b.Changes()
 	}
@@ -260,12 +260,12 @@ func (l *Late) Changes() <-chan struct{} {
 }
 
 // Ready implements [backend.Backend].
-func (l *Late) Ready(ctx context.Context) error {
+func (l *LateBackend) Ready(ctx context.Context) error {
 	return l.do(ctx, func(b backend.Backend) error { return b.Ready(ctx) })
 }
 
 // Close implements [backend.Backend].
-func (l *Late) Close() error {
+func (l *LateBackend) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true
@@ -278,8 +278,8 @@ func (l *Late) Close() error {
 // errNoPins means that the database does not implement [backend.Pins].
 var errNoPins = errors.New("the state database stores no accepted tool definitions")
 
-func (l *Late) pins(ctx context.Context) (backend.Pins, error) {
-	b, err := l.opened(ctx)
+func (l *LateBackend) pins(ctx context.Context) (backend.Pins, error) {
+	b, err := l.get(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -290,7 +290,7 @@ func (l *Late) pins(ctx context.Context) (backend.Pins, error) {
 }
 
 // Pins implements [backend.Pins].
-func (l *Late) Pins(ctx context.Context, after int64) (changed []backend.Pin, total int, err error) {
+func (l *LateBackend) Pins(ctx context.Context, after int64) (changed []backend.Pin, total int, err error) {
 	pins, err := l.pins(ctx)
 	if err != nil {
 		return nil, 0, err
@@ -299,7 +299,7 @@ func (l *Late) Pins(ctx context.Context, after int64) (changed []backend.Pin, to
 }
 
 // AddPins implements [backend.Pins].
-func (l *Late) AddPins(ctx context.Context, all []backend.Pin) (added int, err error) {
+func (l *LateBackend) AddPins(ctx context.Context, all []backend.Pin) (added int, err error) {
 	pins, err := l.pins(ctx)
 	if err != nil {
 		return 0, err
@@ -308,7 +308,7 @@ func (l *Late) AddPins(ctx context.Context, all []backend.Pin) (added int, err e
 }
 
 // PutPin implements [backend.Pins].
-func (l *Late) PutPin(ctx context.Context, p backend.Pin) error {
+func (l *LateBackend) PutPin(ctx context.Context, p backend.Pin) error {
 	pins, err := l.pins(ctx)
 	if err != nil {
 		return err

@@ -34,7 +34,7 @@ func TestLateSilent(t *testing.T) {
 		var attempts atomic.Int32
 		var answers atomic.Bool
 		db := &closing{}
-		l := store.NewLate(func(context.Context) (backend.Backend, error) {
+		l := store.NewLateBackend(func(context.Context) (backend.Backend, error) {
 			attempts.Add(1)
 			if !answers.Load() {
 				time.Sleep(hangs) //nolint:forbidigo // the clock of synctest
@@ -78,7 +78,7 @@ func TestLateSilent(t *testing.T) {
 func TestLateUnusable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		next := backend.Unusable(errors.New("no"))
-		l := store.NewLate(func(context.Context) (backend.Backend, error) { return nil, next }, slog.New(slog.DiscardHandler))
+		l := store.NewLateBackend(func(context.Context) (backend.Backend, error) { return nil, next }, slog.New(slog.DiscardHandler))
 		if err := l.Try(t.Context()); !errors.Is(err, backend.ErrUnusable) || errors.Is(err, store.ErrLate) {
 			t.Error(err)
 		}
@@ -98,7 +98,7 @@ func TestLateUnusable(t *testing.T) {
 func TestLateClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db, answers := &closing{}, make(chan struct{})
-		l := store.NewLate(func(context.Context) (backend.Backend, error) {
+		l := store.NewLateBackend(func(context.Context) (backend.Backend, error) {
 			<-answers
 			return db, nil
 		}, slog.New(slog.DiscardHandler))

@@ -18,9 +18,9 @@ type LostCall struct {
 	Since   time.Time
 }
 
-// Lost lists the open calls whose processes have ended. It reads the sessions with open calls, but
+// LostCalls lists the open calls whose processes have ended. It reads the sessions with open calls, but
 // no records.
-func (d *Durable) Lost(ctx context.Context) ([]LostCall, error) {
+func (d *Durable) LostCalls(ctx context.Context) ([]LostCall, error) {
 	if _, err := d.presence.endedProcesses(ctx); err != nil {
 		return nil, err
 	}
@@ -50,9 +50,9 @@ func eachOpen(ctx context.Context, b backend.Backend, f func(session string, cal
 	return nil
 }
 
-// LostOf returns the set of the session's open calls whose processes have ended. It uses the
+// LostCallsOf returns the set of the session's open calls whose processes have ended. It uses the
 // session's cached state; to refresh that state, call View first.
-func (d *Durable) LostOf(ctx context.Context, k admission.Key) (map[uint64]bool, error) {
+func (d *Durable) LostCallsOf(ctx context.Context, k admission.Key) (map[uint64]bool, error) {
 	admitted := map[uint64]string{}
 	err := d.inspect(ctx, k, func(e *entry) {
 		for number, process := range e.admittedBy {

@@ -47,7 +47,7 @@ func TestLostCallsOfEndedProcess(t *testing.T) {
 	admit(a, "another")
 	lost := func(want ...string) {
 		t.Helper()
-		all, err := b.Lost(t.Context())
+		all, err := b.LostCalls(t.Context())
 		var got []string
 		for _, c := range all {
 			if got = append(got, fmt.Sprint(c.Session, " ", c.Call)); c.Process != a.database.Writer() || c.Tool != "x" || c.Since.Before(begun) {
@@ -60,7 +60,7 @@ func TestLostCallsOfEndedProcess(t *testing.T) {
 		if err := b.View(t.Context(), k, func(*gate.State) {}); err != nil {
 			t.Fatal(err)
 		}
-		of, err := b.LostOf(t.Context(), k)
+		of, err := b.LostCallsOf(t.Context(), k)
 		if n := strings.Count(strings.Join(want, ","), k.Session); err != nil || len(of) != n {
 			t.Errorf("%v, %v, want %d of the session", of, err, n)
 		}
@@ -91,7 +91,7 @@ func TestLostCallsOfEndedProcess(t *testing.T) {
 	unnamed(t, b.database, "another")
 	lost("lasting 1", "lasting 3")
 	put(t, b.database, backend.Write{ID: older, Version: 1}) // the older process has ended
-	all, err := b.Lost(t.Context())
+	all, err := b.LostCalls(t.Context())
 	if err != nil || len(all) != 3 || !slices.ContainsFunc(all, func(c LostCall) bool { return c.Session == "another" && c.Process == "" }) {
 		t.Errorf("%+v, %v", all, err)
 	}

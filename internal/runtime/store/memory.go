@@ -202,7 +202,7 @@ func (m *Memory) Adopt(_ context.Context, a admission.Adoption) ([]admission.Ado
 		_ = m.recorder.Flush()
 	}
 	defer m.unlockAll()
-	next := m.successor(a)
+	next := m.convert(a)
 	if slices.ContainsFunc(next.report, admission.Adopted.Held) {
 		return next.report, admission.ErrHeld
 	}
@@ -242,9 +242,9 @@ type successor struct {
 	report     adoptionReport
 }
 
-// successor converts all states to a.Policy. The caller must hold the lock of the ledger and of
+// convert converts all states to a.Policy. The caller must hold the lock of the ledger and of
 // every session.
-func (m *Memory) successor(a admission.Adoption) *successor {
+func (m *Memory) convert(a admission.Adoption) *successor {
 	next := &successor{states: map[*entry]*gate.State{}, principals: map[string]*part{}}
 	var kept []gate.Kept
 	next.global, kept = m.global.adopt(m.policy, a)

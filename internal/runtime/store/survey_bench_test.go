@@ -45,7 +45,7 @@ func BenchmarkSurvey(b *testing.B) {
 			}
 			for b.Loop() {
 				heads, err := d.Heads(b.Context())
-				lost, more := own.Lost(b.Context())
+				lost, more := own.LostCalls(b.Context())
 				if err != nil || more != nil || len(heads) == 0 || len(lost) != 250 {
 					b.Fatal(err, more, len(heads), len(lost))
 				}

@@ -29,7 +29,7 @@ func WithDatabase(c *config.Config, f func(*proxy.Proxy) error) error {
 	if err := db.Try(ctx); err != nil {
 		return err
 	}
-	p, err := proxy.New(proxy.Options{Database: db.Late, Approval: proxy.Approval{PIN: c.Approval.PIN}})
+	p, err := proxy.New(proxy.Options{Database: db.LateBackend, Approval: proxy.Approval{PIN: c.Approval.PIN}})
 	if err != nil {
 		return errors.Join(err, db.Close())
 	}

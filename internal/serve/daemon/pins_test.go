@@ -58,7 +58,7 @@ func TestSharedPins(t *testing.T) {
 		t.Setenv("XDG_STATE_HOME", c.home)
 		d := &Daemon{
 			config: &config.Config{File: "/gate.yaml", Pinning: config.Pinning{Mode: "enforce", File: c.file}}, file: "/gate.yaml",
-			log: slog.New(slog.DiscardHandler), database: &database{Late: store.NewLate(away, slog.New(slog.DiscardHandler)), driver: c.driver},
+			log: slog.New(slog.DiscardHandler), database: &database{LateBackend: store.NewLateBackend(away, slog.New(slog.DiscardHandler)), driver: c.driver},
 		}
 		if c.home != "" {
 			path, err := PinsPath(d.config)

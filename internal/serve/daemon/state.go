@@ -54,7 +54,7 @@ func stateFile(c *config.Config, suffix string) (string, error) {
 
 // A database stores session states.
 type database struct {
-	*store.Late
+	*store.LateBackend
 	driver string
 	place  string // location to display, without secrets
 }
@@ -86,7 +86,7 @@ func newDatabase(config *config.Config, log *slog.Logger) (*database, error) {
 	default:
 		return nil, nil
 	}
-	db.Late = store.NewLate(open, log)
+	db.LateBackend = store.NewLateBackend(open, log)
 	return db, nil
 }
 

@@ -22,7 +22,7 @@ import (
 // a server of its own. The database can be unavailable when it starts.
 func sharingPins(t *testing.T, dsn, file string, enforce bool, tools ...testserver.Tool) (*proxytest.Site, *proxy.Pins) {
 	t.Helper()
-	database := store.NewLate(func(ctx context.Context) (backend.Backend, error) {
+	database := store.NewLateBackend(func(ctx context.Context) (backend.Backend, error) {
 		return postgres.Open(ctx, postgres.Options{DSN: dsn, Timeout: 2 * time.Second, Poll: 50 * time.Millisecond})
 	}, slog.New(slog.DiscardHandler))
 	t.Cleanup(func() { _ = database.Close() })

@@ -20,7 +20,7 @@ import (
 // still in the log: those after the last sealed segment. It returns the damaged file and a
 // description of the damage; both are empty if it found none.
 func (b *Backend) Damage(context.Context) (file, what string, err error) {
-	if err := b.isOpen(); err != nil {
+	if err := b.checkOpen(); err != nil {
 		return "", "", err
 	}
 	err = b.checkpoint.Read(func(r sqlite.Reading) error {

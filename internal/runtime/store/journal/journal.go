@@ -171,8 +171,8 @@ func (b *Backend) lockFold() { b.folding.Lock() }
 
 func (b *Backend) unlockFold() { b.folding.Unlock() }
 
-// isOpen returns nil if the backend is open, and [errClosed] if it is closed.
-func (b *Backend) isOpen() error {
+// checkOpen returns nil if the backend is open, and [errClosed] if it is closed.
+func (b *Backend) checkOpen() error {
 	b.lockImage()
 	defer b.unlockImage()
 	if b.closed {

@@ -94,12 +94,12 @@ func (l *log) open() error {
 	if err != nil {
 		return err
 	}
-	l.use(f, header)
+	l.setFile(f, header)
 	return nil
 }
 
-// use replaces the log's file with f.
-func (l *log) use(f file, header position) {
+// setFile replaces the log's file with f.
+func (l *log) setFile(f file, header position) {
 	l.close()
 	l.file, l.flusher, l.header = f, newFlusher(f, header.step), header
 	l.size, l.diskFull, l.scanned = header.offset, false, false

@@ -151,7 +151,7 @@ func (b *Backend) List(_ context.Context, scope backend.Scope, text string) iter
 				}
 			}
 		}, func(r sqlite.Reading) (err error) {
-			all, err = listed(r, scope, text, moved)
+			all, err = listParts(r, scope, text, moved)
 			return err
 		})
 		if err != nil {
@@ -169,9 +169,9 @@ func (b *Backend) List(_ context.Context, scope backend.Scope, text string) iter
 	}
 }
 
-// listed returns every [backend.Part] that has the given scope and whose data contains the text,
+// listParts returns every [backend.Part] that has the given scope and whose data contains the text,
 // with the changes to the part applied.
-func listed(r sqlite.Reading, scope backend.Scope, text string, moved []sqlite.Change) ([]backend.Part, error) {
+func listParts(r sqlite.Reading, scope backend.Scope, text string, moved []sqlite.Change) ([]backend.Part, error) {
 	all, err := r.Parts(scope, text)
 	if err != nil || len(moved) == 0 {
 		return all, err

@@ -57,7 +57,7 @@ func (s *selection) skips(g *segment) bool {
 // Records implements [backend.Backend]. It returns the records in commit order.
 func (b *Backend) Records(ctx context.Context, q backend.Query) iter.Seq2[backend.Record, error] {
 	return func(yield func(backend.Record, error) bool) {
-		err := b.isOpen()
+		err := b.checkOpen()
 		if err == nil {
 			err = b.archive.records(ctx, q, func(r *backend.Record) bool { return yield(*r, nil) })
 		}
@@ -74,7 +74,7 @@ func (a *archive) records(ctx context.Context, q backend.Query, yield func(*back
 		return err
 	}
 	if q.Last && q.Limit > 0 {
-		return s.last(ctx, a.disk, yield)
+		return s.yieldLast(ctx, a.disk, yield)
 	}
 	from, offset, err := s.findStart(a.disk)
 	if err != nil {
@@ -225,8 +225,8 @@ func (s *selection) findStart(d disk) (from int, offset int64, err error) {
 	return 0, 0, nil
 }
 
-// last yields the newest of the selected records, at most s.Limit of them.
-func (s *selection) last(ctx context.Context, d disk, yield func(*backend.Record) bool) error {
+// yieldLast yields the newest of the selected records, at most s.Limit of them.
+func (s *selection) yieldLast(ctx context.Context, d disk, yield func(*backend.Record) bool) error {
 	var all []backend.Record
 	for i := len(s.segments) - 1; i >= 0 && len(all) < s.Limit; i-- {
 		g := &s.segments[i]

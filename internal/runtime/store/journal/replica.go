@@ -294,7 +294,7 @@ func (r *replica) openPosition() error {
 			r.log.close()
 			return err
 		}
-		r.log.use(f, header)
+		r.log.setFile(f, header)
 	}
 	if r.log.header.step == at.step {
 		at.segment, at.offset = r.log.header.segment, r.log.header.offset
@@ -322,7 +322,7 @@ func (r *replica) reopen() bool {
 	at := &r.image.at
 	if header.segment == at.segment && at.offset > header.offset {
 		if right, err := endsAt(f, &header, at); err == nil && right {
-			r.log.use(f, header)
+			r.log.setFile(f, header)
 			return true
 		}
 	}
@@ -355,7 +355,7 @@ func (r *replica) openNext() error {
 		_ = f.Close()
 		return fmt.Errorf("%w: another log has replaced its log; restore the newer copy", backend.ErrRolledBack)
 	}
-	r.log.use(f, header)
+	r.log.setFile(f, header)
 	at.segment, at.offset = header.segment, header.offset
 	return nil
 }
