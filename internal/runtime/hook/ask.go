@@ -59,7 +59,7 @@ func (g *Gate) await(ctx context.Context, c *admission.Call, r *approval.Request
 	if state := g.Approvals.Status(r).State; state != approval.Pending {
 		return state
 	}
-	if !r.AllowsBeside(channel.OfClient()...) { // the rules require an answer through the client's dialog, but an agent cannot show questions
+	if !r.AllowsBeside(channel.OfClient()...) { // the rules require an answer through the client, but an agent cannot show questions
 		return approval.Withdrawn
 	}
 	g.Asked(r, c.Client)

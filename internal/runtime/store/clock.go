@@ -11,7 +11,7 @@ import (
 // Clock tracks whether the database rejects steps because this process's clock is behind. It is
 // safe for concurrent use.
 type Clock struct {
-	late atomic.Pointer[backend.ClockError] // clock error of the last op that tried to admit a call, or nil if the op was not refused because of its time
+	late atomic.Pointer[backend.ClockError] // latest clock error of an op that admits a call, or nil if such an op has been committed since
 }
 
 // observe updates the clock from an op's result.

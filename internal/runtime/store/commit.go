@@ -19,8 +19,9 @@ import (
 // commitTimeout bounds the duration of a commit.
 const commitTimeout = 20 * time.Second
 
-// committer commits the steps of [Durable], [Retention] and presence to the database. It owns the
-// queue, whose commit lock also guards the uncertain calls and the cached context.
+// committer commits to the database the steps of [Durable] and [Retention], and the heartbeats of
+// presence. It owns the queue; the queue's commit lock also guards the fields uncertain and
+// context.
 type committer struct {
 	database backend.Backend
 	recorder *audit.Recorder // receives a copy of the committed records

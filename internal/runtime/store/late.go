@@ -39,8 +39,8 @@ func NewLateBackend(open func(context.Context) (backend.Backend, error), log *sl
 	return &LateBackend{open: open, log: log}
 }
 
-// Late tries to open an unreachable database at most once per retryInterval. A caller waits for
-// such an attempt for at most probeWait.
+// A [LateBackend] tries to open an unreachable database at most once per retryInterval. A caller
+// waits for such an attempt for at most probeWait.
 const (
 	retryInterval = time.Second
 	probeWait     = 500 * time.Millisecond

@@ -40,8 +40,8 @@ type Memory struct {
 	steps sync.Pool // reusable steps
 }
 
-// maxLingering bounds the number of ended sessions that are kept for their open calls, because the
-// outcomes of some calls might never become known.
+// maxLingering bounds the number of ended sessions that are kept because they have open calls.
+// Without a limit, calls with outcomes that never become known would keep their sessions forever.
 const maxLingering = 10_000
 
 var _ admission.Ledger = (*Memory)(nil)
@@ -242,8 +242,8 @@ type successor struct {
 	report     adoptionReport
 }
 
-// convert converts all states to a.Policy. The caller must hold the lock of the ledger and of
-// every session.
+// convert returns all states, converted to a.Policy. The caller must hold the lock of the ledger
+// and of every session.
 func (m *Memory) convert(a admission.Adoption) *successor {
 	next := &successor{states: map[*entry]*gate.State{}, principals: map[string]*part{}}
 	var kept []gate.Kept

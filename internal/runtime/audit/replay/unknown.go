@@ -142,8 +142,8 @@ func (r *Replay) name(c *gate.Call, e *trail.Entry) {
 	c.Args = r.actionArgs(c, e, own)
 }
 
-// actionArgs returns arguments with the member "action", from which the nets can derive the
-// recorded names that consist of the tool's name and an action. Equal calls get equal arguments.
+// actionArgs returns arguments with a member "action" that gives the call a recorded name of the
+// form TOOL.ACTION. Equal calls get equal arguments.
 func (r *Replay) actionArgs(c *gate.Call, e *trail.Entry, own []string) []byte {
 	args := map[string]any{}
 	if e.Row != "" {

@@ -133,8 +133,8 @@ func (v *chainVerifier) checkStart(writer string) {
 	v.fault(writer, 1, fmt.Sprintf("records 1 to %d are missing: no record of their removal exists", from.Seq))
 }
 
-// checkEnd verifies that the record at h exists. According to the first record of another writer's
-// chain, h is the end of its chain.
+// checkEnd verifies that the record at h exists. The first record of the writer by names h as the
+// end of h.Writer's chain.
 func (v *chainVerifier) checkEnd(ctx context.Context, h audit.Head, by string) error {
 	may, why := v.removals.covers(h)
 	last, ok := v.ends[h.Writer]

@@ -37,7 +37,9 @@
 //   - image: the difference between the checkpoint and the state at the end of the log
 //   - log and directory: the current segment, and the files beside the database
 //   - batch and step: the steps of a single write
-//   - processLock, flusher, archive: the lock between processes, flushes, renamed and sealed segments
+//   - processLock: the lock between processes
+//   - flusher: the flushes of a segment
+//   - archive: the renamed and sealed segments
 //
 // PROTOCOL.md describes the protocol, what remains after each kind of crash, and why no budget is
 // exceeded. Package model explores the protocol.

@@ -171,7 +171,7 @@ func (b *Backend) lockFold() { b.folding.Lock() }
 
 func (b *Backend) unlockFold() { b.folding.Unlock() }
 
-// checkOpen returns nil if the backend is open, and [errClosed] if it is closed.
+// checkOpen returns [errClosed] if the backend is closed, and otherwise nil.
 func (b *Backend) checkOpen() error {
 	b.lockImage()
 	defer b.unlockImage()

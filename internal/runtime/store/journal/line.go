@@ -42,8 +42,8 @@ type step struct {
 	hash    [sha256.Size]byte
 }
 
-// move describes how a step changes a part of the state: it replaces the part's content, or changes
-// or removes the part.
+// move is a step's change to a part of the state: new content, changes to the content, or the
+// removal of the part.
 type move struct {
 	id      backend.PartID
 	version int64 // 0 if the part is removed
@@ -167,8 +167,8 @@ func appendMove(b []byte, m *move) ([]byte, error) {
 const maxDepth = rawjson.MaxDepth - 8
 
 // appendData appends a JSON value, or, if the value cannot be part of a line, a JSON string that
-// contains it. If ours is true, the value needs no check, because it is a net state, which is flat
-// and has no line breaks.
+// contains it. If ours is true, the value is a net state. Net states are flat and have no line
+// breaks, so they need no check.
 func appendData(b, data []byte, ours bool) ([]byte, error) {
 	if ours || bytes.IndexByte(data, '\n') < 0 && data[0] != '"' && rawjson.Check(data, maxDepth) == nil {
 		return append(b, data...), nil
@@ -428,7 +428,7 @@ func readValues(value []byte) (map[string][]byte, error) {
 	return values, err
 }
 
-// scan decodes whole steps from a section of a segment.
+// A scan decodes whole steps from a section of a segment.
 type scan struct {
 	at      position
 	records []backend.Record

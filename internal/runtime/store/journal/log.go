@@ -246,7 +246,7 @@ func linesEnd(f file) (int64, error) {
 	return end, nil
 }
 
-// isEnd reports whether the log ends at the given position: the step ends there, and only padding
+// isEnd reports whether the log ends at the given position: a step ends there, and only padding
 // follows.
 func (l *log) isEnd(at *position) bool {
 	right, err := endsAt(l.file, &l.header, at)
@@ -257,9 +257,9 @@ func (l *log) isEnd(at *position) bool {
 	return err == nil && len(trimPadding(lines)) == 0
 }
 
-// append appends the lines of steps after the last step, given the offset of each step's end. If it
-// returns an error, it also returns the number of bytes that remain in the file, which form whole
-// steps.
+// append appends the lines of steps to the log; ends holds the offset of each step's end in the
+// lines. If append returns an error, it also returns the number of appended bytes that remain in
+// the file. These bytes form whole steps.
 func (l *log) append(lines []byte, ends []int) (n int, err error) {
 	n, err = l.file.WriteAt(lines, l.end)
 	if err == nil {

@@ -31,7 +31,7 @@ type processLock struct {
 	verified    time.Time   // time when the image was last known to be at the end of the log; zero if it might not be there
 	current     atomic.Bool // whether this process holds the lock and its image is known to be at the end of the log
 	files       lockFiles
-	abandoned   chan struct{} // closed when the goroutine that wait has abandoned most recently ends; nil if wait has abandoned none
+	abandoned   chan struct{} // closed when the goroutine most recently abandoned by [processLock.wait] ends; nil if no goroutine has been abandoned
 }
 
 // errLockTimeout means that the other process did not release the lock in time.
@@ -133,8 +133,8 @@ func (t *processLock) fileLock(suffix string) *flock.Flock {
 	return flock.New(t.path+suffix, flock.SetPermissions(0o600))
 }
 
-// wait acquires the lock in a separate goroutine. Only blocking calls are served in the order of
-// arrival, but blocking calls cannot be canceled.
+// wait acquires the lock with blocking calls, because only these are served in the order of
+// arrival. It makes them in a separate goroutine, because they cannot be canceled.
 func (t *processLock) wait(ctx context.Context, next, turn *flock.Flock) (done func(), err error) {
 	got, gone, left := make(chan error), make(chan struct{}), make(chan struct{})
 	go func() {

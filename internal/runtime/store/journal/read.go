@@ -170,7 +170,7 @@ func (b *Backend) List(_ context.Context, scope backend.Scope, text string) iter
 }
 
 // listParts returns every [backend.Part] that has the given scope and whose data contains the text,
-// with the changes to the part applied.
+// including the changes that the checkpoint lacks.
 func listParts(r sqlite.Reading, scope backend.Scope, text string, moved []sqlite.Change) ([]backend.Part, error) {
 	all, err := r.Parts(scope, text)
 	if err != nil || len(moved) == 0 {

@@ -190,8 +190,8 @@ func (g *segment) read(d disk, offset int64, each func(*backend.Record) (bool, e
 	return eachRecord(io.NewSectionReader(f, offset, end-offset), g.file != nil, each)
 }
 
-// findStart returns the position where the query begins, which is after the record with the query's
-// writer and number. It searches backwards, because that record is usually among the newest.
+// findStart returns the position where the query begins: after the record with the query's writer
+// and number. It searches backwards, because that record is usually among the newest.
 func (s *selection) findStart(d disk) (from int, offset int64, err error) {
 	if s.Writer == "" || s.After == 0 {
 		return 0, 0, nil
@@ -225,7 +225,7 @@ func (s *selection) findStart(d disk) (from int, offset int64, err error) {
 	return 0, 0, nil
 }
 
-// yieldLast yields the newest of the selected records, at most s.Limit of them.
+// yieldLast yields the last of the selected records, at most s.Limit of them.
 func (s *selection) yieldLast(ctx context.Context, d disk, yield func(*backend.Record) bool) error {
 	var all []backend.Record
 	for i := len(s.segments) - 1; i >= 0 && len(all) < s.Limit; i-- {

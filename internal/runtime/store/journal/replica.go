@@ -361,7 +361,8 @@ func (r *replica) openNext() error {
 }
 
 // reload loads the checkpoint again, because a segment was sealed. It returns an error if the
-// checkpoint is not ahead of the image, because an older copy must then have replaced it.
+// checkpoint is not ahead of the image, because an older copy must then have replaced the
+// checkpoint.
 func (r *replica) reload() error {
 	before, chain := r.image, r.chain
 	err := r.load()
