@@ -19,7 +19,7 @@ func (r *Result) Watched(w Watch) (*gate.Policy, error) {
 	return gate.NewPolicy(nets, r.Policy.Options())
 }
 
-// net returns a copy of n that runs the hooks of w before n's own hooks.
+// net returns a copy of n whose hooks notify w and then run n's own hooks.
 func (w Watch) net(n gate.Net) gate.Net {
 	deferred := make(map[string]bool)
 	for _, t := range n.Transitions {

@@ -68,8 +68,8 @@ func (q Question) Send(result string) (id string) {
 	return q.Client.CallWith(q.Tool, q.Args, "", q.ReplyParams(result))
 }
 
-// ReplyParams returns the members that a client adds to the params when it repeats the call in order to
-// answer the question.
+// ReplyParams returns the members that a client adds to the params when it repeats the call with an
+// answer to the question.
 func (q Question) ReplyParams(result string) string {
 	return `,"inputResponses":{"approval":` + result + `},"requestState":` + q.State
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// A Fleet consists of several proxies that share a database and an upstream, each proxy with a
+// A Fleet consists of several proxies that share a database and an upstream. Each proxy has a
 // client.
 type Fleet struct {
 	t       *testing.T

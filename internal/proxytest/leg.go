@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// A Leg is one of the four ways for clients to connect: a transport and a family of protocol
+// A Leg is one of the four ways to connect a client: a transport and a family of protocol
 // revisions. A rule that applied only to some legs would be a security hole, so every test case
 // runs on all legs.
 type Leg struct {

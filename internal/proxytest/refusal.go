@@ -39,8 +39,8 @@ func (c *Client) Refuses(tool, args, kind string) Message {
 	return r
 }
 
-// ran returns how many calls the upstream has executed, not counting the proxy's own polls of
-// tasks.
+// ran returns the number of calls that the upstream has executed. The proxy's own polls of tasks do
+// not count.
 func (s *Site) ran() int {
 	return len(list.Filter(s.Log.Records(testserver.Executed), func(r testserver.Record) bool { return !strings.HasPrefix(r.Name, "tasks/") }))
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// Patience is the maximum duration of every wait. It is long enough for tests with the largest
+// Patience is the maximum duration of any wait. It is long enough for tests with the largest
 // messages on a busy machine, and only ends tests that would otherwise hang.
 const Patience = 3 * time.Minute
 
@@ -30,7 +30,7 @@ func Main(m *testing.M) {
 		os.Exit(testserver.Main(strings.Fields(flags), os.Stdin, os.Stdout))
 	}
 	_ = flag.Set("test.parallel", "8") // run many tests in parallel, because they mostly wait; the flag -parallel takes precedence
-	debug.SetGCPercent(400)            // the default of 100 percent would make garbage collection take a fifth of the time
+	debug.SetGCPercent(400)            // with the default of 100 percent, garbage collection would take a fifth of the time
 	leftover.Main(m)
 }
 

@@ -100,11 +100,11 @@ func OfKind(records []testserver.Record, kind testserver.Kind, tool string) []te
 	return list.Filter(records, func(r testserver.Record) bool { return r.Kind == kind && (tool == "" || r.Name == tool) })
 }
 
-// ReplaceableUpstream is an upstream whose server can be replaced with another server, which does not know
-// the sessions of its predecessor.
+// ReplaceableUpstream is an upstream whose server can be replaced. The new server does not know the
+// sessions of the old one.
 type ReplaceableUpstream struct {
 	Server atomic.Pointer[testserver.Server]
-	Deny   atomic.Bool // respond to each tools/call with status 404, as if the session had expired
+	Deny   atomic.Bool // whether to respond to each tools/call with status 404, as if the session had expired
 	Sent   atomic.Int64
 }
 
@@ -125,7 +125,7 @@ func (v *ReplaceableUpstream) ServeHTTP(w http.ResponseWriter, r *http.Request) 
 	v.Server.Load().ServeHTTP(w, r)
 }
 
-// Runnable returns a copy of the tool that, when called, returns its own name.
+// Runnable returns a copy of the tool whose calls return the tool's name.
 func Runnable(tool testserver.Tool) testserver.Tool {
 	tool.Run = func(_ context.Context, c *testserver.Call) (json.RawMessage, error) {
 		return testserver.Text(c.Name), nil
@@ -143,7 +143,7 @@ func PoisonedTool() testserver.Tool {
 	return other
 }
 
-// ConstantMethod creates a method that always returns the given result.
+// ConstantMethod returns a method that always returns the given result.
 func ConstantMethod(result string) testserver.Method {
 	return func(context.Context, *testserver.Call) (json.RawMessage, error) { return json.RawMessage(result), nil }
 }

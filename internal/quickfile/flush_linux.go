@@ -13,8 +13,8 @@ import (
 
 // A Flusher flushes files with Linux asynchronous I/O (see io_submit(2)), so that no thread waits
 // for the disk. When a thread blocks, the Go scheduler hands its processor to another thread, which
-// takes about as long as a flush on a fast disk. The Flusher uses fdatasync(2) for the first flush,
-// because most files are flushed only once, and on systems without asynchronous flushes. The zero
+// takes about as long as a flush on a fast disk. The first flush uses fdatasync(2), because most
+// files are flushed only once. On systems without asynchronous flushes, all flushes do. The zero
 // value is ready to use. A Flusher is not safe for concurrent use.
 type Flusher struct {
 	used        bool     // whether Flush has been called before

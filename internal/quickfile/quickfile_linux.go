@@ -20,9 +20,8 @@ type File struct {
 	regularUntil time.Time // time until which regular system calls are used
 }
 
-// A write that takes longer than the duration stalled is assumed to have blocked, because
-// preemption by another process takes less time. A File then uses regular system calls for the
-// duration regularFor.
+// A write that takes longer than stalled is assumed to have blocked, because preemption by another
+// process takes less time. The File then uses regular system calls until regularFor has passed.
 const (
 	stalled    = 30 * time.Millisecond
 	regularFor = 10 * time.Second
@@ -66,8 +65,8 @@ func (q *File) useRegularCall(now time.Time, b []byte) bool {
 	return !q.local || len(b) == 0 || now.Before(q.regularUntil)
 }
 
-// writeResult returns the result of a raw write. After a slow write it switches to regular system calls
-// for a while.
+// writeResult converts the result of a raw write. If the write was slow, it also switches to
+// regular system calls for a while.
 func (q *File) writeResult(f *os.File, begun time.Time, n int, errno syscall.Errno) (int, error) {
 	switch errno {
 	case 0:

@@ -147,8 +147,8 @@ func (c *checker) str(i int) (end int, escaped bool) {
 // manyKeys is the maximum number of keys in an object that are compared without a hash table.
 const manyKeys = 16
 
-// A keySet detects duplicate keys in an object. It compares a few keys directly, but uses a hash
-// table for more, so that even a malicious object takes only linear time.
+// A keySet detects duplicate keys in an object. It compares the keys directly while they are few,
+// and then uses a hash table, so that even a malicious object takes only linear time.
 type keySet struct {
 	base  int // index of the object's first key in the stack of keys
 	seed  maphash.Seed
@@ -216,7 +216,7 @@ func (s *keyStack) push(key []byte) {
 	s.n++
 }
 
-// tail returns the keys on the stack whose index is at least base.
+// tail returns the keys on the stack from index base on.
 func (s *keyStack) tail(base int) [][]byte {
 	if s.many == nil {
 		return s.few[base:s.n]

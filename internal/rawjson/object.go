@@ -34,8 +34,8 @@ func (o Object) Bytes() []byte {
 	return append(o, '}')
 }
 
-// Omit returns the object obj without the members that have one of the given keys, compared
-// after decoding. It returns obj itself if there are no such members.
+// Omit returns the object obj without the members that have one of the given keys. Keys are
+// compared after decoding. If obj has no such members, Omit returns obj itself.
 func Omit(obj []byte, keys []string) []byte {
 	left, found := Object(nil), false
 	if len(keys) == 0 {

@@ -129,7 +129,7 @@ func skipContainer(doc []byte, i int) int {
 	return -1
 }
 
-// A bracketStack value is a stack of open brackets, with one bit for each.
+// A bracketStack is a stack of open brackets, with one bit for each.
 type bracketStack struct {
 	depth int
 	bits  [MaxDepth / 64]uint64 // 1 for an object, 0 for an array
@@ -174,8 +174,8 @@ func skipString(doc []byte, i int) int {
 	return skipLong(doc, i)
 }
 
-// nearQuote returns the offset of the first quote or backslash at or after offset i. After a few
-// words or close to the end of doc, it gives up and returns the offset it has reached.
+// nearQuote returns the offset of the first quote or backslash at or after offset i. It gives up
+// after six 8-byte words or close to the end of doc, and then returns the offset it has reached.
 func nearQuote(doc []byte, i int) int {
 	for range 6 {
 		if len(doc)-i < 8 {

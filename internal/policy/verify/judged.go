@@ -61,7 +61,8 @@ func withoutClasses(t Trace) Trace {
 	return t
 }
 
-// maxExpanded is the maximum number of repetitions of a step that expandRepeats writes out.
+// maxExpanded is the maximum number of repetitions that expandRepeats writes out as separate calls.
+// A step with more repetitions stays a single step.
 const maxExpanded = 64
 
 // expandRepeats writes out repeated steps as separate calls, so that their arguments can differ. It

@@ -10,8 +10,8 @@ import (
 // meant to settle the easy assertions.
 const easyStates = 2000
 
-// proveAll tries to prove all assertions. It tries each with a low limit first, so that an expensive
-// assertion does not take the time needed for the rest.
+// proveAll tries to prove all assertions. It tries each with a low limit first, so that an
+// expensive assertion does not take the time needed for the rest.
 func (m *prover) proveAll(all []Assertion) []Proof {
 	limit := m.Limit
 	m.Limit = min(limit, easyStates)
@@ -40,8 +40,9 @@ func (m *prover) prove(a Assertion) Proof {
 
 func (a Each) tools() []gate.Tool { return list.FlatMap(a.Of, Assertion.tools) }
 
-// prove returns the result for the first assertion in Of that is refuted. If none is refuted, it
-// returns the result for the first one that is unknown, if any.
+// prove returns the first refutation of an assertion in Of or, if no assertion is refuted, the
+// first unknown result. If all assertions are proved, it returns a proof that names the nets of all
+// of them.
 func (a Each) prove(m *prover) Proof {
 	all := Proof{Result: Proved}
 	for i, one := range a.Of {

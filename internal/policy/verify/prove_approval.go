@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// matcher returns a function that reports whether a transition requires the approval that a describes.
-// It returns nil if any approval will do.
+// matcher returns a function that reports whether a transition requires the approval described by
+// a. It returns nil if any approval will do.
 func (a *Approval) matcher() func(*gate.Transition) bool {
 	if a == nil || a.Count < 2 && a.Via == "" {
 		return nil
@@ -31,8 +31,8 @@ func (a NeverWithoutApproval) prove(m *prover) Proof {
 	return m.safe(unaskedQuery(ownTagger(a.Tool), &a.Approval))
 }
 
-// unaskedQuery returns a query for a call that is admitted without requesting the approval that a
-// describes.
+// unaskedQuery returns a query for a call that is admitted although the approval described by a was
+// not requested.
 func unaskedQuery(tag func(*callclass.Class) uint8, a *Approval) *explore.Query {
 	return &explore.Query{
 		Sole: -1, Tag: tag, Unasked: true, Asks: a.matcher(),

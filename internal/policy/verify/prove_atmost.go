@@ -44,14 +44,16 @@ func (a AtMost) refillInterval() time.Duration {
 	return (a.Per.Window + n - 1) / n
 }
 
-// maxCount is the maximum number of calls that a monitor counts individually.
+// maxCount is the maximum number of calls that a monitor counts at first. For a higher Count, one
+// of the calls in the run that it finds is repeated; see [AtMost.lengthen].
 const maxCount = 64
 
-// maxExact is the maximum number of calls that a monitor counts exactly if repeating a call of a
-// shorter run does not yield a counterexample.
+// maxExact is the maximum Count for a monitor that counts all calls. Such a monitor is used if
+// repeating a call does not yield a counterexample.
 const maxExact = 500
 
-// query returns a query for a run with more than count calls in a period.
+// query returns a query for a run with more than count calls per session, or between two calls that
+// restart the count.
 func (a AtMost) query(count int) *explore.Query {
 	var begins, ends []gate.Tool
 	if a.Per.Call.Name != "" {
@@ -78,7 +80,7 @@ func (a AtMost) query(count int) *explore.Query {
 }
 
 // proveCount tries to prove that at most Count calls are admitted per session, or between two calls
-// that restart the count. If the claim is refuted, counted also returns the run that refutes it.
+// that restart the count. If the claim is refuted, it also returns the run that refutes it.
 func (a AtMost) proveCount(m *prover) (Proof, []explore.Move) {
 	q := a.query(min(a.Count, maxCount))
 	f := m.NeverMet(q, nil)
@@ -92,8 +94,8 @@ func (a AtMost) proveCount(m *prover) (Proof, []explore.Move) {
 	return m.toProof(f, q), f.Moves
 }
 
-// lengthen tries to turn a run into a counterexample by repeating one of its calls until the run
-// exceeds Count. It returns nil if the policy admits no such run.
+// lengthen repeats one of the calls in a run until the run exceeds Count, to get a counterexample.
+// It returns nil if the policy admits no such run.
 func (a AtMost) lengthen(m *prover, ms []explore.Move) []explore.Move {
 	q := a.query(a.Count)
 	for i, mv := range ms {
@@ -107,8 +109,8 @@ func (a AtMost) lengthen(m *prover, ms []explore.Move) []explore.Move {
 	return nil
 }
 
-// proveWindow tries to prove the claim for a time window. A run refutes the claim if a limit with the
-// same window would refuse one of its calls.
+// proveWindow tries to prove the claim for a time window. A run refutes the claim if a limit with
+// the same window would refuse one of its calls.
 func (a AtMost) proveWindow(m *prover) Proof {
 	over := a
 	over.Per.Window = 0
@@ -172,7 +174,7 @@ func (a AtMost) exceeded(ms []explore.Move) bool {
 }
 
 // proveUser extends a proof for a single session to all sessions of a user. It ignores nets with
-// session scope, because a call that they forbid in one session can be made in another.
+// session scope, because a call forbidden in one session can be made in another.
 func (a AtMost) proveUser(m *prover, one Proof) Proof {
 	if a.Per.Window > 0 {
 		return Proof{Why: "a user can have several sessions, and it holds in each of them separately"}

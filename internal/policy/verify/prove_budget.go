@@ -6,9 +6,9 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// proveWithoutBudget tries to prove the claim for the policy without the limits that gate only Tool.
-// Removing these limits forbids no run but may permit new ones, so a counterexample counts only if
-// the real policy admits it.
+// proveWithoutBudget tries to prove the claim for the policy without the limits that gate only
+// Tool. Removing these limits forbids no run but may permit new ones, so a counterexample counts
+// only if the real policy admits it.
 func (a AlwaysPossible) proveWithoutBudget(m *prover) Proof {
 	var nets []gate.Net
 	own := false

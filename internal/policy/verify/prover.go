@@ -120,7 +120,7 @@ type Proof struct {
 	Because        []Net  // nets that cause the result; if Refuted, all of them are needed, unless Rough is set
 	Rough          bool   // if Refuted, whether some of Because might not be needed, because not all subsets were tried
 	Default        bool   // if Refuted, whether the default denies all calls that the assertion is about
-	ForEach        string // if not Proved, key fields in claim notation; the claim is proved for each of their values separately
+	ForEach        string // words such as "for each path" if the claim, although not Proved, is proved for each value of these key fields separately
 	Why            string
 	Supposed       string // if Unknown, the tool whose existence decides the result
 
@@ -162,8 +162,8 @@ func newProver(p *gate.Policy, o *Options) *prover {
 	return m
 }
 
-// compared returns the fields that assertions compare with each other. It also gives readers to the
-// expressions in the assertions' keys, using [resolveField].
+// compared returns the fields that the assertions compare with each other. It also replaces the
+// fields in the assertions' keys, to give readers to expressions that lack one.
 func compared(p *gate.Policy, all []Assertion) (out [][]callclass.Reading) {
 	for i, a := range all {
 		switch a := a.(type) {

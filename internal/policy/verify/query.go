@@ -60,8 +60,8 @@ func carriesAny(s *callclass.Class, names []gate.Tool, evidence bool) bool {
 	return slices.ContainsFunc(names, func(t gate.Tool) bool { return s.Carries(t, evidence) })
 }
 
-// ownTagger returns a function that tags calls with the given name if they belong to the key value
-// that the proof considers; see [prover.own].
+// ownTagger returns a function that tags calls with the given name. It tags only calls with the key
+// value that the proof considers; see [callclass.Class.OfItself].
 func ownTagger(t gate.Tool) func(*callclass.Class) uint8 {
 	return explore.Tagged(func(s *callclass.Class) bool { return s.Carries(t, false) && s.OfItself() })
 }

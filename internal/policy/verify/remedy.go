@@ -30,13 +30,13 @@ type Remedy struct {
 	Steps Trace  // the calls to make before the refused call; each must succeed before the next begins
 	Why   string // if neither Found nor None is set, the reason
 
-	// Asks holds the number of people who must approve a step, by index of the step. The index
+	// Asks maps the index of a step to the number of people who must approve it. The index
 	// len(Steps) stands for the refused call.
 	Asks map[int]int
 
 	Shared bool              // whether some refusing net also counts calls in other sessions
 	valued map[int]bool      // indexes of the steps whose Args contain key values
-	madeUp map[string]string // the pattern that each synthesized tool in Steps stands for
+	madeUp map[string]string // for each synthesized tool in Steps, the pattern that it stands for
 }
 
 // remedyStates is the maximum number of states visited per refusal. It is low because the client is
@@ -57,8 +57,8 @@ func NewRemedyFinder(p *gate.Policy, o Options) *RemedyFinder {
 	return f
 }
 
-// Remedy returns the shortest sequence of calls that makes c possible after it was refused with r
-// in state s. Remedy does not modify s.
+// Remedy returns the shortest sequence of calls that makes c possible after the refusal r in state
+// s. Remedy does not modify s.
 func (f *RemedyFinder) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remedy {
 	switch r.Kind {
 	case gate.KindBlocked, gate.KindStateChanged:
@@ -96,7 +96,7 @@ func (f *RemedyFinder) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remed
 }
 
 // awaited reports whether each refusing net is waiting for tokens that a call in flight will
-// provide. Repeating that call would not help.
+// provide. Another call of that kind would not help.
 func awaited(r *gate.Refusal) bool {
 	return len(r.Blocks) > 0 && !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool {
 		return !slices.ContainsFunc(b.Holds, func(h gate.Holder) bool { return h.Brings })
@@ -163,8 +163,8 @@ type remedySearch struct {
 	rounds int
 }
 
-// setValues sets t.values to the key values that the refusing nets read from the call, together with
-// those that the call has in the current state.
+// setValues sets t.values to the key values of the call: those in the refusal r and those that the
+// call has in the current state.
 func (t *remedySearch) setValues(r *gate.Refusal) {
 	t.values = callclass.Values{}
 	take := func(net string, key []gate.KeyValue) {
@@ -201,9 +201,8 @@ func (t *remedySearch) states() []*gate.NetData {
 // of the call.
 const maxRounds = 8
 
-// continueFrom extends a partial remedy that was not sufficient. In state s, reached by the steps
-// of the remedy, the call is still refused, because of another key value. The parameter stopped is
-// this second refusal.
+// continueFrom extends a partial remedy. In state s, after the steps of the remedy, the call is
+// still refused because of another key value. stopped is this second refusal.
 func (t *remedySearch) continueFrom(s *gate.State, so Remedy, stopped *gate.Refusal) (Remedy, bool) {
 	keyed := slices.ContainsFunc(stopped.Blocks, func(b gate.Block) bool { return b.Key != nil })
 	if t.rounds++; !keyed || len(so.Steps) == 0 || t.rounds > maxRounds {

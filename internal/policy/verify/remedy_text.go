@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Calls returns the names of the steps in order, repeated steps included. Patterns replace
-// synthesized names.
+// Calls returns the names of the steps in order, including repeated steps. Synthesized names are
+// replaced by the patterns that they stand for.
 func (r *Remedy) Calls() []string {
 	return list.Map(r.Steps.Calls(), func(name string) string { return cmp.Or(r.madeUp[name], name) })
 }
@@ -79,8 +79,8 @@ func (r *Remedy) step(i, times int) string {
 
 func quoted(name string) string { return "`" + name + "`" }
 
-// argsText returns the arguments of step i as text, with readable key values and escaped invisible
-// characters.
+// argsText returns the arguments of step i as text. Key values are written readably, and invisible
+// characters are escaped.
 func (r *Remedy) argsText(i int) string {
 	s := &r.Steps[i]
 	var members map[string]json.RawMessage

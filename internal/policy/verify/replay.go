@@ -121,9 +121,9 @@ func (r *replay) admit(s *Step, vary bool) (number uint64, refused *gate.Refusal
 // maxOthers is the maximum number of additional key values per run.
 const maxOthers = 100
 
-// admitRenewed makes the call in step s with an additional key value, either a new one or one used by
-// earlier calls. If the gate refuses the call with each of these values, renewed first makes the
-// calls that lead to it, and then the call, all with a new value.
+// admitRenewed makes the call in step s with an additional key value: one used by earlier calls or
+// a new one. If the gate refuses the call with each of them, admitRenewed takes another new value
+// and first makes the calls that lead to the call.
 func (r *replay) admitRenewed(s *Step) (number uint64, ok bool) {
 	for n := 1; n <= min(r.others+1, maxOthers); n++ {
 		args, ok := s.class.Renewed(r.values, n)
@@ -142,8 +142,8 @@ func (r *replay) admitRenewed(s *Step) (number uint64, ok bool) {
 	return r.admitLed(s, s.class.AsSame(r.values, r.others))
 }
 
-// admitLed makes the call in step s possible by making the calls that lead to it, and then makes the
-// call itself, all with the given values.
+// admitLed makes the calls that lead to the call in step s, and then this call, all with the given
+// values.
 func (r *replay) admitLed(s *Step, values callclass.Values) (number uint64, ok bool) {
 	for left := r.prover.wayTo(s.class); len(left) > 0; left = left[1:] {
 		c := left[0]
@@ -194,8 +194,8 @@ func (r *replay) decide(tool, args string) (number uint64, refused *gate.Refusal
 	return 0, &gate.Refusal{}
 }
 
-// meets reports whether the replayed run meets the query, according to its monitor. If the query
-// has no monitor or is about calls that never end, meets assumes that the run does.
+// meets reports whether the replayed run meets the query, according to the query's monitor. It
+// returns true if the query has no monitor or is about calls that never end.
 func (r *replay) meets(q *explore.Query) bool {
 	if q.Start == nil || q.Stay != nil {
 		return true
@@ -232,8 +232,8 @@ func (r *replay) asks(q *explore.Query, call int) bool {
 // maxReplayed is the maximum number of calls in a replayed run.
 const maxReplayed = 20_000
 
-// hasOther reports whether the step is the beginning of a call with a value other than the tracked
-// one, the key value that the proof considers.
+// hasOther reports whether the step begins a call with a value other than the tracked one, which is
+// the key value that the proof considers.
 func (s *Step) hasOther() bool { return s.class != nil && s.class.HasOther() }
 
 // alternativeArgs returns further arguments to try after a net has refused the arguments of a call.

@@ -102,8 +102,8 @@ const (
 // String returns the topic as printed by "check --json".
 func (t Topic) String() string { return [...]string{"lost", "redundant", "deadlock", "because"}[t] }
 
-// openQuestion returns r's open question with the given topic and reason, which it adds if r has no such
-// question yet.
+// openQuestion returns the question in r.Open with the given topic and reason. If no such question
+// exists, it adds one.
 func (r *Report) openQuestion(t Topic, why string) *Question {
 	at := slices.IndexFunc(r.Open, func(q Question) bool { return q.Topic == t && q.Why == why })
 	if at < 0 {

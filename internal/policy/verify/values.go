@@ -45,8 +45,8 @@ func (m *prover) proof(a Assertion) Proof {
 	return p
 }
 
-// forEach returns key fields of a net, in claim notation, if the claim is proved for each value of
-// these fields separately. It returns "" if no net has such a key.
+// forEach returns words such as "for each path" if the claim is proved for each value of a net's
+// key fields separately. It returns "" if no net has such a key.
 func (m *prover) forEach(a Assertion, nets []Net) string {
 	for _, n := range m.Nets {
 		if !n.Keyed() || n.Info.Shadow || !slices.Contains(nets, m.net(n.Index)) {
@@ -60,8 +60,8 @@ func (m *prover) forEach(a Assertion, nets []Net) string {
 	return ""
 }
 
-// comparison returns the net's key fields if the claim can compare them between its calls, and the
-// words for this comparison in a claim, such as "with same path".
+// comparison returns the net's key fields if the claim can compare them between its calls. It also
+// returns the words for this comparison in a claim, such as "with same path".
 func comparison(a Assertion, n *explore.Net) (key []Compared, words string) {
 	var other []gate.Field
 	switch a := a.(type) {
@@ -97,8 +97,8 @@ func comparison(a Assertion, n *explore.Net) (key []Compared, words string) {
 
 func (c *Compared) differs() bool { return c.Other.Name() != c.Field.Name() }
 
-// pair pairs the key fields of the calls that a claim is about with those of the other calls. It
-// returns nil if the claim cannot compare the fields.
+// pair pairs the key fields of the calls that a claim is about with the key fields of the other
+// calls. It returns nil if the claim cannot compare them.
 func pair(about, other []gate.Field) (key []Compared) {
 	if len(about) != len(other) {
 		return nil

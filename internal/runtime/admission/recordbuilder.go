@@ -139,7 +139,7 @@ func (rb *recordBuilder) fillDecision(r *decisionEntry, c *Call, g *Generation, 
 	if r.Arguments == "" {
 		r.Arguments = audit.HashOf(c.Gate.Args)
 	}
-	if c.Gate.Tool != "" { // the tool is empty once the call is in flight
+	if c.Gate.Tool != "" { // c.Gate.Tool is empty once the call is in flight
 		r.Args = rb.redactor.Arguments(c.Gate.Args)
 		if g.readsValues {
 			r.Values = rb.redactor.Values(g.Reads.Call(&c.Gate))
@@ -154,7 +154,8 @@ func (rb *recordBuilder) fillDecision(r *decisionEntry, c *Call, g *Generation, 
 	}
 }
 
-// shadowEntry returns the record of the refusal or question that nets in shadow mode would have caused.
+// shadowEntry returns the record of a refusal or a question that nets in shadow mode would have
+// caused.
 func (rb *recordBuilder) shadowEntry(r *gate.Refusal) *audit.Would {
 	w := &audit.Would{Decision: shadowDecision(r), Kind: string(r.Kind), Reason: bounded(rb.reason(r.Text, r.Kind, r.Blocks))}
 	verdict := audit.VerdictName(gate.Blocked)

@@ -10,7 +10,7 @@ type scope struct {
 	users [][]callclass.Effect // for each net, the calls that affect it and their effects
 	fails bool                 // whether calls can have any outcome; if false, all calls succeed
 
-	marked, opened []int // for each call and each net, the value of round when it was last visited
+	marked, opened []int // for each call and each net, the round of its last visit
 	round          int
 	relaxed        *relaxation // the relaxation, computed on first use
 }
@@ -30,11 +30,11 @@ func newScope(nets []*Net, calls [][]callclass.Effect) *scope {
 // call is made whenever each net admits it in some state that the net can reach under this
 // assumption. This is a Cartesian abstraction. It is computed net by net, without product states.
 //
-// The relaxation includes every run, over all outcomes and interleavings. Proof: suppose that a run
-// has a first event that the relaxation does not include. Each net admitted that event's call in a
-// state that the relaxation includes, so the relaxation includes the call, what the call holds in
-// each net, and the resulting states of each net. This is a contradiction. Hence a call that the
-// relaxation never admits is never admitted.
+// The relaxation covers every run, over all outcomes and interleavings. The proof is by
+// contradiction. Suppose that a run has a first event that is not covered. Each net admitted that
+// event's call in a state that is covered, so the relaxation also covers the call, what the call
+// holds in each net, and the resulting states of each net. Hence a call that the relaxation never
+// admits is never admitted.
 type relaxation struct {
 	*scope
 	possible []bool // for each call, whether it is possible
@@ -44,7 +44,7 @@ type relaxation struct {
 // A relaxedNet holds the states and holdings that a single net can reach.
 type relaxedNet struct {
 	*Net
-	meanings []int // the meanings of the calls that are possible
+	meanings []int // numbers of the possible calls' meanings (see [callclass.Meaning])
 	states   []int
 	holds    []int    // holdings of calls in flight
 	killed   []uint64 // sets of watches (see [holding]) that a single event ends

@@ -7,11 +7,11 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// NeverMet tries to prove that no run meets the query, considering all outcomes and interleavings.
-// It uses counterexample-guided abstraction refinement: it starts with a few nets, because a small
-// set of nets has fewer states and whatever it forbids is forbidden by the whole policy. If it
-// finds a run, it adds a net that forbids the run and searches again. The result is [Refuted] if
-// all nets admit the run, and [Proved] if no run is found.
+// NeverMet tries to prove that no run meets the query, whatever the outcomes and interleavings of
+// its calls. It uses counterexample-guided abstraction refinement: it starts with a few nets,
+// because a small set of nets has fewer states and whatever it forbids is forbidden by the whole
+// policy. If it finds a run, it adds a net that forbids the run and searches again. The result is
+// [Refuted] if all nets admit the run, and [Proved] if no run is found.
 func (m *Model) NeverMet(q *Query, nets []int) Answer {
 	o := ViewOptions{Tag: q.Tag, about: q.Sole + 1, Limit: m.Limit}
 	f := m.neverOf(q, nets, o)
@@ -24,15 +24,15 @@ func (m *Model) NeverMet(q *Query, nets []int) Answer {
 	return f
 }
 
-// unsureAnswer returns the answer to give when a result depends on a call that might not exist: unknown,
-// with the reason.
+// unsureAnswer returns the [Unknown] answer for a result that depends on a call that might not
+// exist. The answer states this reason.
 func (m *Model) unsureAnswer(unsure *callclass.Class, tool string) Answer {
 	why, supposed := m.Calls.Doubt(unsure, tool)
 	return Answer{Why: why, Supposed: supposed}
 }
 
-// UnsureOf returns a class of the run whose calls might not be possible. It prefers a class without
-// known arguments, and returns nil if all calls are known to be possible.
+// UnsureOf returns the class of a call in the run that might not be possible, or nil if all calls
+// are known to be possible. It prefers a class without known arguments.
 func UnsureOf(ms []Move) *callclass.Class {
 	var unsure *callclass.Class
 	for _, mv := range ms {
@@ -83,8 +83,8 @@ func (m *Model) neverOf(q *Query, nets []int, o ViewOptions) Answer {
 // stands for the actual initial marking.
 var capSteps = [...]int{6, 14, 30, 0}
 
-// exploreCapped explores the nets with reduced counters, which it increases until the reduction no
-// longer affects the answer. If the search was cut off, it returns the reason.
+// exploreCapped explores the nets with reduced counters. It increases the counters until the
+// reduction no longer affects the answer. If the search is cut off, it returns the reason.
 func (m *Model) exploreCapped(q *Query, nets []int, o ViewOptions) (s *Space, why string) {
 	caps := capSteps[:]
 	if o.Exact {
@@ -147,7 +147,7 @@ func (s *Space) movesToHit() ([]Move, bool) {
 }
 
 // Objection returns the index of a net whose verdicts keep the run from meeting the query, or -1 if
-// no net's verdicts do.
+// no such net exists.
 func (m *Model) Objection(q *Query, ms []Move) int {
 	if len(ms) == 0 {
 		return -1
@@ -187,9 +187,9 @@ func (m *Model) pickRelevant(q *Query, blocking []int, s *callclass.Class) int {
 	return pickBlocking(blocking, s)
 }
 
-// otherRefuser returns a net other than sole that also refuses the call or requires an approval at
-// least as strict as sole's, or -1 if no such net exists. If sole neither refuses the call nor
-// requires approval, otherRefuser returns sole.
+// otherRefuser returns -1 if only sole refuses the call or requires so strict an approval.
+// Otherwise, it returns another net that refuses the call or requires an approval at least as
+// strict, or sole itself if sole does neither.
 func (r *run) otherRefuser(sole int, blocking []int, s *callclass.Class) int {
 	others := slices.DeleteFunc(slices.Clone(blocking), func(n int) bool { return n == sole })
 	switch {
@@ -281,8 +281,8 @@ func Repeat(ms []Move, i, n int) []Move {
 // is real, because no net blocks any of its calls. A proof that no run exists counts only if it
 // also holds without the advisory nets.
 
-// WhyAdvisory returns the reason why an answer is unknown if any of the nets is advisory, and ""
-// otherwise.
+// WhyAdvisory returns the reason to give for an unknown answer if any of the nets is advisory.
+// Otherwise, it returns "".
 func (sys *system) WhyAdvisory(nets []int) string {
 	for _, n := range nets {
 		if sys.Nets[n].Info.Advisory {
@@ -292,8 +292,8 @@ func (sys *system) WhyAdvisory(nets []int) string {
 	return ""
 }
 
-// proveWithoutAdvice proves again that the nets forbid the query, this time without relying on what advisory
-// nets block. initial holds the nets that the original search started with.
+// proveWithoutAdvice repeats the proof that the nets forbid the query, but without relying on what
+// advisory nets block. initial holds the nets that the original search started with.
 func (m *Model) proveWithoutAdvice(q *Query, initial, nets []int, o ViewOptions) Answer {
 	why := m.WhyAdvisory(nets)
 	switch {
@@ -301,7 +301,7 @@ func (m *Model) proveWithoutAdvice(q *Query, initial, nets []int, o ViewOptions)
 		return Answer{Result: Proved, Nets: nets}
 	case q.state != nil && m.WhyAdvisory(initial) != "": // the query is about the states of an advisory net
 		if len(nets) == len(initial) {
-			return Answer{Result: Proved, Nets: nets} // a call that the net blocks leaves its state unchanged, so it does not matter whether the call is made
+			return Answer{Result: Proved, Nets: nets} // calls that the net blocks do not change its state, so it does not matter whether they are made
 		}
 		return Answer{Why: why}
 	}

@@ -11,7 +11,7 @@ import (
 // A Query describes what a search looks for: the beginning of a call, or a state. Its monitor is a
 // small automaton whose current state is part of each product state.
 type Query struct {
-	Tag     func(*callclass.Class) uint8                                     // returns a class's tag, the bits that its calls show to the monitor
+	Tag     func(*callclass.Class) uint8                                     // returns the tag of a class: the bits that its calls show to the monitor
 	Start   func(mon uint32, tag uint8, manual bool) (next uint32, hit bool) // returns the monitor's next state when a call is admitted, and whether this meets the query; if nil, a call tagged as [Wanted] meets it
 	Done    func(mon uint32, tag uint8) uint32                               // returns the monitor's next state when a call has succeeded
 	Stay    func(mon uint32, tag uint8) (next uint32, may bool)              // reports whether an admitted call can stay in flight forever, or end without being observed; if nil, no call can
@@ -24,8 +24,8 @@ type Query struct {
 	serial  bool                                                             // whether each call succeeds before the next begins
 }
 
-// asks reports whether net n requires an approval that counts for q before a call that begins as b
-// describes.
+// asks reports whether net n requires an approval that counts for q before it admits the call
+// described by b.
 func (q *Query) asks(n *Net, b *callStart) bool {
 	if !b.manual || q.Asks == nil {
 		return b.manual
@@ -292,8 +292,9 @@ func (o *openTypeTable) clearSpoiled(words []uint32) {
 	}
 }
 
-// maxAlike is the maximum number of identical calls without tokens in flight that a state lists. A
-// count of maxAlike stands for any larger number of such calls; smaller counts are exact.
+// maxAlike is the maximum number of identical calls that a state lists if these calls have no
+// tokens in flight. A count of maxAlike stands for any larger number of such calls; smaller counts
+// are exact.
 const maxAlike = 2
 
 // insert adds a call of type id to opens, unless the identical calls in opens already stand for any
@@ -366,8 +367,8 @@ func (o *openTypeTable) typeOf(t openType) uint32 {
 	return uint32(o.types.Of(k, t))
 }
 
-// unclear reports whether an unknown outcome of a call of type id differs in its effect both from a
-// failure and from never ending.
+// unclear reports whether an unknown outcome of a call of type id differs in effect from a failure
+// as well as from a call that never ends.
 func (o *openTypeTable) unclear(id uint32) bool {
 	t := &o.types.List[id]
 	flies := slices.ContainsFunc(t.holds, func(h callclass.Effect) bool {
@@ -437,7 +438,8 @@ func (s *Space) admits(k int32, c int) bool {
 	return true
 }
 
-// stateAfter returns the state that [Space.atOnce] looks up, which might not have been visited.
+// stateAfter returns the words of the state after a call of class c has begun and succeeded in
+// state k. That state might not have been visited; see [Space.atOnce].
 func (s *Space) stateAfter(k int32, c uint32) []uint32 {
 	words := s.state(k)
 	next := slices.Clone(words[:1+len(s.nets)])

@@ -85,7 +85,8 @@ func (n *Net) unspoiled(state int) int {
 	return n.intern(l)
 }
 
-// judge evaluates the call's names one after the other, as the gate does.
+// judge evaluates the names of the call one after the other, as the gate does. e holds the
+// transitions that list each name.
 func (n *structure) judge(l *localState, e callclass.Meaning) (v verdict, chosen []int) {
 	scratch := slices.Clone(l.marking)
 	blocked, forbids := false, false
@@ -135,8 +136,9 @@ func (n *structure) judge(l *localState, e callclass.Meaning) (v verdict, chosen
 	return v, chosen
 }
 
-// lists reports whether a transition lists calls with the given meaning. Calls that are mentioned
-// only in phases or as free names do not belong to the net.
+// lists reports whether any transition lists calls with the given meaning (see
+// [callclass.Meaning]). Calls that are mentioned only in phases or as free names do not belong to
+// the net.
 func (n *structure) lists(meaning int) bool {
 	return slices.ContainsFunc(n.Meanings.List[meaning], func(a callclass.Ask) bool { return len(a.Barred) == 0 && !a.Free })
 }
@@ -148,15 +150,15 @@ func (n *structure) holds(l *localState, places []int) bool {
 	return slices.ContainsFunc(places, func(p int) bool { return present[p] > 0 })
 }
 
-// void reports whether transition t cannot wait for the call to succeed, because the call itself or
-// a call in flight invalidates evidence.
+// void reports whether transition t would wait in vain for the call to succeed: the success would
+// not count, because the call itself or a call in flight invalidates evidence.
 func (n *structure) void(l *localState, e callclass.Meaning, t int) bool {
 	def := &n.Info.Transitions[t]
 	return def.Deferred && (l.spoiled || e.Spoils())
 }
 
-// earn adds to chosen, the transitions that gate the call, the transitions that count the call's
-// success as evidence.
+// earn appends to chosen the transitions that count the call's success as evidence. Initially,
+// chosen holds the transitions that gate the call.
 func (n *structure) earn(l *localState, e callclass.Meaning, chosen []int) []int {
 	after := slices.Clone(l.marking)
 	for _, t := range chosen {
@@ -285,8 +287,8 @@ func (n *Net) end(state, hold int, o gate.Outcome) *callEnd {
 	return e
 }
 
-// succeed produces the output of the given transitions, which the call began, and fires the
-// transitions of the call's watches.
+// succeed produces the output of the transitions in done, which took their inputs when the call
+// began. It then fires the transitions of the call's watches.
 func (n *structure) succeed(l *localState, done, watches []int) (killed uint64) {
 	for _, t := range done {
 		n.Trans[t].Put(l.marking)

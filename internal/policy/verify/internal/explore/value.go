@@ -32,8 +32,8 @@ func (m *Model) OneValue() *Model {
 // considers only calls of allowed classes, and only continuations whose calls all have the same
 // value: the tracked value or, unless the goal is only about that value, a new value. Calls with a
 // particular value can follow any state, so if they reach the goal from all states, all states are
-// assured. Otherwise, the result depends on the value. A state is then assured only if it is
-// assured for each of the values, because the policy's maps, which name calls by their arguments,
+// assured. Otherwise, the result depends on the value, and a state is assured only if it is assured
+// for each of the values. The reason is that the policy's maps name calls by their arguments and
 // might distinguish values that the classes do not mention.
 func (s *Space) Assured(g *Goal, allowed func(class int) bool) []bool {
 	var all []bool
@@ -83,18 +83,19 @@ func (s *Space) assured(g *Goal, allowed func(class int) bool) []bool {
 	return s.Escapes(&either, allowed)
 }
 
-// assuredFresh reports, for each state, whether calls with a new value lead to the goal. It considers all
-// states that agree with the given one in the nets without a key and whose calls have not used the
-// tracked value. The result is true if such states exist and all of them are good.
+// assuredFresh reports, for each state, whether calls with a new value lead to the goal. It
+// considers all states that agree with the given one in the nets without a key and whose calls have
+// not used the tracked value. The result is true if such states exist and good is true for all of
+// them.
 func (s *Space) assuredFresh(good []bool) []bool {
-	unused := make([]map[int]bool, len(s.nets)) // by position of the net, its states for an unused value; nil if the net has no key
+	unused := make([]map[int]bool, len(s.nets)) // for each net with a key, its possible states for an unused value; nil for other nets
 	for pos, n := range s.nets {
 		if n.Keyed() {
 			unused[pos] = n.unused()
 		}
 	}
 	keys := make([]string, len(s.At))
-	all := make(map[string]bool) // by key, whether all states with this key are good, except those where a call has used the tracked value
+	all := make(map[string]bool) // for each key, whether good is true for all its states, except those where a call has used the tracked value
 	for k := range s.At {
 		words := s.state(int32(k))[1 : 1+len(s.nets)]
 		var key []byte
@@ -153,8 +154,8 @@ func (n *Net) unused() map[int]bool {
 	return states
 }
 
-// anyValue reports whether a, a part of a meaning, belongs to the clock or to calls without a
-// value. A call counts as having no value even if its result may have one.
+// anyValue reports whether a, the part of a [callclass.Meaning] for one name, belongs to the clock
+// or to calls without a value. A call counts as having no value even if its result may have one.
 func (n *structure) anyValue(a callclass.Ask) bool {
 	return !slices.ContainsFunc(a.Transitions, func(t int) bool { return !slices.Contains(n.timed, t) && !slices.Contains(a.Idle, t) })
 }

@@ -27,7 +27,7 @@ type class struct {
 	tag     uint8
 
 	sure   bool  // whether a call of any of the represented call classes is known to be possible; see ViewOptions.Beyond
-	beyond []int // the smallest set of nets outside the view that can refuse one of the calls known to be possible
+	beyond []int // the nets outside the view that can refuse such a call; if the call classes differ in this, the smallest such set
 }
 
 // ViewOptions select what a view includes.
@@ -95,9 +95,9 @@ func (m *Model) view(nets []int, o ViewOptions) *view {
 	return v
 }
 
-// noteBeyond notes which nets outside the view can refuse calls of class s, one of the classes that
-// c represents. The smallest such set of nets is stored in c.beyond. noteBeyond ignores uncertain
-// classes.
+// noteBeyond determines the nets outside the view that can refuse calls of class s, one of the
+// classes that c represents. Of the sets found for these classes, c.beyond keeps the smallest.
+// Uncertain classes are ignored.
 func (c *class) noteBeyond(v *view, s *callclass.Class, o ViewOptions) {
 	if !o.Beyond || uncertain(s) {
 		return
