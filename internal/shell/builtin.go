@@ -63,8 +63,8 @@ func (r *reader) readBuiltin(name string, args []arg) bool {
 	return true
 }
 
-// inShellBuiltins holds the builtins that run another builtin in the current shell.
-var inShellBuiltins = setOf("command builtin eval")
+// currentShellBuiltins holds the builtins that run another builtin in the current shell.
+var currentShellBuiltins = setOf("command builtin eval")
 
 // isOutside reports whether the command with index i runs its commands in another process, where
 // builtins cannot affect the script's shell.
@@ -73,7 +73,7 @@ func (r *reader) isOutside(i int) bool {
 		switch c := &r.commands[i]; {
 		case shells[c.name]:
 			return false // a nested shell has its own control flow and variables
-		case !inShellBuiltins[c.name] && len(r.functions[c.name]) == 0 && r.aliases[c.name] == nil:
+		case !currentShellBuiltins[c.name] && len(r.functions[c.name]) == 0 && r.aliases[c.name] == nil:
 			return true
 		}
 	}

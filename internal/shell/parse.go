@@ -67,10 +67,10 @@ func endComments(file *syntax.File, text string) string {
 	return string(ended)
 }
 
-// unreadable returns the reason why text must not be parsed, or "" if it can be parsed. For
+// unreadableReason returns the reason why text must not be parsed, or "" if it can be parsed. For
 // example, text with control characters or unusual spaces must not be parsed, because shells and
 // people disagree about the meaning of these characters.
-func unreadable(text string) string {
+func unreadableReason(text string) string {
 	if len(text) > maxScript {
 		return "a script that is too long"
 	}

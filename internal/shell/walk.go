@@ -10,7 +10,7 @@ import (
 
 // script parses text as a script and reads it.
 func (r *reader) script(text string) {
-	if why := unreadable(text); why != "" {
+	if why := unreadableReason(text); why != "" {
 		r.doubtAll(why)
 		return
 	}

@@ -156,7 +156,7 @@ func (l *login) authorize(ctx context.Context) (g *Grant, err error) {
 	if err != nil {
 		return nil, err
 	}
-	code, err := l.codeFrom(answer)
+	code, err := l.readCode(answer)
 	if err != nil {
 		return nil, err
 	}
@@ -182,8 +182,8 @@ func (l *login) readAddress(back *callback) {
 	}
 }
 
-// codeFrom returns the code in an authorization response, after checking its issuer (RFC 9207).
-func (l *login) codeFrom(answer url.Values) (string, error) {
+// readCode returns the code in an authorization response, after checking its issuer (RFC 9207).
+func (l *login) readCode(answer url.Values) (string, error) {
 	iss, meta := answer.Get("iss"), l.authority.meta
 	switch {
 	case answer.Has("iss") && iss != meta.Issuer, meta.AuthorizationResponseIssParameterSupported && iss == "":

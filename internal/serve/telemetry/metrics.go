@@ -20,8 +20,8 @@ const (
 	maxAnswers   = 100
 )
 
-// other is the label for everything that exceeds a limit.
-const other = "(other)"
+// otherLabel is the label for everything that exceeds a limit.
+const otherLabel = "(other)"
 
 // Metrics counts a proxy's events. It is safe for concurrent use and almost never blocks its
 // callers. SpansLost may be called on a nil *Metrics.
@@ -77,7 +77,7 @@ func (m *Metrics) Decided(c *admission.Call, d admission.Decision, took time.Dur
 	if c.Method != methodTool {
 		labels.tool = ""
 	}
-	cells := m.calls.cells(labels, callLabels{c.Method, other, other})
+	cells := m.calls.cells(labels, callLabels{c.Method, otherLabel, otherLabel})
 	switch d.(type) {
 	case *admission.Admitted:
 		cells.allow.Add(1)
@@ -103,7 +103,7 @@ func (m *Metrics) Refused(r *admission.Refused) {
 }
 
 func (m *Metrics) refusal(kind, rule string) {
-	m.refusals.cells(refusalLabels{kind, rule}, refusalLabels{kind, other}).Add(1)
+	m.refusals.cells(refusalLabels{kind, rule}, refusalLabels{kind, otherLabel}).Add(1)
 }
 
 // Forwarding increments the number of calls that are in flight at the upstream. It must be called
@@ -135,12 +135,12 @@ func (m *Metrics) Settled(upstream string, o gate.Outcome, took time.Duration) {
 	}
 }
 
-func (m *Metrics) upstream(name string) *upstreamCells { return m.upstreams.cells(name, other) }
+func (m *Metrics) upstream(name string) *upstreamCells { return m.upstreams.cells(name, otherLabel) }
 
 // Answered counts an approval request that ended in the given state, with an answer through the
 // given channel, and records how long the request was pending.
 func (m *Metrics) Answered(state, channel string, waited time.Duration) {
-	m.answers.cells(answerLabels{state, channel}, answerLabels{other, other}).Add(1)
+	m.answers.cells(answerLabels{state, channel}, answerLabels{otherLabel, otherLabel}).Add(1)
 	m.wait.observe(int64(waited))
 }
 

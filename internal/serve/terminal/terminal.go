@@ -156,15 +156,15 @@ func Answer(w io.Writer, client *control.Client, a operator.ApprovalInfo, answer
 		a = now
 	}
 	past := map[bool]string{true: "approved", false: "denied"}[answer.Approve]
-	_, err := fmt.Fprintf(w, "%s %s: %s on %s\n%s\n", a.ID, past, text.Escape(a.Tool), text.Escape(a.Upstream), afterAnswer(a, answer.Approve))
+	_, err := fmt.Fprintf(w, "%s %s: %s on %s\n%s\n", a.ID, past, text.Escape(a.Tool), text.Escape(a.Upstream), answerEffect(a, answer.Approve))
 	if err == nil && answer.Grant != nil {
 		_, err = fmt.Fprintf(w, "Similar calls pass for %s. petrigate approvals grants lists the grant, approvals revoke ends it.\n", answer.Grant.Span())
 	}
 	return err
 }
 
-// afterAnswer describes what the answer means for the call, for example that the call continues.
-func afterAnswer(a operator.ApprovalInfo, approve bool) string {
+// answerEffect describes what the answer means for the call, for example that the call continues.
+func answerEffect(a operator.ApprovalInfo, approve bool) string {
 	switch {
 	case !approve:
 		return "The agent sees the denial. The same call in its session is refused for " + FormatTimeLeft(a.Stands) + ", without a question."
