@@ -32,7 +32,7 @@ func isAlias(p *Pattern, text string, n int) bool {
 }
 
 // equivalents maps a program and subcommand to an equivalent subcommand and option, for example
-// terraform destroy to apply -destroy.
+// `terraform destroy` to `apply -destroy`.
 var equivalents = map[string][2]string{"terraform destroy": {"apply", "-destroy"}, "tofu destroy": {"apply", "-destroy"}, "terragrunt destroy": {"apply", "-destroy"}}
 
 // isEquivalent reports whether the subcommand sub, followed by the arguments rest, means the same
@@ -115,9 +115,9 @@ func family(name string) string {
 func trimVersion(name string) string { return strings.TrimRight(name, "0123456789.-") }
 
 // argsUnder returns the arguments that the command would have if its program were called by another
-// name. For example, docker-compose up means the same as docker compose up, so its arguments under
-// the name docker are compose up. argsUnder returns nil if name cannot denote the same program on
-// any system. RM and rm.exe may denote rm, and pip3.12 may denote pip.
+// name. For example, `docker-compose up` means the same as `docker compose up`, so its arguments
+// under the name docker are `compose up`. argsUnder returns nil if name cannot denote the same
+// program on any system. RM and rm.exe may denote rm, and pip3.12 may denote pip.
 func (c *command) argsUnder(name string) []arg {
 	args := slices.Concat([]arg{}, c.args)
 	if sameFile(c.name, name) || trimVersion(c.name) != "" && trimVersion(c.name) == trimVersion(name) {

@@ -29,8 +29,8 @@ type doubt struct {
 	spoils   bool // something may have replaced the programs that later commands run
 }
 
-// adviceTable maps prefixes of doubt descriptions to advice. The longest matching prefix wins, and the
-// first entry matches every doubt.
+// adviceTable maps prefixes of doubt descriptions to advice. The longest matching prefix wins, and
+// the first entry matches every doubt.
 var adviceTable = []struct{ what, write string }{
 	{"", "write the command plainly, in a separate call"},
 	{"a command word", "write the name of the program itself"},

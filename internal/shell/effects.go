@@ -14,7 +14,8 @@ type effectSet struct {
 	all       bool
 }
 
-// maxEffects limits the nodes visited to find effects. Nodes in nested loops count more than once.
+// maxEffects limits the number of nodes visited to find effects. Nodes in nested loops count more
+// than once.
 const maxEffects = 200_000
 
 // effectsOf returns the effects that the part of the script below node can have on variables.

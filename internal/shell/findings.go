@@ -212,8 +212,8 @@ func (f *findings) dropPending(args []arg) []arg {
 	return slices.DeleteFunc(slices.Clone(args), f.isPending)
 }
 
-// codeDoubts holds the descriptions of doubts about code written in other languages. Such code may use
-// the files that it mentions.
+// codeDoubts holds the descriptions of doubts about code written in other languages. Such code may
+// use the files that it mentions.
 var codeDoubts = map[string]bool{"a program on the command line": true, "a program that is read from standard input": true}
 
 // maxPaths is the maximum number of words from code in other languages that are examined as

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// readGit reads a git command: its subcommand, and the preceding options that run a command.
+// readGit reads the subcommand of a git command, along with the options before the subcommand that
+// run a command.
 func readGit(args []arg) (p plan) {
 	found, rest, ok := gitOptions().splitLeading(args)
 	for _, o := range found {

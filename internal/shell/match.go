@@ -49,8 +49,8 @@ func (c *command) mayBeSplit() bool {
 	return slices.ContainsFunc(c.args[:len(c.args)-len(rest)], func(a arg) bool { return a.split })
 }
 
-// runsProgram reports whether the command runs the program named by the pattern p. It also returns the
-// command's arguments under that name; see [command.argsUnder].
+// runsProgram reports whether the command runs the program named by the pattern p. It also returns
+// the command's arguments under that name; see [command.argsUnder].
 func (c *command) runsProgram(p *Pattern) (Outcome, []arg) {
 	switch {
 	case p.name.text == "":

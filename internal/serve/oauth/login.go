@@ -182,7 +182,8 @@ func (l *login) readAddress(back *callback) {
 	}
 }
 
-// readCode returns the code in an authorization response, after checking its issuer (RFC 9207).
+// readCode checks the issuer of an authorization response (RFC 9207) and returns the code in the
+// response.
 func (l *login) readCode(answer url.Values) (string, error) {
 	iss, meta := answer.Get("iss"), l.authority.meta
 	switch {

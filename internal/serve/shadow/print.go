@@ -76,9 +76,9 @@ func lastCalls(all []operator.WouldInfo) (calls []string) {
 	return calls
 }
 
-// State describes what would be different if the net were enforced: its marking, if that would
-// differ from the actual marking, and the numbers of calls that it would have refused or required
-// approval for.
+// State returns a phrase that describes what would be different if the net were enforced. It
+// includes the net's marking, if that would differ from the actual marking, and the numbers of
+// calls that the net would have refused or required approval for.
 func State(n operator.NetShadow) string {
 	parts := "the same"
 	if n.Parted {

@@ -11,7 +11,7 @@
 // of the OpenTelemetry SDK depends on gRPC.
 //
 // Counters are atomic. The counters for a set of labels are stored in a table that is read without
-// a lock; to grow, the table is copied under a mutex. Because servers and clients choose some of
-// the labels, the number of label sets is limited. Calls beyond the limit are counted under
+// a lock. When the table has to grow, it is copied under a mutex. Because servers and clients choose
+// some of the labels, the number of label sets is limited. Calls beyond the limit are counted under
 // "(other)".
 package telemetry

@@ -163,7 +163,8 @@ func Answer(w io.Writer, client *control.Client, a operator.ApprovalInfo, answer
 	return err
 }
 
-// answerEffect describes what the answer means for the call, for example that the call continues.
+// answerEffect returns a sentence about the effect of the answer on the call, for example that the
+// call continues.
 func answerEffect(a operator.ApprovalInfo, approve bool) string {
 	switch {
 	case !approve:

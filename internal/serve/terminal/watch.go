@@ -90,7 +90,7 @@ func (w *watch) checkShown() {
 	}
 }
 
-// endText describes how an approval ended without an answer from this terminal.
+// endText returns a sentence about how an approval ended without an answer from this terminal.
 func endText(a operator.ApprovalInfo) string {
 	switch a.State {
 	case operator.Expired:

@@ -73,8 +73,8 @@ func (s signer) verify(header string, body []byte, now time.Time) error {
 
 const nonceBytes = 16
 
-// nonce returns a value that identifies the approval a and differs from that of any other approval
-// with the same ID.
+// nonce returns a value that identifies the approval a. It differs from the nonce of any other
+// approval with the same ID.
 func (s signer) nonce(a operator.ApprovalInfo) []byte {
 	created := strconv.FormatInt(a.Created.UnixMilli(), 10)
 	return s.mac("petrigate nonce 1", a.ID, created, a.Session, a.SHA256)[:nonceBytes]
