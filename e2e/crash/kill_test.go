@@ -32,7 +32,7 @@ func TestKill(t *testing.T) {
 			if driver == "sqlite" {
 				state["path"] = filepath.Join(dir, "state", "petrigate.db")
 			} else {
-				state["dsn"] = postgrestest.Schema(t)
+				state["dsn"] = postgrestest.NewSchema(t)
 			}
 			p := newPlant(t, binary, dir, state)
 			calls := p.kill(t)

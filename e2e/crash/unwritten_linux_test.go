@@ -30,7 +30,7 @@ func TestUnwritten(t *testing.T) {
 			state := map[string]any{"driver": driver}
 			var fail, mend func()
 			if driver == "postgres" {
-				away := postgrestest.NewProxy(t, postgrestest.Schema(t))
+				away := postgrestest.NewProxy(t, postgrestest.NewSchema(t))
 				state["dsn"] = away.DSN()
 				fail = func() { away.Set(postgrestest.Refuse); away.Cut() }
 				mend = func() { away.Set(postgrestest.Pass) }

@@ -63,7 +63,7 @@ func onEach(t *testing.T, f func(t *testing.T, c *cluster)) {
 		f(t, c)
 	})
 	t.Run("postgres", func(t *testing.T) {
-		dsn := postgrestest.Schema(t)
+		dsn := postgrestest.NewSchema(t)
 		c := &cluster{t: t}
 		c.open = func() backend.Backend {
 			b, err := postgres.Open(t.Context(), postgres.Options{DSN: dsn})

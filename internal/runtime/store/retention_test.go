@@ -118,7 +118,7 @@ func onBoth(t *testing.T, test func(*past)) {
 		}, &logFile{T: t, name: path + "-log"}))
 	})
 	t.Run("postgres", func(t *testing.T) {
-		dsn := postgrestest.Schema(t)
+		dsn := postgrestest.NewSchema(t)
 		test(newPast(t, func() (backend.Backend, error) {
 			return postgres.Open(t.Context(), postgres.Options{DSN: dsn})
 		}, table{t, dsn}))

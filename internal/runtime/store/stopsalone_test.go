@@ -72,19 +72,19 @@ func breakables(t *testing.T) map[string]func(*testing.T) breakable {
 			return breakable{s, database(t, path), func() { s.set(true) }, func() { s.set(false) }}
 		},
 		"PostgreSQL is cut off": func(t *testing.T) breakable {
-			dsn := postgrestest.Schema(t)
+			dsn := postgrestest.NewSchema(t)
 			p := postgrestest.NewProxy(t, dsn)
 			return breakable{open(t, p.DSN()), open(t, dsn),
 				func() { p.Set(postgrestest.Refuse); p.Cut() }, func() { p.Set(postgrestest.Pass) }}
 		},
 		"PostgreSQL swallows all": func(t *testing.T) breakable {
-			dsn := postgrestest.Schema(t)
+			dsn := postgrestest.NewSchema(t)
 			p := postgrestest.NewProxy(t, dsn)
 			return breakable{open(t, p.DSN()), open(t, dsn),
 				func() { p.Set(postgrestest.Hold) }, func() { p.Set(postgrestest.Pass); p.Cut() }}
 		},
 		"the table of stops is locked": func(t *testing.T) breakable {
-			dsn := postgrestest.Schema(t)
+			dsn := postgrestest.NewSchema(t)
 			own, other := open(t, dsn), open(t, dsn)
 			conn, err := pgx.Connect(t.Context(), dsn)
 			if err != nil {

@@ -61,7 +61,7 @@ func opener(b *testing.B, driver string) func() backend.Backend {
 		path := filepath.Join(b.TempDir(), "state", "petrigate.db")
 		return func() backend.Backend { return database(b, path) }
 	}
-	dsn := postgrestest.Schema(b)
+	dsn := postgrestest.NewSchema(b)
 	return func() backend.Backend {
 		d, err := postgres.Open(b.Context(), postgres.Options{DSN: dsn, NoSync: true})
 		if err != nil {

@@ -67,7 +67,7 @@ const changed = "its definition differs from the one accepted on 20"
 // TestTableConcurrentFirstSight: if several replicas see a new tool at the same time with different definitions,
 // one definition is accepted, and the other replicas see a change.
 func TestTableConcurrentFirstSight(t *testing.T) {
-	dsn := postgrestest.Schema(t)
+	dsn := postgrestest.NewSchema(t)
 	const replicas, tools = 4, 60
 	var guards []*toolpin.Guard
 	for range replicas {
@@ -121,7 +121,7 @@ func (h hurried) AddPins(ctx context.Context, pins []backend.Pin) (int, error) {
 // TestTableLateFirstSight: a replica that finds no pin of a tool, but is not the first to write one, uses the
 // pin of the first.
 func TestTableLateFirstSight(t *testing.T) {
-	dsn := postgrestest.Schema(t)
+	dsn := postgrestest.NewSchema(t)
 	first := guard(t, dsn)
 	d, err := postgres.Open(t.Context(), postgres.Options{DSN: dsn})
 	if err != nil {
@@ -142,7 +142,7 @@ func TestTableLateFirstSight(t *testing.T) {
 // TestTableAccept: a definition accepted at one replica is accepted at the others after their next
 // read, and the earlier definition then counts as a change.
 func TestTableAccept(t *testing.T) {
-	dsn := postgrestest.Schema(t)
+	dsn := postgrestest.NewSchema(t)
 	one, other := guard(t, dsn), guard(t, dsn)
 	meet(t, one, list("A", "a", "b"))
 	meet(t, other, list("A", "a", "b"))
@@ -167,7 +167,7 @@ func TestTableAccept(t *testing.T) {
 
 // TestTableRemoved: an administrator may remove a pin, even the newest one.
 func TestTableRemoved(t *testing.T) {
-	dsn := postgrestest.Schema(t)
+	dsn := postgrestest.NewSchema(t)
 	one, other := guard(t, dsn), guard(t, dsn)
 	meet(t, one, list("A", "a", "b"))
 	refresh(t, other, true)
@@ -189,7 +189,7 @@ func TestTableRemoved(t *testing.T) {
 // TestTableUnreachable: while the database is unreachable no new tool is accepted, and known tools stay
 // accepted.
 func TestTableUnreachable(t *testing.T) {
-	dsn := postgrestest.Schema(t)
+	dsn := postgrestest.NewSchema(t)
 	way := postgrestest.NewProxy(t, dsn)
 	g := guard(t, way.DSN())
 	meet(t, g, list("A", "a"))
@@ -228,7 +228,7 @@ func TestTableImportsFile(t *testing.T) {
 	if err := file.Accept(t.Context(), says("a", "B"), "ann"); err != nil {
 		t.Fatal(err)
 	}
-	dsn := postgrestest.Schema(t)
+	dsn := postgrestest.NewSchema(t)
 	meet(t, guard(t, dsn), list("C", "b"))
 	for range 2 { // also the second time
 		g := guard(t, dsn, file.Pins()...)

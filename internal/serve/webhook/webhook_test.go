@@ -668,7 +668,7 @@ func TestAnswerCountsAtAnyReplica(t *testing.T) {
 		answeredElsewhere(t, func() (backend.Backend, error) { return journal.Open(t.Context(), journal.Options{Path: path}) })
 	})
 	t.Run("postgres", func(t *testing.T) {
-		dsn := postgrestest.Schema(t)
+		dsn := postgrestest.NewSchema(t)
 		answeredElsewhere(t, func() (backend.Backend, error) { return postgres.Open(t.Context(), postgres.Options{DSN: dsn}) })
 	})
 }

@@ -30,7 +30,7 @@ func eachDriver(t *testing.T, f func(t *testing.T, opened func(t *testing.T) pro
 			return journal.Open(t.Context(), journal.Options{Path: filepath.Join(t.TempDir(), "state.db"), Sync: journal.Normal})
 		},
 		"postgres": func(t *testing.T) (proxy.Database, error) {
-			return postgres.Open(t.Context(), postgres.Options{DSN: postgrestest.Schema(t)})
+			return postgres.Open(t.Context(), postgres.Options{DSN: postgrestest.NewSchema(t)})
 		},
 	} {
 		t.Run(driver, func(t *testing.T) {

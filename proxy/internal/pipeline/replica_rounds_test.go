@@ -25,7 +25,7 @@ func eachDatabase(t *testing.T, f func(t *testing.T, open func() (proxy.Database
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		dsn := postgrestest.Schema(t)
+		dsn := postgrestest.NewSchema(t)
 		f(t, func() (proxy.Database, error) { return postgres.Open(t.Context(), postgres.Options{DSN: dsn}) })
 	})
 }

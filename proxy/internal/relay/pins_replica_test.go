@@ -45,7 +45,7 @@ func attack() []testserver.Tool {
 // there, applies to the others too: another definition of the tool is quarantined there.
 func TestReplicaPins(t *testing.T) {
 	t.Parallel()
-	dsn := postgrestest.Schema(t)
+	dsn := postgrestest.NewSchema(t)
 	a, pinsA := sharingPins(t, dsn, "", true)
 	clientA := a.Connect(proxytest.Legs()[0], "")
 	clientA.Must("deploy", `{}`)
@@ -89,7 +89,7 @@ func TestReplicaPins(t *testing.T) {
 // it at another replica, and notifies its clients.
 func TestReplicaPinsAccepted(t *testing.T) {
 	t.Parallel()
-	dsn := postgrestest.Schema(t)
+	dsn := postgrestest.NewSchema(t)
 	a, pinsA := sharingPins(t, dsn, "", true)
 	b, pinsB := sharingPins(t, dsn, "", true)
 	c := a.Connect(proxytest.Legs()[0], "")
@@ -112,7 +112,7 @@ func TestReplicaPinsAccepted(t *testing.T) {
 // TestReplicaPinsRemoved: a tool whose pin an administrator removes is new again.
 func TestReplicaPinsRemoved(t *testing.T) {
 	t.Parallel()
-	dsn := postgrestest.Schema(t)
+	dsn := postgrestest.NewSchema(t)
 	s, pins := sharingPins(t, dsn, "", true)
 	s.AwaitSubscribed()
 	c := s.Connect(proxytest.Legs()[0], "")
@@ -129,7 +129,7 @@ func TestReplicaPinsRemoved(t *testing.T) {
 // enforced. Once it is available, they are accepted unchanged, unless another replica was first.
 func TestReplicaPinsAway(t *testing.T) {
 	t.Parallel()
-	dsn := postgrestest.Schema(t)
+	dsn := postgrestest.NewSchema(t)
 	first, _ := sharingPins(t, dsn, "", true, proxytest.PoisonedTool())
 	first.Connect(proxytest.Legs()[0], "").Must("deploy", `{}`)
 	for _, enforce := range []bool{true, false} {
@@ -165,7 +165,7 @@ func TestReplicaPinsFile(t *testing.T) {
 	}
 	s := proxytest.Start(t, proxytest.Setup{Change: func(o *proxy.Options) { o.Pins = before }})
 	s.Connect(proxytest.Legs()[0], "").List()
-	dsn := postgrestest.Schema(t)
+	dsn := postgrestest.NewSchema(t)
 	for range 2 {
 		s, pins := sharingPins(t, dsn, file, true, attack()...)
 		s.Connect(proxytest.Legs()[0], "").Refuses("deploy", `{}`, "quarantined")

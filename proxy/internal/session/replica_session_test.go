@@ -35,7 +35,7 @@ func eachBreakable(t *testing.T, timeout time.Duration, f func(t *testing.T, ope
 		}, func() { _ = first.Close() })
 	})
 	t.Run("postgres", func(t *testing.T) {
-		dsn := postgrestest.Schema(t)
+		dsn := postgrestest.NewSchema(t)
 		p := postgrestest.NewProxy(t, dsn)
 		through := p.DSN()
 		f(t, func() proxy.Database {

@@ -151,7 +151,7 @@ func TestDatabase(t *testing.T) {
 
 // TestPostgres does the same with PostgreSQL.
 func TestPostgres(t *testing.T) {
-	dsn := postgrestest.Schema(t)
+	dsn := postgrestest.NewSchema(t)
 	shared(t, "postgres", func() (backend.Backend, error) {
 		return postgres.Open(t.Context(), postgres.Options{DSN: dsn})
 	})

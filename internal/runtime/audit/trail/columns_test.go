@@ -31,7 +31,7 @@ func TestChangedColumns(t *testing.T) {
 		})
 	})
 	t.Run("postgres", func(t *testing.T) {
-		dsn := postgrestest.Schema(t)
+		dsn := postgrestest.NewSchema(t)
 		b, err := postgres.Open(t.Context(), postgres.Options{DSN: dsn})
 		changedColumns(t, b, err, "", func(set string) {
 			postgrestest.Run(t, dsn, "UPDATE petrigate_record SET "+set+" WHERE seq = 2")

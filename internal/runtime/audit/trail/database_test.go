@@ -21,7 +21,7 @@ func TestDatabases(t *testing.T) {
 		bothRead(t, func() (backend.Backend, error) { return journal.Open(t.Context(), journal.Options{Path: path}) })
 	})
 	t.Run("postgres", func(t *testing.T) {
-		dsn := postgrestest.Schema(t)
+		dsn := postgrestest.NewSchema(t)
 		bothRead(t, func() (backend.Backend, error) { return postgres.Open(t.Context(), postgres.Options{DSN: dsn}) })
 	})
 }

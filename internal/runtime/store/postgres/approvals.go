@@ -24,7 +24,7 @@ func (d *DB) PutApproval(ctx context.Context, a backend.Approval) (version int64
 	err = d.read(ctx, "writing an approval to", func(ctx context.Context) error {
 		err := pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error { return writeApproval(ctx, tx, a) })
 		if open && errors.Is(err, backend.ErrStale) {
-			err = d.alreadyWritten(ctx, a)
+			err = d.checkWritten(ctx, a)
 		}
 		open = open || err != nil && connectionLost(err)
 		return err
@@ -36,9 +36,9 @@ func (d *DB) PutApproval(ctx context.Context, a backend.Approval) (version int64
 	return a.Version + 1, nil
 }
 
-// alreadyWritten returns nil if the approval was written by an earlier attempt of this process that
+// checkWritten returns nil if the approval was written by an earlier attempt of this process that
 // received no answer. It returns [backend.ErrStale] if another process wrote the approval.
-func (d *DB) alreadyWritten(ctx context.Context, a backend.Approval) error {
+func (d *DB) checkWritten(ctx context.Context, a backend.Approval) error {
 	var same bool
 	err := d.pool.QueryRow(ctx, `SELECT count(*) = 1 FROM petrigate_approval WHERE id = $1 AND version = $2 AND state = $3 AND data = $4`,
 		[]byte(a.ID), a.Version+1, a.State, a.Data).Scan(&same)

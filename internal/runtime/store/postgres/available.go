@@ -23,7 +23,7 @@ func (d *DB) checkAvailable(ctx context.Context) error {
 		return nil
 	}
 	ended, began := d.health.requestProbe()
-	if d.health.isSilent() {
+	if d.health.lastTimedOut() {
 		return d.health.get()
 	}
 	wait := probeWait

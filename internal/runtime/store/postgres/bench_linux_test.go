@@ -37,7 +37,7 @@ func BenchmarkReplicas(b *testing.B) {
 
 func benchReplicas(b *testing.B, kind string, replicas int) {
 	const clients = 24
-	dsn, p, count := postgrestest.Schema(b), twentyRules(b, kind == "shared"), &counter{}
+	dsn, p, count := postgrestest.NewSchema(b), twentyRules(b, kind == "shared"), &counter{}
 	var all []*replica
 	for range replicas {
 		d := open(b, postgres.Options{DSN: dsn})

@@ -16,7 +16,7 @@ import (
 // BenchmarkCommit commits steps of many sessions; the first goroutine commits for all. Each step
 // replaces a state of 300 bytes and adds a record of 420.
 func BenchmarkCommit(b *testing.B) {
-	dsn := postgrestest.Schema(b)
+	dsn := postgrestest.NewSchema(b)
 	for _, kind := range []string{"reserve", "settle"} {
 		for _, writers := range []int{1, 16, 64} {
 			b.Run(fmt.Sprintf("%s/writers=%d", kind, writers), func(b *testing.B) {

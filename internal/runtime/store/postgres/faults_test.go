@@ -86,7 +86,7 @@ func finds(t *testing.T, d *postgres.DB, is func(error) bool) {
 
 // TestCommitSurvivesCutConnection: if a connection breaks before or after a commit, the commit takes effect exactly once.
 func TestCommitSurvivesCutConnection(t *testing.T) {
-	dsn := postgrestest.Schema(t)
+	dsn := postgrestest.NewSchema(t)
 	for _, mode := range []postgrestest.Mode{postgrestest.CutRequest, postgrestest.CutAnswer} {
 		t.Run(fmt.Sprint(mode), func(t *testing.T) {
 			p := postgrestest.NewProxy(t, dsn)
@@ -111,7 +111,7 @@ func TestCommitSurvivesCutConnection(t *testing.T) {
 // TestUncertainCommit: if the database cannot be asked about a commit, the error is uncertain, and the
 // records show the outcome later. A commit that arrives late is refused.
 func TestUncertainCommit(t *testing.T) {
-	dsn := postgrestest.Schema(t)
+	dsn := postgrestest.NewSchema(t)
 	for _, c := range []struct {
 		mode    postgrestest.Mode
 		records int
@@ -157,7 +157,7 @@ func TestUncertainCommit(t *testing.T) {
 // decisions, reads, stops and readiness checks fail at once with the reason, and their outcome is
 // certain. When the network works again, so do they.
 func TestSilentNetwork(t *testing.T) {
-	p := postgrestest.NewProxy(t, postgrestest.Schema(t))
+	p := postgrestest.NewProxy(t, postgrestest.NewSchema(t))
 	d := open(t, postgres.Options{DSN: p.DSN(), Timeout: 2 * time.Second, Poll: 100 * time.Millisecond})
 	commit(t, d, nil, step(true, 0, "1"))
 	p.Set(postgrestest.Hold)
@@ -191,7 +191,7 @@ func TestSilentNetwork(t *testing.T) {
 // decision and no failed read: whatever is safe is tried again.
 func TestTerminatedConnections(t *testing.T) {
 	const rounds = 40
-	dsn := postgrestest.Schema(t)
+	dsn := postgrestest.NewSchema(t)
 	name := "petrigate_" + strings.ToLower(rand.Text())
 	d := open(t, postgres.Options{DSN: dsn + "&application_name=" + name, Poll: 20 * time.Millisecond})
 	admin, err := pgx.Connect(t.Context(), dsn)
@@ -230,7 +230,7 @@ func TestTerminatedConnections(t *testing.T) {
 
 // TestCommitRoundTrips: a decision takes one round trip, and so does a batch of them.
 func TestCommitRoundTrips(t *testing.T) {
-	p := postgrestest.NewProxy(t, postgrestest.Schema(t))
+	p := postgrestest.NewProxy(t, postgrestest.NewSchema(t))
 	d := open(t, postgres.Options{DSN: p.DSN() + "&pool_max_conns=1", Poll: time.Hour})
 	<-d.Changes()                         // wait until the listener is connected
 	commit(t, d, nil, step(true, 0, "0")) // the first prepares the statement
@@ -256,7 +256,7 @@ func TestCommitRoundTrips(t *testing.T) {
 
 // TestArbitraryNames: names and keys may have any bytes; only those that are too long are refused.
 func TestArbitraryNames(t *testing.T) {
-	d := open(t, postgres.Options{DSN: postgrestest.Schema(t)})
+	d := open(t, postgres.Options{DSN: postgrestest.NewSchema(t)})
 	odd := backend.PartID{Scope: backend.Session, Name: "\xff\x00'\\"}
 	long := backend.PartID{Scope: backend.Session, Name: strings.Repeat("x", 5000)}
 	ops := []*backend.Op{
@@ -280,7 +280,7 @@ func TestArbitraryNames(t *testing.T) {
 // TestStopExcludesReservations: once a stop is in force, no commit with a reservation succeeds, even if it had
 // begun earlier.
 func TestStopExcludesReservations(t *testing.T) {
-	dsn := postgrestest.Schema(t)
+	dsn := postgrestest.NewSchema(t)
 	a, b := open(t, postgres.Options{DSN: dsn}), open(t, postgres.Options{DSN: dsn})
 	var wait sync.WaitGroup
 	ended := make(chan int64, 1)

@@ -53,8 +53,8 @@ func (h *health) suspect(err error) {
 	h.requestProbe()
 }
 
-// isSilent reports whether the last operation timed out.
-func (h *health) isSilent() bool {
+// lastTimedOut reports whether the last operation timed out.
+func (h *health) lastTimedOut() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.silent

@@ -16,7 +16,7 @@ import (
 // TestPlansForLargeTables: the cached plans of a process that has started on an empty database do not read whole
 // tables when the database is large.
 func TestPlansForLargeTables(t *testing.T) {
-	dsn := postgrestest.Schema(t)
+	dsn := postgrestest.NewSchema(t)
 	d := open(t, postgres.Options{DSN: dsn + "&pool_max_conns=1", Poll: time.Hour})
 	round := func(first int) {
 		var ops []*backend.Op

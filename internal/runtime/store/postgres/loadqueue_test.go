@@ -20,7 +20,7 @@ import (
 // and each gets its own parts. A caller that gives up does not delay the others.
 func TestConcurrentLoadsShareTrip(t *testing.T) {
 	const n = 20
-	dsn := postgrestest.Schema(t)
+	dsn := postgrestest.NewSchema(t)
 	proxy := postgrestest.NewProxy(t, dsn)
 	d := open(t, postgres.Options{DSN: proxy.DSN() + "&pool_max_conns=1", Timeout: time.Minute, Poll: time.Hour})
 	<-d.Changes() // wait until the listener is connected

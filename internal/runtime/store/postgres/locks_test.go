@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/postgres/postgrestest"
 )
 
-// schemaOf returns the schema of a DSN of [postgrestest.Schema].
+// schemaOf returns the schema of a DSN of [postgrestest.NewSchema].
 func schemaOf(dsn string) string {
 	u, err := url.Parse(dsn)
 	if err != nil {
@@ -51,7 +51,7 @@ func stranger(t *testing.T, dsn string) *pgx.Conn {
 func TestRoleWithoutRights(t *testing.T) {
 	for _, lock := range []string{"pg_advisory_lock_shared", "pg_advisory_lock"} {
 		t.Run(lock, func(t *testing.T) {
-			dsn := postgrestest.Schema(t)
+			dsn := postgrestest.NewSchema(t)
 			o := postgres.Options{DSN: dsn, Timeout: 10 * time.Second}
 			first := open(t, o)
 			conn := stranger(t, dsn)
@@ -101,7 +101,7 @@ func TestRoleWithoutRights(t *testing.T) {
 
 // TestRoleWithoutRightsBeforeMigration: such a role cannot prevent the creation or migration of the tables either.
 func TestRoleWithoutRightsBeforeMigration(t *testing.T) {
-	dsn := postgrestest.Schema(t)
+	dsn := postgrestest.NewSchema(t)
 	conn := stranger(t, dsn)
 	if _, err := conn.Exec(t.Context(), `SELECT pg_advisory_lock(8098989879002923007)`); err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func TestRoleWithoutRightsBeforeMigration(t *testing.T) {
 
 // TestNoAdvisoryLock: no function of the schema takes an advisory lock.
 func TestNoAdvisoryLock(t *testing.T) {
-	dsn := postgrestest.Schema(t)
+	dsn := postgrestest.NewSchema(t)
 	open(t, postgres.Options{DSN: dsn})
 	conn, err := pgx.Connect(t.Context(), dsn)
 	if err != nil {

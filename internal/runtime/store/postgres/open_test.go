@@ -43,7 +43,7 @@ func TestErrorsHidePassword(t *testing.T) {
 
 // TestConcurrentMigrations: many processes that start at the same time on an empty database create one schema.
 func TestConcurrentMigrations(t *testing.T) {
-	dsn := postgrestest.Schema(t)
+	dsn := postgrestest.NewSchema(t)
 	var wait sync.WaitGroup
 	for range 5 {
 		wait.Go(func() {
@@ -82,7 +82,7 @@ func TestConcurrentMigrations(t *testing.T) {
 
 // TestSchemaUpgrade: a database of the previous version keeps its contents, and accepts pins.
 func TestSchemaUpgrade(t *testing.T) {
-	dsn := postgrestest.Schema(t)
+	dsn := postgrestest.NewSchema(t)
 	first, err := os.ReadFile("schema/0001_first.sql")
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 
 // TestReplacedPinWakes: a replaced pin wakes other processes.
 func TestReplacedPinWakes(t *testing.T) {
-	dsn := postgrestest.Schema(t)
+	dsn := postgrestest.NewSchema(t)
 	one, other := open(t, postgres.Options{DSN: dsn}), open(t, postgres.Options{DSN: dsn, Poll: time.Hour})
 	<-other.Changes() // wait until the listener is connected
 	if err := one.PutPin(t.Context(), backend.Pin{Server: "s", Tool: "a", Definition: []byte(`{}`), Since: at}); err != nil {
@@ -25,7 +25,7 @@ func TestReplacedPinWakes(t *testing.T) {
 // TestPinNumbersIncrease: a process that writes pins waits until another process has committed its pins, so
 // that no pin gets a lower number than one that was already read.
 func TestPinNumbersIncrease(t *testing.T) {
-	dsn := postgrestest.Schema(t)
+	dsn := postgrestest.NewSchema(t)
 	d := open(t, postgres.Options{DSN: dsn})
 	conn, err := pgx.Connect(t.Context(), dsn)
 	if err != nil {

@@ -24,7 +24,7 @@ func open(t testing.TB, o postgres.Options) *postgres.DB {
 
 func TestBackend(t *testing.T) {
 	backendtest.Run(t, func(t *testing.T) func() backend.Backend {
-		dsn := postgrestest.Schema(t)
+		dsn := postgrestest.NewSchema(t)
 		return func() backend.Backend { return open(t, postgres.Options{DSN: dsn}) }
 	})
 }

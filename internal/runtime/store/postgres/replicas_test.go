@@ -213,10 +213,10 @@ func (b blind) Commit(ctx context.Context, ops []*backend.Op) error {
 // TestLinearizabilityChecker: the checker accepts the history of a correct database, and rejects the
 // history of a database that does not compare versions.
 func TestLinearizabilityChecker(t *testing.T) {
-	p, dsn := shared(t), postgrestest.Schema(t)
+	p, dsn := shared(t), postgrestest.NewSchema(t)
 	for _, broken := range []bool{false, true} {
 		if broken {
-			dsn = postgrestest.Schema(t)
+			dsn = postgrestest.NewSchema(t)
 		}
 		var h history
 		var replicas []*replica
@@ -442,7 +442,7 @@ func (w *world) verify(d *postgres.DB) {
 
 // TestDecisionTrips: a decision takes one round trip, and so does its outcome.
 func TestDecisionTrips(t *testing.T) {
-	proxy := postgrestest.NewProxy(t, postgrestest.Schema(t))
+	proxy := postgrestest.NewProxy(t, postgrestest.NewSchema(t))
 	d := open(t, postgres.Options{DSN: proxy.DSN() + "&pool_max_conns=1", Poll: time.Hour})
 	<-d.Changes() // wait until the listener is connected
 	r := newReplica(t, "0", shared(t), d)
@@ -484,7 +484,7 @@ func BenchmarkDecision(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	dsn := postgrestest.Schema(b)
+	dsn := postgrestest.NewSchema(b)
 	for _, tool := range []string{"own", "all"} {
 		for _, processes := range []int{1, 3} {
 			for _, clients := range []int{1, 16, 64} {

@@ -17,19 +17,19 @@ import (
 // Variable is the name of the environment variable that contains the DSN of the server for tests.
 const Variable = "PETRIGATE_TEST_POSTGRES"
 
-// Schema creates an empty schema on the server and returns a DSN for it. The schema is dropped when
+// NewSchema creates an empty schema on the server and returns a DSN for it. The schema is dropped when
 // the test ends. The test is skipped if no server is configured.
-func Schema(t testing.TB) string {
+func NewSchema(t testing.TB) string {
 	t.Helper()
 	dsn := os.Getenv(Variable)
 	if dsn == "" {
 		t.Skipf("%s is not set: it is the DSN of a PostgreSQL server where tests can create schemas", Variable)
 	}
-	return schemaOf(t, dsn)
+	return newSchemaOn(t, dsn)
 }
 
-// schemaOf is like [Schema], but for the server with the given DSN.
-func schemaOf(t testing.TB, dsn string) string {
+// newSchemaOn is like [NewSchema], but for the server with the given DSN.
+func newSchemaOn(t testing.TB, dsn string) string {
 	t.Helper()
 	name := "petrigate_test_" + strings.ToLower(rand.Text())
 	Run(t, dsn, "CREATE SCHEMA "+name)
