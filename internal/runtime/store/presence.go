@@ -187,7 +187,8 @@ func (p *presence) remove(ctx context.Context) error {
 	return p.committer.write(row, nil).Wait(ctx)
 }
 
-// admitterEnded reports whether the process that admitted a call has ended; see [presence.hasEnded].
+// admitterEnded reports whether the process that admitted a call has ended; see
+// [presence.hasEnded].
 func (p *presence) admitterEnded(process string) bool {
 	return process != p.committer.database.Writer() && p.hasEnded(process)
 }

@@ -32,7 +32,7 @@ func (d *Durable) KeepRound(ctx context.Context, id string, data []byte) error {
 
 // TakeRound removes and returns the data stored under the ID, or returns nil if nothing is stored.
 // Only one caller gets the data, and only once, even after a database crash. Taking the data
-// continues the session, so TakeRound returns [admission.ErrStopped] while the session is stopped.
+// continues the call, so TakeRound returns [admission.ErrStopped] while the session is stopped.
 func (d *Durable) TakeRound(ctx context.Context, session, id string) ([]byte, error) {
 	return d.takeRound(ctx, id, func(o *backend.Op) { o.Session, o.Reserve, o.Lasts = session, true, true })
 }

@@ -96,7 +96,7 @@ func (r *row) markValues(net int, values ...*gate.Values) {
 func (r *row) buffer() []byte { return make([]byte, 0, r.size+r.size/8+128) }
 
 // encodeValues encodes the value rows (one for each value of a net's key) that have changed since
-// the last write. A row with nil data is removed.
+// the last write. A row with nil data must be removed.
 func (r *row) encodeValues(c *statecode.Codec, s *gate.State) (map[string][]byte, error) {
 	if len(r.dirty)+len(r.removed) == 0 {
 		return nil, nil

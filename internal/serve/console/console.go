@@ -23,7 +23,7 @@ type Options struct {
 	Drafts *draft.Evaluator // evaluates policy drafts; if nil, the policy page is not available
 	Feed   *audit.Feed      // new audit records; if nil, the console shows no calls
 	Past   trail.Source     // earlier audit records; nil if none are stored
-	Way    Way              // finds the calls that must succeed before a refused call would be allowed; may be nil
+	Way    Way              // finds the calls that must succeed before a refused call is allowed; may be nil
 	Log    *slog.Logger     // if nil, nothing is logged
 	Now    func() time.Time // if nil, time.Now is used
 }

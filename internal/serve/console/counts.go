@@ -29,7 +29,7 @@ type toolCount struct {
 func (t *toolCount) RefusedShare() string { return percent(t.Refused, t.Calls) }
 
 // percent formats the ratio of a part to the total as a percentage. It never rounds a nonzero
-// percentage down to 0, and never rounds up to 100.
+// percentage down to 0, or a percentage below 100 up to 100.
 func percent(part, all int) string {
 	switch {
 	case all == 0 || part == 0:

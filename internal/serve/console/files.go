@@ -41,7 +41,8 @@ func isFile(path string) bool {
 	return rooted && versions[name] != ""
 }
 
-// fileHandler returns a handler for the static files. They contain no data, so no login is required.
+// fileHandler returns a handler for the static files. They contain no data, so no login is
+// required.
 func fileHandler() http.Handler {
 	sub, err := fs.Sub(static, "static")
 	if err != nil {

@@ -32,7 +32,7 @@ func (c *Console) health(w http.ResponseWriter, r *http.Request) {
 	c.show(w, r, "health", "Health", &b)
 }
 
-// faults returns a sentence for each of the proxy's problems that needs attention.
+// faults returns a sentence for each problem of the proxy that needs attention.
 func faults(s *operator.Status) (all []string) {
 	if s.State.Error != "" {
 		all = append(all, "Calls are refused because state cannot be read or written: "+s.State.Error)

@@ -216,16 +216,16 @@ func (j *journal) addOutcome(id string, e *trail.Entry) (joined bool) {
 	return joined
 }
 
-// updateRow finds the row of the call that e concerns and replaces it with a copy modified by the
-// second callback. If the journal does not contain the row, or if the first callback rejects the
-// row, updateRow does nothing and returns false.
-func (j *journal) updateRow(e *trail.Entry, is func(*row) bool, do func(*row)) bool {
+// updateRow replaces the row of the call that e concerns with a copy modified by the function
+// modify. If the journal does not contain the row, or if match returns false for it, updateRow does
+// nothing and returns false.
+func (j *journal) updateRow(e *trail.Entry, match func(*row) bool, modify func(*row)) bool {
 	n, ok := j.admitted[callKey{e.Session, e.Call}]
-	if !ok || n < j.first || !is(j.rows[n-j.first]) {
+	if !ok || n < j.first || !match(j.rows[n-j.first]) {
 		return false
 	}
 	own := *j.rows[n-j.first]
-	do(&own)
+	modify(&own)
 	j.rows[n-j.first] = &own
 	return true
 }

@@ -67,8 +67,8 @@ func describe(c *pgx.ConnConfig) string {
 	return fmt.Sprintf("the PostgreSQL database %q at %s", c.Database, at)
 }
 
-// Describe returns a description of the database with the given DSN for messages. It contains no
-// secrets.
+// Describe returns a description of the database with the given DSN, for use in messages. It
+// contains no secrets.
 func Describe(dsn string) (string, error) {
 	c, err := parse(Options{DSN: dsn, Timeout: time.Second})
 	if err != nil {

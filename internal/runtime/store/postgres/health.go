@@ -44,8 +44,8 @@ func timedOut(err error) bool {
 	return err != nil && (errors.Is(err, context.DeadlineExceeded) || pgconn.Timeout(err))
 }
 
-// suspect records err, the error of a failed read, and requests a probe. Other operations wait for
-// the probe or fail.
+// suspect records err, the error of a failed read, and requests a probe. Until the probe ends,
+// other operations wait or fail.
 func (h *health) suspect(err error) {
 	h.mu.Lock()
 	h.err = cmp.Or(h.err, err)

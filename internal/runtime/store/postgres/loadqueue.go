@@ -16,7 +16,6 @@ type loadQueue struct {
 	waiting []*loadCall
 }
 
-// loadCall is a call to [DB.Load].
 type loadCall struct {
 	ids   []backend.PartID
 	parts []backend.Part

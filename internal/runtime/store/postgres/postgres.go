@@ -5,8 +5,8 @@
 // A commit takes one round trip (see [DB.Commit]): the function petrigate_commit compares versions
 // and writes everything in one transaction. Each process is a writer with its own chain of records.
 // The writer's row contains a commit count and a fencing token, so PostgreSQL refuses a commit that
-// was sent twice or that arrives after the process has given up on it. If a connection breaks during a
-// commit, petrigate_resume returns whether the commit took effect.
+// was sent twice or that arrives after the process has given up on it. If a connection breaks
+// during a commit, petrigate_resume returns whether the commit took effect.
 //
 // Main types: [DB] is the backend, writer commits, batch encodes ops, health tracks whether the
 // database is available, listener waits for changes by other processes, freshParts tracks which

@@ -230,8 +230,8 @@ func (w *writer) probe(ctx context.Context) error {
 	return err
 }
 
-// A writer without records, such as that of a command that only reads, is useless once its process
-// has ended. A killed process cannot remove its own writer.
+// Statements that remove writers without records. Such a writer, for example that of a command that
+// only reads, is useless once its process has ended. A killed process cannot remove its own writer.
 const (
 	resignSQL = `DELETE FROM petrigate_writer WHERE no = $1 AND seq = 0`
 	idleSQL   = `DELETE FROM petrigate_writer WHERE seq = 0 AND seen < now() - interval '7 days'`

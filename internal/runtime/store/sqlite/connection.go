@@ -308,7 +308,7 @@ func (c *connection) checkState(info fs.FileInfo, same bool) (fileState, error) 
 	return i, nil
 }
 
-// rolledBack returns the error for a file that is an older copy.
+// rolledBack returns a [backend.ErrRolledBack] for a file that is an older copy.
 func (c *connection) rolledBack(why string) error {
 	return fmt.Errorf("%w: %s; restore the newer copy", backend.ErrRolledBack, why)
 }

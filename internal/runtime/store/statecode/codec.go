@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// fingerprintDigits is the number of hex digits of a fingerprint that are written. They hold 128
+// fingerprintDigits is the length of a written fingerprint in hex digits. It corresponds to 128
 // bits.
 const fingerprintDigits = 32
 
@@ -109,7 +109,7 @@ type Info struct {
 // RowName returns the name of the row that stores a net's state for one value of its key.
 func (c *Codec) RowName(net int, key string) string { return c.nets[net].row + key }
 
-// atStart reports whether the net is in its initial state, which is not written.
+// atStart reports whether the net is in its initial state. This state is not written.
 func (n *net) atStart(d *gate.NetData) bool {
 	return d.Active == n.start.Active && d.Values.Len() == 0 && n.unmoved(d) &&
 		(d.Shadow == nil || d.Shadow.Refused+d.Shadow.Asked == 0 && n.unmoved(d.Shadow.Enforced))

@@ -3,9 +3,9 @@
 // JSON object, plus a row for each value of a net's key if the net's state for this value differs
 // from its general state.
 //
-// Nets, places and transitions are identified by name. Nets in their initial states are not written, so
-// a new session's part is tiny. Unknown or damaged content causes an error that names the part and
-// the net; the package never guesses.
+// Nets, places and transitions are identified by name. Nets in their initial states are not written,
+// so a new session's part is tiny. Unknown or damaged content causes an error that names the part
+// and the net; the package never guesses.
 //
 // A part that was written under another policy is decoded with a codec for the old nets (see
 // Codec.oldCodec) and then converted by [gate.Policy.Adopt]: a net keeps its state if its name, its

@@ -145,8 +145,8 @@ func (e *encoder) net(n *net, d *gate.NetData) {
 	e.text("}")
 }
 
-// state appends the members of a net's state, without its states for individual values of the key,
-// which [Codec.AppendValue] encodes.
+// state appends the members of a net's state. [Codec.AppendValue] encodes the net's states for
+// individual values of its key.
 func (e *encoder) state(n *net, d *gate.NetData) {
 	if d.Stuck {
 		e.member(`"stuck":true`)

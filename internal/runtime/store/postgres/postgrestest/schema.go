@@ -17,8 +17,8 @@ import (
 // Variable is the name of the environment variable that contains the DSN of the server for tests.
 const Variable = "PETRIGATE_TEST_POSTGRES"
 
-// NewSchema creates an empty schema on the server and returns a DSN for it. The schema is dropped when
-// the test ends. The test is skipped if no server is configured.
+// NewSchema creates an empty schema on the server and returns a DSN for it. The schema is dropped
+// when the test ends. The test is skipped if no server is configured.
 func NewSchema(t testing.TB) string {
 	t.Helper()
 	dsn := os.Getenv(Variable)
