@@ -52,18 +52,18 @@ func (g *Guard) Register(ctx context.Context, server string, tools []json.RawMes
 	return err
 }
 
-// Deferred reports whether the server's tools must be registered again, because the last attempt
+// MustRegister reports whether the server's tools must be registered again, because the last attempt
 // could not read or write the store.
-func (g *Guard) Deferred(server string) bool {
+func (g *Guard) MustRegister(server string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.rejections[server].failed != nil
 }
 
-// Why returns the reason why a definition is not accepted. It returns "" if the definition is
-// accepted, or if the tool has no pin and the guard only warns. The reason can be shown to models:
-// it does not reveal where the store is.
-func (g *Guard) Why(d Definition) string {
+// RejectionReason returns the reason for not accepting a definition. It returns "" if the
+// definition is accepted, or if the tool has no pin and the guard only warns. The reason can be
+// shown to models: it does not reveal where the store is.
+func (g *Guard) RejectionReason(d Definition) string {
 	pin, known := g.Store.Find(d.Server, d.Tool)
 	switch {
 	case known && string(pin.Text) == string(d.Text):

@@ -57,7 +57,7 @@ func refresh(t *testing.T, g *toolpin.Guard, want bool) {
 
 func holds(t *testing.T, g *toolpin.Guard, d toolpin.Definition, want string) {
 	t.Helper()
-	if why := g.Why(d); want == "" && why != "" || !strings.Contains(why, want) {
+	if why := g.RejectionReason(d); want == "" && why != "" || !strings.Contains(why, want) {
 		t.Errorf("%s %s: %q, want %q", d.Tool, d.Text, why, want)
 	}
 }
@@ -89,7 +89,7 @@ func TestTableConcurrentFirstSight(t *testing.T) {
 	for _, name := range names {
 		var winners []int
 		for n, g := range guards {
-			if g.Why(says(name, fmt.Sprint("replica ", n))) == "" {
+			if g.RejectionReason(says(name, fmt.Sprint("replica ", n))) == "" {
 				winners = append(winners, n)
 			}
 		}
@@ -204,12 +204,12 @@ func TestTableUnreachable(t *testing.T) {
 	holds(t, g, says("a", "A"), "")
 	holds(t, g, says("a", "B"), changed)
 	holds(t, g, says("b", "A"), "could not be stored")
-	if !g.Deferred("s") {
+	if !g.MustRegister("s") {
 		t.Error("the tools are not met again")
 	}
 	meet(t, guard(t, dsn), list("B", "b")) // another replica is faster
 	way.Set(postgrestest.Pass)
-	for g.Deferred("s") { // the first connections may be the cut ones
+	for g.MustRegister("s") { // the first connections may be the cut ones
 		_ = g.Register(t.Context(), "s", list("A", "a", "b"))
 	}
 	holds(t, g, says("a", "A"), "")

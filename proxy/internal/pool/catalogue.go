@@ -272,7 +272,7 @@ func (c *Catalogue) toolsOf(u *Server, v *ToolView) (tools []*Tool) {
 // unaccepted definition, it adds a problem to the view v or, if quarantine is not enforced, a
 // warning.
 func (c *Catalogue) quarantines(t *Tool, v *ToolView) bool {
-	if t.Unaccepted = c.Pins.Why(t.DefinitionSent()); t.Unaccepted == "" {
+	if t.Unaccepted = c.Pins.RejectionReason(t.DefinitionSent()); t.Unaccepted == "" {
 		return false
 	}
 	v.Changed = append(v.Changed, t)

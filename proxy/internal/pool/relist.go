@@ -151,7 +151,7 @@ func (p *Pool) Repin(ctx context.Context) bool {
 	}
 	due := changed
 	for _, u := range p.Servers {
-		if changed || pins.Deferred(u.Config.Name) {
+		if changed || pins.MustRegister(u.Config.Name) {
 			p.offerToPinsAgain(ctx, u)
 			due = true
 		}
