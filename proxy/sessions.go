@@ -266,7 +266,7 @@ func clientName(c *session.Client) string {
 	return c.Transport + " " + cmp.Or(text.Escape(c.Peer().Name), "(no name)")
 }
 
-// withDatabaseInfo adds the information in the database about a session of another process.
+// withDatabaseInfo adds what only the database knows about a session of another process.
 func withDatabaseInfo(info operator.SessionInfo, s admission.SessionInfo) operator.SessionInfo {
 	info.Used, info.Process, info.Gone = s.Used, s.Process, s.Gone
 	return info

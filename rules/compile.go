@@ -84,9 +84,8 @@ func (c *compiler) add(s Statement) {
 	}
 }
 
-// afterStates returns the state count of a rule that may be limited to a period, which begins with
-// one of the calls in after and ends with one of the calls in until. It is given the state count of
-// the same rule without a period.
+// afterStates returns the state count of a rule that may apply only from a call in after to a call
+// in until. The parameter always is the state count of the same rule without such a period.
 func afterStates(after, until []Name, always Verification) Verification {
 	switch {
 	case len(after) == 0:

@@ -48,7 +48,8 @@ func (c *compiler) convertKey(s Statement, key []KeyField) (earn, restricted []g
 // likeField matches text that looks like a field name rather than an expression.
 var likeField = regexp.MustCompile(`^(\$\.)?[\pL_-][\pL\pN_.*\[\]-]*$`)
 
-// convertField converts a field to a [gate.Field]. It rejects s if the field's expression is invalid.
+// convertField converts a field to a [gate.Field]. It rejects s if the field's expression is
+// invalid.
 func (c *compiler) convertField(s Statement, f Field) gate.Field {
 	if !f.Expression {
 		return gate.Field{Path: f.Text, Result: f.Result, Source: f.String()}

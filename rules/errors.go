@@ -103,7 +103,7 @@ const (
 	Repeated       Code = "W001" // the statement repeats another one
 	UnusedLabel    Code = "W002" // no rule uses the name that a map gives
 	InvisibleChar  Code = "W003" // a name contains an invisible character
-	WeakEvidence   Code = "W004" // a name serves as evidence of a call, although the map that gives it does not prove that the call was made
+	WeakEvidence   Code = "W004" // a name is used as evidence of a call, but the map that gives the name does not prove that the call was made
 	NoRefill       Code = "W005" // the call that should refill a limit uses up the limit instead
 	SelfRequire    Code = "W006" // a call is required before itself
 	KeywordLike    Code = "W007" // a name looks like a keyword
@@ -120,7 +120,7 @@ const (
 	ShadowTwin     Code = "W018" // a shadow rule repeats an enforced rule
 	FailureRefills Code = "W020" // failed calls refill a limit, although another rule requires a success
 	SelfSpoil      Code = "W021" // a call cancels the success that it earns or uses
-	EndsItself     Code = "W022" // a rule between two calls begins and ends with the same call, or never ends
+	EndsItself     Code = "W022" // a rule that applies from one call to another begins and ends with the same call, or never ends
 	ManyBudgets    Code = "W023" // a limit counts each value separately, and the caller can vary the value
 	LikePath       Code = "W024" // an argument key looks like a path
 	OwnRefill      Code = "W025" // a call counted toward a limit for one value can replenish the limit for another value

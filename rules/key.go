@@ -16,7 +16,7 @@ type KeyField struct {
 	Other Field // field of the calls that earn a success or a refill; equal to Field unless the statement names two fields with "as"
 }
 
-// A Field is a part of a call: the value of an argument key, of a path, or of a CEL expression.
+// A Field refers to a value in a call by an argument key, a path or a CEL expression.
 type Field struct {
 	Pos        gate.Position
 	Text       string // the field without quotes and without "result."
@@ -78,7 +78,7 @@ func hasTwoFields(key []KeyField) bool {
 	return slices.ContainsFunc(key, func(k KeyField) bool { return !k.Field.same(k.Other) })
 }
 
-// keyOf formats the key in a rule between two calls: "with same F".
+// keyOf formats a key as the clause "with same F".
 func keyOf(key []KeyField) string {
 	if len(key) == 0 {
 		return ""
@@ -86,7 +86,7 @@ func keyOf(key []KeyField) string {
 	return " with same " + pairs(key, true, ", ")
 }
 
-// keyEach formats the key in a limit: "for each F", or "with same F as G".
+// keyEach formats the key of a limit as the clause "for each F" or "with same F as G".
 func keyEach(key []KeyField) string {
 	switch {
 	case len(key) == 0:

@@ -185,8 +185,8 @@ func blockNet(s *Block, tool Name) gate.Net {
 	return n
 }
 
-// taintTransitions returns the transitions that activate a rule when one of the calls in after is made, and
-// deactivate it when one of the calls in until succeeds.
+// taintTransitions returns the transitions that activate a rule when one of the calls in after is
+// made, and deactivate it when one of the calls in until succeeds.
 func taintTransitions(after, until []Name) []gate.Transition {
 	ts := []gate.Transition{{Name: "taint", Inputs: []string{ready}, Outputs: []string{tainted}, Tools: gateTools(after), Observe: true, Spoils: true}}
 	if len(until) > 0 {
@@ -223,8 +223,8 @@ func afterNetForm(after, until []Name) string {
 	return name
 }
 
-// whileTainted returns the end of a refusal's sentence, which states the period when the rule
-// applies.
+// whileTainted returns the end of the sentence in a refusal, such as "after fetch_url in this
+// session".
 func whileTainted(after, until []Name) string {
 	end := " after " + shortList(after, "or")
 	if len(until) > 0 {

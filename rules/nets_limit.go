@@ -67,7 +67,7 @@ func (s *Limit) netName() string {
 	return name
 }
 
-// reason returns the sentence for refusals, which states the limit.
+// reason returns the sentence that states the limit in refusals.
 func (s *Limit) reason() string {
 	tools, has, of := shortList(s.Tools, "and"), "has reached its", ""
 	if len(s.Tools) > 1 {

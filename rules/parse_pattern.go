@@ -75,7 +75,7 @@ func (p patternParser) rejectLikeKeyword(t token) {
 	}
 }
 
-// patternAt returns a pattern that contains only its position: the text between two offsets.
+// patternAt returns a pattern that contains only its position in the line, given as two offsets.
 func (p patternParser) patternAt(from, to int) Pattern {
 	return Pattern{Pos: p.line.position(from), line: p.line, written: token{off: from, end: to}}
 }

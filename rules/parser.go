@@ -34,8 +34,8 @@ func (p *parser) nameFrom(t token) Name {
 	return Name{Pos: p.line.position(t.off), Text: t.text, Quoted: t.kind == quoted, span: at}
 }
 
-// names parses a list of one or more different names, separated by commas. Messages describe a name
-// with the given noun.
+// names parses a list of one or more different names, separated by commas. The parameter noun
+// describes a name in error messages, for example "place".
 func (p *parser) names(noun, form string) []Name {
 	return p.listOf(p.listItem, fmt.Sprintf("a %s is missing", noun), noun, form)
 }
@@ -218,7 +218,8 @@ func clauseHint(word, form string) string {
 	return ""
 }
 
-// quotedText parses a required text in quotes. Messages describe the text with the given words.
+// quotedText parses a required text in quotes. The parameter what describes the text in error
+// messages, for example "reason".
 func (p *parser) quotedText(what, form string) token {
 	start := p.line.skip(p.line.off)
 	if !strings.HasPrefix(p.line.text[start:], `"`) {

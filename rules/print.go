@@ -50,7 +50,7 @@ func (s *Limit) String() string {
 	return s.withClauses(fmt.Sprintf("limit %s to %s%s", joinNames(s.Tools), s.amount(), keyEach(s.Key)))
 }
 
-// amount returns the words after "to", without the key.
+// amount returns the limit's words after "to", without the key.
 func (s *Limit) amount() string {
 	if s.Of != nil {
 		return fmt.Sprintf("%d of %s %s", s.Count, s.Of, s.span())
@@ -58,7 +58,7 @@ func (s *Limit) amount() string {
 	return fmt.Sprintf("%d %s", s.Count, s.span())
 }
 
-// span returns the limit's words after the count.
+// span returns the limit's words after the count, such as "per session".
 func (s *Limit) span() string {
 	switch {
 	case s.Per != nil && s.Successful:

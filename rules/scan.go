@@ -152,7 +152,8 @@ func (s *scanner) quoted(start int) token {
 	return t
 }
 
-// jsonString reads a JSON string. Messages describe the string with the given words.
+// jsonString reads a JSON string. The parameter what describes the string in error messages, for
+// example "name".
 func (s *scanner) jsonString(start int, what string) token {
 	end := stringEnd(s.text, start)
 	if end < 0 {
@@ -212,8 +213,8 @@ func escapedRune(s string) (r rune, size int) {
 	return r, 6
 }
 
-// checkSeparated rejects quoted text that touches the next word. Messages describe the text with
-// the given words.
+// checkSeparated rejects quoted text that touches the next word. The parameter what describes the
+// text in error messages, for example "name".
 func (s *scanner) checkSeparated(t token, what string) token {
 	if s.err != nil {
 		return token{}
