@@ -236,7 +236,7 @@ func (s *Limit) implies(other *Limit) bool {
 	switch {
 	case s.Shadow && !other.Shadow || s.Count > other.Count:
 		return false
-	case other.ofPrincipal() && !s.ofPrincipal():
+	case other.countsPerPrincipal() && !s.countsPerPrincipal():
 		return false
 	case s.subject() == other.subject(): // checkContrary reports limits that differ only in their counts, unless the other limit is a shadow rule
 		return false

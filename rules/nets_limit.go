@@ -30,7 +30,7 @@ func (c *compiler) limitNet(s *Limit) gate.Net {
 		n.Initial[budget] = s.Count
 	}
 	n.Row = s.Over == InARow
-	if s.ofPrincipal() {
+	if s.countsPerPrincipal() {
 		n.Scope = gate.ScopePrincipal
 	}
 	n.Reason = s.reason()
@@ -88,8 +88,8 @@ func (s *Limit) reason() string {
 	return fmt.Sprintf("%s %s limit of %s %s%s.", tools, has, text.Count(s.Count, "call"), s.span(), of)
 }
 
-// ofPrincipal reports whether the limit counts over all sessions of a principal.
-func (s *Limit) ofPrincipal() bool { return s.Per == nil && (s.Over == User || s.PerUser) }
+// countsPerPrincipal reports whether the limit counts over all sessions of a principal.
+func (s *Limit) countsPerPrincipal() bool { return s.Per == nil && (s.Over == User || s.PerUser) }
 
 // window returns the limit's time span, or 0 if the limit has no time span.
 func (s *Limit) window() time.Duration {

@@ -27,7 +27,7 @@ func (p *parser) example(at token) Statement {
 	}
 	value := p.value(e.Field == "")
 	e.Value, e.line, e.value = value.text, p.line, value
-	e.Not = p.optional("not")
+	e.Not = p.acceptKeyword("not")
 	p.keyword("as", exampleForm)
 	e.As = p.name("the name that the maps define is missing", exampleForm)
 	p.end()

@@ -17,9 +17,9 @@ type side struct {
 // clause, it returns nil.
 func (p keyParser) key(of side) []KeyField {
 	switch {
-	case p.optional("with"):
+	case p.acceptKeyword("with"):
 		p.keyword("same", sameForm)
-	case p.optional("for"):
+	case p.acceptKeyword("for"):
 		p.keyword("each", eachForm)
 		of = side{}
 	default:
@@ -47,7 +47,7 @@ func (p keyParser) keyField(of side) KeyField {
 	if p.atComma() {
 		return p.checkKeyField(k, of)
 	}
-	if at := p.line.peek(); p.optional("as") {
+	if at := p.line.peek(); p.acceptKeyword("as") {
 		if !of.other {
 			p.line.fail(BadKey, at, "write: for each path", `"as" names the field of another call, but this rule has no other call`)
 		}

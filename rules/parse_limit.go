@@ -15,18 +15,18 @@ func (p ruleParser) limit(r Rule) Statement {
 	p.keyword("to", limitForm)
 	l.Count = p.count(limitForm)
 	switch at := p.line.peek(); {
-	case p.optional("of"):
+	case p.acceptKeyword("of"):
 		f := keyParser(p).field(sumForm)
 		if l.Of = &f; f.Result {
 			p.line.fail(BadField, f.at, sumForm, "a call has no result before it is made")
 		}
 		p.sumHint()
 		p.keyword("per", sumForm)
-		p.spanOnly(l)
-	case p.optional("at"):
+		p.parseSumSpan(l)
+	case p.acceptKeyword("at"):
 		l.Over = AtOnce
 		p.keyword("once", atOnceForm)
-	case p.optional("in"):
+	case p.acceptKeyword("in"):
 		l.Over = InARow
 		p.keyword("a", inARowForm)
 		p.keyword("row", inARowForm)
@@ -124,8 +124,8 @@ func (p ruleParser) parsePer(l *Limit) {
 	}
 }
 
-// spanOnly parses the span of a limit on a sum: a session, a user or a time span.
-func (p ruleParser) spanOnly(l *Limit) {
+// parseSumSpan parses the span of a limit on a sum: a session, a user or a time span.
+func (p ruleParser) parseSumSpan(l *Limit) {
 	t := p.line.next()
 	switch {
 	case t.kind == atEnd:
@@ -143,17 +143,17 @@ func (p ruleParser) span(l *Limit, t token) bool {
 		p.wrongCase(t, spans[over].word)
 	case ok && t.isWord(spans[over].word):
 		l.Over = over
-		p.perUser(l)
+		p.parsePerUser(l)
 		return true
 	}
 	return false
 }
 
-// perUser parses a second "per" and its span, as in "per user per day", if they follow the first
-// span.
-func (p ruleParser) perUser(l *Limit) {
+// parsePerUser parses a second "per" and its span, as in "per user per day", if they follow the
+// first span.
+func (p ruleParser) parsePerUser(l *Limit) {
 	at := p.line.peek()
-	if !p.optional("per") {
+	if !p.acceptKeyword("per") {
 		return
 	}
 	t := p.line.next()

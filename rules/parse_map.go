@@ -96,7 +96,7 @@ func (p *parser) targetTool(form string) (token, int) {
 		p.line.fail(Missing, token{off: p.line.contentEnd(start)}, form, "the tool and its field are missing")
 		return token{}, 0
 	case p.line.text[start] == '"':
-		t := p.line.quoted(start)
+		t := p.line.readQuoted(start)
 		return t, t.end
 	}
 	end := p.line.wordEnd(start)

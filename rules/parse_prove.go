@@ -44,10 +44,10 @@ func (p claimParser) read() {
 	case t.isWord("never"):
 		p.parseNever()
 	case t.isWord("at-most"):
-		p.atMost()
+		p.parseAtMost()
 	case t.isWord("only"):
 		claim.Claim, claim.Tools = Only, p.claimNames("the list of calls is missing", onlyForm)
-		claim.Approval = p.withoutApproval(onlyForm)
+		claim.Approval = p.parseWithoutApproval(onlyForm)
 		p.end("without")
 	case t.isWord("narrower-than"):
 		claim.Claim, claim.File = NarrowerThan, p.name("the file is missing", narrowerForm)
@@ -78,7 +78,7 @@ func (p claimParser) simpleClaim(t token) {
 			p.end()
 			return
 		}
-		if claim.OwnBudget = p.optional("but"); claim.OwnBudget {
+		if claim.OwnBudget = p.acceptKeyword("but"); claim.OwnBudget {
 			for _, word := range []string{"for", "its", "own", "budget"} {
 				p.keyword(word, ownForm)
 			}
@@ -125,7 +125,7 @@ func (p claimParser) parseNever() {
 	case t.kind == atEnd:
 		claim.Claim = Never
 	case t.isWord("without"):
-		claim.Claim, claim.Approval = NeverWithoutApproval, p.withoutApproval(withoutForm)
+		claim.Claim, claim.Approval = NeverWithoutApproval, p.parseWithoutApproval(withoutForm)
 		p.end("via")
 	case t.isWord("before"):
 		p.line.off = t.end
@@ -135,7 +135,7 @@ func (p claimParser) parseNever() {
 		}
 		claim.Others = p.claimNames("the call that comes first is missing", proveForm)
 		later := []string{"once", "with"}
-		if claim.Once = p.optional("once"); claim.Once {
+		if claim.Once = p.acceptKeyword("once"); claim.Once {
 			later = later[1:]
 		}
 		claim.Key = keyParser{p.parser}.key(side{other: true, first: true, result: true})
@@ -163,12 +163,12 @@ func (p claimParser) parseNever() {
 func (p claimParser) parseAfter() {
 	claim := p.claim
 	claim.Claim, claim.Others = NeverAfter, p.claimNames("the call that comes first is missing", proveAfterForm)
-	claim.Approval = p.withoutApproval(withoutForm)
+	claim.Approval = p.parseWithoutApproval(withoutForm)
 	earlier := []string{"without"}
 	if claim.Approval != nil {
 		earlier = []string{"via"}
 	}
-	if p.optional("until") {
+	if p.acceptKeyword("until") {
 		claim.Until, earlier = p.claimNames("the call that ends it is missing", proveAfterForm), nil
 	} else {
 		earlier = append(earlier, "until")
@@ -176,9 +176,9 @@ func (p claimParser) parseAfter() {
 	p.end(earlier...)
 }
 
-// withoutApproval parses an optional "without human-approval".
-func (p claimParser) withoutApproval(form string) *Approval {
-	if !p.optional("without") {
+// parseWithoutApproval parses an optional "without human-approval".
+func (p claimParser) parseWithoutApproval(form string) *Approval {
+	if !p.acceptKeyword("without") {
 		return nil
 	}
 	a := &Approval{Count: 1}
@@ -190,15 +190,15 @@ func (p claimParser) withoutApproval(form string) *Approval {
 	} else {
 		p.keyword("human-approval", form)
 	}
-	if p.optional("via") {
+	if p.acceptKeyword("via") {
 		a.Via = ruleParser{p.parser}.channel()
 	}
 	return a
 }
 
-// atMost parses the words after "at-most": a count, call names, and the span or the calls after
-// "per".
-func (p claimParser) atMost() {
+// parseAtMost parses the words after "at-most": a count, call names, and the span or the calls
+// after "per".
+func (p claimParser) parseAtMost() {
 	claim := p.claim
 	claim.Claim, claim.Count = AtMost, p.count(atMostForm)
 	claim.Tools = p.claimNames("the name that is counted is missing", atMostForm)
@@ -219,7 +219,7 @@ func (p claimParser) perClause() {
 		return
 	}
 	p.line.off = start
-	claim.Successful = p.optional("successful")
+	claim.Successful = p.acceptKeyword("successful")
 	claim.Others = p.claimNames("the session, or the call that restarts the count, is missing", atMostForm)
 }
 

@@ -18,10 +18,10 @@ func (p ruleParser) require(r Rule) Statement {
 	s.First, s.Or = p.parseRequired()
 	p.expectBefore()
 	s.Before = p.list("the call that waits is missing", "name", requireForm)
-	s.Once = p.optional("once")
-	if p.optional("since") {
+	s.Once = p.acceptKeyword("once")
+	if p.acceptKeyword("since") {
 		s.Since = p.list("the call that cancels the success is missing", "name", sinceForm)
-		s.Once = s.Once || p.optional("once")
+		s.Once = s.Once || p.acceptKeyword("once")
 	}
 	s.Key = keyParser(p).key(side{other: true, first: true, result: true})
 	s.Rule = p.ending(r, requireClauses, s.nextKeywords()...)
@@ -46,7 +46,7 @@ func (s *Require) nextKeywords() []string {
 // parseRequired parses the required calls: a list, or names separated by "or".
 func (p ruleParser) parseRequired() (names []Name, or bool) {
 	names = p.list("the required call is missing", "name", requireForm)
-	for at := p.line.peek(); p.optional("or"); at = p.line.peek() {
+	for at := p.line.peek(); p.acceptKeyword("or"); at = p.line.peek() {
 		if !or && len(names) > 1 || p.comma() {
 			p.line.fail(Unexpected, at, orForm, `a list uses commas or "or", not both`)
 		}
@@ -99,7 +99,7 @@ func (p ruleParser) approvals() *Approve {
 }
 
 func (p ruleParser) approve(a *Approve, r Rule) Statement {
-	if p.optional("via") {
+	if p.acceptKeyword("via") {
 		a.Via = p.channel()
 	}
 	p.keyword("before", approveForm)

@@ -27,11 +27,11 @@ func (p ruleParser) allow(at token) Statement {
 
 // parseAfter parses the calls that activate and deactivate a rule, if any.
 func (p ruleParser) parseAfter() (after, until []Name) {
-	if !p.optional("after") {
+	if !p.acceptKeyword("after") {
 		return nil, nil
 	}
 	after = p.list("the call that starts the rule is missing", "name", afterForm)
-	if p.optional("until") {
+	if p.acceptKeyword("until") {
 		until = p.list("the call that ends the rule is missing", "name", afterForm)
 	}
 	return after, until
@@ -49,7 +49,7 @@ func (p ruleParser) afterWords(after []Name) []string {
 // ending parses the end of a rule: its exemptions and the author's reason. form shows the rule's
 // clauses. The slice earlier contains the keywords that could have preceded the ending.
 func (p ruleParser) ending(r Rule, form string, earlier ...string) Rule {
-	if p.optional("unless") {
+	if p.acceptKeyword("unless") {
 		r.Unless = p.names("name", unlessForm)
 		earlier = nil
 	} else {
@@ -67,7 +67,7 @@ func (p ruleParser) ending(r Rule, form string, earlier ...string) Rule {
 // parseReason parses the author's reason in quotes, after "because". Without this keyword, it
 // returns "".
 func (p ruleParser) parseReason() string {
-	if !p.optional("because") {
+	if !p.acceptKeyword("because") {
 		return ""
 	}
 	t := p.quotedText("reason", becauseForm)

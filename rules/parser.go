@@ -111,7 +111,7 @@ func (p *parser) nameInList() token {
 func (p *parser) nameUpTo(stop func(start int) int) token {
 	start := p.line.skip(p.line.off)
 	if strings.HasPrefix(p.line.text[start:], `"`) {
-		t := p.line.quoted(start)
+		t := p.line.readQuoted(start)
 		p.line.off = t.end
 		if !strings.HasPrefix(p.line.text[t.end:], ",") {
 			return p.line.checkSeparated(t, "name")
@@ -155,8 +155,8 @@ func (p *parser) keyword(word, form string) {
 	}
 }
 
-// optional parses the given keyword if it comes next, and reports whether it does.
-func (p *parser) optional(word string) bool {
+// acceptKeyword parses the given keyword if it comes next, and reports whether it does.
+func (p *parser) acceptKeyword(word string) bool {
 	t := p.line.peek()
 	if t.isCase(word) {
 		p.wrongCase(t, word)

@@ -96,7 +96,7 @@ func (s *scanner) peek() token {
 	case start == len(s.text) || s.text[start] == '#':
 		return token{kind: atEnd, off: s.contentEnd(start), end: start}
 	case s.text[start] == '"':
-		return s.checkSeparated(s.quoted(start), "name")
+		return s.checkSeparated(s.readQuoted(start), "name")
 	default:
 		return s.bare(start, s.wordEnd(start))
 	}
@@ -143,8 +143,8 @@ func (s *scanner) bare(start, end int) token {
 	return t
 }
 
-// quoted reads a quoted name. The caller must check what follows it.
-func (s *scanner) quoted(start int) token {
+// readQuoted reads a quoted name. The caller must check the text after it.
+func (s *scanner) readQuoted(start int) token {
 	t := s.jsonString(start, "name")
 	if t.kind == quoted && t.text == "" {
 		s.fail(BadQuotes, t, "", "the quoted name is empty")
