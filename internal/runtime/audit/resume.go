@@ -17,7 +17,7 @@ func (l *logFile) open() (err error) {
 	if l.regular, err = inspect(l.file); err != nil || !l.regular {
 		return err
 	}
-	l.quick = quickfile.Of(l.file) // later files can use l.quick too, because they are in the same directory
+	l.quick = quickfile.Of(l.file) // l.quick also works for later files, because they are in the same directory
 	if l.head, err = openHead(l.path); err != nil {
 		return err
 	}
@@ -123,10 +123,9 @@ func (l *logFile) reconcile(used int) (rest []byte, end Place) {
 	return rest, end
 }
 
-// missingLines returns those of the lines that are missing from a log with the given end, and the
-// log's new end. If the log has other lines in their place, missingLines computes new hash links
-// for the returned lines. Invalid data after the last valid line is dropped; junk is the size of
-// that data.
+// missingLines returns the given lines that a log with the given end lacks, and the log's new end.
+// If the log has other lines in their place, missingLines computes new hash links for the returned
+// lines. Invalid data after the last valid line is dropped; junk is the size of that data.
 func missingLines(lines []byte, at Place) (rest []byte, end Place, junk int) {
 	var all []Line
 	from := 0

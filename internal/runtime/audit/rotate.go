@@ -23,7 +23,7 @@ import (
 // numbers of its first and last lines. The first line of the next file continues the chain and
 // names the previous file. No file is ever overwritten.
 type Rotation struct {
-	Size   int64       // maximum size of a file in bytes, or 0 for no limit
+	Size   int64 // size in bytes that triggers a rotation, or 0 for no limit
 	Keep   int         // number of full files to keep, or 0 to keep all
 	Failed func(error) // called with the reason if a full file cannot be renamed and keeps growing; may be nil
 }
@@ -146,7 +146,7 @@ func (l *logFile) archive(own os.FileInfo) error {
 	return nil
 }
 
-// archiveName returns an unused name to give to the closed file.
+// archiveName returns an unused name for the closed file.
 func (l *logFile) archiveName(own os.FileInfo) (string, error) {
 	ext := filepath.Ext(l.path)
 	stem := fmt.Sprintf("%s-%012d-%012d", strings.TrimSuffix(l.path, ext), cmp.Or(l.first, l.last.Seq), l.last.Seq)

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// maxHeads is the maximum number of other chains named in a start record, which records the start
-// of a process. These are the chains with the newest records; earlier start records name the
+// maxHeads is the maximum number of other chains that a start record (the record of a process's
+// start) names. These are the chains with the newest records; earlier start records name the
 // others.
 const maxHeads = 100
 

@@ -23,14 +23,14 @@ type session struct {
 	first    bool            // whether an admitted call has been replayed
 }
 
-// A history shows how reliable the replayed marking of some nets is.
+// A history shows whether the replayed markings of a set of nets are reliable.
 type history struct {
 	moved  time.Time      // when transitions of the nets last fired
-	missed map[int]string // reasons why nets could not be evaluated for some call, keyed by net
+	missed map[int]string // why a net could not be evaluated for some call, keyed by net
 	lost   string         // why the marking is unknown; empty if it is known
 }
 
-// A call is the replayed state of a call that was admitted when it was recorded.
+// A call is the replayed state of a recorded call that was admitted.
 type call struct {
 	number uint64 // call number in the replayed state
 	made   bool   // whether the replayed policy allowed the call too

@@ -12,7 +12,7 @@ import (
 
 // A State is the replayed marking of a session.
 type State struct {
-	Unknown map[string]string // nets whose markings are unknown, and why
+	Unknown map[string]string // reasons why markings are unknown, keyed by the name of the net
 
 	policy *gate.Policy
 	state  *gate.State

@@ -63,5 +63,5 @@ var (
 	errLong    = errors.New("it is too long for an audit record")
 )
 
-// maxLine is the maximum length in bytes of the lines that can be read. Valid lines are shorter.
+// maxLine is the maximum length in bytes of a line that can be read. Valid lines are shorter.
 const maxLine = 5 << 20

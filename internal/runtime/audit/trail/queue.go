@@ -52,8 +52,8 @@ func (q *verifyQueue) drain() {
 }
 
 // check verifies the lines of a block that follows the record at the given position. Lines without
-// a hash, written by earlier versions, are allowed only before the first line with a hash, which
-// need not be linked to them. If linked is true, a line with a hash has already been read.
+// a hash, written by earlier versions, are allowed only before the first line with a hash. That
+// line need not be linked to them. If linked is true, a line with a hash has already been read.
 func check(block []byte, before audit.Place, linked bool, head audit.Place) (r blockResult) {
 	r.block = block
 	buf := make([]byte, 0, 1<<10)
@@ -111,8 +111,8 @@ const (
 )
 
 // link computes the position of a line, and reports whether the line correctly follows the previous
-// record: it must have the next number, and a hash of its event and the previous hash. The buffer
-// is scratch space, which link returns for reuse.
+// record: it must have the next number, and its hash must be that of its event and the previous
+// hash. The buffer is scratch space, which link returns for reuse.
 func link(line []byte, before audit.Place, buf []byte) (audit.Place, []byte, bool) {
 	at := audit.Place{Seq: before.Seq + 1}
 	buf = append(buf[:0], before.Hash[:]...)
