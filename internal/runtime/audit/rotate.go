@@ -23,7 +23,7 @@ import (
 // numbers of its first and last lines. The first line of the next file continues the chain and
 // names the previous file. No file is ever overwritten.
 type Rotation struct {
-	Size   int64 // size in bytes that triggers a rotation, or 0 for no limit
+	Size   int64       // size in bytes that triggers a rotation, or 0 for no limit
 	Keep   int         // number of full files to keep, or 0 to keep all
 	Failed func(error) // called with the reason if a full file cannot be renamed and keeps growing; may be nil
 }

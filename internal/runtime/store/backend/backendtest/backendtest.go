@@ -24,12 +24,12 @@ func write(id backend.PartID, version int64, data string) *backend.Op {
 	return &backend.Op{Reserve: true, Time: start, Writes: []backend.Write{{ID: id, Version: version, Data: []byte(data)}}}
 }
 
-// sessionless is the number of the only event without a session.
-const sessionless = 8
+// sessionlessEvent is the number of the only event without a session.
+const sessionlessEvent = 8
 
 func event(n int) backend.Event {
 	e := backend.Event{Time: start.Add(time.Duration(n) * time.Second), Object: []byte(`{"n":` + strconv.Itoa(n) + `}`)}
-	if n != sessionless {
+	if n != sessionlessEvent {
 		e.Session = "s" + strconv.Itoa(n%2)
 	}
 	return e

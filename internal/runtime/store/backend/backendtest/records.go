@@ -21,7 +21,7 @@ func testRecords(t *testing.T, open func() backend.Backend) {
 		}
 		commit(t, by, nil, &backend.Op{Events: []backend.Event{event(i)}})
 	}
-	commit(t, a, nil, &backend.Op{Events: []backend.Event{event(sessionless)}})
+	commit(t, a, nil, &backend.Op{Events: []backend.Event{event(sessionlessEvent)}})
 	for _, c := range []struct {
 		query backend.Query
 		want  string
