@@ -77,8 +77,8 @@ func (p *FilePattern) matchesArg(at arg) Outcome {
 	return couldBe(p.glob, text, tail)
 }
 
-// matchesPath reports whether the pattern, a glob that contains a slash, can match a path of which
-// only the start and the end are known. An unknown part after the last slash counts as a file name.
+// matchesPath reports whether the pattern, a glob that contains a slash, can match a path that is
+// known except for its middle. An unknown part after the last slash counts as a file name.
 func (p *FilePattern) matchesPath(at arg) Outcome {
 	glob := strings.TrimPrefix(p.glob, "~/")
 	if _, after, ok := strings.Cut(at.tail, "/"); ok && matchesSuffix(glob, after) {

@@ -8,7 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A results value holds what has been found out about a script, such as its commands and doubts.
+// A results value holds the facts found out about a script, such as its commands and doubts.
 type results struct {
 	commands    []command
 	doubts      []doubt

@@ -52,8 +52,8 @@ func pendingRow(a operator.ApprovalInfo) []string {
 	return []string{a.ID, stateOf(a), FormatTimeLeft(a.Expires), text.Caller(a.Principal, a.Client, 30), rule}
 }
 
-// settledRow returns the table row for an approval that is no longer pending, without the column
-// that shows the call.
+// settledRow returns the table row for an approval that was answered or ended without an answer.
+// The row lacks the column that shows the call.
 func settledRow(a operator.ApprovalInfo) []string {
 	when := "-"
 	if !a.Answered.IsZero() {

@@ -195,8 +195,8 @@ func FormatApproval(a operator.ApprovalInfo) string {
 	return shown
 }
 
-// describeAnswer returns text that says who answered an approval, through which approval channel,
-// and why.
+// describeAnswer returns text that names the person who answered an approval, the approval channel,
+// and the reason.
 func describeAnswer(a operator.ApprovalInfo) string {
 	var by string
 	if a.Actor != "" {
