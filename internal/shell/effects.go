@@ -131,9 +131,9 @@ func mayBeOption(w *syntax.Word) bool {
 	return strings.Trim(known, nameLetters+"0123456789[]-") == "" && (strings.HasPrefix(known, "-v") || !isText(w.Parts)) || strings.HasPrefix(known, `\`)
 }
 
-// assignedIn returns the known values that the given statements assign to variables. It leaves out
+// assignedValues returns the known values that the given statements assign to variables. It leaves out
 // every variable that another of the statements may also change.
-func (v *variables) assignedIn(list []*syntax.Stmt) map[string]string {
+func (v *variables) assignedValues(list []*syntax.Stmt) map[string]string {
 	texts, changed := make(map[string]string), make(set)
 	for _, s := range list {
 		c := v.effectsOf(s)
@@ -181,7 +181,7 @@ func (v *variables) bindBranches(cmd syntax.Command) {
 	held, branches := make(map[string][]string), 0
 	for ; ok && c != nil; c = c.Else {
 		branches++
-		for name, text := range v.assignedIn(c.Then) {
+		for name, text := range v.assignedValues(c.Then) {
 			held[name] = append(held[name], text)
 		}
 		if c.Else == nil && c.ThenPos.IsValid() {

@@ -15,16 +15,16 @@ var sqlClients = setOf("sqlite3 duckdb psql mysql mariadb sftp")
 // sqlTells matches parts of SQL text and of client commands that can run a program or write a file.
 var sqlTells = regexp.MustCompile(`(?i)\\|\b(program|system|pager|shell|source)\b|\b(edit|writefile|load_extension|fts3_tokenizer)\s*\(|(?m:^\s*!)`)
 
-// dotCommand matches the start of a dot command of the sqlite3 shell. dotHarmless matches the dot
+// dotCommand matches the start of a dot command of the sqlite3 shell. harmlessDot matches the dot
 // commands that neither run a program nor write a file.
 var (
 	dotCommand  = regexp.MustCompile(`(?m)^\s*\.`)
-	dotHarmless = regexp.MustCompile(`(?m)^[ \t]*\.(schema|tables?|dump|index(es)?|databases|help|modes?|headers?|width|nullvalue|timer|stats|show|fullschema|explain|eqp|quit|exit|bail|changes|separator|timeout|version)( [\w %*,.'"-]*)?$`)
+	harmlessDot = regexp.MustCompile(`(?m)^[ \t]*\.(schema|tables?|dump|index(es)?|databases|help|modes?|headers?|width|nullvalue|timer|stats|show|fullschema|explain|eqp|quit|exit|bail|changes|separator|timeout|version)( [\w %*,.'"-]*)?$`)
 )
 
 // harmlessSQL reports whether the SQL text is certain not to run a program or write a file.
 func harmlessSQL(text string) bool {
-	return !sqlTells.MatchString(text) && !dotCommand.MatchString(dotHarmless.ReplaceAllString(text, ""))
+	return !sqlTells.MatchString(text) && !dotCommand.MatchString(harmlessDot.ReplaceAllString(text, ""))
 }
 
 // readClientArgs reads the statements in the arguments of sqlite3 and duckdb.
@@ -99,16 +99,16 @@ func readSed(args []arg) (p plan) {
 		}
 	}
 	for _, s := range scripts {
-		if s.kind != literal || !sedHarmless().MatchString(s.text) {
+		if s.kind != literal || !harmlessSed().MatchString(s.text) {
 			p.addDoubt(inText, "an unsupported sed script", args...)
 		}
 	}
 	return p
 }
 
-// sedHarmless matches sed scripts that only print, delete and substitute. The expression is large,
+// harmlessSed matches sed scripts that only print, delete and substitute. The expression is large,
 // so it is compiled on first use.
-var sedHarmless = sync.OnceValue(func() *regexp.Regexp {
+var harmlessSed = sync.OnceValue(func() *regexp.Regexp {
 	// part returns a regular expression that matches text up to and including the delimiter d. The
 	// text must not contain d in brackets, because versions of sed disagree about its meaning
 	// there.

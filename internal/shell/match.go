@@ -22,7 +22,7 @@ func (c *command) matches(p *Pattern) Outcome {
 	case !c.inert(p):
 		return NoMatch
 	}
-	best = best.and(p.findOperands(c, args))
+	best = best.and(p.hasOperands(c, args))
 	if table := subcommandsOf(p.name.text); table != nil && best != NoMatch && len(p.options) > 0 {
 		args = table.beside(args, p.options)
 	}
@@ -69,9 +69,9 @@ func (c *command) runsProgram(p *Pattern) (Outcome, []arg) {
 	return NoMatch, nil
 }
 
-// findOperands reports whether args contain the pattern's operands. If the program has subcommands,
+// hasOperands reports whether args contain the pattern's operands. If the program has subcommands,
 // the first operand must be the subcommand. The others must be in the same order as in the pattern.
-func (p *Pattern) findOperands(c *command, args []arg) Outcome {
+func (p *Pattern) hasOperands(c *command, args []arg) Outcome {
 	if len(p.operands) == 0 {
 		return Match
 	}
@@ -81,17 +81,17 @@ func (p *Pattern) findOperands(c *command, args []arg) Outcome {
 		if sub == nil {
 			return NoMatch
 		}
-		first := p.matchOperand(0, *sub)
+		first := p.matchesOperand(0, *sub)
 		if isEquivalent(p, *sub, rest) {
 			first = Match
 		}
 		switch {
 		case !sure && first == NoMatch:
-			return p.findInOrder(c, args, 0).and(Opaque) // the operand may be the value of an option
+			return p.hasInOrder(c, args, 0).and(Opaque) // the operand may be the value of an option
 		case first == NoMatch:
 			return NoMatch
 		case first == Opaque || !sure:
-			return p.findInOrder(c, rest, 1).and(Opaque)
+			return p.hasInOrder(c, rest, 1).and(Opaque)
 		}
 		args, at = rest, 1
 		if group := groups[p.name.text+" "+sub.text]; group != nil && len(p.operands) > 1 {
@@ -99,7 +99,7 @@ func (p *Pattern) findOperands(c *command, args []arg) Outcome {
 			if second == nil {
 				return NoMatch
 			}
-			switch found := p.matchOperand(1, *second); {
+			switch found := p.matchesOperand(1, *second); {
 			case sure && found == NoMatch:
 				return NoMatch
 			case sure && found == Match:
@@ -107,11 +107,11 @@ func (p *Pattern) findOperands(c *command, args []arg) Outcome {
 			}
 		}
 	}
-	return p.findInOrder(c, args, at)
+	return p.hasInOrder(c, args, at)
 }
 
-// matchOperand reports whether the argument a matches p.operands[n].
-func (p *Pattern) matchOperand(n int, a arg) Outcome {
+// matchesOperand reports whether the argument a matches p.operands[n].
+func (p *Pattern) matchesOperand(n int, a arg) Outcome {
 	w := &p.operands[n]
 	switch {
 	case a.kind == literal && (w.matches(a.text) || isAlias(p, a.text, n)):
@@ -122,14 +122,14 @@ func (p *Pattern) matchOperand(n int, a arg) Outcome {
 	return NoMatch
 }
 
-// findInOrder reports whether the pattern's operands, starting with the one at index first, occur in
+// hasInOrder reports whether the pattern's operands, starting with the one at index first, occur in
 // this order among args and the files that the command gets as input.
-func (p *Pattern) findInOrder(c *command, args []arg, first int) Outcome {
+func (p *Pattern) hasInOrder(c *command, args []arg, first int) Outcome {
 	sure, may := first, first // how many of the pattern's operands were certainly found, and how many may have been found
 	files := subcommandsOf(p.name.text) == nil
 	for _, list := range [...][]arg{args, c.inputs} {
 		for _, a := range list {
-			if sure < len(p.operands) && a.kind == literal && (p.matchOperand(sure, a) == Match || files && p.operands[sure].isFile(a.text)) {
+			if sure < len(p.operands) && a.kind == literal && (p.matchesOperand(sure, a) == Match || files && p.operands[sure].isFile(a.text)) {
 				sure++
 			}
 			may = p.advance(a, may, files)
@@ -157,7 +157,7 @@ func (p *Pattern) advance(a arg, n int, files bool) int {
 		for n < len(p.operands) && a.mayMatch(&p.operands[n]) {
 			n++
 		}
-	case p.matchOperand(n, a) != NoMatch || files && a.kind == literal && p.operands[n].isFile(a.text):
+	case p.matchesOperand(n, a) != NoMatch || files && a.kind == literal && p.operands[n].isFile(a.text):
 		n++
 	}
 	return n
@@ -225,7 +225,7 @@ func (p *Pattern) leads(args []arg) bool {
 		return false
 	}
 	for i := range p.operands {
-		if p.matchOperand(i, args[i]) != Match {
+		if p.matchesOperand(i, args[i]) != Match {
 			return false
 		}
 	}

@@ -30,7 +30,7 @@ func (r *Reading) Only(ps ...Pattern) (bool, Doubt) {
 			o.covered[i] = true
 			continue
 		}
-		carried, any := o.findMatch(c)
+		carried, any := o.matchesPattern(c)
 		o.covered[i] = any
 		labelled = labelled || carried
 		if !carried && !c.isInert() && !o.passes(i) {
@@ -64,9 +64,9 @@ func (o *onlyCheck) isCovered(d *doubt) bool {
 	return d.owner >= 0 && (o.covered[d.owner] || d.reach == mild) && d.reach != all
 }
 
-// findMatch reports whether the command certainly matches any of the patterns, and whether that
+// matchesPattern reports whether the command certainly matches any of the patterns, and whether that
 // pattern ends with *.
-func (o *onlyCheck) findMatch(c *command) (carried, any bool) {
+func (o *onlyCheck) matchesPattern(c *command) (carried, any bool) {
 	if c.outside || c.possible || c.mayBeSplit() {
 		return false, false
 	}

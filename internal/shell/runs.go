@@ -90,7 +90,7 @@ func (r *Reading) missingPart(p *Pattern) Doubt {
 	}
 	for i := range r.commands {
 		c := &r.commands[i]
-		if is, args := c.runsProgram(p); is == Match && !c.possible && p.upTo(begin).findOperands(c, args) == Match {
+		if is, args := c.runsProgram(p); is == Match && !c.possible && p.upTo(begin).hasOperands(c, args) == Match {
 			advice := "run `" + p.source + "`"
 			return Doubt{What: p.missingWord(c, args), Code: r.code(c.from, c.to), At: r.character(c.from), Advice: advice}
 		}
@@ -109,7 +109,7 @@ func (p *Pattern) upTo(operands int) *Pattern {
 // reports that the arguments differ.
 func (p *Pattern) missingWord(c *command, args []arg) string {
 	for n := 2; n <= len(p.operands); n++ {
-		if p.upTo(n).findOperands(c, args) != Match {
+		if p.upTo(n).hasOperands(c, args) != Match {
 			return "it has no `" + p.operands[n-1].text + "`"
 		}
 	}

@@ -275,7 +275,7 @@ func (k *optionTable) shortens(name string) bool {
 func (p *Pattern) others(operands []arg, lead int) (rest []arg) {
 	next := min(lead, len(p.operands))
 	for _, a := range operands {
-		if next < len(p.operands) && p.matchOperand(next, a) == Match {
+		if next < len(p.operands) && p.matchesOperand(next, a) == Match {
 			next++
 			continue
 		}

@@ -162,7 +162,7 @@ func (s *Source) logOnce(err error) {
 
 // storeChanged reports whether the grant in the store has changed since this source last read it.
 func (s *Source) storeChanged() bool {
-	changed := s.store.changed(s.server.key())
+	changed := s.store.changeTime(s.server.key())
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return !changed.Equal(s.storeTime)
@@ -170,7 +170,7 @@ func (s *Source) storeChanged() bool {
 
 // load reads the grant from the store. It needs no file lock, because writes are atomic.
 func (s *Source) load() (*Grant, error) {
-	changed := s.store.changed(s.server.key())
+	changed := s.store.changeTime(s.server.key())
 	g, err := s.store.load(s.server.key())
 	s.mu.Lock()
 	s.storeTime = changed
@@ -257,7 +257,7 @@ func (s *Source) save(g *Grant) {
 	if _, err := s.store.save(key, g); err != nil {
 		s.log.Error("the next start will require a login", "error", err)
 	}
-	changed := s.store.changed(key)
+	changed := s.store.changeTime(key)
 	s.mu.Lock()
 	s.storeTime = changed
 	s.mu.Unlock()
@@ -271,7 +271,7 @@ func (s *Source) renew(ctx context.Context, refused string, c challenge) (*Grant
 	if s.server.Grant == ClientCredentials {
 		return s.renewCredentials(ctx, c)
 	}
-	if s.store.changed(s.server.key()).IsZero() {
+	if s.store.changeTime(s.server.key()).IsZero() {
 		return nil, s.loginError("nobody is logged in")
 	}
 	return s.withLock(ctx, func(kept *Grant) (*Grant, error) {

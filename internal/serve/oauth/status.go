@@ -60,7 +60,7 @@ func statusOf(g *Grant, where string, now time.Time) Status {
 // It returns false if there were no tokens. If it returns true and an error, the tokens were
 // deleted but not revoked.
 func Logout(ctx context.Context, s Server, store *Store) (was bool, err error) {
-	if store.changed(s.key()).IsZero() {
+	if store.changeTime(s.key()).IsZero() {
 		return false, nil
 	}
 	unlock, err := store.lock(ctx, s.key())

@@ -44,9 +44,9 @@ func NewStore(dir, kind string) *Store {
 func (s *Store) path(key string) string     { return filepath.Join(s.dir, key+".json") }
 func (s *Store) lockPath(key string) string { return filepath.Join(s.dir, key+".lock") }
 
-// changed returns the time when the grant last changed. If the result is zero, no grant has ever
+// changeTime returns the time when the grant last changed. If the result is zero, no grant has ever
 // been stored, so callers need not access the keyring.
-func (s *Store) changed(key string) time.Time {
+func (s *Store) changeTime(key string) time.Time {
 	info, err := os.Stat(s.lockPath(key))
 	if err != nil {
 		return time.Time{}
@@ -75,7 +75,7 @@ func (s *Store) load(key string) (*Grant, error) {
 // find returns the grant, or nil if it does not exist, along with the place where the grant is
 // stored.
 func (s *Store) find(key string) (g *Grant, where string, err error) {
-	if s.changed(key).IsZero() {
+	if s.changeTime(key).IsZero() {
 		return nil, "", nil
 	}
 	data, where, err := s.read(key)

@@ -49,10 +49,10 @@ func TestStoreInFile(t *testing.T) {
 	if where := saved(t, s, grantOf("one")); where != File {
 		t.Errorf("kept in %s", where)
 	}
-	before := s.changed("notes")
+	before := s.changeTime("notes")
 	saved(t, s, grantOf("two"))
 	loaded(t, s, grantOf("two"))
-	if !s.changed("notes").After(before) {
+	if !s.changeTime("notes").After(before) {
 		t.Error("others would not notice the change")
 	}
 	path := s.path("notes")

@@ -33,7 +33,7 @@ func Enforce(ctx context.Context, cfg *config.Config, o Options) error {
 			_, _ = fmt.Fprintf(o.Out, "Still in shadow mode because of its own setting: %s\n", left)
 		}
 	}()
-	if e.enforced() {
+	if e.isEnforced() {
 		_, err := fmt.Fprintf(o.Out, "%s is not in shadow mode: its policy is enforced.\n", cfg.File)
 		return err
 	}
