@@ -278,7 +278,7 @@ func hookGate(p *Proxy, ask pipeline.Approval) *hook.Gate {
 		Tools: func() []gate.Call { return p.pool.Catalogue.Load().Calls },
 		Hold:  ask.Hold,
 		Asked: func(r *approval.Request, agent string) { p.pipeline.TellOperators(r, agent) },
-		Texts: hook.Texts{Parked: asking.Parked, NoConsent: asking.NoConsent},
+		Texts: hook.Texts{Parked: asking.ParkedText, NoConsent: asking.NoConsentText},
 	})
 }
 

@@ -105,7 +105,7 @@ func (p *Pins) unacceptedTools() []*pool.Tool {
 }
 
 func (p *Pins) describe(t *pool.Tool) operator.ToolChange {
-	now := t.DefinitionSent()
+	now := t.SentDefinition()
 	c := operator.ToolChange{
 		Canonical: t.Canonical, Exposed: t.Exposed, Upstream: now.Server, Quarantined: p.guard.Enforce,
 		Why: t.Unaccepted, Hash: now.Hash(), Differences: []operator.Difference{},
@@ -130,7 +130,7 @@ func (p *Pins) Accept(canonical, hash string, a operator.Actor) error {
 	if at < 0 {
 		return fmt.Errorf("tool %q has no change to accept", canonical)
 	}
-	now := changed[at].DefinitionSent()
+	now := changed[at].SentDefinition()
 	if now.Hash() != hash {
 		return fmt.Errorf("the definition of %s has changed since it was shown, so it was not accepted; look at it again", canonical)
 	}

@@ -51,8 +51,8 @@ func Page(message, url, id string) []byte {
 	return params.Bytes()
 }
 
-// Completed returns the notification that an elicitation in URL mode is complete.
-func Completed(id string) []byte {
+// CompletedNotification returns the notification that an elicitation in URL mode is complete.
+func CompletedNotification(id string) []byte {
 	return wire.AppendNotification(nil, spec.ElicitationComplete, rawjson.Object{}.String("elicitationId", id).Bytes())
 }
 
@@ -87,21 +87,21 @@ func Read(result []byte) Reply {
 	return Reply{}
 }
 
-// Parked returns the result for a call that has waited the maximum time for a person's answer. The
+// ParkedText returns the result for a call that has waited the maximum time for a person's answer. The
 // person can still answer, and the client gets that answer by repeating the call. The text does not
 // explain how to answer, because the model that reads it could answer the request with a shell
 // command.
-func Parked(id string) string {
+func ParkedText(id string) string {
 	return fmt.Sprintf("A person has been asked (approval %s) and has not answered yet. Call the same tool again with the same arguments later.", id)
 }
 
-// NoConsent returns the text of the result for a call that was not approved. The text gives the
+// NoConsentText returns the text of the result for a call that was not approved. The text gives the
 // reason; gone means that the client has stopped waiting, and ending means that the proxy is
 // shutting down.
-func NoConsent(tool string, r *approval.Request, said approval.Answer, gone, ending bool, now time.Time) string {
+func NoConsentText(tool string, r *approval.Request, said approval.Answer, gone, ending bool, now time.Time) string {
 	switch {
 	case said.State == approval.Denied:
-		return denied(tool, said, now)
+		return denialText(tool, said, now)
 	case said.State == approval.Expired:
 		return fmt.Sprintf("%s requires human approval, but no one answered in time.", tool)
 	case gone:
@@ -117,10 +117,10 @@ func NoConsent(tool string, r *approval.Request, said approval.Answer, gone, end
 	}
 }
 
-// denied returns the text of the result for a denied call, which tells the reason and how long ago
+// denialText returns the text of the result for a denied call, which tells the reason and how long ago
 // the call was denied. It does not claim that a person denied the call if the client might have
 // declined without asking its user.
-func denied(tool string, said approval.Answer, now time.Time) string {
+func denialText(tool string, said approval.Answer, now time.Time) string {
 	why := "A person denied " + tool
 	if said.Channel == approval.Elicit && said.Reason == "" {
 		why = tool + " was not approved"
@@ -162,8 +162,8 @@ func HowToAnswer(r *approval.Request, verb string) string {
 	return "at the client"
 }
 
-// Answered returns a log line that tells operators that an approval was answered.
-func Answered(r approval.Record, approve bool, channel, actor string) string {
+// AnsweredLogLine returns a log line that tells operators that an approval was answered.
+func AnsweredLogLine(r approval.Record, approve bool, channel, actor string) string {
 	verb := "denied"
 	switch {
 	case approve && r.Request.Needs > 1:

@@ -34,7 +34,7 @@ func TestMessages(t *testing.T) {
 	for message, want := range map[string]string{
 		string(Page(text, "http://x/?a=b&c", "")):     `{"mode":"url","message":"a \"b\" \n\u2028 \u003c/script\u003e","url":"http://x/?a=b\u0026c"}`,
 		string(Page("m", "u", "id")):                  `{"mode":"url","message":"m","url":"u","elicitationId":"id"}`,
-		string(Completed("id")):                       `{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"id"}}`,
+		string(CompletedNotification("id")):           `{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"id"}}`,
 		string(InputRequired(nil, "s")):               `{"resultType":"input_required","requestState":"s"}`,
 		string(InputRequired([]byte(`{"a":1}`), "s")): `{"resultType":"input_required","inputRequests":{"approval":{"method":"elicitation/create","params":{"a":1}}},"requestState":"s"}`,
 	} {
@@ -63,7 +63,7 @@ func TestDenied(t *testing.T) {
 	} {
 		now := time.Now()
 		said := approval.Answer{State: approval.Denied, Channel: approval.CLI, Reason: reason, At: now}
-		if got := NoConsent("push", &approval.Request{}, said, false, false, now); got != want {
+		if got := NoConsentText("push", &approval.Request{}, said, false, false, now); got != want {
 			t.Errorf("%q: %s", reason, got)
 		}
 	}

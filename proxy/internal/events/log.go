@@ -68,9 +68,9 @@ func (s *Logs) Close() {
 	}
 }
 
-// find returns the log of the stream named in the given event ID, and the number of that event. If
+// findLog returns the log of the stream named in the given event ID, and the number of that event. If
 // the stream is unknown, the log is nil.
-func (s *Logs) find(lastEventID string) (l *log, seen int) {
+func (s *Logs) findLog(lastEventID string) (l *log, seen int) {
 	name, seen := parseID(lastEventID)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,7 +88,7 @@ func (l *log) serve(w http.ResponseWriter, r *http.Request, seen int, stop <-cha
 	tick := time.NewTicker(KeepAlive)
 	defer tick.Stop()
 	for {
-		events, from, done, more := l.since(seen)
+		events, from, done, more := l.eventsSince(seen)
 		for i, event := range events {
 			seen = from + i
 			writeEventID(w, l.id(seen), [][]byte{event})
@@ -111,7 +111,7 @@ func (l *log) serve(w http.ResponseWriter, r *http.Request, seen int, stop <-cha
 // Resume serves a GET request with a Last-Event-ID header, until stop is closed. It returns false
 // if the stream is unknown.
 func (s *Logs) Resume(w http.ResponseWriter, r *http.Request, stop <-chan struct{}) bool {
-	l, seen := s.find(r.Header.Get("Last-Event-ID"))
+	l, seen := s.findLog(r.Header.Get("Last-Event-ID"))
 	if l == nil {
 		return false
 	}
@@ -199,10 +199,10 @@ func (l *log) empty() {
 	l.budget.uncount(l, l.size)
 }
 
-// since returns the events after the last one that the client has seen. It also returns the number
+// eventsSince returns the events after the last one that the client has seen. It also returns the number
 // of the first of these events, whether the stream is complete, and a channel that is closed when
 // the next event arrives.
-func (l *log) since(seen int) (events [][]byte, from int, done bool, more <-chan struct{}) {
+func (l *log) eventsSince(seen int) (events [][]byte, from int, done bool, more <-chan struct{}) {
 	l.budget.mu.Lock()
 	defer l.budget.mu.Unlock()
 	events = l.events
@@ -236,7 +236,7 @@ func (b *Budget) count(l *log, n int) {
 		h.oldest().empty()
 	}
 	for b.total > budgetAll {
-		b.largest().oldest().empty()
+		b.largestHolding().oldest().empty()
 	}
 }
 
@@ -264,8 +264,8 @@ func (h *holding) oldest() *log {
 	return l
 }
 
-// largest returns the holding with the most bytes.
-func (b *Budget) largest() (most *holding) {
+// largestHolding returns the holding with the most bytes.
+func (b *Budget) largestHolding() (most *holding) {
 	for _, h := range b.held {
 		if most == nil || h.bytes > most.bytes || h.bytes == most.bytes && h.principal < most.principal {
 			most = h

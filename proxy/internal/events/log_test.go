@@ -21,27 +21,27 @@ func TestLogForgets(t *testing.T) {
 	for range 3 * maxEvents {
 		l.add(text(1), false)
 	}
-	events, from, done, _ := l.since(0)
+	events, from, done, _ := l.eventsSince(0)
 	if len(events) != maxEvents || from != 2*maxEvents+1 || done {
 		t.Errorf("%d events from %d", len(events), from)
 	}
 	id := l.add(text(maxStreamBytes-eventCost), true)
-	found, seen := logs.find(id)
+	found, seen := logs.findLog(id)
 	if found != l || seen != 3*maxEvents+1 {
 		t.Fatalf("%v, %d", found, seen)
 	}
-	events, from, done, _ = l.since(0)
+	events, from, done, _ = l.eventsSince(0)
 	if len(events) != 1 || from != seen || !done || len(events[0]) != maxStreamBytes-eventCost {
 		t.Errorf("%d events from %d", len(events), from)
 	}
 	for range maxStreams {
 		logs.open(nil)
 	}
-	if found, _ := logs.find(id); found != nil || len(logs.Budget.held) != 0 {
+	if found, _ := logs.findLog(id); found != nil || len(logs.Budget.held) != 0 {
 		t.Error("the oldest stream is still there")
 	}
 	for _, bad := range []string{"", "1", "1_", "1_x", "1_-1", "99_0"} {
-		if found, _ := logs.find(bad); found != nil {
+		if found, _ := logs.findLog(bad); found != nil {
 			t.Errorf("%q was found", bad)
 		}
 	}

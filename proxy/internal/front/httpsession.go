@@ -12,9 +12,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// retrySoon is the value of the Retry-After header while the database is unavailable. It must not
+// retryAfter is the value of the Retry-After header while the database is unavailable. It must not
 // be modified.
-var retrySoon = []string{"1"}
+var retryAfter = []string{"1"}
 
 // serveInSession serves a message in a revision that has sessions.
 func (h *handler) serveInSession(x *exchange, m wire.Message, meta wire.Meta) {
@@ -88,7 +88,7 @@ func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal s
 	if f.Sessions.Introduce(c) != nil {
 		f.Router.EndClient(c)
 		w.Header().Del(sessionHeader)
-		w.Header()["Retry-After"] = retrySoon
+		w.Header()["Retry-After"] = retryAfter
 		failure := wire.AppendError(nil, m.ID, wire.CodeInternal, "cannot store the session now: the state database is unavailable; try again later", nil)
 		if !s.Refuse(http.StatusServiceUnavailable, failure) {
 			s.Reply(failure)
@@ -115,7 +115,7 @@ func (h *handler) client(w http.ResponseWriter, r *http.Request, principal strin
 	} else if c == nil {
 		var err error
 		if c, err = h.front.Router.Restore(r.Context(), id, principal); err != nil {
-			w.Header()["Retry-After"] = retrySoon
+			w.Header()["Retry-After"] = retryAfter
 			http.Error(w, "cannot look up the session now: the state database is unavailable", http.StatusServiceUnavailable)
 			return nil
 		}

@@ -38,7 +38,7 @@ func (p *Pipeline) Resolve(person, id string, approve bool, channel, actor, reas
 		return err
 	}
 	found, _ := p.Approvals.Find(id)
-	p.Life.Log.Info(asking.Answered(found, approve, channel, actor), logkind.Approval, "reason", text.Escape(found.Answer.Reason))
+	p.Life.Log.Info(asking.AnsweredLogLine(found, approve, channel, actor), logkind.Approval, "reason", text.Escape(found.Answer.Reason))
 	if p.Approval.Answered != nil {
 		p.Approval.Answered(found)
 	}
@@ -246,7 +246,7 @@ func (e *elicitation) await() {
 		return
 	}
 	if e.channel == approval.URL && r.WasOpened() {
-		e.call.ownStream().notify(asking.Completed(e.id))
+		e.call.ownStream().notify(asking.CompletedNotification(e.id))
 	}
 }
 

@@ -75,7 +75,7 @@ func (q *askedCall) decideAgain(w *personWait) (a answer, done bool) {
 	case w.state != approval.Approved:
 		said := q.Approvals.Status(r)
 		said.State = w.state
-		return q.refuseDenied(asking.NoConsent(q.call.Tool.Exposed, r, said, !q.call.isWanted(), q.call.ctx.Err() != nil, q.Life.Now()), q.consent(r)), true
+		return q.refuseDenied(asking.NoConsentText(q.call.Tool.Exposed, r, said, !q.call.isWanted(), q.call.ctx.Err() != nil, q.Life.Now()), q.consent(r)), true
 	case q.toolChanged():
 		return q.refuseDenied(fmt.Sprintf("%s has changed since a person was asked about it. Call it again to ask again.", q.call.Tool.Exposed), nil), true
 	}
@@ -204,7 +204,7 @@ func (q *askedCall) endWait(w *personWait) {
 	case q.call.Peer.Rev.InputRequired && w.rounds < maxRounds:
 		w.parked = inputAnswer{state: q.Sealer.Seal(seal.Round{Approval: r.ID, Number: w.rounds + 1, Expires: r.Expires}, r.Key.Bytes())}
 	default:
-		w.parked = waitingRefusal(asking.Parked(r.ID), r)
+		w.parked = waitingRefusal(asking.ParkedText(r.ID), r)
 	}
 }
 

@@ -275,10 +275,10 @@ func (c *Call) otherParams() (members, meta []byte) {
 // client cannot read a refusal in the form of a tool result.
 func (c *Call) wantsTask() bool { return c.params.Task != nil && c.Method == spec.CallTool }
 
-// needsHiddenTask reports whether the call must be sent as a task although the client cannot
+// mustSendAsTask reports whether the call must be sent as a task although the client cannot
 // request one. This is the case if the client uses revision 2026-07-28, and the server uses
 // revision 2025-11-25 and runs the tool only as a task.
-func (c *Call) needsHiddenTask() bool {
+func (c *Call) mustSendAsTask() bool {
 	u := c.Tool.Upstream
 	return c.Method == spec.CallTool && c.Peer.Rev.TaskExtension && c.Tool.OnlyTask && !u.Rev().TaskExtension && tasks.MakesTasks(u)
 }

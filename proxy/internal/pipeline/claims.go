@@ -22,7 +22,7 @@ const (
 // the caller must call release.
 func (p *Pipeline) reserve(c *Call) answer {
 	why := c.takeSlot()
-	if why == "" && (c.wantsTask() || c.needsHiddenTask()) && !c.takeTaskSlot() {
+	if why == "" && (c.wantsTask() || c.mustSendAsTask()) && !c.takeTaskSlot() {
 		c.release(slot | taskSlot)
 		why = fmt.Sprintf("%d tasks are running in this session, or you have reached your share of %d in all; wait until one has ended", tasks.MaxTasks, tasks.MaxTasksAll)
 	}
@@ -41,7 +41,7 @@ func (p *Pipeline) reserve(c *Call) answer {
 // takeSlot reserves a slot among the calls in flight to the server (limits.inFlight). If the limit
 // has been reached, it returns an explanation; otherwise, it returns "".
 func (c *Call) takeSlot() (why string) {
-	u, several := c.Tool.Upstream.Shared(), c.pipeline.Sessions.SeveralPrincipals.Load()
+	u, several := c.Tool.Upstream.SharedConnection(), c.pipeline.Sessions.SeveralPrincipals.Load()
 	limit := u.Config.Limits.InFlight
 	if limit == 0 {
 		return ""
@@ -74,7 +74,7 @@ func (c *Call) release(of claim) {
 	}
 	held := c.claims.And(^of) & of
 	if held&slot != 0 {
-		c.Tool.Upstream.Shared().Calls.Give(c.Client.Principal, 1)
+		c.Tool.Upstream.SharedConnection().Calls.Give(c.Client.Principal, 1)
 	}
 	if held&taskSlot != 0 {
 		c.pipeline.Tasks.Release(c.Client.Session)

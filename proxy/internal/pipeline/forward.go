@@ -94,7 +94,7 @@ func (f *inflightCall) request(trace func() (parent, state string)) upstream.Req
 	} else {
 		r.Ask, r.Interrupted = f.onOwnRequest, f.onInterrupted
 		if !c.plain {
-			if hop.Task = c.params.Task; c.needsHiddenTask() {
+			if hop.Task = c.params.Task; c.mustSendAsTask() {
 				hop.Task = []byte(`{}`)
 			}
 			f.asTask = hop.Task != nil

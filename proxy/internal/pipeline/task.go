@@ -117,7 +117,7 @@ func (p *Pipeline) refuseTaskMode(c *Call) bool {
 	switch {
 	case c.Peer.Rev.TaskExtension && c.params.Task != nil:
 		c.answerError(wire.CodeInvalidParams, `A call of this revision cannot ask for a task: leave out "task".`)
-	case c.needsHiddenTask() && !c.Peer.TakesTasks():
+	case c.mustSendAsTask() && !c.Peer.TakesTasks():
 		text := fmt.Sprintf("Missing required client capability: %s can be called as a task only", c.Tool.Exposed)
 		c.end(func() {
 			c.Stream.Reply(wire.AppendError(nil, c.ID, spec.CodeMissingCapability, text, spec.MissingTasks()))

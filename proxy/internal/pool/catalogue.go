@@ -193,8 +193,8 @@ func (v *ToolView) ShowsSame(other *ToolView) bool {
 // Tool returns the tool with the given exposed name, or nil.
 func (v *ToolView) Tool(exposed string) *Tool { return v.tools[exposed] }
 
-// next returns a channel that is closed the next time a server lists its tools.
-func (c *Catalogue) next() <-chan struct{} {
+// nextListing returns a channel that is closed the next time a server lists its tools.
+func (c *Catalogue) nextListing() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.changed
@@ -272,7 +272,7 @@ func (c *Catalogue) toolsOf(u *Server, v *ToolView) (tools []*Tool) {
 // unaccepted definition, it adds a problem to the view v or, if quarantine is not enforced, a
 // warning.
 func (c *Catalogue) quarantines(t *Tool, v *ToolView) bool {
-	if t.Unaccepted = c.Pins.RejectionReason(t.DefinitionSent()); t.Unaccepted == "" {
+	if t.Unaccepted = c.Pins.RejectionReason(t.SentDefinition()); t.Unaccepted == "" {
 		return false
 	}
 	v.Changed = append(v.Changed, t)
@@ -362,8 +362,8 @@ func (t *Tool) WithheldReason() (kind, why string) {
 		t.Exposed, t.Upstream.Config.Name, t.Why)
 }
 
-// DefinitionSent returns the tool's definition as sent by the server.
-func (t *Tool) DefinitionSent() toolpin.Definition {
+// SentDefinition returns the tool's definition as sent by the server.
+func (t *Tool) SentDefinition() toolpin.Definition {
 	return toolpin.Read(t.Upstream.Config.Name, t.Name, t.Object)
 }
 

@@ -130,7 +130,7 @@ func (p *Pool) AwaitTool(ctx context.Context, exposed string) *Tool {
 		p.AwaitList(starting)
 	}()
 	for {
-		next := p.Catalogue.next()
+		next := p.Catalogue.nextListing()
 		if t := p.KnownTool(exposed); t != nil {
 			return t
 		}

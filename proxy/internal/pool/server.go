@@ -86,8 +86,8 @@ func (u *Server) MarkStarted() { u.once.Do(func() { close(u.started) }) }
 // Dedicated reports whether the connection serves only one session.
 func (u *Server) Dedicated() bool { return u.shared != nil }
 
-// Shared returns the shared connection to the same server, which may be u itself.
-func (u *Server) Shared() *Server {
+// SharedConnection returns the shared connection to the same server, which may be u itself.
+func (u *Server) SharedConnection() *Server {
 	if u.Dedicated() {
 		return u.shared
 	}

@@ -54,7 +54,7 @@ func (p *Relay) SetUpstreamLevel(ctx context.Context, u *pool.Server, restarted 
 	if restarted {
 		l.told = ""
 	}
-	most := p.mostVerbose(u)
+	most := p.mostVerboseLevel(u)
 	if u.Rev().LevelInMeta || !u.Has("logging") || most == "" || most == l.told {
 		return
 	}
@@ -63,9 +63,9 @@ func (p *Relay) SetUpstreamLevel(ctx context.Context, u *pool.Server, restarted 
 	wait.For(ctx, x.Done())
 }
 
-// mostVerbose returns the most verbose level among the clients of u. If no client has ever set a
+// mostVerboseLevel returns the most verbose level among the clients of u. If no client has ever set a
 // level, it returns "", and the server chooses the level.
-func (p *Relay) mostVerbose(u *pool.Server) string {
+func (p *Relay) mostVerboseLevel(u *pool.Server) string {
 	if !p.Sessions.LogLevelSet.Load() {
 		return ""
 	}

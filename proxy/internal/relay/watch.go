@@ -102,7 +102,7 @@ func (p *Relay) WatchedAt(u *pool.Server) []string {
 	}
 	var uris []string
 	for uri := range all {
-		if p.Resources.Owner(p.Pool.Servers, uri) == u.Shared() {
+		if p.Resources.Owner(p.Pool.Servers, uri) == u.SharedConnection() {
 			uris = append(uris, uri)
 		}
 	}

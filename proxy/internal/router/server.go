@@ -23,7 +23,7 @@ func (r *Router) ServerNotification(u *pool.Server, method string, params []byte
 	}
 	switch method {
 	case spec.ListChanged:
-		r.Pool.Relist(u.Shared(), true)
+		r.Pool.Relist(u.SharedConnection(), true)
 	case spec.PromptsListChanged, spec.ResourcesListChanged:
 		r.Relay.AnnounceSoon(method)
 	case spec.ResourceUpdated:
