@@ -87,9 +87,9 @@ func Read(result []byte) Reply {
 	return Reply{}
 }
 
-// ParkedText returns the result for a call that has waited the maximum time for a person's answer. The
-// person can still answer, and the client gets that answer by repeating the call. The text does not
-// explain how to answer, because the model that reads it could answer the request with a shell
+// ParkedText returns the result for a call that has waited the maximum time for a person's answer.
+// The person can still answer, and the client gets that answer by repeating the call. The text does
+// not explain how to answer, because the model that reads it could answer the request with a shell
 // command.
 func ParkedText(id string) string {
 	return fmt.Sprintf("A person has been asked (approval %s) and has not answered yet. Call the same tool again with the same arguments later.", id)
@@ -117,8 +117,8 @@ func NoConsentText(tool string, r *approval.Request, said approval.Answer, gone,
 	}
 }
 
-// denialText returns the text of the result for a denied call, which tells the reason and how long ago
-// the call was denied. It does not claim that a person denied the call if the client might have
+// denialText returns the text of the result for a denied call, which tells the reason and how long
+// ago the call was denied. It does not claim that a person denied the call if the client might have
 // declined without asking its user.
 func denialText(tool string, said approval.Answer, now time.Time) string {
 	why := "A person denied " + tool

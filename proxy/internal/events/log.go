@@ -68,8 +68,8 @@ func (s *Logs) Close() {
 	}
 }
 
-// findLog returns the log of the stream named in the given event ID, and the number of that event. If
-// the stream is unknown, the log is nil.
+// findLog returns the log of the stream named in the given event ID, and the number of that event.
+// If the stream is unknown, the log is nil.
 func (s *Logs) findLog(lastEventID string) (l *log, seen int) {
 	name, seen := parseID(lastEventID)
 	s.mu.Lock()
@@ -199,9 +199,9 @@ func (l *log) empty() {
 	l.budget.uncount(l, l.size)
 }
 
-// eventsSince returns the events after the last one that the client has seen. It also returns the number
-// of the first of these events, whether the stream is complete, and a channel that is closed when
-// the next event arrives.
+// eventsSince returns the events after the last one that the client has seen. It also returns the
+// number of the first of these events, whether the stream is complete, and a channel that is closed
+// when the next event arrives.
 func (l *log) eventsSince(seen int) (events [][]byte, from int, done bool, more <-chan struct{}) {
 	l.budget.mu.Lock()
 	defer l.budget.mu.Unlock()

@@ -50,9 +50,9 @@ func (h *handler) serveInSession(x *exchange, m wire.Message, meta wire.Meta) {
 	}
 }
 
-// belongsElsewhere reports whether a message concerns a request of another replica: it either
-// responds to a request that the other replica has sent to the client, or cancels a request that
-// the client has sent to the other replica.
+// belongsElsewhere reports whether a message concerns a request of another replica. Such a message
+// either responds to a request that the other replica has sent to the client, or cancels a request
+// that the client has sent to the other replica.
 func (h *handler) belongsElsewhere(c *session.Client, m wire.Message) bool {
 	switch {
 	case !h.front.Sessions.Shared():

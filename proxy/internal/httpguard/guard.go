@@ -165,9 +165,10 @@ func (g *Guard) End(w http.ResponseWriter, r *http.Request) {
 	_, _ = http.MaxBytesReader(w, io.NopCloser(strings.NewReader("x")), 0).Read(make([]byte, 1))
 }
 
-// Trusted reports whether a request that is not an MCP request can be trusted: it has a token on
-// the operator's list, or a program on this machine sent it. In the second case, its headers must
-// not indicate that it came from a browser page or through a reverse proxy.
+// Trusted reports whether a request that is not an MCP request can be trusted. This is the case if
+// the request has a token on the operator's list, or if a program on this machine sent it. In the
+// second case, its headers must not indicate that it came from a browser page or through a reverse
+// proxy.
 func (g *Guard) Trusted(r *http.Request) bool {
 	if token := bearer(r.Header["Authorization"]); token != "" && len(g.tokens) > 0 {
 		_, ok := g.tokens.principal(token)

@@ -63,10 +63,10 @@ func (l *Members) note(m *member) {
 	}
 }
 
-// isLeftOut reports whether a member must be left out because it contains the elements, describes a
-// single page, or limits how long the result may be cached (the proxy's result changes with the
-// markings). It ignores the case of letters, as some clients do. Variants of _meta are left out,
-// too.
+// isLeftOut reports whether a member must be left out. Such a member contains the elements,
+// describes a single page, or limits how long the result may be cached, although the proxy's result
+// changes with the markings. Like some clients, isLeftOut ignores the case of letters. Variants of
+// _meta, such as _Meta, are left out, too.
 func isLeftOut(key string) bool {
 	known := []string{"nextCursor", "resultType", "ttlMs", "cacheScope", "tools", "prompts", "resources", "resourceTemplates"}
 	return slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(key, k) }) ||

@@ -121,8 +121,8 @@ func (r *RelayedRequest) Notify(method string, params []byte) {
 	}
 }
 
-// CheckCapability reports whether the client can receive the server's request q, and refuses q if
-// not. A client that uses revision 2026-07-28 cannot receive q, because it handles input_required
+// CheckCapability reports whether the client can receive the server's request q. If not, it refuses
+// q. A client that uses revision 2026-07-28 cannot receive q, because it handles input_required
 // only for calls.
 func (r *RelayedRequest) CheckCapability(q *upstream.ServerRequest) bool {
 	if r.Peer.Rev.InputRequired {

@@ -17,7 +17,7 @@ import (
 )
 
 // URI, name and description of the proxy's own resource and prompt, which show the status of the
-// client's session. Upstream items with the same names are removed from lists, because only the
+// client's session. Upstream items with this URI or name are removed from lists, because only the
 // proxy can describe the gate's decisions.
 const (
 	StatusURI    = "petrigate://status"
