@@ -42,7 +42,7 @@ type fileStamp struct {
 	mtime time.Time
 }
 
-// content is the document in the file, which is encoded as JSON.
+// content is the JSON document in the file.
 type content struct {
 	Version int   `json:"version"`
 	Tools   []Pin `json:"tools"`

@@ -109,8 +109,8 @@ func addressOf(path string, query url.Values, more ...string) string {
 	return path + "?" + v.Encode()
 }
 
-// With returns the URL of this view with one field of the filter set to the given value.
-func (b *activityBody) With(name, value string) string {
+// FilterURL returns the URL of this page with one field of the filter set to the given value.
+func (b *activityBody) FilterURL(name, value string) string {
 	return addressOf("/activity", b.Filter.values(), name, value)
 }
 
@@ -245,8 +245,8 @@ func (r *row) Verdicts() []audit.NetVerdict {
 	return list.Filter(r.Nets, func(n audit.NetVerdict) bool { return r.Decision != "refuse" || n.Verdict == "blocked" })
 }
 
-// Took returns the duration of the call in words, such as "1.2 s".
-func (r *row) Took() string { return formatMillis(r.Millis) }
+// Duration returns the duration of the call in words, such as "1.2 s".
+func (r *row) Duration() string { return formatMillis(r.Millis) }
 
 func formatMillis(ms float64) string {
 	switch {
@@ -260,8 +260,8 @@ func formatMillis(ms float64) string {
 	return strconv.FormatFloat(ms, 'f', 1, 64) + " ms"
 }
 
-// Waited returns how long the call waited for a person's answer, or 0 if it did not wait.
-func (r *row) Waited() time.Duration {
+// WaitTime returns how long the call waited for a person's answer, or 0 if it did not wait.
+func (r *row) WaitTime() time.Duration {
 	if r.Approval == "" || r.Called.IsZero() {
 		return 0
 	}

@@ -23,7 +23,7 @@ type Options struct {
 	Drafts *draft.Evaluator // evaluates policy drafts; if nil, the policy page is not available
 	Feed   *audit.Feed      // new audit records; if nil, the console shows no calls
 	Past   trail.Source     // earlier audit records; nil if none are stored
-	Way    Way              // finds the calls that must succeed before a refused call is allowed; may be nil
+	Way    WayFinder        // finds the calls that must succeed before a refused call is allowed; may be nil
 	Log    *slog.Logger     // if nil, nothing is logged
 	Now    func() time.Time // if nil, time.Now is used
 }
@@ -54,9 +54,9 @@ func (c *Console) Code(p Person) string { return c.logins.newCode(p) }
 // ServeHTTP implements [http.Handler].
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) { c.handler.ServeHTTP(w, r) }
 
-// A Way finds the calls that must succeed before the proxy allows the given call. The proxy has
-// refused this call in the given state for the given reason.
-type Way func(s *gate.State, c gate.Call, r *gate.Refusal) WayOut
+// A WayFinder finds the calls that must succeed before the proxy allows the given call. The proxy
+// has refused this call in the given state for the given reason.
+type WayFinder func(s *gate.State, c gate.Call, r *gate.Refusal) WayOut
 
 // A WayOut is the shortest sequence of calls that would make the proxy allow a refused call.
 type WayOut struct {

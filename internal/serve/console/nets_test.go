@@ -115,7 +115,7 @@ func backupNet(name string) gate.Net {
 }
 
 // visitNets opens the console of a site that has a session s1.
-func visitNets(t *testing.T, way Way, nets ...gate.Net) (*browser, *Console) {
+func visitNets(t *testing.T, way WayFinder, nets ...gate.Net) (*browser, *Console) {
 	t.Helper()
 	policy, err := gate.NewPolicy(nets, gate.PolicyOptions{Labels: []*gate.Labels{{Maps: []gate.Map{
 		{Tool: "run", Field: "command", Match: func(string) bool { return false }, As: "delete", Source: "rm", Rule: gate.Position{File: "a.rules", Line: 7}},

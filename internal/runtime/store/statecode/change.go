@@ -86,7 +86,7 @@ var errMerge = errors.New("a state change is damaged")
 // Merge applies changes to a part of a state. The changes must have been written by
 // [Codec.AppendSessionChange] or [Codec.AppendSharedChange].
 func Merge(part []byte, changes [][]byte) ([]byte, error) {
-	m := merged{top: map[string][]byte{}, nets: map[string][]byte{}, calls: map[uint64][]byte{}}
+	m := mergedPart{top: map[string][]byte{}, nets: map[string][]byte{}, calls: map[uint64][]byte{}}
 	if !m.part(part) {
 		return nil, errMerge
 	}
@@ -98,8 +98,8 @@ func Merge(part []byte, changes [][]byte) ([]byte, error) {
 	return m.append(make([]byte, 0, len(part)+len(part)/4+256)), nil
 }
 
-// merged is a decoded part of a state, to merge changes into.
-type merged struct {
+// mergedPart is a decoded part of a state. Changes are merged into it.
+type mergedPart struct {
 	top   map[string][]byte
 	keys  []string // names of the unknown members in top
 	nets  map[string][]byte
@@ -109,7 +109,7 @@ type merged struct {
 
 // read adds to m the members of a part of a state, or of the changes to such a part. It passes the
 // value of the member "calls" to the callback. It returns false if the data is damaged.
-func (m *merged) read(data []byte, calls func(value []byte) bool) bool {
+func (m *mergedPart) read(data []byte, calls func(value []byte) bool) bool {
 	ok := true
 	whole := rawjson.Members(data, func(key, value []byte, _ int) bool {
 		switch string(key) {
@@ -125,7 +125,7 @@ func (m *merged) read(data []byte, calls func(value []byte) bool) bool {
 	return whole && ok
 }
 
-func (m *merged) part(data []byte) bool {
+func (m *mergedPart) part(data []byte) bool {
 	return m.read(data, func(calls []byte) bool {
 		return rawjson.Elements(calls, func(call []byte, _ int) bool {
 			number, _ := rawjson.Member(call, "number")
@@ -136,14 +136,14 @@ func (m *merged) part(data []byte) bool {
 	})
 }
 
-func (m *merged) set(key string, value []byte) {
+func (m *mergedPart) set(key string, value []byte) {
 	if _, known := m.top[key]; !known && !slices.Contains(order, key) {
 		m.keys = append(m.keys, key)
 	}
 	m.top[key] = value
 }
 
-func (m *merged) net(nets []byte) bool {
+func (m *mergedPart) net(nets []byte) bool {
 	return rawjson.Members(nets, func(key, value []byte, _ int) bool {
 		name := string(key)
 		if _, known := m.nets[name]; !known {
@@ -154,7 +154,7 @@ func (m *merged) net(nets []byte) bool {
 	})
 }
 
-func (m *merged) change(data []byte) bool {
+func (m *mergedPart) change(data []byte) bool {
 	return m.read(data, func(calls []byte) bool {
 		return rawjson.Members(calls, func(number, call []byte, _ int) bool {
 			n, err := strconv.ParseUint(string(number), 10, 64)
@@ -168,7 +168,7 @@ func (m *merged) change(data []byte) bool {
 	})
 }
 
-func (m *merged) append(dst []byte) []byte {
+func (m *mergedPart) append(dst []byte) []byte {
 	dst = append(dst, '{')
 	add := func(key string) {
 		value, ok := m.top[key]
