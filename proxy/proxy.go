@@ -114,8 +114,8 @@ func (p *Proxy) makeLedger() (admission.Ledger, admission.Switch) {
 const heartbeat = 5 * time.Second
 
 // keepState starts the background work on the database: watching it for changes, sending
-// heartbeats, removing old records, and ending calls whose clients have not returned to any
-// process.
+// heartbeats, removing old records, and settling expired calls whose clients have not returned to
+// any process.
 func (p *Proxy) keepState() {
 	if p.durable == nil {
 		return

@@ -123,7 +123,7 @@ const (
 	EndsItself     Code = "W022" // a rule that applies from one call to another begins and ends with the same call, or never ends
 	ManyBudgets    Code = "W023" // a limit counts each value separately, and the caller can vary the value
 	LikePath       Code = "W024" // an argument key looks like a path
-	OwnRefill      Code = "W025" // a call counted toward a limit for one value can replenish the limit for another value
+	OwnRefill      Code = "W025" // a call counted toward a limit for one value can refill the limit for another value
 	LikeExpression Code = "W026" // a name looks like an expression
 	IdleStar       Code = "W027" // a * between the words of a command has no effect
 	NoProof        Code = "W028" // rules restrict the call in an example, but its success does not count as evidence

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// numberedSpan parses a number with an optional unit, such as 10m. It returns the number and the
-// unit, which is empty if it is not attached to the number.
+// numberedSpan parses a number with an optional unit attached to it, such as 10 or 10m. Without a
+// unit, word is empty.
 func numberedSpan(text string) (n int, word string, ok bool) {
 	word = strings.TrimLeft(text, "0123456789")
 	n, err := strconv.Atoi(strings.TrimSuffix(text, word))
@@ -20,8 +20,8 @@ func numberedSpan(text string) (n int, word string, ok bool) {
 	return n, word, err == nil && (word == "" || known)
 }
 
-// spansHint returns a hint that replaces a limit over n spans, such as "per 10 minutes", with a
-// limit over one span of the given name.
+// spansHint returns a hint that suggests a limit over one span in place of a limit over n spans,
+// such as "per 10 minutes". The parameter word is the unit of n.
 func (p ruleParser) spansHint(l *Limit, n int, word string) string {
 	one := "use " + text.Join(TimeSpans(), "or")
 	write := func(count int, span string) string {

@@ -43,7 +43,7 @@ func (u *Upstream) supervise(ctx context.Context) {
 	}
 }
 
-// A supervisor holds the state that lasts from one attempt to connect to the next.
+// A supervisor holds the state that is kept between attempts to connect.
 type supervisor struct {
 	*Upstream
 	failures int  // number of consecutive failures
@@ -68,7 +68,7 @@ func (s *supervisor) connectOnce(ctx context.Context) {
 	started := time.Now()
 	stopListening := s.listen(ctx, c, agreed)
 	if h, ok := c.(*streamable.Conn); ok && agreed.Rev() == rev.Rev2025 {
-		h.AwaitStream(ctx) // otherwise, requests that the server sends before the stream is open might be lost
+		h.AwaitStream(ctx) // requests that the server sends before the stream is open might be lost
 	}
 	s.up(c, agreed)
 	select {
@@ -132,8 +132,8 @@ func (s *supervisor) pause(ctx context.Context) {
 	s.pauseUntil(ctx, func(within context.Context) { <-within.Done() })
 }
 
-// pauseUntil calls f and pauses until f returns. The context passed to f is done after a pause of
-// the usual length.
+// pauseUntil calls f and returns when f returns. The context passed to f is canceled after a pause
+// of the usual length.
 func (s *supervisor) pauseUntil(ctx context.Context, f func(context.Context)) {
 	d := min(conn.FirstPause<<min(s.failures, 10), conn.LastPause)
 	s.failures++

@@ -18,7 +18,7 @@ import (
 type Upstream struct {
 	host  *conn.Host
 	probe time.Duration // timeout for server/discover
-	meta  []byte        // _meta members of each request to a server that uses revision 2026-07-28; the last one still lacks its value
+	meta  []byte        // _meta members of each request to a server that uses revision 2026-07-28; the value of the last member is added for each request
 
 	watched atomic.Pointer[[]string] // URIs of the watched resources
 	rewatch wait.Signal              // sent when the field watched changes
