@@ -38,12 +38,12 @@ type committer struct {
 	unsent    unsentCalls
 }
 
-// unflushed holds the committed steps of a batch that still need a flush to disk.
-type unflushed []*queuedStep
+// unflushedSteps holds the committed steps of a batch that still need a flush to disk.
+type unflushedSteps []*queuedStep
 
 // flush flushes the batch to disk and ends its steps. It runs without the commit lock, so that the
 // next batch can be committed concurrently.
-func (all unflushed) flush() {
+func (all unflushedSteps) flush() {
 	if len(all) == 0 {
 		return
 	}
@@ -68,7 +68,7 @@ func (c *committer) commitNext(s *queuedStep) {
 	c.commitBatch(s).flush()
 }
 
-func (c *committer) commitBatch(s *queuedStep) unflushed {
+func (c *committer) commitBatch(s *queuedStep) unflushedSteps {
 	defer c.queue.unlockCommit()
 	if s.isDone() || s.unflushed.Load() {
 		return nil
@@ -91,7 +91,7 @@ func (c *committer) drain() {
 
 // commit commits the steps of a batch, except those that use a dropped row (see [row]), and returns
 // the steps that still need a flush. The caller must hold the commit lock.
-func (c *committer) commit(batch []*queuedStep) unflushed {
+func (c *committer) commit(batch []*queuedStep) unflushedSteps {
 	valid, lost := splitDropped(batch)
 	// Fail the lost steps only after the commit. Callers that then stage these steps again see the
 	// result of the commit.
@@ -181,7 +181,7 @@ func splitDropped(batch []*queuedStep) (valid, lost []*queuedStep) {
 // finishBatch ends each step with its result from the database, and returns the committed steps that
 // still need a flush. If the recorder cannot write the records, the admitted calls are not sent but
 // settled as failures.
-func (c *committer) finishBatch(steps []*queuedStep) (all unflushed) {
+func (c *committer) finishBatch(steps []*queuedStep) (all unflushedSteps) {
 	unwritten := c.copyRecords(steps)
 	for _, s := range steps {
 		c.clock.observe(&s.op)
@@ -270,8 +270,8 @@ func (c *committer) close() {
 	c.context.cancel()
 }
 
-// ready returns nil if commits are expected to work, or an error that explains why they are not.
-func (c *committer) ready() error {
+// checkReady returns nil if commits are expected to work, or an error that explains why they are not.
+func (c *committer) checkReady() error {
 	if c.lastFault.Load() != nil {
 		if err := c.database.Ready(context.Background()); err != nil {
 			return err

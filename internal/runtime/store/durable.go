@@ -115,7 +115,7 @@ func (d *Durable) Adopt(ctx context.Context, a admission.Adoption) ([]admission.
 func (d *Durable) Records() bool { return true }
 
 // Ready implements [admission.Ledger].
-func (d *Durable) Ready() error { return d.ready() }
+func (d *Durable) Ready() error { return d.checkReady() }
 
 // Append implements [admission.Ledger].
 func (d *Durable) Append(_ context.Context, events ...audit.Event) (admission.Commit, error) {

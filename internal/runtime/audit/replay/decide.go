@@ -122,8 +122,8 @@ func (r *Replay) compare(record *trail.Record, e *trail.Entry, s *session, v *ve
 		return
 	}
 	d := &Divergence{
-		Writer: record.Writer, Seq: record.Seq, Time: e.Time, Session: e.Session, Tool: e.Tool, Names: e.Names, Wrong: same, Was: asRecorded(e), Now: v.decision,
-		Recorded: text(e.Decision.Decision, e.Kind, e.Nets), Replayed: text(v.decision, string(v.kind), v.nets), Reason: v.reason,
+		Writer: record.Writer, Seq: record.Seq, Time: e.Time, Session: e.Session, Tool: e.Tool, Names: e.Names, Wrong: same, Was: recordedDecision(e), Now: v.decision,
+		Recorded: formatDecision(e.Decision.Decision, e.Kind, e.Nets), Replayed: formatDecision(v.decision, string(v.kind), v.nets), Reason: v.reason,
 	}
 	r.report.First = cmp.Or(r.report.First, d)
 	if r.differs != nil {
@@ -134,7 +134,7 @@ func (r *Replay) compare(record *trail.Record, e *trail.Entry, s *session, v *ve
 // agrees reports whether the decision is the same as the recorded one. If samePolicy is true, the
 // decision was recorded under the replayed policy, and all verdicts must be the same too.
 func (r *Replay) agrees(e *trail.Entry, v *verdict, samePolicy bool) bool {
-	was := asRecorded(e)
+	was := recordedDecision(e)
 	switch {
 	case e.Kind == string(gate.KindStateChanged):
 		return v.decision != "allow"
@@ -198,7 +198,7 @@ func (r *Replay) takenOut(s *session, i int) bool {
 // count counts a decision that differs from the record, under each of the rules responsible for the
 // difference.
 func (r *Replay) count(e *trail.Entry, v *verdict) {
-	c := RuleCount{Now: v.decision, Was: asRecorded(e)}
+	c := RuleCount{Now: v.decision, Was: recordedDecision(e)}
 	behind, verdicts := v.nets, "blocked asks"
 	if v.decision == "allow" || v.decision == "ask" && c.Was == "refuse" {
 		behind, verdicts = e.Nets, "blocked"

@@ -30,9 +30,9 @@ func madeByPolicy(e *trail.Entry) bool {
 	return decided && len(e.Names) > 0
 }
 
-// asRecorded returns the recorded decision. It returns "ask" if an approval was denied or not
+// recordedDecision returns the recorded decision. It returns "ask" if an approval was denied or not
 // answered.
-func asRecorded(e *trail.Entry) string {
+func recordedDecision(e *trail.Entry) string {
 	if e.Kind == string(gate.KindApproval) {
 		return "ask"
 	}
@@ -46,8 +46,8 @@ func (r *Replay) verdictLines(nets []audit.NetVerdict) []string {
 	return all
 }
 
-// text describes a decision, including the nets responsible.
-func text(decision, kind string, nets []audit.NetVerdict) string {
+// formatDecision describes a decision, including the nets responsible.
+func formatDecision(decision, kind string, nets []audit.NetVerdict) string {
 	if decision == "refuse" && kind != "" {
 		decision += " (" + kind + ")"
 	}

@@ -79,8 +79,8 @@ type chainVerifier struct {
 	named    map[audit.Head]string  // maps the end of a chain to another chain whose first record names this end
 }
 
-// fault adds a fault in the writer's chain to the report.
-func (v *chainVerifier) fault(writer string, seq uint64, what string) {
+// addFault adds a fault in the writer's chain to the report.
+func (v *chainVerifier) addFault(writer string, seq uint64, what string) {
 	v.report.Faults = append(v.report.Faults, Fault{Writer: writer, Seq: seq, What: what})
 }
 
@@ -98,15 +98,15 @@ func (v *chainVerifier) verify(ctx context.Context, writer string) error {
 		last = audit.Place{Seq: record.Seq, Hash: record.Hash}
 		switch {
 		case record.Seq != before.Seq+1:
-			v.fault(writer, before.Seq+1, fmt.Sprintf("record %d follows record %d: the records between them are missing", record.Seq, before.Seq))
+			v.addFault(writer, before.Seq+1, fmt.Sprintf("record %d follows record %d: the records between them are missing", record.Seq, before.Seq))
 			return nil
 		case audit.Link(before.Hash, record.Seq, record.Object) != record.Hash:
-			v.fault(writer, record.Seq, "the hash does not match the record and the one before it: one of them was changed")
+			v.addFault(writer, record.Seq, "the hash does not match the record and the one before it: one of them was changed")
 			return nil
 		}
 		s, what := checkColumns(&record)
 		if what != "" && !v.report.faulty(writer) {
-			v.fault(writer, record.Seq, what) // continue after this fault, because the hashes are valid
+			v.addFault(writer, record.Seq, what) // continue after this fault, because the hashes are valid
 		}
 		if what == "" {
 			v.report.Records++
@@ -130,7 +130,7 @@ func (v *chainVerifier) checkStart(writer string) {
 	if from.Seq == 0 || v.removals.onChain[writer] == from || v.report.faulty(writer) {
 		return
 	}
-	v.fault(writer, 1, fmt.Sprintf("records 1 to %d are missing: no record of their removal exists", from.Seq))
+	v.addFault(writer, 1, fmt.Sprintf("records 1 to %d are missing: no record of their removal exists", from.Seq))
 }
 
 // checkEnd verifies that the record at h exists. The first record of the writer by names h as the
@@ -140,15 +140,15 @@ func (v *chainVerifier) checkEnd(ctx context.Context, h audit.Head, by string) e
 	last, ok := v.ends[h.Writer]
 	switch {
 	case why != "":
-		v.fault(h.Writer, h.Seq, fmt.Sprintf("%s: the first record of chain %s names a different one", why, by))
+		v.addFault(h.Writer, h.Seq, fmt.Sprintf("%s: the first record of chain %s names a different one", why, by))
 		return nil
 	case may:
 		return nil
 	case !ok:
-		v.fault(h.Writer, 1, fmt.Sprintf("the chain is missing: the first record of chain %s names it, with %s", by, Records(h.Seq)))
+		v.addFault(h.Writer, 1, fmt.Sprintf("the chain is missing: the first record of chain %s names it, with %s", by, Records(h.Seq)))
 		return nil
 	case last.Seq < h.Seq:
-		v.fault(h.Writer, last.Seq+1, fmt.Sprintf("records %d to %d are missing at the end: the first record of chain %s names them", last.Seq+1, h.Seq, by))
+		v.addFault(h.Writer, last.Seq+1, fmt.Sprintf("records %d to %d are missing at the end: the first record of chain %s names them", last.Seq+1, h.Seq, by))
 		return nil
 	}
 	for record, err := range v.records(ctx, backend.Query{Writer: h.Writer, After: h.Seq - 1, Limit: 1}) {
@@ -156,7 +156,7 @@ func (v *chainVerifier) checkEnd(ctx context.Context, h audit.Head, by string) e
 			return err
 		}
 		if h != (audit.Place{Seq: record.Seq, Hash: record.Hash}).Head(h.Writer) {
-			v.fault(h.Writer, h.Seq, fmt.Sprintf("it differs from the record that the first record of chain %s names", by))
+			v.addFault(h.Writer, h.Seq, fmt.Sprintf("it differs from the record that the first record of chain %s names", by))
 		}
 	}
 	return nil
