@@ -30,7 +30,7 @@ func madeByPolicy(e *trail.Entry) bool {
 	return decided && len(e.Names) > 0
 }
 
-// recordedDecision returns the recorded decision. It returns "ask" if an approval was denied or not
+// recordedDecision returns the decision in the record, or "ask" if an approval was denied or not
 // answered.
 func recordedDecision(e *trail.Entry) string {
 	if e.Kind == string(gate.KindApproval) {
@@ -46,7 +46,7 @@ func (r *Replay) verdictLines(nets []audit.NetVerdict) []string {
 	return all
 }
 
-// formatDecision describes a decision, including the nets responsible.
+// formatDecision formats a decision, including the nets responsible.
 func formatDecision(decision, kind string, nets []audit.NetVerdict) string {
 	if decision == "refuse" && kind != "" {
 		decision += " (" + kind + ")"

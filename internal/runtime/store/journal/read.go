@@ -169,8 +169,8 @@ func (b *Backend) List(_ context.Context, scope backend.Scope, text string) iter
 	}
 }
 
-// listParts returns every [backend.Part] that has the given scope and whose data contains the text,
-// including the changes that the checkpoint lacks.
+// listParts returns every [backend.Part] that has the given scope and contains the text in its
+// data. It applies the changes in moved to the parts in the checkpoint.
 func listParts(r sqlite.Reading, scope backend.Scope, text string, moved []sqlite.Change) ([]backend.Part, error) {
 	all, err := r.Parts(scope, text)
 	if err != nil || len(moved) == 0 {

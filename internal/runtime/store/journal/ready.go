@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// spareSpace is the number of bytes that must be free in addition to those that could not be
-// written, so that the outcome of a call also fits.
+// spareSpace is the number of bytes that must be free beyond those that could not be written. It
+// leaves space for the outcome of a call.
 const spareSpace = 64 << 10
 
 // Ready implements [backend.Backend]. After a failure, it makes test writes to check whether the

@@ -312,8 +312,8 @@ func (r *replica) openPosition() error {
 	return nil
 }
 
-// reopen switches to another file that has taken over the log's name, such as a copy of the log,
-// provided that it has all steps that the image has read. It reports whether it has switched.
+// reopen switches to another file that has taken over the log's name, such as a copy of the log.
+// The file must have all steps that the image has read. reopen reports whether it has switched.
 func (r *replica) reopen() bool {
 	f, header, err := r.log.openSegment(r.log.name(), os.O_RDWR)
 	if err != nil {

@@ -141,8 +141,8 @@ func testStops(t *testing.T, open func() backend.Backend) {
 	}
 }
 
-// testClock verifies that an op that admits a call is refused if the op is much older than the
-// newest record, and that calls can still be settled then.
+// testClock verifies that an op that admits a call is refused if it is much older than the newest
+// record. Calls can still be settled then.
 func testClock(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	at := func(reserve bool, after time.Duration) *backend.Op {

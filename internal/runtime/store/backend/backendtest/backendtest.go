@@ -209,8 +209,8 @@ func testRead(t *testing.T, open func() backend.Backend) {
 	}
 }
 
-// testWhole verifies that an op is committed completely or not at all, with its parts, records and
-// approval.
+// testWhole verifies that an op is committed completely or not at all, including its parts, records
+// and approval.
 func testWhole(t *testing.T, open func() backend.Backend) {
 	b := open()
 	put(t, b, approval("q", "k", backend.Approved))
