@@ -25,7 +25,7 @@ func answer(s *proxytest.Site, id, channel string, approve bool) error {
 // onlyApproval returns the only pending approval.
 func onlyApproval(s *proxytest.Site) string {
 	s.T.Helper()
-	return s.Pending(1)[0].ID
+	return s.AwaitPending(1)[0].ID
 }
 
 // TestDecisionTwice: B017. A contradictory answer does not count: the message is rejected, the
@@ -106,7 +106,7 @@ func TestGuessedAnswersDoNotCount(t *testing.T) {
 		s := proxytest.Start(t, channels("elicit", "web", "cli"))
 		c, other := s.Connect(l, proxytest.CanElicit), s.Connect(l, proxytest.CanElicit)
 		q, theirs := c.Asks("deploy", `{"n":1}`), other.Asks("deploy", `{"n":2}`)
-		waiting := s.Pending(2)
+		waiting := s.AwaitPending(2)
 		guesses := []string{q.Call, `"` + q.Call + `"`, `"approval"`, `"pg-1"`, `"elicitation-1"`, "0", "1", "2", `null`, `""`}
 		for _, a := range waiting {
 			guesses = append(guesses, `"`+a.ID+`"`, `"`+strings.TrimPrefix(a.ID, "ap_")+`"`)
@@ -136,7 +136,7 @@ func TestGuessedAnswersDoNotCount(t *testing.T) {
 		c.Must("safe", `{}`)
 		other.Must("safe", `{}`)
 		s.Executed("deploy", 0)
-		for _, a := range s.Pending(2) {
+		for _, a := range s.AwaitPending(2) {
 			if err := answer(s, a.ID, "web", false); err != nil {
 				t.Error(err)
 			}
@@ -172,7 +172,7 @@ func TestAnswerAfterItsTime(t *testing.T) {
 		}
 		now.Move(-time.Hour)
 		if l.Modern {
-			c.Asked("deploy", `{}`, q.Send(proxytest.Approve)) // asks anew
+			c.AwaitQuestion("deploy", `{}`, q.Send(proxytest.Approve)) // asks anew
 		} else if r := q.Answer(proxytest.Approve); !r.IsError() || !strings.Contains(r.Text(), "no one answered in time") {
 			t.Errorf("%s", r.Raw)
 		}

@@ -17,7 +17,7 @@ import (
 func answeredForNothing(q proxytest.Question, answer string) {
 	q.Client.T.Helper()
 	if q.Client.Leg.Modern {
-		q.Client.Asked(q.Tool, q.Args, q.Send(answer))
+		q.Client.AwaitQuestion(q.Tool, q.Args, q.Send(answer))
 		return
 	}
 	if r := q.Answer(answer); !r.IsError() {
@@ -187,8 +187,8 @@ func TestConsentElsewhere(t *testing.T) {
 			t.Error("the consent counts at another upstream")
 		}
 		c.Request("prompts/get", `"name":"same","arguments":{}`)
-		if n := logs[0].Executed("") + logs[1].Executed(""); n != 0 || s.Received("prompts/get") != "" {
-			t.Errorf("%d were executed, and %s", n, s.Received("prompts/get"))
+		if n := logs[0].Executed("") + logs[1].Executed(""); n != 0 || s.LastReceived("prompts/get") != "" {
+			t.Errorf("%d were executed, and %s", n, s.LastReceived("prompts/get"))
 		}
 		c.Must("a_same", `{}`)
 
@@ -204,8 +204,8 @@ func TestConsentElsewhere(t *testing.T) {
 		if r := c.Request("prompts/get", `"name":"same","arguments":{}`+q.ReplyParams(proxytest.Approve)); proxytest.Member(r.Result, "messages") != "" {
 			t.Errorf("%s", r.Raw)
 		}
-		if n := logs[0].Executed("") + logs[1].Executed(""); n != 1 || s.Received("prompts/get") != "" {
-			t.Errorf("%d were executed, and %s", n, s.Received("prompts/get"))
+		if n := logs[0].Executed("") + logs[1].Executed(""); n != 1 || s.LastReceived("prompts/get") != "" {
+			t.Errorf("%d were executed, and %s", n, s.LastReceived("prompts/get"))
 		}
 	})
 }
@@ -216,7 +216,7 @@ func TestConsentOfAnother(t *testing.T) {
 	tokens := map[string]string{"ann": "token of ann", "bob": "token of bob"}
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 		connect := func(s *proxytest.Site, who, capabilities string) *proxytest.Client {
-			c := s.Unconnected(l)
+			c := s.UnconnectedClient(l)
 			c.Bearer, c.Capabilities = tokens[who], capabilities
 			if !l.Modern {
 				c.Initialize()

@@ -30,7 +30,7 @@ func newCrowd(s *proxytest.Site, now *proxytest.Clock) *crowd {
 	s.T.Helper()
 	w := &crowd{}
 	for i := range crowdSessions {
-		c := s.Unconnected(proxytest.Legs()[1])
+		c := s.UnconnectedClient(proxytest.Legs()[1])
 		c.Bearer = fmt.Sprint("token of ", i/4)
 		c.Initialize()
 		var ids []string
@@ -63,10 +63,10 @@ func TestThousandPending(t *testing.T) {
 	s.ServeWith(proxy.Access{Tokens: tokens})
 	w := newCrowd(s, now)
 	const all = crowdSessions * ofSession
-	s.Pending(all)
+	s.AwaitPending(all)
 	executed := 0
 	for _, l := range proxytest.Legs() {
-		c := s.Unconnected(l)
+		c := s.UnconnectedClient(l)
 		if c.Bearer = "token of me"; !l.Modern {
 			c.Initialize()
 		}
@@ -74,7 +74,7 @@ func TestThousandPending(t *testing.T) {
 		for range 3 {
 			c.Must("read", `{}`)
 		}
-		c.Blocked("danger")
+		c.CallBlocked("danger")
 		args := fmt.Sprintf(`{"leg":%q}`, l.Name)
 		id := c.Parks("deploy", args)
 		if err := answer(s, id, "web", true); err != nil {
@@ -84,7 +84,7 @@ func TestThousandPending(t *testing.T) {
 		executed++
 		s.Executed("deploy", executed)
 	}
-	s.Pending(all)
+	s.AwaitPending(all)
 	over := w.clients[0].Do("deploy", `{"n":-1}`)
 	if !over.IsError() || over.Decision("kind") != "approval" || over.Decision("decision") != "refuse" {
 		t.Errorf("one more than may wait: %s", over.Raw)
@@ -103,7 +103,7 @@ func TestThousandPending(t *testing.T) {
 			}
 		}
 	}
-	s.Pending(0)
+	s.AwaitPending(0)
 	s.Executed("deploy", executed)
 }
 
@@ -170,21 +170,21 @@ func TestOrderOfSuccesses(t *testing.T) {
 		}
 		begin(0)
 		begin(1)
-		c.Blocked("delete")
+		c.CallBlocked("delete")
 		done(1) // the second is faster
 		c.Must("delete", `{}`)
-		c.Blocked("delete")
+		c.CallBlocked("delete")
 		done(0) // it began before that delete, and does not count for a later one
-		c.Blocked("delete")
+		c.CallBlocked("delete")
 		begin(2)
 		begin(3)
 		begin(4)
-		c.Blocked("delete")
+		c.CallBlocked("delete")
 		for _, n := range []int{4, 3, 2} { // one of them is enough, and more do not add up
 			done(n)
 		}
 		c.Must("delete", `{}`)
-		c.Blocked("delete")
+		c.CallBlocked("delete")
 		s.Executed("delete", 2)
 		if n := s.OpenCalls(); n != 0 {
 			t.Errorf("%d calls are open", n)

@@ -89,7 +89,7 @@ func TestDeceptions(t *testing.T) {
 					continue // the same call, which was denied
 				}
 				args := fmt.Sprintf(`{"n":%d,%s:%s,"last":"rm -rf"}`, i, key, value)
-				q := c.Asked("deploy", args, c.CallWith("deploy", args, `"com.example/reason":`+value, `,"x-reason":`+value))
+				q := c.AwaitQuestion("deploy", args, c.CallWith("deploy", args, `"com.example/reason":`+value, `,"x-reason":`+value))
 				id := onlyApproval(s)
 				operator := s.Question(id)
 				shownSafely(t, "the client", q.Text())
@@ -255,7 +255,7 @@ func TestQuestionOfServer(t *testing.T) {
 					key = "request-1"
 				}
 				mixed := `,"inputResponses":{"approval":` + proxytest.Approve + `,"` + key + `x":` + proxytest.Approve + `},"requestState":`
-				c.Asked("deploy", `{}`, c.CallWith("deploy", `{}`, "", mixed+state))
+				c.AwaitQuestion("deploy", `{}`, c.CallWith("deploy", `{}`, "", mixed+state))
 				id = c.CallWith("curious", `{}`, "", `,"inputResponses":{"`+key+`":`+proxytest.Approve+`},"requestState":`+state)
 			} else {
 				theirs := c.AwaitRequest("elicitation/create")
@@ -269,7 +269,7 @@ func TestQuestionOfServer(t *testing.T) {
 			}
 			c.Must("safe", `{}`)
 			s.Executed("deploy", 0)
-			s.Pending(1)
+			s.AwaitPending(1)
 			if r := q.Answer(proxytest.Approve); r.Result == nil || r.IsError() {
 				t.Errorf("%s", r.Raw)
 			}

@@ -73,7 +73,7 @@ func TestNotificationsOfAnything(t *testing.T) {
 		c.Must("safe", `{}`)
 		c.Close()
 		for _, method := range []string{"prompts/get", "resources/read", "completion/complete", "resources/subscribe", "tasks/cancel", "vendor/do"} {
-			if s.Received(method) != "" {
+			if s.LastReceived(method) != "" {
 				t.Errorf("%s was relayed", method)
 			}
 		}
@@ -106,7 +106,7 @@ func TestBatchesOfOldRevisions(t *testing.T) {
 // connectIn returns a client of a revision with a handshake.
 func connectIn(s *proxytest.Site, l proxytest.Leg, version string) *proxytest.Client {
 	s.T.Helper()
-	c := s.Unconnected(l)
+	c := s.UnconnectedClient(l)
 	c.Version = version
 	c.Initialize()
 	return c
@@ -143,7 +143,7 @@ func TestNoFreshStart(t *testing.T) {
 // TestBeforeTheHandshake: A096. A call can be refused before the handshake.
 func TestBeforeTheHandshake(t *testing.T) {
 	s := proxytest.Start(t, proxytest.Setup{})
-	c := s.Unconnected(proxytest.Legs()[0])
+	c := s.UnconnectedClient(proxytest.Legs()[0])
 	c.List()
 	nothing(c, "danger", callOf(`"name":"danger"`))
 	nothing(c, "delete", callOf(`"name":"delete"`))
@@ -190,7 +190,7 @@ func TestNothingToSteerWith(t *testing.T) {
 			t.Errorf("%d tools are listed", len(list))
 		}
 		for _, name := range []string{"approve", "petrigate_approve", "petrigate.approve", "petrigate/approve", "approvals", "reset", "reload", "petrigate_reset", "petrigate-status", "petrigate://status", "status", "nets", "mode", "human-approval", "session"} {
-			c.Unknown(name)
+			c.CallUnknown(name)
 		}
 		for _, method := range []string{"petrigate/approve", "petrigate/reset", "approvals/resolve", "sessions/reset", "nets/disable", "logging/off", "policy/set", "shutdown", "exit", "rpc.discover", "$/cancelRequest"} {
 			nothing(c, method, `{"jsonrpc":"2.0","id":%ID%,"method":"`+method+`","params":{%META%"id":"ap_X","decision":"approve","name":"danger"}}`)
@@ -226,7 +226,7 @@ func TestStatusIsOurs(t *testing.T) {
 		if s.State() != before {
 			t.Error("the state moved")
 		}
-		if s.Received("resources/read")+s.Received("prompts/get") != "" {
+		if s.LastReceived("resources/read")+s.LastReceived("prompts/get") != "" {
 			t.Error("an upstream was asked")
 		}
 		for _, uri := range []string{"petrigate://status/", "petrigate://status?x", "PETRIGATE://status", "petrigate://approvals"} {
@@ -355,7 +355,7 @@ func TestGateSeesWhatIsForwarded(t *testing.T) {
 		if len(names) != 3 || !strings.HasPrefix(names[0], want[0]) || names[1] != want[1] || names[2] != want[2] {
 			t.Errorf("the gate saw %q", names)
 		}
-		if got := s.Received("resources/read"); !strings.Contains(got, `"uri":"a:\u0031"`) {
+		if got := s.LastReceived("resources/read"); !strings.Contains(got, `"uri":"a:\u0031"`) {
 			t.Errorf("%s", got)
 		}
 	})

@@ -45,7 +45,7 @@ func TestBorrowedNames(t *testing.T) {
 				}})
 				c := s.Connect(l, "")
 				c.Must(proxytest.ExposedName(t, s, tt.tool), tt.args)
-				c.Blocked(tt.locked)
+				c.CallBlocked(tt.locked)
 				if n := logs[0].Executed("delete") + logs[1].Executed("delete"); n != 0 {
 					t.Error("executed")
 				}
@@ -126,7 +126,7 @@ func TestNamesOfServersToCome(t *testing.T) {
 			c := s.Connect(l, "")
 			s.Eventually("y answers", func() bool { r := c.Do("y_ready", `{}`); return r.Result != nil && !r.IsError() })
 			c.Must(proxytest.ExposedName(t, s, tt.tool), tt.args)
-			c.Blocked("y_delete")
+			c.CallBlocked("y_delete")
 			c.Must("y_x_own", `{}`) // under the name that identifies the server
 			c.Must("y_own", `{}`)
 		})

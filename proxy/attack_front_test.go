@@ -203,7 +203,7 @@ func TestLogIsOneLineEach(t *testing.T) {
 		s.ClientName = evil
 		c := s.Connect(l, "")
 		c.Do("danger", fmt.Sprintf(`{"a":%q}`, "y"))
-		c.Unknown("danger\u202e\u200b")
+		c.CallUnknown("danger\u202e\u200b")
 		if !l.HTTP || !l.Modern { // a leg whose headers cannot contain it
 			c.Reply(c.Sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"frob\u000a\u001b[2J","params":{%META%"x":0}}`))
 		}
@@ -263,6 +263,6 @@ func TestManyTools(t *testing.T) {
 			t.Errorf("%s: %d tools", l.Name, n)
 		}
 		c.Must("tool_4999", `{}`)
-		c.Blocked("tool_4990")
+		c.CallBlocked("tool_4990")
 	}
 }

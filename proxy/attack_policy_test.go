@@ -26,7 +26,7 @@ func TestIdentity(t *testing.T) {
 		c := s.Connect(l, "")
 		c.Must("read", `{}`)
 		for _, name := range names {
-			c.Unknown(name)
+			c.CallUnknown(name)
 		}
 		for _, name := range []string{"danger\t", "danger\r", "danger\n", "\u0085danger"} {
 			if r := c.Do(name, `{}`); r.Code() != proxytest.CodeParams {
@@ -47,7 +47,7 @@ func TestPrefixedIdentity(t *testing.T) {
 		c := s.Connect(l, "")
 		c.Must("srv_read", `{}`)
 		for _, name := range []string{"danger", "read", "up.danger", "up.read", "srv_srv_danger", "srv__danger", "_danger", "srv/danger", "srv.danger", "srv:danger", "SRV_danger"} {
-			c.Unknown(name)
+			c.CallUnknown(name)
 		}
 		for _, name := range []string{"srv_danger", "srv_deploy", "srv_push"} {
 			c.Refuses(name, `{}`, "blocked")
@@ -63,14 +63,14 @@ func TestNotListed(t *testing.T) {
 		s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Tools: append(testserver.Attack(), hidden)}})
 		c := s.Connect(l, "")
 		c.Must("safe", `{}`)
-		c.Unknown("bad name")
+		c.CallUnknown("bad name")
 		if strings.Contains(string(c.List().Raw), "bad name") {
 			t.Error("a quarantined tool is listed")
 		}
 		c.AwaitSubscribed()
 		s.Upstream.RemoveTool("safe")
 		s.Eventually("safe is gone", func() bool { return !strings.Contains(string(c.List().Raw), `"safe"`) })
-		c.Unknown("safe")
+		c.CallUnknown("safe")
 	})
 }
 

@@ -25,7 +25,7 @@ func TestPromptsOfOtherSpellings(t *testing.T) {
 		if r := c.Request("prompts/get", `"name":"secret"`); r.Code() != proxytest.CodeRequest {
 			t.Errorf("%s", r.Raw)
 		}
-		if got := s.Received("prompts/get"); got != "" {
+		if got := s.LastReceived("prompts/get"); got != "" {
 			t.Errorf("relayed: %s", got)
 		}
 		for _, name := range []string{"open.one", "se cret"} {

@@ -168,7 +168,7 @@ func TestServerForgets(t *testing.T) {
 			t.Errorf("push was executed %d times", n)
 		}
 		s.Eventually("its tools are listed anew", func() bool { list := c.List().ToolsByName(); return list["v_fresh"] != "" && list["v_old"] == "" })
-		c.Unknown("v_old")
+		c.CallUnknown("v_old")
 		c.Must("v_fresh", `{}`)
 	})
 }

@@ -171,7 +171,7 @@ func repeats(t *testing.T, c *proxytest.Client, p *parrot, modern bool, all map[
 			}
 			proxytest.CompareText(t, method, string(r.Raw), answered(r.ID, "result", want))
 		}
-		heard := c.Received(method)
+		heard := c.LastReceived(method)
 		if !strings.HasSuffix(strings.TrimSpace(heard), params+`}}`) && !strings.Contains(heard, params+`,"_meta":`) {
 			t.Errorf("%s: the upstream got %.300s", method, heard)
 		}
@@ -194,7 +194,7 @@ func TestFidelityOfCalls(t *testing.T) {
 			args := `{"v":` + value + `,"_meta":{"progressToken":` + value + `},"n\u0061me":[ ],"arguments":{}}`
 			rest := ` "x": ` + value + ` , "name" : "hear","arguments": ` + args + ` ,"y":[ ] `
 			c.Reply(c.Sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"tools/call","params":{` + c.Meta(odd+`,"progressToken":"\u0074"`) + rest + `}}`))
-			heard := s.Received("tools/call")
+			heard := s.LastReceived("tools/call")
 			token := proxytest.Member([]byte(heard), "params", "_meta", "progressToken")
 			if token == "" || strings.Contains(token, "t") {
 				t.Fatalf("%s", heard)

@@ -229,14 +229,14 @@ func TestTwoUpstreams(t *testing.T) {
 			if list[name] != "" {
 				t.Errorf("%s is listed", name)
 			}
-			c.Unknown(name)
+			c.CallUnknown(name)
 		}
 		if left := strings.Join(s.Proxy.Status().LeftOut, "\n"); strings.Count(left, "x_a_b") < 2 {
 			t.Errorf("nobody is told of the collision: %s", left)
 		}
-		c.Blocked("x_same")
-		c.Blocked("x_a_same") // a bare name restricts every upstream
-		c.Blocked("x_delete")
+		c.CallBlocked("x_same")
+		c.CallBlocked("x_a_same") // a bare name restricts every upstream
+		c.CallBlocked("x_delete")
 		c.Must("y_delete", `{}`)
 		c.Must("y_x_delete", `{}`)
 		c.Must("x_own", `{}`)
@@ -268,8 +268,8 @@ func TestLongNames(t *testing.T) {
 		if len(called) != 4 {
 			t.Errorf("%v", called)
 		}
-		c.Unknown("a.b/c")
-		c.Unknown(long + "a")
+		c.CallUnknown("a.b/c")
+		c.CallUnknown(long + "a")
 	})
 }
 

@@ -196,10 +196,10 @@ func TestFidelityOfCancellations(t *testing.T) {
 		id = c.Call("slow", `{}`)
 		s.AwaitExecuted("slow", 1)
 		c.Send([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+id+`,"reason":`+reason+`}}`), nil)
-		s.Eventually("the upstream is told", func() bool { return strings.Contains(s.Received("notifications/cancelled"), "home 😀") })
+		s.Eventually("the upstream is told", func() bool { return strings.Contains(s.LastReceived("notifications/cancelled"), "home 😀") })
 		c.Send([]byte(`{"jsonrpc":"2.0","method":"notifications/roots/list_changed","params":{"_meta":`+proxytest.UnusualMeta+`}}`), nil)
 		s.Eventually("the upstream is told", func() bool {
-			return strings.Contains(s.Received("notifications/roots/list_changed"), proxytest.UnusualMeta)
+			return strings.Contains(s.LastReceived("notifications/roots/list_changed"), proxytest.UnusualMeta)
 		})
 	})
 }

@@ -225,7 +225,7 @@ func TestHugeQuestions(t *testing.T) {
 	for i := range n {
 		c.Call("deploy", fmt.Sprintf(`{"n":%d,"a":"%s"}`, i, strings.Repeat("x", 3<<20)))
 	}
-	waiting := s.Pending(n)
+	waiting := s.AwaitPending(n)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	status, list := s.Proxy.Status(), s.Proxy.Approvals()
@@ -261,7 +261,7 @@ func TestOperatorOff(t *testing.T) {
 	s := proxytest.Start(t, proxytest.Setup{})
 	c := s.Connect(proxytest.Legs()[0], proxytest.CanElicit)
 	q := c.Asks("deploy", `{}`)
-	if err := s.Proxy.Resolve(s.Pending(1)[0].ID, true, "ada", ""); err == nil {
+	if err := s.Proxy.Resolve(s.AwaitPending(1)[0].ID, true, "ada", ""); err == nil {
 		t.Error("an operator answered who is none")
 	}
 	if r := q.Answer(proxytest.Decline); !r.IsError() {

@@ -103,7 +103,7 @@ func (p *sessionView) Session(id string) (operator.SessionInfo, error) {
 // sessions.
 func (p *sessionView) State(id string) (*gate.State, error) {
 	if id == "" {
-		state, err := p.admission.Fresh(p.life.Ctx)
+		state, err := p.admission.FreshState(p.life.Ctx)
 		if err == nil {
 			state.Tools = p.pool.Catalogue.Load().Calls
 		}

@@ -21,7 +21,7 @@ import (
 // Without a session ID, it uses the only session or, if the number of sessions is not one, a new
 // session with the current shared state.
 func (p *Proxy) Tools(sessionID string) ([]operator.ToolInfo, error) {
-	state, err := p.admission.Fresh(p.life.Ctx)
+	state, err := p.admission.FreshState(p.life.Ctx)
 	if sessions := p.sessions.All(); sessionID == "" && len(sessions) == 1 {
 		sessionID = sessions[0].ID
 	}

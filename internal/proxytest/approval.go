@@ -36,12 +36,12 @@ const (
 // Asks makes a call to a tool and waits until the proxy asks for approval.
 func (c *Client) Asks(tool, args string) Question {
 	c.T.Helper()
-	return c.Asked(tool, args, c.Call(tool, args))
+	return c.AwaitQuestion(tool, args, c.Call(tool, args))
 }
 
-// Asked waits until the proxy asks for approval of a call that has already been sent. id is the ID
+// AwaitQuestion waits until the proxy asks for approval of a call that has already been sent. id is the ID
 // of the call.
-func (c *Client) Asked(tool, args, id string) Question {
+func (c *Client) AwaitQuestion(tool, args, id string) Question {
 	c.T.Helper()
 	q := Question{Client: c, Tool: tool, Args: args, Call: id}
 	if !c.Leg.Modern {

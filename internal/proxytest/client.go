@@ -45,7 +45,7 @@ const CanElicit = `{"elicitation":{}}`
 // is empty.
 func (s *Site) Connect(l Leg, capabilities string) *Client {
 	s.T.Helper()
-	c := s.Unconnected(l)
+	c := s.UnconnectedClient(l)
 	if capabilities != "" {
 		c.Capabilities = capabilities
 	}
@@ -55,8 +55,8 @@ func (s *Site) Connect(l Leg, capabilities string) *Client {
 	return c
 }
 
-// Unconnected returns a client that has not sent anything yet.
-func (s *Site) Unconnected(l Leg) *Client {
+// UnconnectedClient returns a client that has not sent anything yet.
+func (s *Site) UnconnectedClient(l Leg) *Client {
 	c := &Client{
 		Site: s, Leg: l, Mail: newMailbox(), Capabilities: "{}", Version: "2025-11-25",
 		HTTP: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}}, cancels: map[string]context.CancelFunc{},

@@ -12,7 +12,7 @@ import (
 // change, and the upstream must not execute the call.
 func (c *Client) Refuses(tool, args, kind string) Message {
 	c.T.Helper()
-	before, executed, records := c.State(), c.ran(), len(c.Records.Decisions(""))
+	before, executed, records := c.State(), c.executedCalls(), len(c.Records.Decisions(""))
 	r := c.Do(tool, args)
 	switch {
 	case r.Result == nil || !r.IsError() || r.Text() == "":
@@ -25,7 +25,7 @@ func (c *Client) Refuses(tool, args, kind string) Message {
 	if after := c.State(); after != before {
 		c.T.Errorf("%s %s: the state moved:\n%s\n%s", tool, args, before, after)
 	}
-	if n := c.ran(); n != executed {
+	if n := c.executedCalls(); n != executed {
 		c.T.Errorf("%s %s: executed", tool, args)
 	}
 	all := c.Records.Decisions("")
@@ -39,16 +39,16 @@ func (c *Client) Refuses(tool, args, kind string) Message {
 	return r
 }
 
-// ran returns the number of calls that the upstream has executed. The proxy's own polls of tasks do
+// executedCalls returns the number of calls that the upstream has executed. The proxy's own polls of tasks do
 // not count.
-func (s *Site) ran() int {
+func (s *Site) executedCalls() int {
 	return len(list.Filter(s.Log.Records(testserver.Executed), func(r testserver.Record) bool { return !strings.HasPrefix(r.Name, "tasks/") }))
 }
 
-// Unknown makes a call to a tool and fails the test unless the proxy responds with an error for an
+// CallUnknown makes a call to a tool and fails the test unless the proxy responds with an error for an
 // unknown tool, and nothing else happens: the upstream must not execute anything, and the state
 // must not change.
-func (c *Client) Unknown(tool string) {
+func (c *Client) CallUnknown(tool string) {
 	c.T.Helper()
 	before, executed := c.State(), c.Log.Executed("")
 	if r := c.Do(tool, `{}`); r.Code() != CodeParams {
@@ -59,9 +59,9 @@ func (c *Client) Unknown(tool string) {
 	}
 }
 
-// Blocked makes a call to a tool and fails the test unless the gate blocks the call. Unlike
+// CallBlocked makes a call to a tool and fails the test unless the gate blocks the call. Unlike
 // Refuses, it examines only the response.
-func (c *Client) Blocked(tool string) {
+func (c *Client) CallBlocked(tool string) {
 	c.T.Helper()
 	if r := c.Do(tool, `{}`); !r.IsError() || r.Decision("kind") != "blocked" {
 		c.T.Errorf("%s: %s", tool, r.Raw)

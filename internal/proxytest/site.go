@@ -223,8 +223,8 @@ func (s *Site) Eventually(state string, ok func() bool) {
 	}
 }
 
-// Pending waits until n approvals are pending, and returns them.
-func (s *Site) Pending(n int) []proxy.ApprovalInfo {
+// AwaitPending waits until n approvals are pending, and returns them.
+func (s *Site) AwaitPending(n int) []proxy.ApprovalInfo {
 	s.T.Helper()
 	var waiting []proxy.ApprovalInfo
 	s.Eventually("approvals wait", func() bool {
@@ -279,8 +279,8 @@ func (s *Site) AwaitSubscribed() {
 	s.Eventually("the proxy hears of changes", func() bool { return len(s.Log.Records(testserver.Subscribed)) > 0 })
 }
 
-// Received returns the last message with the given method that the upstream has received.
-func (s *Site) Received(method string) (last string) {
+// LastReceived returns the last message with the given method that the upstream has received.
+func (s *Site) LastReceived(method string) (last string) {
 	for _, r := range s.Log.Records(testserver.Received) {
 		if Member(r.Bytes, "method") == `"`+method+`"` {
 			last = string(r.Bytes)

@@ -144,8 +144,8 @@ func (c *checker) str(i int) (end int, escaped bool) {
 	return end, escaped
 }
 
-// manyKeys is the maximum number of keys in an object that are compared without a hash table.
-const manyKeys = 16
+// fewKeys is the maximum number of keys in an object that are compared without a hash table.
+const fewKeys = 16
 
 // A keySet detects duplicate keys in an object. It compares the keys directly while they are few,
 // and then uses a hash table, so that even a malicious object takes only linear time.
@@ -159,7 +159,7 @@ type keySet struct {
 // each key, in order.
 func (o *keySet) duplicate(keys [][]byte) bool {
 	last := len(keys) - 1
-	if last < manyKeys {
+	if last < fewKeys {
 		return slices.ContainsFunc(keys[:last], func(k []byte) bool { return bytes.Equal(k, keys[last]) })
 	}
 	if 2*len(keys) > len(o.slots) {
@@ -172,7 +172,7 @@ func (o *keySet) duplicate(keys [][]byte) bool {
 func (o *keySet) grow(keys [][]byte) {
 	if o.slots == nil {
 		o.seed = maphash.MakeSeed() // a random seed prevents deliberate collisions
-		o.slots = make([]uint32, 4*manyKeys)
+		o.slots = make([]uint32, 4*fewKeys)
 	}
 	o.slots = make([]uint32, 2*len(o.slots))
 	for n := range keys {

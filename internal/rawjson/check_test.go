@@ -152,7 +152,7 @@ func TestCheckDepth(t *testing.T) {
 // TestCheckManyKeys checks duplicates among few and many keys, with escapes, and in sibling
 // objects.
 func TestCheckManyKeys(t *testing.T) {
-	for _, n := range []int{2, manyKeys - 1, manyKeys, manyKeys + 1, 33, 1000, 100_000} {
+	for _, n := range []int{2, fewKeys - 1, fewKeys, fewKeys + 1, 33, 1000, 100_000} {
 		var b strings.Builder
 		for i := range n {
 			fmt.Fprintf(&b, `"key%d":{"key0":0},`, i)

@@ -24,7 +24,7 @@ func Strings(value []byte, yield func(s []byte) bool) {
 		if token[0] != '"' {
 			return true
 		}
-		s, ok := decoded(token)
+		s, ok := decode(token)
 		return ok && yield(s)
 	})
 }

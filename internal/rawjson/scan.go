@@ -196,7 +196,7 @@ func skipLong(doc []byte, i int) int {
 	carry := uint64(0)
 	for len(doc)-i >= 64 {
 		quotes, slashes := masks((*[64]byte)(doc[i:]))
-		if ends := quotes &^ escaped(slashes, &carry); ends != 0 {
+		if ends := quotes &^ escapedMask(slashes, &carry); ends != 0 {
 			return i + bits.TrailingZeros64(ends) + 1
 		}
 		i += 64
@@ -250,11 +250,11 @@ func zeroBytes(w uint64) uint64 {
 	return high >> 7 * 0x0102040810204080 >> 56
 }
 
-// escaped returns a bit for each byte of the block, set if the byte is escaped by a backslash.
+// escapedMask returns a bit for each byte of the block, set if the byte is escaped by a backslash.
 // slashes has a bit set for each backslash. carry is 1 if the previous block escapes the first byte
 // of this one; escaped sets it to 1 if this block escapes the first byte of the next one, and to 0
 // otherwise.
-func escaped(slashes uint64, carry *uint64) uint64 {
+func escapedMask(slashes uint64, carry *uint64) uint64 {
 	const even = 0x5555555555555555
 	slashes &^= *carry
 	follows := slashes<<1 | *carry

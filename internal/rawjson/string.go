@@ -12,12 +12,12 @@ import (
 // String decodes the string literal lit. It returns false if [Check] would not accept lit as a
 // string.
 func String(lit []byte) (string, bool) {
-	s, ok := decoded(lit)
+	s, ok := decode(lit)
 	return string(s), ok
 }
 
-// decoded is like [String], but returns a slice of lit if lit has no escapes.
-func decoded(lit []byte) ([]byte, bool) {
+// decode is like [String], but returns a slice of lit if lit has no escapes.
+func decode(lit []byte) ([]byte, bool) {
 	s, escaped, ok := content(lit)
 	if escaped {
 		s = unescape(s)

@@ -17,7 +17,7 @@ func (m *prover) checkRefutation(p Proof) Proof {
 	p.Witness = withoutClasses(p.Witness) // the witness has already been replayed
 	run, why := withoutClasses(p.Counterexample), ""
 	if m.judging {
-		run, why = m.replayed(p.Counterexample, p.query)
+		run, why = m.checkReplay(p.Counterexample, p.query)
 	}
 	if why != "" {
 		return Proof{Assertion: p.Assertion, Why: why}
@@ -32,13 +32,13 @@ func (m *prover) checkRun(t Trace) (run Trace, why string) {
 	if !m.judging || len(t) == 0 {
 		return withoutClasses(t), ""
 	}
-	return m.replayed(t, nil)
+	return m.checkReplay(t, nil)
 }
 
-// replayed checks the trace t by replaying it in the gate. It returns the run that the gate
+// checkReplay checks the trace t by replaying it in the gate. It returns the run that the gate
 // admitted, with arguments that the nets accept and without the classes of calls. If the replay
 // fails, or if the run does not meet the query q, replayed returns t and the reason. q may be nil.
-func (m *prover) replayed(t Trace, q *explore.Query) (run Trace, why string) {
+func (m *prover) checkReplay(t Trace, q *explore.Query) (run Trace, why string) {
 	r := m.newReplay(t)
 	for _, s := range expandRepeats(t, func(s *Step) bool { return m.rows || s.hasOther() }) {
 		if why := r.play(s); why != "" {

@@ -40,7 +40,7 @@ func (m *prover) addLosses(r *Report, o Options) {
 			l, why = lasting.findLoss(n.Tool)
 		}
 		if why == "" && len(l.Because) > 0 {
-			l.Trace, why = m.replayed(l.Trace, nil)
+			l.Trace, why = m.checkReplay(l.Trace, nil)
 		}
 		switch {
 		case why != "":

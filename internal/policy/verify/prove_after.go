@@ -12,7 +12,7 @@ func (a NeverAfter) tools() []gate.Tool { return append([]gate.Tool{a.Tool, a.Af
 // admitted.
 func (a NeverAfter) prove(m *prover) Proof {
 	tools := tagger([]gate.Tool{a.Tool}, []gate.Tool{a.After}, a.Until)
-	return m.safe(&explore.Query{
+	return m.proveNeverMet(&explore.Query{
 		Sole: -1,
 		Tag: func(s *callclass.Class) uint8 {
 			if !m.own(s) {
@@ -41,7 +41,7 @@ const (
 )
 
 func (a NeverWhile) prove(m *prover) Proof {
-	return m.safe(&explore.Query{
+	return m.proveNeverMet(&explore.Query{
 		Sole: -1, Tag: tagger([]gate.Tool{a.Tool}, []gate.Tool{a.Other}, nil),
 		Start: func(mon uint32, tag uint8, _ bool) (uint32, bool) {
 			return mon, tag&explore.Wanted != 0 && mon&otherStays != 0 || tag&earlier != 0 && mon&toolStays != 0

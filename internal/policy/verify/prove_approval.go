@@ -28,7 +28,7 @@ var anything = gate.Tool{Name: "***", Kind: gate.Glob}
 func (a Only) tools() []gate.Tool { return append(slices.Clone(a.Tools), anything) }
 
 func (a NeverWithoutApproval) prove(m *prover) Proof {
-	return m.safe(unaskedQuery(ownTagger(a.Tool), &a.Approval))
+	return m.proveNeverMet(unaskedQuery(ownTagger(a.Tool), &a.Approval))
 }
 
 // unaskedQuery returns a query for a call that is admitted although the approval described by a was
@@ -47,7 +47,7 @@ func (a Only) prove(m *prover) Proof {
 		return !s.Waits && s.OfItself() && !slices.ContainsFunc(a.Tools, s.Certainly)
 	})
 	if a.Unapproved == nil {
-		return m.safe(&explore.Query{Sole: -1, Tag: other})
+		return m.proveNeverMet(&explore.Query{Sole: -1, Tag: other})
 	}
-	return m.safe(unaskedQuery(other, a.Unapproved))
+	return m.proveNeverMet(unaskedQuery(other, a.Unapproved))
 }

@@ -117,7 +117,7 @@ func (a AtMost) proveWindow(m *prover) Proof {
 	if p, ms := over.proveCount(m); p.Result == Proved || a.exceeded(ms) {
 		return p
 	}
-	if p := m.safe(a.instantQuery()); p.Result != Proved {
+	if p := m.proveNeverMet(a.instantQuery()); p.Result != Proved {
 		return p
 	}
 	return Proof{Why: "calls were counted only at certain times"}

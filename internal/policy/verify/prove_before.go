@@ -11,14 +11,14 @@ func (a NeverBefore) tools() []gate.Tool { return []gate.Tool{a.Tool, a.First} }
 
 func (a Never) prove(m *prover) Proof {
 	own := func(s *callclass.Class) bool { return s.Carries(a.Tool, false) && m.own(s) }
-	return m.safe(&explore.Query{Tag: explore.Tagged(own), Sole: -1})
+	return m.proveNeverMet(&explore.Query{Tag: explore.Tagged(own), Sole: -1})
 }
 
 // prove looks for a call to Tool in monitor state 0, which means that no earlier success of First
 // permits it.
 func (a NeverBefore) prove(m *prover) Proof {
 	tools := tagger([]gate.Tool{a.Tool}, nil, []gate.Tool{a.First})
-	return m.safe(&explore.Query{
+	return m.proveNeverMet(&explore.Query{
 		Sole: -1,
 		Tag: func(s *callclass.Class) uint8 {
 			tag := tools(s)

@@ -52,7 +52,7 @@ func (m *prover) lockedByFailure(failed []explore.Move, match func(*callclass.Cl
 	if why != "" {
 		return Proof{Why: why}
 	}
-	if _, refused := m.replayed(trace(slices.Concat(won, then)), nil); refused != "" {
+	if _, refused := m.checkReplay(trace(slices.Concat(won, then)), nil); refused != "" {
 		return Proof{Why: explore.WhyValues}
 	}
 	return Proof{Result: Refuted, Counterexample: traceTo(failed, then)}

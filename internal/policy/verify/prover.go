@@ -26,9 +26,9 @@ type prover struct {
 	rows    bool // whether some net counts consecutive identical calls
 }
 
-// listed returns the names listed by the enforced nets, without duplicates and in order of first
+// listedNames returns the names listed by the enforced nets, without duplicates and in order of first
 // appearance.
-func listed(p *gate.Policy) []gate.Tool {
+func listedNames(p *gate.Policy) []gate.Tool {
 	var out []gate.Tool
 	seen := make(map[string]bool)
 	enforced := list.Filter(p.Nets(), func(n gate.NetInfo) bool { return !n.Shadow })

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// safe tries to prove that the query is never met.
-func (m *prover) safe(q *explore.Query, nets ...int) Proof {
+// proveNeverMet tries to prove that the query is never met.
+func (m *prover) proveNeverMet(q *explore.Query, nets ...int) Proof {
 	return m.toProof(m.NeverMet(q, nets), q)
 }
 

@@ -91,7 +91,7 @@ func (f *RemedyFinder) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remed
 	t.setValues(r)
 	remedy := t.find(refusing)
 	remedy.Shared = slices.ContainsFunc(refusing, func(n int) bool { return f.policy.Nets()[n].Scope != gate.ScopeSession })
-	remedy.madeUp = f.madeUp(&remedy)
+	remedy.madeUp = f.madeUpTools(&remedy)
 	return remedy
 }
 
@@ -103,9 +103,9 @@ func awaited(r *gate.Refusal) bool {
 	})
 }
 
-// madeUp maps the synthesized tools in r.Steps to the patterns that they stand for. It returns nil
+// madeUpTools maps the synthesized tools in r.Steps to the patterns that they stand for. It returns nil
 // if the existing tools are known.
-func (f *RemedyFinder) madeUp(r *Remedy) map[string]string {
+func (f *RemedyFinder) madeUpTools(r *Remedy) map[string]string {
 	if f.also != nil {
 		return nil
 	}

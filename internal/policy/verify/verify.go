@@ -12,7 +12,7 @@ func Policy(p *gate.Policy, o Options) *Report {
 	m := newProver(p, &o)
 	r := &Report{Proofs: m.proveAll(o.Prove)}
 	r.Overlaps, r.MoreOverlaps = callclass.Overlaps(p, m.Stop)
-	r.Names = list.Map(listed(p), m.callable)
+	r.Names = list.Map(listedNames(p), m.callable)
 	for _, g := range m.groups() {
 		group := m.group(g)
 		r.States += group.States

@@ -479,7 +479,7 @@ func TestSharedNetsOutliveSession(t *testing.T) {
 	if r := d.refuse("push", "internal"); r.Text != "The call was not made: the session has ended." {
 		t.Errorf("%q", r.Text)
 	}
-	fresh, err := d.Fresh(ctx)
+	fresh, err := d.FreshState(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -514,13 +514,13 @@ func TestObserverSeesPhases(t *testing.T) {
 	seen := &phases{}
 	d := newFixture(t, func(o *admission.Options) { o.Observer = seen })
 	push := d.admit("push")
-	trace, forwarded := d.Watch.Forwarding(push)
+	trace, forwarded := d.Watch.StartForward(push)
 	if parent, _ := trace(); parent != "push" {
 		t.Errorf("the upstream is told of %q", parent)
 	}
 	forwarded(admission.Result{})
 	d.Settle(t.Context(), push, gate.End{Outcome: gate.Success}, "")
-	answered := d.Watch.Approving(t.Context(), d.call("deploy"))
+	answered := d.Watch.StartApproval(t.Context(), d.call("deploy"))
 	q, consent := d.approved()
 	answered(admission.Result{})
 	if _, err := d.Redeem(t.Context(), d.call("deploy"), q, consent); err != nil {

@@ -31,7 +31,7 @@ func (a *Admission) Stage(ctx context.Context, c *Call) *Pending {
 	if !ok {
 		p = &Pending{}
 	}
-	p.admission, p.phase, p.verdict.call = a, a.Watch.deciding(ctx, c), c
+	p.admission, p.phase, p.verdict.call = a, a.Watch.startDecision(ctx, c), c
 	p.commit, p.err = a.stage(p.phase.ctx, &p.verdict)
 	return p
 }
@@ -47,7 +47,7 @@ func (p *Pending) Wait() Decision {
 		err = a.decide(ctx, &p.verdict)
 	}
 	d := a.answer(ctx, &p.verdict, err)
-	a.Watch.decided(p.verdict.call, d, &p.phase)
+	a.Watch.endDecision(p.verdict.call, d, &p.phase)
 	if _, ok := d.(*Admitted); ok { // an Admitted, unlike other decisions, does not point into p, so p can be reused
 		*p = Pending{}
 		a.pendings.Put(p)
@@ -62,7 +62,7 @@ func (a *Admission) Redeem(ctx context.Context, c *Call, q *Asked, consent Conse
 	if now := a.Generation(); now.Fingerprint != q.Generation.Fingerprint {
 		return a.Deny(ctx, c, q.Ask, "The policy changed while a person was being asked. Call the tool again to ask again.", nil), nil
 	}
-	phase := a.Watch.deciding(ctx, c)
+	phase := a.Watch.startDecision(ctx, c)
 	v := &verdict{call: c, grant: q.Grant(), consent: &consent}
 	err := a.decide(phase.ctx, v)
 	if errors.Is(err, approval.ErrUsed) {
@@ -72,7 +72,7 @@ func (a *Admission) Redeem(ctx context.Context, c *Call, q *Asked, consent Conse
 		return nil, err
 	}
 	d := a.answer(phase.ctx, v, err)
-	a.Watch.decided(c, d, &phase)
+	a.Watch.endDecision(c, d, &phase)
 	return d, nil
 }
 
@@ -124,7 +124,7 @@ func (a *Admission) decideOn(s *gate.State, v *verdict) (change Change, err erro
 	if s.Policy() != v.generation.Policy {
 		return Change{}, errSwapped
 	}
-	if a.Stopped(v.call.Session) != nil {
+	if a.StopOf(v.call.Session) != nil {
 		return Change{}, ErrStopped
 	}
 	v.decision, change.Delta = v.prepared.Decide(s, v.grant)
@@ -135,7 +135,7 @@ func (a *Admission) decideOn(s *gate.State, v *verdict) (change Change, err erro
 		}
 		change.Admits = true
 		if a.ledger.Records() {
-			change.Events = a.records.allowed(v, d)
+			change.Events = a.records.admissionEvents(v, d)
 			if len(v.entry.Args) > 0 {
 				a.Recent.note(v.call.Key, v.entry.Call, v.entry.Args)
 			}
@@ -146,7 +146,7 @@ func (a *Admission) decideOn(s *gate.State, v *verdict) (change Change, err erro
 	case *gate.Refusal:
 		v.refused = a.newRefusal(v.call, d)
 		if a.ledger.Records() {
-			change.Events = a.records.refused(v, d)
+			change.Events = a.records.refusalEvents(v, d)
 		}
 		if v.generation.wantsRemedy(d) {
 			v.state = s.Clone()

@@ -72,23 +72,23 @@ type Watch struct {
 // Observed reports whether there is an observer.
 func (w *Watch) Observed() bool { return w.observer != nil }
 
-// Receiving starts [PhaseCall] for a received call. The caller must call the returned function when
+// StartCall starts [PhaseCall] for a received call. The caller must call the returned function when
 // the call has been answered. The observer must not be nil.
-func (w *Watch) Receiving(ctx context.Context, i Info) (context.Context, func(Result)) {
+func (w *Watch) StartCall(ctx context.Context, i Info) (context.Context, func(Result)) {
 	return w.observer.Start(ctx, PhaseCall, i)
 }
 
-// Approving starts [PhaseApprove] for c. The caller must call the returned function when the person
+// StartApproval starts [PhaseApprove] for c. The caller must call the returned function when the person
 // has answered or can no longer answer. The observer must not be nil.
-func (w *Watch) Approving(ctx context.Context, c *Call) func(Result) {
+func (w *Watch) StartApproval(ctx context.Context, c *Call) func(Result) {
 	_, end := w.observer.Start(ctx, PhaseApprove, c.info())
 	return end
 }
 
-// Forwarding starts [PhaseForward] for an admitted call and counts the call. The first function
+// StartForward starts [PhaseForward] for an admitted call and counts the call. The first function
 // returns the trace to send to the upstream. The caller must call the second function when the
 // upstream has answered or will never answer. Without an observer, both functions are nil.
-func (w *Watch) Forwarding(t *Ticket) (trace func() (parent, state string), end func(Result)) {
+func (w *Watch) StartForward(t *Ticket) (trace func() (parent, state string), end func(Result)) {
 	if w.meter != nil {
 		w.meter.Forwarding(t.Upstream)
 	}
@@ -115,9 +115,9 @@ type decisionPhase struct {
 	end   func(Result)    // ends the phase; nil if the Watch has no observer
 }
 
-// deciding starts timing and tracing the decision on c. The phase ends when the caller calls
+// startDecision starts timing and tracing the decision on c. The phase ends when the caller calls
 // decided.
-func (w *Watch) deciding(ctx context.Context, c *Call) decisionPhase {
+func (w *Watch) startDecision(ctx context.Context, c *Call) decisionPhase {
 	d := decisionPhase{trace: ctx, ctx: ctx}
 	if w.meter != nil {
 		d.begun = time.Now()
@@ -128,9 +128,9 @@ func (w *Watch) deciding(ctx context.Context, c *Call) decisionPhase {
 	return d
 }
 
-// decided ends the decision phase of c. If c was admitted, decided stores the trace in its ticket
+// endDecision ends the decision phase of c. If c was admitted, decided stores the trace in its ticket
 // for the later phases.
-func (w *Watch) decided(c *Call, d Decision, p *decisionPhase) {
+func (w *Watch) endDecision(c *Call, d Decision, p *decisionPhase) {
 	if w.meter != nil {
 		w.meter.Decided(c, d, time.Since(p.begun))
 	}

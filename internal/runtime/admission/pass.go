@@ -8,28 +8,28 @@ import (
 )
 
 // Pass is the permission to send an admitted call to its upstream once. It is obtained from
-// [Admitted] or [Ticket.Again].
+// [Admitted] or [Ticket.NewPass].
 type Pass struct{ ticket *Ticket }
 
 // Ticket returns the call's ticket.
 func (p Pass) Ticket() *Ticket { return p.ticket }
 
-// ErrOutdated is returned by [Ticket.Again] if the policy that admitted the call has been replaced.
+// ErrOutdated is returned by [Ticket.NewPass] if the policy that admitted the call has been replaced.
 var ErrOutdated = errors.New("the policy has changed since the call was admitted")
 
-// Again returns a pass for sending an admitted call once more: for another round of input, to get a
+// NewPass returns a pass for sending an admitted call once more: for another round of input, to get a
 // task instead of a result, or because the upstream has forgotten its session. The error is
 // [ErrStopped] if the session is stopped, even by another process, and [ErrOutdated] if the policy
 // that admitted the call has been replaced. After such an error the caller settles the call as a
 // failure, and can submit it for a new decision.
-func (t *Ticket) Again(ctx context.Context, a *Admission) (Pass, error) {
+func (t *Ticket) NewPass(ctx context.Context, a *Admission) (Pass, error) {
 	for {
 		g := a.generation.Load()
 		err := Update(ctx, a.ledger, t.Key, func(s *gate.State) (Change, error) {
 			switch {
 			case s.Policy() != g.Policy:
 				return Change{}, errSwapped
-			case a.Stopped(t.Session) != nil:
+			case a.StopOf(t.Session) != nil:
 				return Change{}, ErrStopped
 			case t.Policy != g.identity:
 				return Change{}, ErrOutdated

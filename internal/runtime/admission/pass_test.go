@@ -31,7 +31,7 @@ func TestPassForSendingAgain(t *testing.T) {
 	again := func(when string, want error) {
 		t.Helper()
 		for _, ticket := range []*admission.Ticket{own, passed} {
-			pass, err := ticket.Again(t.Context(), d.Admission)
+			pass, err := ticket.NewPass(t.Context(), d.Admission)
 			if !errors.Is(err, want) || err == nil && pass.Ticket() != ticket {
 				t.Errorf("%s: %v, want %v", when, err, want)
 			}
@@ -43,7 +43,7 @@ func TestPassForSendingAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		again("stopped", admission.ErrStopped)
-		if d.Stopped("s") == nil {
+		if d.StopOf("s") == nil {
 			t.Error("the stop is not known")
 		}
 		if _, err := d.SetStopped(t.Context(), false, stop); err != nil {
@@ -110,7 +110,7 @@ func TestTicketWithoutNames(t *testing.T) {
 		if err := json.Unmarshal(data, ticket); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ticket.Again(t.Context(), d.Admission); err != nil {
+		if _, err := ticket.NewPass(t.Context(), d.Admission); err != nil {
 			t.Fatal(err)
 		}
 		d.Settle(t.Context(), ticket, c.end, "")
@@ -168,7 +168,7 @@ func TestConditionsOfAdmittingPolicy(t *testing.T) {
 				if err := json.Unmarshal(data, ticket); err != nil {
 					t.Fatal(err)
 				}
-				if _, err := ticket.Again(t.Context(), d.Admission); err != nil {
+				if _, err := ticket.NewPass(t.Context(), d.Admission); err != nil {
 					t.Fatal(err)
 				}
 			}

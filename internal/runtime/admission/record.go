@@ -23,7 +23,7 @@ func (a *Admission) Begin(ctx context.Context, p audit.Process) {
 		}
 	}
 	a.note(ctx, p)
-	a.note(ctx, a.records.policy(a.Generation()))
+	a.note(ctx, a.records.policyEvent(a.Generation()))
 }
 
 // Finish records that this process is ending.

@@ -59,8 +59,8 @@ type recordBuilder struct {
 	now      func() time.Time
 }
 
-// allowed returns the events that record an admission.
-func (rb *recordBuilder) allowed(v *verdict, d *gate.Allow) []audit.Event {
+// admissionEvents returns the events that record an admission.
+func (rb *recordBuilder) admissionEvents(v *verdict, d *gate.Allow) []audit.Event {
 	entry := &v.entry
 	rb.fillDecision(entry, v.call, v.generation, "allow", d.Names, v.consent)
 	entry.Call = d.Ticket.Number
@@ -72,8 +72,8 @@ func (rb *recordBuilder) allowed(v *verdict, d *gate.Allow) []audit.Event {
 	return entry.events[:]
 }
 
-// refused returns the events that record a refusal by the nets.
-func (rb *recordBuilder) refused(v *verdict, d *gate.Refusal) []audit.Event {
+// refusalEvents returns the events that record a refusal by the nets.
+func (rb *recordBuilder) refusalEvents(v *verdict, d *gate.Refusal) []audit.Event {
 	entry := &v.entry
 	rb.fillDecision(entry, v.call, v.generation, "refuse", d.Names, nil)
 	entry.Kind, entry.Reason = string(d.Kind), bounded(rb.reason(v.refused.Text, d.Kind, d.Blocks))
@@ -168,8 +168,8 @@ func (rb *recordBuilder) shadowEntry(r *gate.Refusal) *audit.Would {
 	return w
 }
 
-// outcome returns the events that record the outcome of a call.
-func (rb *recordBuilder) outcome(entry *outcomeEntry, g *Generation, t *Ticket, e *gate.End, by string) []audit.Event {
+// outcomeEvents returns the events that record the outcome of a call.
+func (rb *recordBuilder) outcomeEvents(entry *outcomeEntry, g *Generation, t *Ticket, e *gate.End, by string) []audit.Event {
 	*entry = outcomeEntry{Outcome: audit.Outcome{
 		Time: e.Time, Event: "outcome", Session: t.Session, Call: t.Number,
 		Tool: t.Tool, Outcome: e.Outcome.String(), By: by,
@@ -182,8 +182,8 @@ func (rb *recordBuilder) outcome(entry *outcomeEntry, g *Generation, t *Ticket, 
 	return entry.events[:]
 }
 
-// policy returns the event that records that g's policy is in force.
-func (rb *recordBuilder) policy(g *Generation) audit.Event {
+// policyEvent returns the event that records that g's policy is in force.
+func (rb *recordBuilder) policyEvent(g *Generation) audit.Event {
 	e := audit.Policy{Time: rb.now(), Event: "policy", Process: rb.process, Policy: g.Fingerprint, Files: g.Files, Active: g.Active, Rows: g.Reads.Rows(), Arguments: rb.redactor.Mode()}
 	e.Fields, e.Results = g.Reads.Fields()
 	e.Maps = list.Map(g.Policy.Maps(), func(m gate.Map) string { return MapID(&m) })

@@ -70,8 +70,8 @@ func Refuse(kind, text string) *Refused {
 	return &Refused{Text: text, Facts: Facts{Decision: "refuse", Kind: kind}}
 }
 
-// Unanswered returns the report that an admitted call got no result from its upstream.
-func Unanswered(kind string, o gate.Outcome, text string) *Refused {
+// ReportUnanswered returns the report that an admitted call got no result from its upstream.
+func ReportUnanswered(kind string, o gate.Outcome, text string) *Refused {
 	return &Refused{Text: text, Facts: Facts{Decision: "allow", Outcome: o.String(), Kind: kind}}
 }
 

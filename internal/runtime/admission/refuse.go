@@ -153,8 +153,8 @@ func (a *Admission) recordRefusal(ctx context.Context, c *Call, r *Refused, name
 	}
 }
 
-// Stopped returns the stop that covers the session, or nil if this process knows of none.
-func (a *Admission) Stopped(session string) *Stop {
+// StopOf returns the stop that covers the session, or nil if this process knows of none.
+func (a *Admission) StopOf(session string) *Stop {
 	if a.kill == nil {
 		return nil
 	}
@@ -163,7 +163,7 @@ func (a *Admission) Stopped(session string) *Stop {
 
 // refuseStopped refuses a call because its session is stopped.
 func (a *Admission) refuseStopped(ctx context.Context, c *Call) *Refused {
-	s := a.Stopped(c.Session)
+	s := a.StopOf(c.Session)
 	if s == nil { // another process has just stopped the session, and this process has not learned of the stop yet
 		s = &Stop{}
 	}

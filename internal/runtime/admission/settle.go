@@ -93,22 +93,22 @@ func (a *Admission) StageEnd(ctx context.Context, t *Ticket, e gate.End, by stri
 	e.Time = a.now()
 	if judge := cmp.Or(t.judge, g); judge.judgesResults {
 		var broken *gate.Condition
-		if e, broken = a.judged(judge.Policy, t, e); broken != nil {
+		if e, broken = a.applyConditions(judge.Policy, t, e); broken != nil {
 			by = cmp.Or(by, fmt.Sprintf("success at %s", broken.Rule))
 		}
 	}
 	if a.ledger.Records() {
-		s.events = a.records.outcome(&s.entry, g, t, &e, by)
+		s.events = a.records.outcomeEvents(&s.entry, g, t, &e, by)
 	}
 	s.prepare(g.Policy, e)
 	s.commit, s.err = a.ledger.Stage(s.ctx, t.Key, s.run)
 	return s
 }
 
-// judged applies p's conditions on results to e; see [gate.Policy.Judged]. p must have conditions.
+// applyConditions applies p's conditions on results to e; see [gate.Policy.Judged]. p must have conditions.
 // A ticket stored by an older version of petrigate lacks the names of its call, so the conditions
 // that apply cannot be found. Such a call has an unknown outcome instead of a success.
-func (a *Admission) judged(p *gate.Policy, t *Ticket, e gate.End) (judged gate.End, broken *gate.Condition) {
+func (a *Admission) applyConditions(p *gate.Policy, t *Ticket, e gate.End) (judged gate.End, broken *gate.Condition) {
 	if e.Outcome != gate.Success {
 		return e, nil
 	}

@@ -49,7 +49,7 @@ func (a *Admission) Swap(ctx context.Context, g *Generation, o SwapOptions) (Rep
 // swap implements Swap. It must be called with swapMu held.
 func (a *Admission) swap(ctx context.Context, g *Generation, o SwapOptions) (Report, error) {
 	if g.Fingerprint != a.Generation().Fingerprint {
-		o.Events = append(o.Events, a.records.policy(g))
+		o.Events = append(o.Events, a.records.policyEvent(g))
 	}
 	sessions, err := a.ledger.Adopt(ctx, Adoption{Policy: g.Policy, Active: g.Active, Reset: o.Reset, Time: a.now(), Events: o.Events, Try: o.Try})
 	if err == nil && !o.Try {

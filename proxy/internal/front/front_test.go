@@ -412,14 +412,14 @@ func TestSessionScope(t *testing.T) {
 	for _, l := range []proxytest.Leg{proxytest.Legs()[0], proxytest.Legs()[1], proxytest.Legs()[3]} {
 		one, two := s.Connect(l, ""), s.Connect(l, "")
 		one.Must("push", `{}`)
-		one.Blocked("push")
+		one.CallBlocked("push")
 		two.Must("push", `{}`)
 	}
 	one, two := s.Connect(proxytest.Legs()[2], ""), s.Connect(proxytest.Legs()[2], "")
 	one.Must("push", `{}`)
-	two.Blocked("push") // B033
+	two.CallBlocked("push") // B033
 	two.Capabilities = proxytest.CanElicit
 	two.CountFrom(1000)
-	two.Blocked("push")
+	two.CallBlocked("push")
 	s.Executed("push", 7)
 }

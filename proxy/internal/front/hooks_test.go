@@ -431,7 +431,7 @@ func TestHookApproval(t *testing.T) {
 	if why := asks(s, "WebFetch", `{"url":"a"}`, "t1"); !strings.Contains(why, "A person has been asked (approval ap_") {
 		t.Fatal(why)
 	}
-	q := s.Pending(1)[0]
+	q := s.AwaitPending(1)[0]
 	if q.Tool != "WebFetch" || q.Upstream != "claude-code" || string(q.Arguments) != `{"url":"a"}` {
 		t.Errorf("%+v", q)
 	}
@@ -444,7 +444,7 @@ func TestHookApproval(t *testing.T) {
 	if why := asks(s, "WebFetch", `{"url":"a"}`, "t3"); !strings.Contains(why, "A person has been asked") {
 		t.Errorf("an approval is good twice: %q", why)
 	}
-	if err := s.Proxy.Resolve(s.Pending(1)[0].ID, false, "ada", "no"); err != nil {
+	if err := s.Proxy.Resolve(s.AwaitPending(1)[0].ID, false, "ada", "no"); err != nil {
 		t.Fatal(err)
 	}
 	if why := asks(s, "WebFetch", `{"url":"a"}`, "t4"); !strings.Contains(why, "A person denied WebFetch") {
@@ -464,7 +464,7 @@ func TestHookApprovalPlace(t *testing.T) {
 	if why := in("/home/ada/x", "t1"); !strings.Contains(why, "A person has been asked") {
 		t.Fatal(why)
 	}
-	q := s.Pending(1)[0]
+	q := s.AwaitPending(1)[0]
 	if string(q.Beside) != `{"cwd":"/home/ada/x"}` || string(q.Arguments) != `{"command":"make release"}` {
 		t.Errorf("%+v", q)
 	}
@@ -487,7 +487,7 @@ func TestHookApprovalHeld(t *testing.T) {
 	s := proxytest.Start(t, of)
 	said := make(chan string)
 	go func() { said <- asks(s, "WebFetch", `{}`, "t1") }()
-	q := s.Pending(1)[0]
+	q := s.AwaitPending(1)[0]
 	if err := s.Proxy.Resolve(q.ID, true, "ada", ""); err != nil {
 		t.Fatal(err)
 	}
@@ -663,7 +663,7 @@ func TestHookOfDisconnectedAgent(t *testing.T) {
 		reply, _ := s.Proxy.Hooks.Serve(ctx, proxy.HookEvent{Agent: "claude-code", Principal: "local", Event: []byte(event("PreToolUse", "WebFetch", `{}`, "t1", ""))})
 		said <- reply
 	}()
-	s.Pending(1)
+	s.AwaitPending(1)
 	cancel()
 	if reply := <-said; reply.Denied == "" {
 		t.Errorf("%s", reply.Output)

@@ -17,7 +17,7 @@ func TestAnswerToAnotherText(t *testing.T) {
 	c := s.Connect(proxytest.Legs()[0], "")
 	c.Do("deploy", `{"n":1}`)
 	c.Do("deploy", `{"n":2}`)
-	all := s.Pending(2)
+	all := s.AwaitPending(2)
 	one, other := wholeApproval(s, all[0].ID), wholeApproval(s, all[1].ID)
 	if one.Shown == "" || one.Shown == other.Shown || all[0].Shown != "" {
 		t.Fatalf("%q, %q, in a list %q", one.Shown, other.Shown, all[0].Shown)
@@ -28,7 +28,7 @@ func TestAnswerToAnotherText(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	}
-	s.Pending(2)
+	s.AwaitPending(2)
 	if err := s.Proxy.Answer(one.ID, proxy.Answer{Approve: true, Channel: proxy.ChannelCLI, Person: "ada", Actor: "ada", Shown: one.Shown}); err != nil {
 		t.Error(err)
 	}

@@ -16,7 +16,7 @@ func TestQuestionShowsWhatIsBeside(t *testing.T) {
 		s := proxytest.Start(t, proxytest.OperatorSetup(time.Hour))
 		c := s.Connect(l, "")
 		id := c.CallWith("deploy", `{}`, `"com.example/force":"`+"\u202e"+`",`+traced, `,"target":"staging"`)
-		first := s.Pending(1)[0]
+		first := s.AwaitPending(1)[0]
 		question := s.Question(first.ID)
 		for _, want := range []string{"In addition to the arguments:\n  {\n    \"target\": \"staging\"\n  }", "In _meta:\n  {\n    \"com.example/force\": \"\\u{202e}\"\n  }"} {
 			if !strings.Contains(question, want) {
@@ -24,19 +24,19 @@ func TestQuestionShowsWhatIsBeside(t *testing.T) {
 			}
 		}
 		other := c.CallWith("deploy", `{}`, "", `,"target":"production"`)
-		s.Pending(2)
+		s.AwaitPending(2)
 		if err := s.Proxy.Resolve(first.ID, true, "ada", ""); err != nil {
 			t.Fatal(err)
 		}
 		if r := c.Reply(id); r.IsError() {
 			t.Errorf("%s", r.Raw)
 		}
-		if got := s.Question(s.Pending(1)[0].ID); !strings.Contains(got, "production") {
+		if got := s.Question(s.AwaitPending(1)[0].ID); !strings.Contains(got, "production") {
 			t.Errorf("still pending: %s", got)
 		}
 		s.Executed("deploy", 1)
 		c.Cancel(other)
-		s.Pending(0)
+		s.AwaitPending(0)
 	})
 }
 
@@ -73,7 +73,7 @@ func TestShownIsForwarded(t *testing.T) {
 			if r.IsError() || r.Result == nil {
 				t.Fatalf("%s", r.Raw)
 			}
-			got := st.Received("tools/call")
+			got := st.LastReceived("tools/call")
 			if !strings.Contains(got, `"com.example/mode":"dry-run","com.example/call":1,`+traced) || strings.Contains(got, "REALLY") || strings.Contains(got, "more") {
 				t.Errorf("forwarded: %s", got)
 			}
@@ -92,7 +92,7 @@ func TestLaterRoundsAreAsShown(t *testing.T) {
 		c := st.Connect(l, proxytest.CanAll)
 		approved := func(meta string) proxytest.Message {
 			id := c.CallWith("curious", `{}`, meta, `,"x-kept":1`)
-			if err := st.Proxy.Resolve(st.Pending(1)[0].ID, true, "ada", ""); err != nil {
+			if err := st.Proxy.Resolve(st.AwaitPending(1)[0].ID, true, "ada", ""); err != nil {
 				t.Fatal(err)
 			}
 			return c.Reply(id)
@@ -104,16 +104,16 @@ func TestLaterRoundsAreAsShown(t *testing.T) {
 		if proxytest.Member(r.Result, "heard") != proxytest.NameGiven {
 			t.Errorf("%s", r.Raw)
 		}
-		if got := st.Received("tools/call"); !strings.Contains(got, "dry-run") || strings.Contains(got, "REALLY") || !strings.Contains(got, `"x-kept":1`) {
+		if got := st.LastReceived("tools/call"); !strings.Contains(got, "dry-run") || strings.Contains(got, "REALLY") || !strings.Contains(got, `"x-kept":1`) {
 			t.Errorf("forwarded: %s", got)
 		}
 		st.Executed("curious", 2)
 		for _, beside := range []string{`,"x-kept":1,"x-extra":{"force":true}`, `,"x-kept":2`, ``} { // is another call
 			id := round("", beside, approved(""))
-			if text := st.Question(st.Pending(1)[0].ID); strings.Contains(text, "x-extra") != strings.Contains(beside, "x-extra") {
+			if text := st.Question(st.AwaitPending(1)[0].ID); strings.Contains(text, "x-extra") != strings.Contains(beside, "x-extra") {
 				t.Errorf("shown:\n%s", text)
 			}
-			if err := st.Proxy.Resolve(st.Pending(1)[0].ID, false, "ada", ""); err != nil {
+			if err := st.Proxy.Resolve(st.AwaitPending(1)[0].ID, false, "ada", ""); err != nil {
 				t.Fatal(err)
 			}
 			if r := c.Reply(id); !r.IsError() {
@@ -131,11 +131,11 @@ func TestTaskIsShown(t *testing.T) {
 			return
 		}
 		id := c.CallWith("deploy", `{}`, "", `,"task":{"x/mode":"force"}`)
-		if text := s.Question(s.Pending(1)[0].ID); !strings.Contains(text, `"x/mode": "force"`) {
+		if text := s.Question(s.AwaitPending(1)[0].ID); !strings.Contains(text, `"x/mode": "force"`) {
 			t.Errorf("shown:\n%s", text)
 		}
 		c.Cancel(id)
-		s.Pending(0)
+		s.AwaitPending(0)
 	})
 }
 
@@ -146,13 +146,13 @@ func TestConsentBringsNoInput(t *testing.T) {
 		s := proxytest.Start(t, proxytest.OperatorSetup(time.Hour))
 		c := s.Connect(l, "")
 		id := c.CallWith("deploy", `{}`, "", `,"inputResponses":{"sure":{"action":"accept"}}`)
-		if err := s.Proxy.Resolve(s.Pending(1)[0].ID, true, "ada", ""); err != nil {
+		if err := s.Proxy.Resolve(s.AwaitPending(1)[0].ID, true, "ada", ""); err != nil {
 			t.Fatal(err)
 		}
 		if r := c.Reply(id); r.IsError() {
 			t.Errorf("%s", r.Raw)
 		}
-		if got := s.Received("tools/call"); strings.Contains(got, "inputResponses") || !strings.Contains(got, "deploy") {
+		if got := s.LastReceived("tools/call"); strings.Contains(got, "inputResponses") || !strings.Contains(got, "deploy") {
 			t.Errorf("%s", got)
 		}
 	})
@@ -170,14 +170,14 @@ func TestApprovedPromptsAndResources(t *testing.T) {
 		for method, params := range map[string]string{
 			"prompts/get": `"name":"letter","arguments":{"to":"a"}`, "resources/read": `"uri":"a:1"`,
 		} {
-			q := c.Asked("", "", c.Ask(method, params))
+			q := c.AwaitQuestion("", "", c.Ask(method, params))
 			var reply proxytest.Message
 			if l.Modern {
 				reply = c.Request(method, params+q.ReplyParams(proxytest.Approve))
 			} else {
 				reply = q.Answer(proxytest.Approve)
 			}
-			if reply.Result == nil || s.Received(method) == "" {
+			if reply.Result == nil || s.LastReceived(method) == "" {
 				t.Errorf("%s after a consent: %s", method, reply.Raw)
 			}
 		}

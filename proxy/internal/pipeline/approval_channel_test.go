@@ -25,7 +25,7 @@ func TestCancelGoesOn(t *testing.T) {
 			id := c.Asks("deploy", `{}`).Send(answer)
 			c.Must("safe", `{}`)
 			s.Executed("deploy", 0)
-			if err := s.Proxy.Resolve(s.Pending(1)[0].ID, true, "ada", ""); err != nil {
+			if err := s.Proxy.Resolve(s.AwaitPending(1)[0].ID, true, "ada", ""); err != nil {
 				t.Fatal(err)
 			}
 			if r := c.Reply(id); r.IsError() || r.Result == nil {
@@ -47,7 +47,7 @@ func TestFirstAnswerWins(t *testing.T) {
 			s := proxytest.Start(t, bothChannels())
 			c := s.Connect(l, proxytest.CanElicit)
 			q := c.Asks("deploy", `{}`)
-			if err := s.Proxy.Resolve(s.Pending(1)[0].ID, yes, "ada", ""); err != nil {
+			if err := s.Proxy.Resolve(s.AwaitPending(1)[0].ID, yes, "ada", ""); err != nil {
 				t.Fatal(err)
 			}
 			var r proxytest.Message
@@ -67,7 +67,7 @@ func TestFirstAnswerWins(t *testing.T) {
 	s := proxytest.Start(t, bothChannels())
 	c := s.Connect(proxytest.Legs()[0], proxytest.CanElicit)
 	q := c.Asks("deploy", `{}`)
-	if err := s.Proxy.Resolve(s.Pending(1)[0].ID, false, "ada", ""); err != nil {
+	if err := s.Proxy.Resolve(s.AwaitPending(1)[0].ID, false, "ada", ""); err != nil {
 		t.Fatal(err)
 	}
 	m := c.Await("a cancellation", func(m proxytest.Message) bool { return m.Method == "notifications/cancelled" })
@@ -108,7 +108,7 @@ func TestQuestionTooLong(t *testing.T) {
 		s = proxytest.Start(t, bothChannels())
 		c = s.Connect(l, proxytest.CanElicit)
 		id := c.Call("deploy", long)
-		a := s.Pending(1)[0]
+		a := s.AwaitPending(1)[0]
 		if !strings.Contains(s.Question(a.ID), long[10:len(long)-10]) {
 			t.Error("the operator is not shown everything")
 		}
@@ -147,7 +147,7 @@ func TestCloseWhileHeld(t *testing.T) {
 		s := proxytest.Start(t, bothChannels())
 		c := s.Connect(l, "")
 		id := c.Call("deploy", `{}`)
-		s.Pending(1)
+		s.AwaitPending(1)
 		if err := s.Proxy.Close(); err != nil {
 			t.Error(err)
 		}

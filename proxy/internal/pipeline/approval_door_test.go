@@ -37,7 +37,7 @@ func TestAnswerWithoutQuestion(t *testing.T) {
 				if all := s.Proxy.Approvals(); len(all) != 1 || all[0].State != proxy.Pending {
 					t.Errorf("what nobody was asked was answered: %+v", all)
 				}
-				if err := s.Proxy.Resolve(s.Pending(1)[0].ID, true, "ada", ""); err != nil {
+				if err := s.Proxy.Resolve(s.AwaitPending(1)[0].ID, true, "ada", ""); err != nil {
 					t.Fatal(err)
 				}
 				c.Must("deploy", given.args)
@@ -82,7 +82,7 @@ func TestStateOfAnotherRound(t *testing.T) {
 		c.Capabilities = proxytest.CanElicit
 		q := c.Asks("deploy", `{}`)
 		id := c.CallWith("deploy", `{}`, "", `,"inputResponses":{"approval":`+proxytest.Approve+`},"requestState":`+proxytest.Member(blind.Result, "requestState"))
-		c.Asked("deploy", `{}`, id)
+		c.AwaitQuestion("deploy", `{}`, id)
 		s.Executed("deploy", 0)
 		if r := q.Answer(proxytest.Approve); r.Result == nil || r.IsError() {
 			t.Errorf("%s", r.Raw)

@@ -32,7 +32,7 @@ func TestDenialSticks(t *testing.T) {
 			c := s.Connect(l, proxytest.CanElicit)
 			if channel == "cli" {
 				id := c.Call("deploy", `{}`)
-				if err := s.Proxy.Resolve(s.Pending(1)[0].ID, false, "ada", "not on a Friday"); err != nil {
+				if err := s.Proxy.Resolve(s.AwaitPending(1)[0].ID, false, "ada", "not on a Friday"); err != nil {
 					t.Fatal(err)
 				}
 				c.Reply(id)
@@ -61,7 +61,7 @@ func TestDenialSticks(t *testing.T) {
 			}
 			now.Move(8 * time.Minute) // the denial has expired
 			id := c.Call("deploy", `{}`)
-			s.Pending(1)
+			s.AwaitPending(1)
 			if l.Modern && channel == "elicit" {
 				c.Reply(id)
 			}
@@ -129,7 +129,7 @@ func TestPromptPassesOn(t *testing.T) {
 		second, third := c.Call("deploy", `{}`), c.Call("deploy", `{}`)
 		c.Must("safe", `{}`)
 		c.Cancel(first.Call)
-		q := c.Asked("deploy", `{}`, second)
+		q := c.AwaitQuestion("deploy", `{}`, second)
 		if q.Elicit == first.Elicit || !strings.Contains(q.Text(), "deploy") {
 			t.Errorf("asked %s", q.Text())
 		}
@@ -141,7 +141,7 @@ func TestPromptPassesOn(t *testing.T) {
 				t.Errorf("%s", r.Raw)
 			}
 			if delete(waiting, r.ID); len(waiting) == 1 {
-				q = c.Asked("deploy", `{}`, "")
+				q = c.AwaitQuestion("deploy", `{}`, "")
 			}
 		}
 		s.Executed("deploy", 2)
@@ -154,7 +154,7 @@ func TestCancelIsTold(t *testing.T) {
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 		s := proxytest.Start(t, bothChannels())
 		c := s.Connect(l, proxytest.CanElicit)
-		q := c.Asked("deploy", `{}`, c.CallWith("deploy", `{}`, `"progressToken":"p"`, ""))
+		q := c.AwaitQuestion("deploy", `{}`, c.CallWith("deploy", `{}`, `"progressToken":"p"`, ""))
 		id := q.Call
 		if l.Modern {
 			id = c.CallWith("deploy", `{}`, `"progressToken":"p"`, q.ReplyParams(proxytest.Cancel))
@@ -165,7 +165,7 @@ func TestCancelIsTold(t *testing.T) {
 		if !strings.Contains(string(m.Params), "operator") || proxytest.Member(m.Params, "progressToken") != `"p"` {
 			t.Errorf("%s", m.Raw)
 		}
-		if err := s.Proxy.Resolve(s.Pending(1)[0].ID, true, "ada", ""); err != nil {
+		if err := s.Proxy.Resolve(s.AwaitPending(1)[0].ID, true, "ada", ""); err != nil {
 			t.Fatal(err)
 		}
 		if r := c.Reply(id); r.IsError() || r.Result == nil {

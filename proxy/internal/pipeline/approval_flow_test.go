@@ -20,7 +20,7 @@ func TestOperatorAnswersHeldCall(t *testing.T) {
 		s := proxytest.Start(t, proxytest.OperatorSetup(time.Hour))
 		c := s.Connect(l, "")
 		id := c.Call("deploy", `{"n":1}`)
-		question := s.Pending(1)[0]
+		question := s.AwaitPending(1)[0]
 		s.Executed("deploy", 0)
 		if err := s.Proxy.Resolve(question.ID, true, "ada", ""); err != nil {
 			t.Fatal(err)
@@ -32,7 +32,7 @@ func TestOperatorAnswersHeldCall(t *testing.T) {
 			t.Error("an approval was answered twice")
 		}
 		id = c.Call("deploy", `{"n":2}`)
-		if err := s.Proxy.Resolve(s.Pending(1)[0].ID, false, "ada", "not on a\u202e Friday"); err != nil {
+		if err := s.Proxy.Resolve(s.AwaitPending(1)[0].ID, false, "ada", "not on a\u202e Friday"); err != nil {
 			t.Fatal(err)
 		}
 		if r := c.Reply(id); !r.IsError() || !strings.Contains(r.Text(), `not on a\u{202e} Friday`) {
@@ -94,7 +94,7 @@ func TestParkDenied(t *testing.T) {
 				t.Errorf("%s", r.Raw)
 			}
 		}
-		s.Pending(0)
+		s.AwaitPending(0)
 		c.Parks("deploy", `{"n":1}`) // another call is another question
 		s.Executed("deploy", 0)
 	})
@@ -139,9 +139,9 @@ func TestStateExpiry(t *testing.T) {
 		c := s.Connect(l, proxytest.CanElicit)
 		q := c.Asks("deploy", `{}`)
 		now.Move(15 * time.Minute)
-		c.Asked("deploy", `{}`, q.Send(proxytest.Approve))
+		c.AwaitQuestion("deploy", `{}`, q.Send(proxytest.Approve))
 		now.Move(-time.Hour)
-		c.Asked("deploy", `{}`, q.Send(proxytest.Approve))
+		c.AwaitQuestion("deploy", `{}`, q.Send(proxytest.Approve))
 		s.Executed("deploy", 0)
 	})
 }
@@ -170,12 +170,12 @@ func TestTamperedState(t *testing.T) {
 		for _, forged := range tampered {
 			bad := q
 			bad.State = strconv.Quote(forged)
-			c.Asked("deploy", `{"env":"staging"}`, bad.Send(proxytest.Approve))
+			c.AwaitQuestion("deploy", `{"env":"staging"}`, bad.Send(proxytest.Approve))
 		}
 		for _, other := range [][2]string{{"deploy", `{"env":"prod"}`}, {"deploy", `{"env":"staging" }`}, {"delete", `{"env":"staging"}`}} {
 			foreign := q
 			foreign.Tool, foreign.Args = other[0], other[1]
-			c.Asked(foreign.Tool, foreign.Args, foreign.Send(proxytest.Approve))
+			c.AwaitQuestion(foreign.Tool, foreign.Args, foreign.Send(proxytest.Approve))
 		}
 		s.Executed("", 0)
 		if r := q.Answer(proxytest.Approve); r.IsError() || r.Result == nil { // the original state was valid all the time
@@ -191,15 +191,15 @@ func TestForeignSession(t *testing.T) {
 	one, other := s.Connect(proxytest.Legs()[3], proxytest.CanElicit), s.Connect(proxytest.Legs()[3], proxytest.CanElicit)
 	q := one.Asks("deploy", `{}`)
 	q.Client = other
-	other.Asked("deploy", `{}`, q.Send(proxytest.Approve))
+	other.AwaitQuestion("deploy", `{}`, q.Send(proxytest.Approve))
 	web := s.Connect(proxytest.Legs()[2], proxytest.CanElicit)
 	q.Client = web
-	web.Asked("deploy", `{}`, q.Send(proxytest.Approve))
+	web.AwaitQuestion("deploy", `{}`, q.Send(proxytest.Approve))
 	s.Executed("deploy", 0)
 	elsewhere := proxytest.Start(t, proxytest.Setup{}) // another proxy has other keys
 	q = web.Asks("deploy", `{"n":2}`)
 	q.Client = elsewhere.Connect(proxytest.Legs()[2], proxytest.CanElicit)
-	q.Client.Asked("deploy", `{"n":2}`, q.Send(proxytest.Approve))
+	q.Client.AwaitQuestion("deploy", `{"n":2}`, q.Send(proxytest.Approve))
 	elsewhere.Executed("deploy", 0)
 	parked := proxytest.Start(t, proxytest.OperatorSetup(proxytest.ParkAtOnce))
 	one, other = parked.Connect(proxytest.Legs()[0], ""), parked.Connect(proxytest.Legs()[0], "")
@@ -220,7 +220,7 @@ func TestStateChanged(t *testing.T) {
 		c := s.Connect(l, "")
 		c.Must("backup", `{}`)
 		first, second := c.Call("deploy", `{"n":1}`), c.Call("deploy", `{"n":2}`)
-		for _, a := range s.Pending(2) {
+		for _, a := range s.AwaitPending(2) {
 			if strings.Contains(string(a.Arguments), "1") {
 				if err := s.Proxy.Resolve(a.ID, true, "ada", ""); err != nil {
 					t.Fatal(err)
@@ -231,7 +231,7 @@ func TestStateChanged(t *testing.T) {
 			t.Fatalf("%s", r.Raw)
 		}
 		before := s.State()
-		late := s.Pending(1)[0]
+		late := s.AwaitPending(1)[0]
 		if err := s.Proxy.Resolve(late.ID, true, "ada", ""); err != nil {
 			t.Fatal(err)
 		}
@@ -282,9 +282,9 @@ func TestCancelWhileWaiting(t *testing.T) {
 		c.Must("safe", `{}`)
 		before := s.State()
 		id := c.Call("deploy", `{}`)
-		question := s.Pending(1)[0]
+		question := s.AwaitPending(1)[0]
 		c.Cancel(id)
-		s.Pending(0)
+		s.AwaitPending(0)
 		if err := s.Proxy.Resolve(question.ID, true, "ada", ""); err == nil {
 			t.Error("a withdrawn question was answered")
 		}
@@ -301,9 +301,9 @@ func TestGoneWhileWaiting(t *testing.T) {
 		s := proxytest.Start(t, proxytest.OperatorSetup(time.Hour))
 		c := s.Connect(l, "")
 		c.Call("deploy", `{}`)
-		question := s.Pending(1)[0]
+		question := s.AwaitPending(1)[0]
 		c.Close()
-		s.Pending(0)
+		s.AwaitPending(0)
 		if err := s.Proxy.Resolve(question.ID, true, "ada", ""); err == nil {
 			t.Error("a withdrawn question was answered")
 		}
@@ -326,7 +326,7 @@ func TestManyPending(t *testing.T) {
 		for i := range n {
 			c.Call("deploy", fmt.Sprintf(`{"n":%d}`, i%questions))
 		}
-		waiting := s.Pending(questions)
+		waiting := s.AwaitPending(questions)
 		c.Must("safe", `{}`)
 		for range 3 {
 			c.Must("push", `{}`)
@@ -350,7 +350,7 @@ func TestDefinitionSwapped(t *testing.T) {
 		c := s.Connect(l, "")
 		s.AwaitSubscribed()
 		id := c.Call("deploy", `{}`)
-		question := s.Pending(1)[0]
+		question := s.AwaitPending(1)[0]
 		other := testserver.Attack()[0]
 		other.Name, other.Description = "deploy", "Drops the database."
 		s.Upstream.AddTool(other)

@@ -25,7 +25,7 @@ func TestOwnCall(t *testing.T) {
 				o.Approval = proxy.Approval{Channels: []string{"cli"}, Hold: proxytest.ParkAtOnce, Self: self, People: map[string]string{"uid 1001": "token:ann"}}
 			}})
 			s.ServeWith(proxy.Access{Tokens: map[string]string{"ann": "token of ann"}})
-			c := s.Unconnected(l)
+			c := s.UnconnectedClient(l)
 			if c.Bearer = "token of ann"; !l.Modern {
 				c.Initialize()
 			}
@@ -45,7 +45,7 @@ func TestOwnCall(t *testing.T) {
 					t.Error("the requester has approved")
 				}
 			}
-			a := s.Pending(1)[0]
+			a := s.AwaitPending(1)[0]
 			if n := len(a.Rejections); n < 2 || a.Rejections[0].String() != "of whoever makes the call: approved by ann via cli" {
 				t.Errorf("%+v", a.Rejections)
 			}
@@ -78,7 +78,7 @@ func TestPIN(t *testing.T) {
 		}})
 		c := s.Connect(proxytest.Legs()[0], "")
 		id := c.Parks("deploy", `{}`)
-		if a := s.Pending(1)[0]; !a.PIN {
+		if a := s.AwaitPending(1)[0]; !a.PIN {
 			t.Errorf("%s: nobody is told that the PIN is needed", channel)
 		}
 		_ = s.Proxy.PutApproval(id, channel)

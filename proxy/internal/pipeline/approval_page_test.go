@@ -50,7 +50,7 @@ func TestPage(t *testing.T) {
 				s := proxytest.Start(t, withPages("elicit", "url", "web"))
 				c := s.Connect(l, canOpen)
 				q := c.Asks("deploy", `{}`)
-				a := s.Pending(1)[0]
+				a := s.AwaitPending(1)[0]
 				isPage(q, a.ID)
 				if !slices.Equal(a.Channels, []string{"web", "url"}) {
 					t.Errorf("it was put to %v", a.Channels)
@@ -62,7 +62,7 @@ func TestPage(t *testing.T) {
 					c.Respond(q.Elicit, opened)
 				}
 				c.Must("safe", `{}`)
-				s.Pending(1)
+				s.AwaitPending(1)
 				s.Executed("deploy", 0)
 				if err := answerAt(s, a.ID, yes); err != nil {
 					t.Fatal(err)
@@ -99,7 +99,7 @@ func TestPageNotOpened(t *testing.T) {
 			s := proxytest.Start(t, withPages("url", "cli"))
 			c := s.Connect(l, canOpen)
 			const wantsProgress = `"progressToken":"p"`
-			q := c.Asked("deploy", `{}`, c.CallWith("deploy", `{}`, wantsProgress, ""))
+			q := c.AwaitQuestion("deploy", `{}`, c.CallWith("deploy", `{}`, wantsProgress, ""))
 			id := q.Call
 			if l.Modern {
 				id = c.CallWith("deploy", `{}`, wantsProgress, q.ReplyParams(answer))
@@ -109,7 +109,7 @@ func TestPageNotOpened(t *testing.T) {
 			c.Await("a sign that nobody was asked", func(m proxytest.Message) bool {
 				return m.Method == "notifications/progress" && strings.Contains(string(m.Params), "did not show")
 			})
-			a := s.Pending(1)[0]
+			a := s.AwaitPending(1)[0]
 			if err := answerAt(s, a.ID, true); err == nil {
 				t.Error("the page answers, and nobody was sent to it")
 			}
@@ -155,7 +155,7 @@ func TestPageAnswerNeedsOffer(t *testing.T) {
 		s := proxytest.Start(t, withPages("elicit", "url", "cli"))
 		c := s.Connect(l, canBoth)
 		q := c.Asks("deploy", `{}`) // a form: a client never has two prompts for one question
-		a := s.Pending(1)[0]
+		a := s.AwaitPending(1)[0]
 		if proxytest.Member(q.Params, "requestedSchema") == "" || proxytest.Member(q.Params, "url") != "" {
 			t.Errorf("%s", q.Params)
 		}
@@ -167,7 +167,7 @@ func TestPageAnswerNeedsOffer(t *testing.T) {
 		}
 		s.Executed("deploy", 0)
 		long := s.Connect(l, canBoth).Asks("deploy", `{"a":"`+strings.Repeat("x", 40<<10)+`"}`) // too long for a form
-		waiting := s.Pending(2)
+		waiting := s.AwaitPending(2)
 		if waiting[0].Size < waiting[1].Size {
 			waiting[0] = waiting[1]
 		}
@@ -182,7 +182,7 @@ func TestPageAnsweredElsewhere(t *testing.T) {
 		s := proxytest.Start(t, withPages("url", "cli"))
 		c := s.Connect(l, canOpen)
 		q := c.Asks("deploy", `{}`)
-		if err := s.Proxy.Resolve(s.Pending(1)[0].ID, true, "ada", ""); err != nil {
+		if err := s.Proxy.Resolve(s.AwaitPending(1)[0].ID, true, "ada", ""); err != nil {
 			t.Fatal(err)
 		}
 		if r := c.Reply(q.Call); r.IsError() || r.Result == nil {
@@ -209,13 +209,13 @@ func TestPageOfParkedCall(t *testing.T) {
 			t.Fatalf("%s", r.Raw)
 		}
 		c.Respond(q.Elicit, accept)
-		if again, first := c.Parks("deploy", `{}`), s.Pending(1)[0].ID; again != first {
+		if again, first := c.Parks("deploy", `{}`), s.AwaitPending(1)[0].ID; again != first {
 			t.Errorf("%s and %s", first, again)
 		}
 		if n := c.Mail.Count(func(m proxytest.Message) bool { return m.Method == "elicitation/create" }); n != 0 {
 			t.Errorf("two prompts: %s", c.Mail)
 		}
-		if err := answerAt(s, s.Pending(1)[0].ID, true); err != nil {
+		if err := answerAt(s, s.AwaitPending(1)[0].ID, true); err != nil {
 			t.Fatal(err)
 		}
 		c.Must("deploy", `{}`)

@@ -113,7 +113,7 @@ func TestErrorAnswers(t *testing.T) {
 		other.Must("safe", `{}`)
 		c.Must("safe", `{}`)
 		s.Executed("deploy", 0)
-		s.Pending(1)
+		s.AwaitPending(1)
 		c.Send([]byte(`{"jsonrpc":"2.0","id":`+q.Elicit+`,"error":{"code":-1,"message":"no"}}`), nil)
 		if r := c.Reply(q.Call); !r.IsError() || r.Decision("kind") != "approval" {
 			t.Errorf("%s", r.Raw)
@@ -151,7 +151,7 @@ func TestPreemptive(t *testing.T) {
 			`,"inputResponses":{"confirm":{"action":"accept"}},"requestState":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"`,
 		} {
 			args := `{"n":` + strconv.Itoa(i) + `}`
-			q := c.Asked("deploy", args, c.CallWith("deploy", args, "", extra))
+			q := c.AwaitQuestion("deploy", args, c.CallWith("deploy", args, "", extra))
 			s.Executed("deploy", 0)
 			if !l.Modern {
 				q.Answer(proxytest.Decline)

@@ -37,7 +37,7 @@ func (c *scriptedClient) calls(tool, args string) proxytest.Message {
 		case !strings.Contains(r.Text(), "Call the same tool again with the same arguments"):
 			c.T.Fatalf("call %d: %s", n, r.Raw)
 		case n == 0:
-			if err := c.Proxy.Resolve(c.Pending(1)[0].ID, true, "ada", ""); err != nil {
+			if err := c.Proxy.Resolve(c.AwaitPending(1)[0].ID, true, "ada", ""); err != nil {
 				c.T.Fatal(err)
 			}
 		}

@@ -36,7 +36,7 @@ func TestReplayedState(t *testing.T) {
 				t.Fatalf("%d succeeded, %d asked anew", succeeded, asked)
 			}
 			s.Executed("deploy", round+1)
-			c.Asked("deploy", args, q.Send(proxytest.Approve)) // once more, sequentially
+			c.AwaitQuestion("deploy", args, q.Send(proxytest.Approve)) // once more, sequentially
 			s.Executed("deploy", round+1)
 		}
 	})
@@ -84,7 +84,7 @@ func TestCoalesced(t *testing.T) {
 			open := map[string]bool{ids[0]: true, ids[1]: true, ids[2]: true}
 			for n := 1; n <= 3; n++ {
 				s.Eventually("all wait", func() bool { return len(s.Records.Decisions("allow")) == n-1 })
-				question := s.Pending(1)[0]
+				question := s.AwaitPending(1)[0]
 				if err := s.Proxy.Resolve(question.ID, true, "ada", ""); err != nil {
 					t.Fatal(err)
 				}

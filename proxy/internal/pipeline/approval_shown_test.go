@@ -20,7 +20,7 @@ func TestMaskedQuestion(t *testing.T) {
 		}})
 		c := s.Connect(l, proxytest.CanElicit)
 		q := c.Asks("deploy", arguments)
-		info, err := s.Proxy.Approval(s.Pending(1)[0].ID)
+		info, err := s.Proxy.Approval(s.AwaitPending(1)[0].ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +63,7 @@ func TestApprovalInfo(t *testing.T) {
 		s := proxytest.Start(t, proxytest.OperatorSetup(time.Hour))
 		c := s.Connect(l, "")
 		id := c.Call("deploy", `{"env":"staging","n":1}`)
-		first := s.Pending(1)[0]
+		first := s.AwaitPending(1)[0]
 		if first.LastApproved != nil || !first.Answered.IsZero() || first.Client != "tester 1" {
 			t.Errorf("%+v", first)
 		}
@@ -72,7 +72,7 @@ func TestApprovalInfo(t *testing.T) {
 		}
 		c.Reply(id)
 		id = c.CallWith("deploy", `{"env":"p\u0430ypal","m":2}`, `"a/b":1`, "")
-		listed := s.Pending(1)[0]
+		listed := s.AwaitPending(1)[0]
 		info, err := s.Proxy.Approval(listed.ID)
 		if err != nil {
 			t.Fatal(err)
@@ -101,7 +101,7 @@ func TestApprovalInfo(t *testing.T) {
 		}
 		c.Reply(id)
 		c.Call("deploy", `{"long":"`+strings.Repeat("x", 2000)+`"}`)
-		if long := s.Pending(1)[0]; long.Arguments != nil || long.Meta != nil || long.Steps != nil {
+		if long := s.AwaitPending(1)[0]; long.Arguments != nil || long.Meta != nil || long.Steps != nil {
 			t.Errorf("%+v", long)
 		}
 	})
@@ -123,7 +123,7 @@ func TestHoldFor(t *testing.T) {
 		hasty := s.Connect(l, "")
 		held := patient.Call("deploy", `{}`)
 		hasty.Parks("deploy", `{}`)
-		for _, a := range s.Pending(2) {
+		for _, a := range s.AwaitPending(2) {
 			if err := s.Proxy.Resolve(a.ID, true, "ada", ""); err != nil {
 				t.Fatal(err)
 			}

@@ -29,7 +29,7 @@ func TestIdleWhileAsked(t *testing.T) {
 	held := s.Connect(proxytest.Legs()[1], "")
 	parked.Parks("deploy", `{"n":1}`)
 	id := held.Call("deploy", `{"n":2}`)
-	waiting := s.Pending(2)
+	waiting := s.AwaitPending(2)
 	othersEnd := func() {
 		t.Helper()
 		s.Connect(proxytest.Legs()[1], "")

@@ -38,7 +38,7 @@ func TestUpstreamAsks(t *testing.T) {
 				t.Errorf("%s", r.Raw)
 			}
 			s.Executed("curious", 1) // one call and one token for all rounds
-			c.Blocked("curious")
+			c.CallBlocked("curious")
 			if n := s.OpenCalls(); n != 0 {
 				t.Errorf("%d calls are open", n)
 			}
@@ -146,7 +146,7 @@ func TestRounds(t *testing.T) {
 			t.Errorf("%s", r.Raw)
 		}
 		s.Executed("curious", 2)
-		c.Blocked("curious")
+		c.CallBlocked("curious")
 	})
 }
 

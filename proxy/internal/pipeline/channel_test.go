@@ -23,7 +23,7 @@ func TestOnlyTheOperator(t *testing.T) {
 		s := proxytest.Start(t, asking("require human-approval via cli before deploy\n"))
 		c := s.Connect(l, proxytest.CanElicit)
 		id := c.Call("deploy", `{}`)
-		if err := s.Proxy.Resolve(s.Pending(1)[0].ID, true, "ada", ""); err != nil {
+		if err := s.Proxy.Resolve(s.AwaitPending(1)[0].ID, true, "ada", ""); err != nil {
 			t.Fatal(err)
 		}
 		if r := c.Reply(id); r.IsError() || r.Result == nil {
@@ -42,7 +42,7 @@ func TestOnlyTheClient(t *testing.T) {
 		s := proxytest.Start(t, asking("require human-approval via elicit before deploy\n"))
 		c := s.Connect(l, proxytest.CanElicit)
 		q := c.Asks("deploy", `{}`)
-		err := s.Proxy.Resolve(s.Pending(1)[0].ID, true, "ada", "")
+		err := s.Proxy.Resolve(s.AwaitPending(1)[0].ID, true, "ada", "")
 		if err == nil || !strings.Contains(err.Error(), "can be answered only via elicit") {
 			t.Errorf("the operator's answer: %v", err)
 		}

@@ -33,7 +33,7 @@ func (p *Pipeline) forward(c *Call, pass admission.Pass) {
 	if inline && c.outbox != nil { // the tool was still unknown when the call began, so an outbox for the server's notifications was created
 		c.outbox = nil // the waiting goroutine reads the notifications itself, and blocks no other call
 	}
-	trace, answered := p.Admission.Watch.Forwarding(ticket)
+	trace, answered := p.Admission.Watch.StartForward(ticket)
 	f.answered = answered
 	request := f.request(trace)
 	request.Again = f.checkResend
@@ -54,7 +54,7 @@ func (p *Pipeline) forward(c *Call, pass admission.Pass) {
 // forwardAgain sends an admitted call again. If the policy has changed since the admission, it
 // settles the call and asks the gate for a new decision.
 func (p *Pipeline) forwardAgain(c *Call, ticket *admission.Ticket) {
-	pass, err := ticket.Again(p.Life.Ctx, p.Admission)
+	pass, err := ticket.NewPass(p.Life.Ctx, p.Admission)
 	if err == nil {
 		p.forward(c, pass)
 		return
@@ -125,7 +125,7 @@ func (p *Pipeline) proceed(c *Call, d admission.Decision) {
 		c.release(slot | taskSlot | room) // a call that is not running holds no slot; from now on, the approval broker counts it instead
 		c.Spawn(func() {
 			if c.trace != nil {
-				c.trace.approvalEnd = p.Admission.Watch.Approving(c.trace.ctx, c.admission())
+				c.trace.approvalEnd = p.Admission.Watch.StartApproval(c.trace.ctx, c.admission())
 			}
 			(&askedCall{p, c, d}).ask(nil)
 		})

@@ -25,7 +25,7 @@ func granted(t *testing.T, l proxytest.Leg) (*proxytest.Site, *proxytest.Client,
 	}})
 	c := s.Connect(l, "")
 	c.Parks("deploy", `{"env":"staging","n":1}`)
-	err := s.Proxy.Answer(s.Pending(1)[0].ID, proxy.Answer{
+	err := s.Proxy.Answer(s.AwaitPending(1)[0].ID, proxy.Answer{
 		Approve: true, Channel: proxy.ChannelCLI, Person: "ada", Actor: "ada", Grant: &proxy.Grant{For: 5 * time.Minute, Like: []string{"env"}},
 	})
 	all := s.Proxy.Grants()
@@ -57,7 +57,7 @@ func TestGrant(t *testing.T) {
 			c.Parks("deploy", args)
 		}
 		s.Executed("deploy", 2)
-		s.Pending(3)
+		s.AwaitPending(3)
 		if all := s.Proxy.Grants(); len(all) != 1 || all[0].Uses != 1 || all[0].Like[0] != (proxy.GrantPin{Field: "env", Value: `"staging"`}) || all[0].Tool != "deploy" {
 			t.Errorf("%+v", all)
 		}
@@ -65,7 +65,7 @@ func TestGrant(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.Parks("deploy", `{"env":"staging","n":3}`)
-		s.Pending(4)
+		s.AwaitPending(4)
 		s.Executed("deploy", 2)
 		if err := s.Proxy.Revoke(g.ID, "bob"); err == nil {
 			t.Error("it is revoked twice")
@@ -113,7 +113,7 @@ func TestGrantForwards(t *testing.T) {
 	s, c, _, _ := granted(t, proxytest.Legs()[0])
 	c.Reply(c.CallWith("deploy", `{"env":"staging","n":2}`, `"secret":"unseen"`, ""))
 	s.Executed("deploy", 2)
-	if got := s.Received("tools/call"); strings.Contains(got, "unseen") || !strings.Contains(got, `"n":2`) {
+	if got := s.LastReceived("tools/call"); strings.Contains(got, "unseen") || !strings.Contains(got, `"n":2`) {
 		t.Errorf("forwarded: %s", got)
 	}
 }
@@ -126,7 +126,7 @@ func TestGrantOffRecord(t *testing.T) {
 	}
 	c.Parks("deploy", `{"n":5}`)
 	s.Records.Fail.Store(true)
-	err := s.Proxy.Answer(s.Pending(1)[0].ID, proxy.Answer{Approve: true, Channel: proxy.ChannelCLI, Actor: "ada", Grant: &proxy.Grant{For: time.Minute}})
+	err := s.Proxy.Answer(s.AwaitPending(1)[0].ID, proxy.Answer{Approve: true, Channel: proxy.ChannelCLI, Actor: "ada", Grant: &proxy.Grant{For: time.Minute}})
 	if err == nil || !strings.Contains(err.Error(), "is approved, but without a grant: ") || len(s.Proxy.Grants()) != 0 {
 		t.Errorf("%v, %+v", err, s.Proxy.Grants())
 	}
@@ -140,14 +140,14 @@ func TestInvalidGrantIsNotCreated(t *testing.T) {
 	}})
 	c := s.Connect(proxytest.Legs()[0], "")
 	c.Do("deploy", `{}`)
-	id := s.Pending(1)[0].ID
+	id := s.AwaitPending(1)[0].ID
 	for _, approve := range []bool{true, false} {
 		err := s.Proxy.Answer(id, proxy.Answer{Approve: approve, Channel: proxy.ChannelCLI, Actor: "ada", Grant: &proxy.Grant{For: time.Minute}})
 		if err == nil {
 			t.Errorf("approve %t: a grant is given", approve)
 		}
 	}
-	s.Pending(1)
+	s.AwaitPending(1)
 	if all, err := json.Marshal(s.Proxy.Grants()); err != nil || string(all) != "[]" {
 		t.Errorf("%s, %v", all, err)
 	}

@@ -57,7 +57,7 @@ func TestInFlightApproval(t *testing.T) {
 	}})
 	c := s.Connect(proxytest.Legs()[1], "")
 	waits := c.Call("deploy", `{}`)
-	asked := s.Pending(1)[0]
+	asked := s.AwaitPending(1)[0]
 	slow := c.Call("slow", `{}`)
 	s.AwaitExecuted("slow", 1)
 	if err := s.Proxy.Resolve(asked.ID, true, "tester", ""); err != nil {

@@ -73,7 +73,7 @@ func TestDrivenTaskIsTold(t *testing.T) {
 func TestPromptIsTakenBack(t *testing.T) {
 	for name, end := range map[string]func(*proxytest.Site, proxytest.Question){
 		"answered elsewhere": func(s *proxytest.Site, _ proxytest.Question) {
-			if err := s.Proxy.Resolve(s.Pending(1)[0].ID, false, "ada", ""); err != nil {
+			if err := s.Proxy.Resolve(s.AwaitPending(1)[0].ID, false, "ada", ""); err != nil {
 				s.T.Fatal(err)
 			}
 		},
@@ -82,7 +82,7 @@ func TestPromptIsTakenBack(t *testing.T) {
 			if r := q.Client.Reply(q.Call); r.Decision("decision") != "ask" {
 				s.T.Fatalf("%s", r.Raw)
 			}
-			if err := s.Proxy.Resolve(s.Pending(1)[0].ID, true, "ada", ""); err != nil {
+			if err := s.Proxy.Resolve(s.AwaitPending(1)[0].ID, true, "ada", ""); err != nil {
 				s.T.Fatal(err)
 			}
 		},

@@ -27,7 +27,7 @@ func PlainRefusal(kind, text string) refusal { return refusal{admission.Refuse(k
 
 // unansweredRefusal returns the refusal for an admitted call that has no result.
 func unansweredRefusal(kind string, o gate.Outcome, text string) refusal {
-	return refusal{admission.Unanswered(kind, o, text)}
+	return refusal{admission.ReportUnanswered(kind, o, text)}
 }
 
 // append appends the refusal to dst, as a tool result with isError set.
@@ -54,7 +54,7 @@ func (p *Pipeline) RecordRefusal(c *Call, r refusal) {
 // when the server has forgotten the session of the first request.
 func (f *inflightCall) checkResend() error {
 	c := f.Call
-	_, err := f.ticket.Again(c.pipeline.Life.Ctx, c.pipeline.Admission)
+	_, err := f.ticket.NewPass(c.pipeline.Life.Ctx, c.pipeline.Admission)
 	switch {
 	case err == nil:
 		return nil

@@ -61,10 +61,10 @@ func TestTwoPersons(t *testing.T) {
 		c.Must("safe", `{}`)
 		s.Executed("deploy", 0)
 		s.Eventually("one person of two has approved", func() bool {
-			pending := s.Pending(1)[0]
+			pending := s.AwaitPending(1)[0]
 			return pending.Needs == 2 && pending.Approvals == 1
 		})
-		pending := s.Pending(1)[0]
+		pending := s.AwaitPending(1)[0]
 		if err := s.Proxy.Resolve(pending.ID, true, "ada", ""); err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +74,7 @@ func TestTwoPersons(t *testing.T) {
 		s.Executed("deploy", 1)
 		// one person at the terminal does not count as two
 		q = c.Asks("deploy", `{"n":2}`)
-		pending = s.Pending(1)[0]
+		pending = s.AwaitPending(1)[0]
 		if err := s.Proxy.Resolve(pending.ID, true, "ada", ""); err != nil {
 			t.Fatal(err)
 		}

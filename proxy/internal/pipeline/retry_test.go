@@ -64,7 +64,7 @@ func TestClockOfOutcomes(t *testing.T) {
 		c := s.Connect(l, "")
 		c.Must("push", `{}`)
 		s.Eventually("the call is settled", func() bool { return s.OpenCalls() == 0 })
-		c.Blocked("push")
+		c.CallBlocked("push")
 		now.Move(time.Minute)
 		if n := s.Marking("lock", "open"); n != 1 {
 			t.Errorf("%d tokens after a minute", n)

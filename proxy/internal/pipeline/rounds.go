@@ -141,7 +141,7 @@ func (p *Pipeline) storeSuspended(c *Call, x *suspendedCall, expires time.Time) 
 // if the suspension has already ended. If several processes could continue the call, only one of
 // them gets it. After an error, such as [admission.ErrStopped], the call stays suspended.
 func (p *Pipeline) pickUp(c *Call) (*suspendedCall, error) {
-	if p.Admission.Stopped(c.State.ID) != nil {
+	if p.Admission.StopOf(c.State.ID) != nil {
 		return nil, admission.ErrStopped
 	}
 	x := p.suspended.take(c.input.suspended)

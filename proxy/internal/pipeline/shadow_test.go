@@ -60,7 +60,7 @@ func TestShadowOnRecord(t *testing.T) {
 		c.Must("delete", `{}`)
 		c.Must("safe", `{}`)
 		c.Must("push", `{}`)
-		c.Blocked("push")
+		c.CallBlocked("push")
 		var would []string
 		for _, r := range s.Records.Decisions("allow") {
 			if r.Would.Decision == "" {

@@ -112,6 +112,6 @@ func (p *Pipeline) observe(c *Call, meta []byte) {
 		i.Upstream, i.Tool = c.Tool.Upstream.Config.Name, c.recorded
 	}
 	t := &callTrace{}
-	t.ctx, t.endSpan = p.Admission.Watch.Receiving(p.Life.Ctx, i)
+	t.ctx, t.endSpan = p.Admission.Watch.StartCall(p.Life.Ctx, i)
 	c.trace = t
 }

@@ -117,7 +117,7 @@ func TestTraces(t *testing.T) {
 		passed := c.Reply(c.CallWith("meta", `{"secret":"argument-value"}`, traceMeta, ""))
 		c.Reply(c.CallWith("danger", `{}`, traceMeta, ""))
 		deploy := c.CallWith("deploy", `{}`, traceMeta, "")
-		if err := s.Proxy.Resolve(s.Pending(1)[0].ID, true, "ada", ""); err != nil {
+		if err := s.Proxy.Resolve(s.AwaitPending(1)[0].ID, true, "ada", ""); err != nil {
 			t.Fatal(err)
 		}
 		c.Reply(deploy)

@@ -389,7 +389,7 @@ func TestAuditFailsKnown(t *testing.T) {
 		s.Records.Fail.Store(false)
 		c.Must("push", `{}`)
 		c.Must("deploy", `{}`)
-		c.Blocked("push")
+		c.CallBlocked("push")
 		if n := len(s.Records.Matching(func(r proxytest.Record) bool { return r.Event == "resumed" })); n != 1 {
 			t.Errorf("%d records of the gap", n)
 		}

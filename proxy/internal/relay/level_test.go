@@ -44,7 +44,7 @@ func TestUpstreamLevelIsMostVerbose(t *testing.T) {
 		upstreamHas := func(level string) {
 			t.Helper()
 			s.Eventually("the upstream has the level "+level, func() bool {
-				return proxytest.Member([]byte(s.Received("logging/setLevel")), "params", "level") == `"`+level+`"`
+				return proxytest.Member([]byte(s.LastReceived("logging/setLevel")), "params", "level") == `"`+level+`"`
 			})
 		}
 		loud, quiet, silent := s.Connect(l, ""), s.Connect(l, ""), s.Connect(l, "")

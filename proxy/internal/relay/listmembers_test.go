@@ -112,6 +112,6 @@ func greeted(s *proxytest.Site, l proxytest.Leg) proxytest.Message {
 	if l.Modern {
 		return s.Connect(l, "").Request("server/discover", `"x":1`)
 	}
-	c := s.Unconnected(l)
+	c := s.UnconnectedClient(l)
 	return c.Reply(c.Sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"initialize","params":{"protocolVersion":"` + c.Version + `","capabilities":{},"clientInfo":` + c.Info() + `}}`))
 }

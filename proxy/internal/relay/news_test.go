@@ -28,7 +28,7 @@ func TestResourceUpdates(t *testing.T) {
 		if l.Modern {
 			id = c.Ask("subscriptions/listen", `"notifications":{"resourceSubscriptions":["a:1"]}`)
 			c.AwaitRequest("notifications/subscriptions/acknowledged")
-			s.Eventually("it is subscribed", func() bool { return s.Received("resources/subscribe") != "" })
+			s.Eventually("it is subscribed", func() bool { return s.LastReceived("resources/subscribe") != "" })
 		} else if r := c.Request("resources/subscribe", `"uri":"a:1"`); string(r.Result) != `{}` {
 			t.Fatalf("%s", r.Raw)
 		}

@@ -21,7 +21,7 @@ func TestQuarantined(t *testing.T) {
 			t.Errorf("%d changes at first sight", n)
 		}
 		id := c.Call("deploy", `{}`)
-		question := s.Pending(1)[0]
+		question := s.AwaitPending(1)[0]
 		s.Upstream.AddTool(proxytest.PoisonedTool())
 		s.Eventually("the tool is quarantined", func() bool { return len(pins.Changes()) == 1 })
 		if slices.Contains(listed(c), "deploy") || strings.Contains(string(c.List().Raw), "id_rsa") {
@@ -54,7 +54,7 @@ func TestQuarantined(t *testing.T) {
 		}
 		s.Eventually("the tool is listed", func() bool { return slices.Contains(listed(c), "deploy") })
 		c.Call("deploy", `{}`)
-		s.Pending(1)
+		s.AwaitPending(1)
 	})
 }
 
@@ -72,7 +72,7 @@ func TestQuarantinedAfterApproval(t *testing.T) {
 		c := s.Connect(l, "")
 		s.AwaitSubscribed()
 		first := c.Do("deploy", `{}`)
-		if err := s.Proxy.Resolve(s.Pending(1)[0].ID, true, "ada", ""); err != nil {
+		if err := s.Proxy.Resolve(s.AwaitPending(1)[0].ID, true, "ada", ""); err != nil {
 			t.Fatal(err)
 		}
 		s.Upstream.AddTool(proxytest.PoisonedTool())

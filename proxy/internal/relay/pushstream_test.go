@@ -138,7 +138,7 @@ func TestPushesAreKept(t *testing.T) {
 func TestPushesToOlderClients(t *testing.T) {
 	s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Revisions: testserver.Legacy}})
 	s.AwaitSubscribed()
-	c := s.Unconnected(proxytest.Legs()[1])
+	c := s.UnconnectedClient(proxytest.Legs()[1])
 	c.Version = "2025-03-26"
 	c.Initialize()
 	s.SendLog("1")

@@ -40,8 +40,8 @@ func TestFeaturesAreVerbatim(t *testing.T) {
 			if got := proxytest.Member(r.Result, "resultType"); (got == `"complete"`) != l.Modern {
 				t.Errorf("%s: resultType %s", method, got)
 			}
-			if !strings.Contains(s.Received(method), params) {
-				t.Errorf("%s: %s does not have %s", method, s.Received(method), params)
+			if !strings.Contains(s.LastReceived(method), params) {
+				t.Errorf("%s: %s does not have %s", method, s.LastReceived(method), params)
 			}
 		}
 	})
@@ -56,7 +56,7 @@ func TestFeaturesThatAreNot(t *testing.T) {
 			if r := c.Request(method, `"name":"x","uri":"x:y","ref":{}`); r.Code() != "-32601" {
 				t.Errorf("%s: %s", method, r.Raw)
 			}
-			if s.Received(method) != "" {
+			if s.LastReceived(method) != "" {
 				t.Errorf("%s was relayed", method)
 			}
 		}

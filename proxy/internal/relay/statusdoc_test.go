@@ -125,7 +125,7 @@ func TestStatusIsListed(t *testing.T) {
 					t.Errorf("%s", r.Raw)
 				}
 			}
-			if s.Received("resources/read")+s.Received("prompts/get")+s.Received("resources/subscribe") != "" {
+			if s.LastReceived("resources/read")+s.LastReceived("prompts/get")+s.LastReceived("resources/subscribe") != "" {
 				t.Error("an upstream was asked about the gate")
 			}
 		})
@@ -158,7 +158,7 @@ func introduction(c *proxytest.Client) []byte {
 	if c.Leg.Modern {
 		return c.Request("server/discover", `"y":1`).Result
 	}
-	again := c.Unconnected(c.Leg)
+	again := c.UnconnectedClient(c.Leg)
 	r := again.Reply(again.Sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":` + c.Info() + `}}`))
 	again.Session = r.Session
 	return r.Result

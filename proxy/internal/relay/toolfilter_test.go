@@ -30,7 +30,7 @@ func TestToolFilter(t *testing.T) {
 			}
 		}
 		for _, name := range []string{"up.backup", "up_backup", "Backup", "nope"} {
-			c.Unknown(name)
+			c.CallUnknown(name)
 		}
 		s.Executed("", 1)
 		want := []string{`up: tools.deny: "nope*" matches no tool`}

@@ -27,7 +27,7 @@ func TestBesideCalls(t *testing.T) {
 				t.Errorf("%s: %s", name, r.Raw)
 			}
 		}
-		if got := s.Received("completion/complete"); got != "" {
+		if got := s.LastReceived("completion/complete"); got != "" {
 			t.Errorf("relayed: %s", got)
 		}
 		if r := c.Request("completion/complete", `"ref":{"type":"ref/prompt","name":"open"},"argument":{"name":"a","value":""}`); r.Result == nil {
@@ -44,7 +44,7 @@ func TestBesideCalls(t *testing.T) {
 				t.Errorf("%s", r.Raw)
 			}
 		}
-		if got := s.Received("resources/subscribe") + s.Received("subscriptions/listen"); strings.Contains(got, "a:b") {
+		if got := s.LastReceived("resources/subscribe") + s.LastReceived("subscriptions/listen"); strings.Contains(got, "a:b") {
 			t.Errorf("watched: %s", got)
 		}
 		if n := len(s.Records.Decisions("refuse")); n != 0 {
@@ -71,7 +71,7 @@ func TestUnknownReferences(t *testing.T) {
 				t.Errorf("%s: %s", params, r.Raw)
 			}
 		}
-		if got := s.Received("completion/complete"); got != "" {
+		if got := s.LastReceived("completion/complete"); got != "" {
 			t.Errorf("relayed: %s", got)
 		}
 	})

@@ -43,7 +43,7 @@ func TestHostileMessages(t *testing.T) {
 				t.Errorf("%s: the client heard: %s", era, c.Mail)
 			}
 			c.Must("delete", `{}`)
-			c.Blocked("delete") // one answer counts as only one success
+			c.CallBlocked("delete") // one answer counts as only one success
 			if n := len(proxytest.OfKind(records(), testserver.Executed, "danger")); n != 0 {
 				t.Error("danger was executed")
 			}
@@ -79,7 +79,7 @@ func TestSilentUpstreamDoesNotAffectOthers(t *testing.T) {
 	c := s.Connect(proxytest.Legs()[0], "")
 	s.Eventually("the good one is listed", func() bool { return c.List().ToolsByName()["good_work"] != "" })
 	s.Eventually("it is called", func() bool { return !c.Do("good_work", `{}`).IsError() }) // it may be repeating the handshake for this client
-	c.Unknown("mute_safe")
+	c.CallUnknown("mute_safe")
 }
 
 // TestIDIsReusableAfterReply checks that an ID can be used again as soon as the reply has arrived.
@@ -128,7 +128,7 @@ func TestApproveOrCancel(t *testing.T) {
 		c := s.Connect(l, "")
 		for n := range 50 {
 			id := c.Call("deploy", fmt.Sprintf(`{"n":%d}`, n))
-			question := s.Pending(1)[0]
+			question := s.AwaitPending(1)[0]
 			done := make(chan error, 1)
 			go func() { done <- s.Proxy.Resolve(question.ID, true, "ada", "") }()
 			c.Cancel(id)

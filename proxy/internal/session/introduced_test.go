@@ -28,7 +28,7 @@ func TestLongIntroductions(t *testing.T) {
 				params = `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":` + c2.info +
 					`,"io.modelcontextprotocol/clientCapabilities":` + c2.capabilities + `}}`
 			} else if l.HTTP {
-				c = s.Unconnected(l)
+				c = s.UnconnectedClient(l)
 			}
 			c.Send([]byte(`{"jsonrpc":"2.0","id":`+id+`,"method":"`+method+`","params":`+params+`}`), nil)
 			if r := c.Reply(id); r.Code() != c2.code || c2.code != "" && !strings.Contains(string(r.Raw), "is longer than") {

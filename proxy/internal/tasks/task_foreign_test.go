@@ -45,7 +45,7 @@ func TestTaskOfForeignServer(t *testing.T) {
 		s, finish := foreign(t)
 		c := s.Connect(l, proxytest.CanTasks)
 		id := c.BeginTask("work", `{}`)
-		c.Blocked("push")
+		c.CallBlocked("push")
 		if got := standing(c, id); got != "working" {
 			t.Errorf("status %q", got)
 		}
@@ -72,7 +72,7 @@ func TestTaskOfForeignServerCancelled(t *testing.T) {
 			t.Errorf("%s", r.Raw)
 		}
 		s.Eventually("it is over", func() bool { return standing(c, id) == "cancelled" })
-		c.Blocked("push")
+		c.CallBlocked("push")
 		oneEnd(s, "work", "unknown")
 	})
 }

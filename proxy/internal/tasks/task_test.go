@@ -356,7 +356,7 @@ func TestTaskApproval(t *testing.T) {
 			t.Errorf("%s", r.Raw)
 		}
 		s.Executed("deploy", 0)
-		if err := s.Proxy.Resolve(s.Pending(1)[0].ID, true, "ann", ""); err != nil {
+		if err := s.Proxy.Resolve(s.AwaitPending(1)[0].ID, true, "ann", ""); err != nil {
 			t.Fatal(err)
 		}
 		c.TaskOutcome(c.BeginTask("deploy", `{}`))

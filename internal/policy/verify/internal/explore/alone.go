@@ -76,7 +76,7 @@ func (n *Net) exploreAlone() (locals []int, ok bool) {
 	locals, holds := []int{0}, []int{}
 	seen := map[int]bool{0: true}
 	visit := func(s int) {
-		for _, s := range []int{s, n.unspoiled(s)} {
+		for _, s := range []int{s, n.unspoil(s)} {
 			if !seen[s] {
 				seen[s] = true
 				locals = append(locals, s)

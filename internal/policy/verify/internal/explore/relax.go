@@ -118,7 +118,7 @@ func (x *relaxedNet) step(state int) {
 // part of each holding that is left after the watches (see [holding]) in killed have ended.
 func (x *relaxedNet) add(state, hold int, killed uint64) {
 	before := x.size()
-	x.states = list.Add(x.states, state, x.unspoiled(state))
+	x.states = list.Add(x.states, state, x.unspoil(state))
 	if killed != 0 {
 		x.killed = list.Add(x.killed, killed)
 	}

@@ -110,7 +110,7 @@ func (r *run) end(c *admittedCall, o gate.Outcome) {
 	c.holds = rest
 	for _, h := range holds {
 		if n := r.nets[h.Net]; n.held.List[h.Meaning].spoils && !r.spoils(h.Net) {
-			r.local[h.Net] = n.unspoiled(r.local[h.Net])
+			r.local[h.Net] = n.unspoil(r.local[h.Net])
 		}
 	}
 }

@@ -221,17 +221,17 @@ func (s *Space) begin(k int32, c uint32) {
 		s.hit, s.hitBy = k, event{kind: starts, arg: c}
 		return
 	}
-	s.started(k, event{kind: starts, arg: c}, mon)
+	s.visitStart(k, event{kind: starts, arg: c}, mon)
 	if s.q.Stay != nil {
 		if mon, may := s.q.Stay(mon, cl.tag); may {
-			s.started(k, event{kind: stays, arg: c}, mon)
+			s.visitStart(k, event{kind: stays, arg: c}, mon)
 		}
 	}
 }
 
-// started visits the state that follows when the call described by the event begins. mon is the
+// visitStart visits the state that follows when the call described by the event begins. mon is the
 // monitor's new state.
-func (s *Space) started(k int32, by event, mon uint32) {
+func (s *Space) visitStart(k int32, by event, mon uint32) {
 	c := by.arg
 	cl := &s.classes[c]
 	words := s.state(k)
@@ -287,7 +287,7 @@ func (o *openTypeTable) clearSpoiled(words []uint32) {
 			})
 		}
 		if local := int(words[1+pos]); o.nets[pos].locals.List[local].spoiled && !slices.ContainsFunc(words[1+len(o.nets):], spoils) {
-			words[1+pos] = uint32(o.nets[pos].unspoiled(local))
+			words[1+pos] = uint32(o.nets[pos].unspoil(local))
 		}
 	}
 }
@@ -416,14 +416,14 @@ func (s *Space) end(k int32, id uint32, kind eventKind) {
 	// after one of them succeeds. The successful call can also have been the last one, but if
 	// t.many is true, this matters only if the type invalidates evidence.
 	if kind == succeeds && t.isSaturated(alike) {
-		s.ended(k, opens, killed, rest, by)
+		s.visitEnd(k, opens, killed, rest, by)
 	}
 	if !(kind == succeeds && t.many && !s.spoils(id)) {
-		s.ended(k, slices.Delete(slices.Clone(opens), i, i+1), killed, rest, by)
+		s.visitEnd(k, slices.Delete(slices.Clone(opens), i, i+1), killed, rest, by)
 	}
 }
 
-func (s *Space) ended(k int32, opens []uint32, killed []uint64, rest openType, by event) {
+func (s *Space) visitEnd(k int32, opens []uint32, killed []uint64, rest openType, by event) {
 	s.reach(append(s.next[:1+len(s.nets)], s.survivors(opens, killed)...), rest, k, by)
 }
 

@@ -48,8 +48,8 @@ func (n *Net) compute(state int, e callclass.Meaning) *callStart {
 			h.flights = append(h.flights, t)
 		default:
 			n.Trans[t].Fire(next.marking)
-			b.killed |= n.unwatched(next.marking)
-			h.watches = n.keep(h.watches, n.unwatched(next.marking))
+			b.killed |= n.endedWatches(next.marking)
+			h.watches = n.keptWatches(h.watches, n.endedWatches(next.marking))
 		}
 	}
 	n.spoil(e, &next, &h, b)
@@ -74,9 +74,9 @@ func (n *structure) spoil(e callclass.Meaning, next *localState, h *holding, b *
 	}
 }
 
-// unspoiled returns the number of the local state that equals the given one, except that no call in
+// unspoil returns the number of the local state that equals the given one, except that no call in
 // flight invalidates evidence.
-func (n *Net) unspoiled(state int) int {
+func (n *Net) unspoil(state int) int {
 	if !n.locals.List[state].spoiled {
 		return state
 	}
@@ -213,9 +213,9 @@ func (n *structure) take(t int, m petri.Marking) bool {
 	return true
 }
 
-// unwatched returns the set of watches (see [holding]) that end because their transitions are not
+// endedWatches returns the set of watches (see [holding]) that end because their transitions are not
 // enabled in marking m.
-func (n *structure) unwatched(m petri.Marking) uint64 {
+func (n *structure) endedWatches(m petri.Marking) uint64 {
 	var set uint64
 	for t, w := range n.watchAt {
 		if w >= 0 && !n.Trans[t].Enabled(m) {
@@ -225,8 +225,8 @@ func (n *structure) unwatched(m petri.Marking) uint64 {
 	return set
 }
 
-// keep returns the watches (see [holding]) in the slice that are not in the set killed.
-func (n *structure) keep(watches []int, killed uint64) []int {
+// keptWatches returns the watches (see [holding]) in the slice that are not in the set killed.
+func (n *structure) keptWatches(watches []int, killed uint64) []int {
 	if killed == 0 {
 		return watches
 	}
@@ -242,7 +242,7 @@ func (n *Net) tokenless(hold int) bool {
 // killed are removed from the given one.
 func (n *Net) dropWatches(hold int, killed uint64) int {
 	h := n.held.List[hold]
-	kept := n.keep(h.watches, killed)
+	kept := n.keptWatches(h.watches, killed)
 	if len(kept) == len(h.watches) {
 		return hold
 	}
@@ -292,9 +292,9 @@ func (n *Net) end(state, hold int, o gate.Outcome) *callEnd {
 func (n *structure) succeed(l *localState, done, watches []int) (killed uint64) {
 	for _, t := range done {
 		n.Trans[t].Put(l.marking)
-		killed |= n.unwatched(l.marking)
+		killed |= n.endedWatches(l.marking)
 	}
-	watches = n.keep(watches, killed)
+	watches = n.keptWatches(watches, killed)
 	for len(watches) > 0 {
 		t := watches[0]
 		watches = watches[1:]
@@ -302,9 +302,9 @@ func (n *structure) succeed(l *localState, done, watches []int) (killed uint64) 
 			continue
 		}
 		n.Trans[t].Fire(l.marking)
-		gone := n.unwatched(l.marking)
+		gone := n.endedWatches(l.marking)
 		killed |= gone
-		watches = n.keep(watches, gone)
+		watches = n.keptWatches(watches, gone)
 	}
 	return killed
 }
@@ -320,5 +320,5 @@ func (n *Net) success(state, effect int) int {
 	if n.locals.List[state].spoiled {
 		return next
 	}
-	return n.unspoiled(next)
+	return n.unspoil(next)
 }

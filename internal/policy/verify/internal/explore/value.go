@@ -91,7 +91,7 @@ func (s *Space) assuredFresh(good []bool) []bool {
 	unused := make([]map[int]bool, len(s.nets)) // for each net with a key, its possible states for an unused value; nil for other nets
 	for pos, n := range s.nets {
 		if n.Keyed() {
-			unused[pos] = n.unused()
+			unused[pos] = n.unusedStates()
 		}
 	}
 	keys := make([]string, len(s.At))
@@ -132,9 +132,9 @@ func (s *Space) used(k int32, unused []map[int]bool) bool {
 	})
 }
 
-// unused returns the states that n can have for a value that no call has used. In such states,
+// unusedStates returns the states that n can have for a value that no call has used. In such states,
 // calls without a value may have invalidated evidence, and time may have passed.
-func (n *Net) unused() map[int]bool {
+func (n *Net) unusedStates() map[int]bool {
 	states, queue := make(map[int]bool), []int(nil)
 	visit := func(s int) {
 		if !states[s] {
@@ -144,7 +144,7 @@ func (n *Net) unused() map[int]bool {
 	}
 	visit(0)
 	for k := 0; k < len(queue); k++ {
-		visit(n.unspoiled(queue[k]))
+		visit(n.unspoil(queue[k]))
 		for e, m := range n.Meanings.List {
 			if !slices.ContainsFunc(m, func(a callclass.Ask) bool { return !n.anyValue(a) }) {
 				visit(n.begin(queue[k], e).next)
