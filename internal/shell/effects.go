@@ -131,8 +131,8 @@ func mayBeOption(w *syntax.Word) bool {
 	return strings.Trim(known, nameLetters+"0123456789[]-") == "" && (strings.HasPrefix(known, "-v") || !isText(w.Parts)) || strings.HasPrefix(known, `\`)
 }
 
-// assignedValues returns the known values that the given statements assign to variables. It leaves out
-// every variable that another of the statements may also change.
+// assignedValues returns the known values that the given statements assign to variables. It leaves
+// out every variable that another of the statements may also change.
 func (v *variables) assignedValues(list []*syntax.Stmt) map[string]string {
 	texts, changed := make(map[string]string), make(set)
 	for _, s := range list {

@@ -118,7 +118,8 @@ func (o *onlyCheck) passes(i int) bool {
 	return ok && sure && len(program) > 0 || transparent[c.name]
 }
 
-// privilegeWrappers holds the wrappers that give a command more privileges or another root directory.
+// privilegeWrappers holds the wrappers that give a command more privileges or another root
+// directory.
 var privilegeWrappers = setOf("sudo doas chroot busybox")
 
 // Commands without an effect of their own. Those in inertFilters have no effect only as filters in
