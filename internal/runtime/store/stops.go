@@ -152,8 +152,8 @@ func (s *Stops) setInProcess(stop admission.Stop, on bool, e audit.Event) (done 
 	return done, nil
 }
 
-// beginStop applies a stop in this process immediately, and then writes it to the database, which
-// can take seconds or fail.
+// beginStop applies a stop in this process immediately, and then writes it to the database. The
+// write can take seconds or fail.
 func (s *Stops) beginStop(ctx context.Context, h localStop) (done admission.Switched) {
 	was := s.addLocal(h)
 	s.useMu.Lock()

@@ -38,8 +38,8 @@ func (d *DB) checkAvailable(ctx context.Context) error {
 	return d.health.get()
 }
 
-// read runs f within the timeout, and runs it again if a connection breaks. It fails immediately if
-// the database is known to be unavailable.
+// read runs f within the timeout, and runs it again if a connection breaks. It fails without
+// running f if the database is unavailable; see [DB.checkAvailable].
 func (d *DB) read(ctx context.Context, doing string, f func(context.Context) error) error {
 	if err := d.checkAvailable(ctx); err != nil {
 		return err

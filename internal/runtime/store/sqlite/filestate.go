@@ -47,8 +47,8 @@ func unchanged(a, b os.FileInfo) bool {
 	return a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }
 
-// checkPages checks all pages of a file that has replaced another file, because it might now be
-// beside the other file's log.
+// checkPages checks all pages of a file that has replaced another file, because the new file might
+// be beside the old file's log.
 func checkPages(l *link) error {
 	var verdict string
 	if _, err := l.row("PRAGMA quick_check(1)", nil, &verdict); err != nil {

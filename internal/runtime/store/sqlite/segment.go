@@ -18,8 +18,9 @@ type Segment struct {
 // Range is an inclusive range of record numbers in a chain.
 type Range struct{ First, Last uint64 }
 
-// An Export writes the records of a database with an older schema, which stored them in a table, to
-// segments of the log. After a crash it may be called again for the same records.
+// An Export writes the records of a database with an older schema to segments of the log. The older
+// schema stored these records in a table. After a crash, an Export may be called again for the same
+// records.
 type Export func(total int64, records iter.Seq2[backend.Record, error]) ([]Segment, error)
 
 func deleteSegment(l *link, after uint64) error {
