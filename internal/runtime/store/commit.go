@@ -235,7 +235,7 @@ func (s *queuedStep) finishCommitted(result error) {
 	s.finish(result)
 }
 
-// recordFault remembers err, the error of a failed database access, so that ready checks the
+// recordFault remembers err, the error of a failed database access, so that checkReady checks the
 // database. It returns err.
 func (c *committer) recordFault(err error) error {
 	c.lastFault.Store(&err)
