@@ -74,7 +74,7 @@ func (b *builder) rules() *rules.Compiled {
 		f.Base = i < bases
 		b.files = append(b.files, f)
 	}
-	o := b.source.scripts()
+	o := b.source.scriptOptions()
 	compiled, err := rules.Options{Strict: o.Strict, Pass: o.Pass}.Compile(b.files...)
 	var errs rules.ErrorList
 	errors.As(err, &errs)

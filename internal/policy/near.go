@@ -22,7 +22,7 @@ func (b *builder) checkNear() {
 	v.collect()
 	for i, s := range v.all {
 		switch {
-		case len(s.uses) == 0 || v.reported(UnknownClaimed, s.uses[0].Pos) != nil:
+		case len(s.uses) == 0 || v.findProblem(UnknownClaimed, s.uses[0].Pos) != nil:
 		case s.pattern:
 			v.checkMissed(s)
 		default:
@@ -52,7 +52,7 @@ func (v *vocabulary) checkSpelling(i int) {
 			msg = fmt.Sprintf("no map defines the name %s; the map at %s defines %s, which no rule uses", first, other.given, other.text)
 			v.retract(rules.UnusedLabel, other.given)
 		}
-		v.atOccurrence(first, problem(diag.Warning, NearName, first.Pos, msg, hint))
+		v.addProblem(first, problem(diag.Warning, NearName, first.Pos, msg, hint))
 		return
 	}
 }
@@ -118,7 +118,7 @@ func (v *vocabulary) checkMissed(s *spelling) {
 	for _, other := range v.all {
 		if other.text == bare && other.given == (gate.Position{}) && len(other.uses) > 0 && !s.intended(other) {
 			first := s.uses[0]
-			v.atOccurrence(first, problem(diag.Warning, MissedName, first.Pos, fmt.Sprintf("the pattern %s does not match %s (%s)", first, bare, other.place()),
+			v.addProblem(first, problem(diag.Warning, MissedName, first.Pos, fmt.Sprintf("the pattern %s does not match %s (%s)", first, bare, other.place()),
 				fmt.Sprintf("to match both, write: %s, %s", bare, first)))
 		}
 	}

@@ -47,7 +47,7 @@ func (x netMaps) touching(m config.Map, access shell.Access, glob string) gate.M
 // reader returns the reader used for all scripts.
 func (x netMaps) reader() *shell.Reader {
 	if x.b.scripts == nil {
-		x.b.scripts = x.b.source.scripts().NewReader()
+		x.b.scripts = x.b.source.scriptOptions().NewReader()
 	}
 	return x.b.scripts
 }

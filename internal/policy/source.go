@@ -50,8 +50,8 @@ func FromFiles(ruleFiles, netFiles []string) (s Source, err error) {
 	return s, nil
 }
 
-// scripts returns the options for reading scripts.
-func (s *Source) scripts() shell.Options {
+// scriptOptions returns the options for reading scripts.
+func (s *Source) scriptOptions() shell.Options {
 	if s.Config == nil {
 		return shell.Options{}
 	}

@@ -59,7 +59,7 @@ func (v *vocabulary) ofStatement(s rules.Statement, list string) {
 			v.addUse(occurrence{Name: tool, list: list})
 		}
 		label := v.named(m.As.Text)
-		label.idle = v.reported(string(rules.UnusedLabel), m.As.Pos) != nil
+		label.idle = v.findProblem(string(rules.UnusedLabel), m.As.Pos) != nil
 		if label.given == (gate.Position{}) {
 			label.given = m.As.Pos
 		}
@@ -114,8 +114,8 @@ type occurrence struct {
 	form string      // the text of the statement, with a placeholder instead of the name
 }
 
-// reported returns the problem with the given code at this position, or nil if none was reported.
-func (v *vocabulary) reported(code string, at gate.Position) *diag.Problem {
+// findProblem returns the problem with the given code at this position, or nil if none was reported.
+func (v *vocabulary) findProblem(code string, at gate.Position) *diag.Problem {
 	i := slices.IndexFunc(v.result.Problems, func(p diag.Problem) bool {
 		return p.Code == code && p.File == at.File && p.Line == at.Line && p.Column == at.Column
 	})
@@ -128,12 +128,12 @@ func (v *vocabulary) reported(code string, at gate.Position) *diag.Problem {
 // retract removes the warning with the given code at this position, because another warning
 // explains the same problem.
 func (v *vocabulary) retract(code rules.Code, at gate.Position) {
-	said := v.reported(string(code), at)
+	said := v.findProblem(string(code), at)
 	v.result.Problems = slices.DeleteFunc(v.result.Problems, func(p diag.Problem) bool { return said != nil && p == *said })
 }
 
-// atOccurrence records a problem with a name in rules or in a net.
-func (v *vocabulary) atOccurrence(o occurrence, p diag.Problem) {
+// addProblem records a problem with a name in rules or in a net.
+func (v *vocabulary) addProblem(o occurrence, p diag.Problem) {
 	if o.net != nil {
 		v.inNet(o.net, p)
 		return

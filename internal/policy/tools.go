@@ -119,7 +119,7 @@ func (b *builder) noteNames() {
 	names := list.FlatMap(b.files, (*rules.File).Names)
 	noted := make(map[string]bool)
 	for i, n := range names {
-		msg, hint := b.oddName(n, servers, names[:i])
+		msg, hint := b.explainOddName(n, servers, names[:i])
 		if msg != "" && !noted[n.Text] && !beyondTools(n.Text) {
 			noted[n.Text] = true
 			b.atName(n, problem(diag.Note, UnknownTool, n.Pos, msg, hint))
@@ -127,10 +127,10 @@ func (b *builder) noteNames() {
 	}
 }
 
-// oddName explains why a name probably does not denote a tool, and returns a hint. Both strings are
+// explainOddName explains why a name probably does not denote a tool, and returns a hint. Both strings are
 // empty if it finds no reason. It also compares the name with earlier names, which were already
 // checked.
-func (b *builder) oddName(n rules.Name, servers []string, earlier []rules.Name) (msg, hint string) {
+func (b *builder) explainOddName(n rules.Name, servers []string, earlier []rules.Name) (msg, hint string) {
 	if n.Quoted || b.givenBy(n.Text) != "" {
 		return "", ""
 	}

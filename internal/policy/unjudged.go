@@ -25,7 +25,7 @@ func (b successChecker) warn(n rules.Name, effect string) {
 	for _, tool := range b.scriptTools(n) {
 		known, condition := b.shellOf(tool)
 		told := slices.Concat(b.source.Hooked, b.source.Unended)
-		if known == nil && !slices.Contains(b.source.Tools, tool) || slices.Contains(told, tool) || condition == "true" || b.judged(tool) || b.warned[tool] {
+		if known == nil && !slices.Contains(b.source.Tools, tool) || slices.Contains(told, tool) || condition == "true" || b.hasCondition(tool) || b.warned[tool] {
 			continue
 		}
 		b.warned[tool] = true
@@ -64,7 +64,7 @@ func (b successChecker) shellOf(tool string) (known *toolkind.Server, condition 
 	}
 	for i := range b.source.Config.Servers {
 		s := &b.source.Config.Servers[i]
-		known := toolkind.Known(append([]string{s.Command, s.URL}, s.Args...), nil)
+		known := toolkind.FindServer(append([]string{s.Command, s.URL}, s.Args...), nil)
 		if known == nil || s.Disabled {
 			continue
 		}
@@ -82,8 +82,8 @@ func namesOf(s *config.Server, tool string) []string {
 	return []string{tool, s.Name + "." + tool, s.Name + "_" + tool, s.Prefix + "_" + tool}
 }
 
-// judged reports whether a success condition might apply to the tool, under any of its names.
-func (b successChecker) judged(tool string) bool {
+// hasCondition reports whether a success condition might apply to the tool, under any of its names.
+func (b successChecker) hasCondition(tool string) bool {
 	c := gate.Call{Tool: tool}
 	if b.source.Config != nil {
 		for i := range b.source.Config.Servers {

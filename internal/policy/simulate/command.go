@@ -109,7 +109,7 @@ func (m *Simulator) command(line string) error {
 	case "back":
 		return m.undo()
 	case "status":
-		m.status()
+		m.printStatus()
 	case "names":
 		return m.names(rest)
 	case "help":

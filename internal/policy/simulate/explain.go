@@ -120,7 +120,7 @@ func (s *Simulation) Explain(c Call, verbose bool) *Explanation {
 	call, session := s.newCall(c, 1), s.session
 	session.Tick(s.box.Now())
 	e := &Explanation{
-		Version: 1, Tool: cmp.Or(c.Asked, c.Tool), Args: c.Args, Unknown: s.unknown(c.Tool),
+		Version: 1, Tool: cmp.Or(c.Asked, c.Tool), Args: c.Args, Unknown: s.isUnknown(c.Tool),
 		Names: []string{}, Certain: []string{}, Weak: []string{}, Nets: []explainedNet{}, Remedy: []string{},
 		of: s, verbose: verbose, names: s.result.Policy.Names(call), call: call, states: make(map[string]gate.NetState),
 	}
@@ -151,7 +151,7 @@ func (s *Simulation) Explain(c Call, verbose bool) *Explanation {
 	switch d := session.Call(call, sandbox.Later).(type) {
 	case *gate.Refusal:
 		e.Decision, e.refusal = "refuse", d
-		way := s.wayOut(c, call, d)
+		way := s.findRemedy(c, call, d)
 		e.Remedy, e.Way, e.Why = nil, way.sentence, way.Why
 		if way.Found {
 			e.Remedy = append([]string{}, way.Calls()...)

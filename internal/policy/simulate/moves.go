@@ -135,7 +135,7 @@ func (m *Simulator) apply(mv move) {
 		m.calls = append(m.calls, c)
 		c.decided(st.session.Call(st.newCall(mv.call, mv.of), sandbox.Later))
 	case "approve":
-		if c := m.calls[mv.of-1]; c.agrees() {
+		if c := m.calls[mv.of-1]; c.addApproval() {
 			c.decided(st.session.Answer(id, sandbox.Yes))
 		}
 	case "deny":

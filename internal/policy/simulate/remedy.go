@@ -13,27 +13,27 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A wayOut is the remedy for a refused call, with a sentence that describes it.
-type wayOut struct {
+// A remedy is the remedy for a refused call, with a sentence that describes it.
+type remedy struct {
 	verify.Remedy
 	sentence string // description of the remedy; empty if the remedy is unknown, or if the call only needs to wait
 }
 
-// wayOut finds the remedy for a refusal. As in a running proxy, the remedy may include agents'
+// findRemedy finds the remedy for a refusal. As in a running proxy, the remedy may include agents'
 // built-in tools only if the refusing nets count calls reported by hooks.
-func (s *Simulation) wayOut(written Call, c gate.Call, r *gate.Refusal) wayOut {
-	w := wayOut{Remedy: s.guide.Remedy(s.session.Snapshot(), c, r)}
+func (s *Simulation) findRemedy(written Call, c gate.Call, r *gate.Refusal) remedy {
+	w := remedy{Remedy: s.guide.Remedy(s.session.Snapshot(), c, r)}
 	counts := w.Shared || !s.hooksInOtherSessions()
 	switch {
 	case s.source.Config == nil:
 	case s.tools.Known && w.None && counts:
-		if s.withAgents(&w, c, r); w.Found && s.hooksInOtherSessions() {
+		if s.allowAgents(&w, c, r); w.Found && s.hooksInOtherSessions() {
 			w.Remedy = verify.Remedy{}
 			w.sentence = verify.OwnToolMay
 			return w
 		}
 	case !s.tools.Known && w.Found && !counts:
-		if s.onlyServers(&w, c.Tool); !w.Found {
+		if s.restrictToServers(&w, c.Tool); !w.Found {
 			return w
 		}
 	}
@@ -55,8 +55,8 @@ func (s *Simulation) hooksInOtherSessions() bool {
 	return c != nil && cmp.Or(c.Session.By, "connection") == "connection"
 }
 
-// withAgents looks for a remedy that can also use agents' built-in tools.
-func (s *Simulation) withAgents(w *wayOut, c gate.Call, r *gate.Refusal) {
+// allowAgents looks for a remedy that can also use agents' built-in tools.
+func (s *Simulation) allowAgents(w *remedy, c gate.Call, r *gate.Refusal) {
 	if !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool { return b.Cause != gate.CauseBlock }) {
 		return
 	}
@@ -67,9 +67,9 @@ func (s *Simulation) withAgents(w *wayOut, c gate.Call, r *gate.Refusal) {
 	}
 }
 
-// onlyServers restricts a remedy, which was found without knowing the existing tools, to tools that
+// restrictToServers restricts a remedy, which was found without knowing the existing tools, to tools that
 // servers can have.
-func (s *Simulation) onlyServers(w *wayOut, tool string) {
+func (s *Simulation) restrictToServers(w *remedy, tool string) {
 	own := agenttool.Names()
 	if slices.Contains(own, tool) {
 		return // the call belongs to an agent's session
@@ -78,13 +78,13 @@ func (s *Simulation) onlyServers(w *wayOut, tool string) {
 		agent, _, qualified := strings.Cut(step.Name, ".") // the part before the dot may also be the name of a server's tool, and the part after it an action of that tool
 		switch ours := func(c config.Server) bool { return c.Name == agent }; {
 		case qualified && slices.Contains(own, step.Name) && !slices.ContainsFunc(s.source.Config.Servers, ours):
-			w.Remedy = verify.Remedy{Why: fmt.Sprintf("%s is an agent's own tool, and session.by is connection, so its calls are in a different session", quoted(step.Name))}
+			w.Remedy = verify.Remedy{Why: fmt.Sprintf("%s is an agent's own tool, and session.by is connection, so its calls are in a different session", quoteName(step.Name))}
 			return
 		case slices.Contains(own, step.Tool):
-			w.sentence = fmt.Sprintf("%s must be a server's tool: session.by is connection, so calls that hooks report are in other sessions.", quoted(step.Tool))
+			w.sentence = fmt.Sprintf("%s must be a server's tool: session.by is connection, so calls that hooks report are in other sessions.", quoteName(step.Tool))
 		}
 	}
 }
 
-// quoted returns a name as it appears in remedies.
-func quoted(name string) string { return "`" + name + "`" }
+// quoteName returns a name as it appears in remedies.
+func quoteName(name string) string { return "`" + name + "`" }

@@ -29,7 +29,7 @@ func (m *Simulator) printResult(mv move) {
 	case c.state == callRuns:
 		m.printf("%s %s runs; it can succeed or fail\n", m.ink.In(text.Green, "allow:"), what)
 		if mv.word == "call" {
-			m.unconcerned(c.written)
+			m.noteUnnamed(c.written)
 		}
 		if c.would != nil {
 			m.printf("  in shadow %s: %s\n", sandbox.VerdictOf(c.would), reason(c.would))
@@ -38,15 +38,15 @@ func (m *Simulator) printResult(mv move) {
 		m.printf("%s %s %s: approve or deny\n  %s\n", m.ink.In(text.Yellow, "ask:"), what, c.progress(), reason(c.refusal))
 	default:
 		m.printf("%s %s\n  %s\n", m.ink.In(text.Red, "refuse:"), what, reason(c.refusal))
-		if way := m.of.wayOut(c.written, m.of.newCall(c.written, mv.of), c.refusal); way.sentence != "" {
+		if way := m.of.findRemedy(c.written, m.of.newCall(c.written, mv.of), c.refusal); way.sentence != "" {
 			m.printf("  %s\n", way.sentence)
 		}
 	}
 }
 
-// unconcerned prints a note if no net applies to the call and the policy does not name the call's
+// noteUnnamed prints a note if no net applies to the call and the policy does not name the call's
 // tool, because the name might then be misspelt.
-func (m *Simulator) unconcerned(c Call) {
+func (m *Simulator) noteUnnamed(c Call) {
 	speaks := func(v gate.Verdict) bool { return v.Kind != gate.Abstain }
 	names := m.of.names()
 	if !slices.ContainsFunc(m.of.session.Classify(m.of.newCall(c, 0)), speaks) && !slices.Contains(names, c.Tool) {
@@ -150,7 +150,7 @@ func (m *Simulator) printCallable() {
 		case *gate.Allow:
 			now = append(now, name)
 		case *gate.Ask:
-			now = append(now, name+asks(d.Approvals()))
+			now = append(now, name+approvalNote(d.Approvals()))
 		case *gate.Refusal:
 			if m.dependsOnArguments(d) {
 				depends = append(depends, name)
@@ -159,13 +159,13 @@ func (m *Simulator) printCallable() {
 			}
 		}
 	}
-	m.list("now:", now)
-	m.list("it depends on the arguments:", depends)
-	m.list("not now:", later)
+	m.printNames("now:", now)
+	m.printNames("it depends on the arguments:", depends)
+	m.printNames("not now:", later)
 }
 
-// asks returns a note that states the number of required approvals.
-func asks(people int) string {
+// approvalNote returns a note that states the number of required approvals.
+func approvalNote(people int) string {
 	if people < 2 {
 		return " (asks)"
 	}
@@ -182,8 +182,8 @@ func (m *Simulator) dependsOnArguments(r *gate.Refusal) bool {
 	})
 }
 
-// list prints a line of names, or nothing if there are no names.
-func (m *Simulator) list(title string, names []string) {
+// printNames prints a line of names, or nothing if there are no names.
+func (m *Simulator) printNames(title string, names []string) {
 	const most = 20
 	if len(names) == 0 {
 		return
@@ -191,8 +191,8 @@ func (m *Simulator) list(title string, names []string) {
 	m.printf("%s %s\n", m.ink.In(text.Cyan, title), text.First(most, names))
 }
 
-// status prints the nets and the calls that have not ended.
-func (m *Simulator) status() {
+// printStatus prints the nets and the calls that have not ended.
+func (m *Simulator) printStatus() {
 	for _, n := range m.of.session.Nets() {
 		idle := ""
 		if !n.Active {

@@ -81,8 +81,8 @@ func (c *trackedCall) progress() string {
 	}
 }
 
-// agrees counts one more approval and reports whether there are enough.
-func (c *trackedCall) agrees() bool {
+// addApproval counts one more approval and reports whether there are enough.
+func (c *trackedCall) addApproval() bool {
 	c.agreed++
 	return c.agreed >= c.people
 }

@@ -34,14 +34,14 @@ func (a Agent) names(tools ...string) string {
 	return strings.Join(list.Map(tools, func(t string) string { return a.Name + "." + t }), ", ")
 }
 
-// quoted returns the agent's tools as a list of quoted names for maps. Without quotes, the part
+// quotedNames returns the agent's tools as a list of quoted names for maps. Without quotes, the part
 // after a dot would be a field.
-func (a Agent) quoted(tools ...string) string {
+func (a Agent) quotedNames(tools ...string) string {
 	return `"` + strings.ReplaceAll(a.names(tools...), ", ", `", "`) + `"`
 }
 
-// asked lists the shell commands that require approval, with their labels.
-var asked = []struct {
+// approvalCommands lists the shell commands that require approval, with their labels.
+var approvalCommands = []struct {
 	label, comment string
 	commands       []string
 }{
@@ -71,12 +71,12 @@ func (a Agent) rules(tests []string, deny bool) string {
 	if deny {
 		say("\n# The configuration refuses calls that no rule names (default: deny). The tools of %s are allowed.\nallow %s.*", a.Title, a.Name)
 	}
-	claims := a.push(say, tests)
+	claims := a.writePushRules(say, tests)
 	labels, force := []string(nil), "force-push"
 	if a.asksPush(tests) {
 		force = "push" // every push requires approval anyway
 	}
-	for _, one := range asked {
+	for _, one := range approvalCommands {
 		if one.label == "force-push" && force != one.label {
 			continue
 		}
@@ -87,9 +87,9 @@ func (a Agent) rules(tests []string, deny bool) string {
 		}
 		say("require human-approval before %s", one.label)
 	}
-	a.secrets(say)
-	say("\n# The same call %d times in a row means that the agent is stuck.", inARow+1)
-	say("limit %s to %d in a row", a.names(slices.Concat(a.Shells, a.Edits, a.Reads)...), inARow)
+	a.writeSecretRules(say)
+	say("\n# The same call %d times in a row means that the agent is stuck.", maxInARow+1)
+	say("limit %s to %d in a row", a.names(slices.Concat(a.Shells, a.Edits, a.Reads)...), maxInARow)
 	say("\n# What must always hold, whatever the agent does: petrigate check proves it.")
 	for _, c := range claims {
 		say("%s", c)
@@ -98,7 +98,7 @@ func (a Agent) rules(tests []string, deny bool) string {
 	say("\n# What the maps must make of a script, checked when the file is loaded.")
 	for _, t := range tests {
 		if !a.Silent {
-			say("example %s %q as tests", a.evidence(), t)
+			say("example %s %q as tests", a.shellField(), t)
 		}
 	}
 	say(`example bash.command "git push -f origin main" as %s`, force)
@@ -109,9 +109,9 @@ func (a Agent) rules(tests []string, deny bool) string {
 	return b.String()
 }
 
-// evidence returns the script field of the agent's own shell. The field is qualified with the
+// shellField returns the script field of the agent's own shell. The field is qualified with the
 // agent's name, because a server's tool named "bash" must not provide evidence.
-func (a Agent) evidence() string {
+func (a Agent) shellField() string {
 	return fmt.Sprintf("%q.command", a.names(a.Shells[0]))
 }
 
@@ -119,9 +119,9 @@ func (a Agent) evidence() string {
 // it.
 func (a Agent) asksPush(tests []string) bool { return a.Silent || len(tests) == 0 }
 
-// push writes rules that require tests before a push, and returns claims about them. If no tests
+// writePushRules writes rules that require tests before a push, and returns claims about them. If no tests
 // are known or no hook reports whether they passed, the rules require approval instead.
-func (a Agent) push(say func(string, ...any), tests []string) (claims []string) {
+func (a Agent) writePushRules(say func(string, ...any), tests []string) (claims []string) {
 	switch {
 	case a.Silent:
 		say("\n# Require approval before a push: %s's hooks do not report whether tests passed.", a.Title)
@@ -130,7 +130,7 @@ func (a Agent) push(say func(string, ...any), tests []string) (claims []string) 
 	default:
 		say("\n# A push requires that tests passed since the last change.")
 		for _, t := range tests {
-			say("map %s runs %s as tests", a.evidence(), t)
+			say("map %s runs %s as tests", a.shellField(), t)
 		}
 	}
 	say("map bash.command runs git push as push")
@@ -138,23 +138,23 @@ func (a Agent) push(say func(string, ...any), tests []string) (claims []string) 
 		say("require human-approval before push")
 		return []string{"prove never push without human-approval"}
 	}
-	say("map %s when \"true\" as change", a.quoted(a.Edits...))
+	say("map %s when \"true\" as change", a.quotedNames(a.Edits...))
 	say("map bash.command writes * as change")
 	say("require tests before push once since change")
 	return []string{"prove never push before tests once", "prove never push after change until tests", "prove always-possible push"}
 }
 
-// secrets writes rules that require approval for access to files that contain keys and passwords.
-func (a Agent) secrets(say func(string, ...any)) {
+// writeSecretRules writes rules that require approval for access to files that contain keys and passwords.
+func (a Agent) writeSecretRules(say func(string, ...any)) {
 	say("\n# Files that hold keys and passwords: require approval.")
 	for _, f := range a.Fields {
 		say("map *.%s /%s/i as secret-file", f, secretFile)
 	}
 	for _, l := range a.Lists {
-		say("map %s.%s /%s/i as secret-file", a.quoted(l[0]), l[1], secretFile)
+		say("map %s.%s /%s/i as secret-file", a.quotedNames(l[0]), l[1], secretFile)
 	}
 	if a.Patch[0] != "" {
-		say(`map %s.%s /\*\*\* (Add|Update|Delete) File: ([^\n]*[\/\\])?(\.env(\.(local|dev|development|prod|production|staging))?|\.netrc|id_(rsa|ecdsa|ed25519))(\n|$)/i as secret-file`, a.quoted(a.Patch[0]), a.Patch[1])
+		say(`map %s.%s /\*\*\* (Add|Update|Delete) File: ([^\n]*[\/\\])?(\.env(\.(local|dev|development|prod|production|staging))?|\.netrc|id_(rsa|ecdsa|ed25519))(\n|$)/i as secret-file`, a.quotedNames(a.Patch[0]), a.Patch[1])
 	}
 	say("map bash.command reads .env .env.local .env.dev* .env.prod* .env.staging .netrc id_rsa id_ecdsa id_ed25519 **/.ssh/* **/.aws/* **/.gnupg/* **/.kube/* as secret-file")
 	say("require human-approval before secret-file")

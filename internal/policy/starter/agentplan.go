@@ -37,20 +37,20 @@ func NewAgent(ctx context.Context, file string, c *config.Config, a Agent, tests
 	if _, err := plan.verify(ctx, check.ToolSet{Agents: true}, c.Default == "deny", effort); err != nil {
 		return nil, err
 	}
-	return plan, plan.passes()
+	return plan, plan.problems()
 }
 
 // prepareAgent adds the rules file to the list of rules in the new configuration. If that is not
 // possible, the plan only refers to the existing policy.
 func (plan *Plan) prepareAgent(c *config.Config) (err error) {
-	plan.Client = !plan.made && !c.Has("version") && object(plan.Before) >= 0
+	plan.Client = !plan.made && !c.Has("version") && objectOffset(plan.Before) >= 0
 	name := filepath.Base(plan.File)
 	switch {
 	case mayExist(plan.File):
-		plan.There = plan.File
+		plan.ExistingPolicy = plan.File
 	case c.Has("rules"):
 		if plan.After = appendRuleFile(plan.Before, name); plan.After == nil {
-			plan.There = plan.Config
+			plan.ExistingPolicy = plan.Config
 		}
 	default:
 		keys := []key{{"rules", "rules:\n  - file: " + name, `"rules": [{ "file": "` + name + `" }]`}}

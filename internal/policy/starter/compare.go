@@ -14,10 +14,10 @@ import (
 func (plan *Plan) compare(o Options) error {
 	more := missingStatements(plan.Rules, plan.existingStatements())
 	if more == "" {
-		_, err := fmt.Fprintf(o.Err, "%s already has a policy, so nothing is written. init would propose nothing more.\n", plan.There)
+		_, err := fmt.Fprintf(o.Err, "%s already has a policy, so nothing is written. init would propose nothing more.\n", plan.ExistingPolicy)
 		return err
 	}
-	_, _ = fmt.Fprintf(o.Err, "%s already has a policy, so nothing is written. init would also propose:\n\n", plan.There)
+	_, _ = fmt.Fprintf(o.Err, "%s already has a policy, so nothing is written. init would also propose:\n\n", plan.ExistingPolicy)
 	_, err := io.WriteString(o.Out, more)
 	return err
 }

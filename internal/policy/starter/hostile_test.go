@@ -62,7 +62,7 @@ func TestHarmfulToolsNeedApproval(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d: %v\n%+v", seed, err, tools)
 		}
-		after, err := plan.loaded()
+		after, err := plan.parseConfig()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +74,7 @@ func TestHarmfulToolsNeedApproval(t *testing.T) {
 		}
 		named := check.CallsUnder(after)
 		for _, tool := range tools {
-			kind := toolkind.Of(toolkind.Listed{Name: tool.Bare, Schema: tool.InputSchema, Annotations: tool.Annotations}, nil).Kind
+			kind := toolkind.Classify(toolkind.ListedTool{Name: tool.Bare, Schema: tool.InputSchema, Annotations: tool.Annotations}, nil).Kind
 			if kind != toolkind.Unclear && kind < toolkind.Publish {
 				continue
 			}
@@ -119,7 +119,7 @@ func TestFaultyNamesKeepOtherRules(t *testing.T) {
 // before any of them is omitted.
 func TestRemoveLinesSplitsNames(t *testing.T) {
 	p := &proposal{}
-	p.group("c", formatLines("require human-approval before %s", []string{"a", "b"})...)
+	p.addGroup("c", formatLines("require human-approval before %s", []string{"a", "b"})...)
 	if left, again := p.removeLines(map[int]bool{6: true}); len(left) > 0 || !again {
 		t.Errorf("%q, %v", left, again)
 	}

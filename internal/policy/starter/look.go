@@ -12,21 +12,21 @@ import (
 // word in the third list means that a writing tool can also create new things, so there may be
 // nothing to look at beforehand.
 var (
-	showing = []string{"read", "view", "cat", "get", "show", "describe"}
-	content = []string{"read", "view", "cat"}
-	making  = []string{"write", "put", "upsert", "save"}
+	showWords    = []string{"read", "view", "cat", "get", "show", "describe"}
+	contentWords = []string{"read", "view", "cat"}
+	createWords  = []string{"write", "put", "upsert", "save"}
 )
 
 // readersOf returns the server's tools that show the thing changed by tool t, if any. It also
 // returns the key that identifies this thing in the arguments of t and of these tools, for example
 // "path" or "path as source".
 func (s *server) readersOf(t tool) (readers []string, key string) {
-	if t.Kind == toolkind.Edit && t.named(making) {
+	if t.Kind == toolkind.Edit && t.hasWord(createWords) {
 		return nil, ""
 	}
 	if len(t.Fields.Paths) > 0 {
 		for _, field := range t.Fields.Paths { // use the first field whose content any tool shows
-			if readers, key = s.showing(t, field); len(readers) > 0 {
+			if readers, key = s.readersOfPath(t, field); len(readers) > 0 {
 				return readers, key
 			}
 		}
@@ -36,19 +36,19 @@ func (s *server) readersOf(t tool) (readers []string, key string) {
 		return nil, ""
 	}
 	for _, r := range s.tools {
-		if r.showsContent(showing) && slices.Equal(r.Fields.Same, t.Fields.Same) {
+		if r.showsContent(showWords) && slices.Equal(r.Fields.Same, t.Fields.Same) {
 			readers = append(readers, r.name)
 		}
 	}
 	return readers, strings.Join(t.Fields.Same, ", ")
 }
 
-// showing returns the tools that can show the thing that the path in a field of tool t refers to,
+// readersOfPath returns the tools that can show the thing that the path in a field of tool t refers to,
 // and the key for that path.
-func (s *server) showing(t tool, field string) (readers []string, key string) {
-	words := showing
+func (s *server) readersOfPath(t tool, field string) (readers []string, key string) {
+	words := showWords
 	if t.Kind == toolkind.Edit {
-		words = content
+		words = contentWords
 	}
 	if field == "destination" || field == "dst" || field == "target" {
 		return nil, "" // the target does not exist yet
@@ -71,10 +71,10 @@ func (s *server) showing(t tool, field string) (readers []string, key string) {
 
 // showsContent reports whether the tool is read-only and its name contains any of the words.
 func (t *tool) showsContent(words []string) bool {
-	return t.Kind.Reads() && t.named(words)
+	return t.Kind.Reads() && t.hasWord(words)
 }
 
-// named reports whether the tool's name contains any of the words.
-func (t *tool) named(words []string) bool {
+// hasWord reports whether the tool's name contains any of the words.
+func (t *tool) hasWord(words []string) bool {
 	return slices.ContainsFunc(toolkind.Words(t.bare), func(w string) bool { return slices.Contains(words, w) })
 }

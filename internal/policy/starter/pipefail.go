@@ -5,7 +5,7 @@ import "github.com/petrigate/petrigate/internal/agenttool"
 // OffersPipefail reports whether setting shell.pipefail would make test runs inside a pipe count as
 // evidence.
 func (plan *Plan) OffersPipefail() bool {
-	return plan.agent != nil && plan.tested && plan.There == "" && !plan.shell && agenttool.TakesScript(plan.agent.Name)
+	return plan.agent != nil && plan.tested && plan.ExistingPolicy == "" && !plan.shell && agenttool.TakesScript(plan.agent.Name)
 }
 
 // AddPipefail adds the key shell.pipefail to the new configuration.

@@ -39,9 +39,9 @@ type Plan struct {
 	Config        string // path of the configuration; only missing keys are added to it
 	Before, After []byte // content of the configuration before and after the change
 
-	// There, if set, holds the path of the rules file or configuration that contains an existing
+	// ExistingPolicy, if set, holds the path of the rules file or configuration that contains an existing
 	// policy. In that case, nothing is written.
-	There string
+	ExistingPolicy string
 
 	// Client reports whether the configuration file probably belongs to a client, since it is a
 	// JSON object without a version. Such a file is not changed.
@@ -65,13 +65,13 @@ var (
 	ErrNoTools = errors.New("the servers list no tools, so there is nothing to propose rules for")
 	// ErrClient is returned if the configuration probably belongs to a client.
 	ErrClient = errors.New("it has no \"version\" and may be a client's file, which init does not change; petrigate import makes a configuration from it")
-	// ErrMeanwhile is returned if the configuration was changed after the plan was created.
-	ErrMeanwhile = errors.New("it has changed in the meantime; run petrigate init again")
+	// ErrChanged is returned if the configuration was changed after the plan was created.
+	ErrChanged = errors.New("it has changed in the meantime; run petrigate init again")
 )
 
-// rounds is the maximum number of verifications. After each, the lines that did not pass are
+// maxRounds is the maximum number of verifications. After each, the lines that did not pass are
 // removed.
-const rounds = 20
+const maxRounds = 20
 
 // New creates a plan for a configuration and the tools that its servers list. missing contains the
 // servers that did not respond. effort limits the work spent on proofs.
@@ -84,14 +84,14 @@ func New(ctx context.Context, c *config.Config, tools []check.ListedTool, missin
 		return nil, fmt.Errorf("reading the configuration %s: %w", c.File, text.Innermost(err))
 	}
 	plan := &Plan{Config: c.File, File: filepath.Join(filepath.Dir(c.File), FileName), Before: src, Tools: len(tools), Missing: missing, secrets: c.Secrets(), fetch: c.Fetched, text: c.TextOnly}
-	plan.There, plan.Enforced = existingPolicy(c, plan.File), c.Has("mode") && c.Mode != "shadow"
+	plan.ExistingPolicy, plan.Enforced = existingPolicy(c, plan.File), c.Has("mode") && c.Mode != "shadow"
 	if err := plan.prepare(c); err != nil {
 		return nil, err
 	}
 	known := check.KnownSet(tools, c) // this also adds the other names of tools known only by their exposed name
 	p := &proposal{servers: guess(tools, c.Servers), missing: missing, deny: c.Default == "deny" || !c.Has("default")}
 	p.propose()
-	for range rounds {
+	for range maxRounds {
 		plan.Rules = p.text()
 		wrong, err := plan.verify(ctx, known, p.deny, effort)
 		if err != nil {
@@ -103,15 +103,15 @@ func New(ctx context.Context, c *config.Config, tools []check.ListedTool, missin
 			break
 		}
 	}
-	return plan, plan.passes()
+	return plan, plan.problems()
 }
 
 // prepare reads the existing policy. Without one, it prepares the new configuration.
 func (plan *Plan) prepare(c *config.Config) (err error) {
 	plan.readExisting(c)
-	plan.Client = !c.Has("version") && object(plan.Before) >= 0
-	if plan.There == "" {
-		plan.After, err = splice(plan.Before, missing(c))
+	plan.Client = !c.Has("version") && objectOffset(plan.Before) >= 0
+	if plan.ExistingPolicy == "" {
+		plan.After, err = splice(plan.Before, missingKeys(c))
 	}
 	return err
 }
@@ -120,7 +120,7 @@ func (plan *Plan) prepare(c *config.Config) (err error) {
 // readExisting reads the existing rules file instead.
 func (plan *Plan) readExisting(c *config.Config) {
 	plan.texts = list.Map(c.Rules, func(r config.RuleText) string { return r.Text })
-	if len(c.Rules) == 0 && plan.There != "" {
+	if len(c.Rules) == 0 && plan.ExistingPolicy != "" {
 		src, _ := os.ReadFile(plan.File) // an unreadable file counts as empty
 		plan.texts = append(plan.texts, string(src))
 	}
@@ -153,8 +153,8 @@ func (plan *Plan) verify(ctx context.Context, known check.ToolSet, deny bool, ef
 	if deny {
 		source.Default = "deny"
 	}
-	if plan.There == "" {
-		c, err := plan.loaded()
+	if plan.ExistingPolicy == "" {
+		c, err := plan.parseConfig()
 		if err != nil {
 			return nil, err
 		}
@@ -180,8 +180,8 @@ func (plan *Plan) verify(ctx context.Context, known check.ToolSet, deny bool, ef
 	return wrong, nil
 }
 
-// loaded parses the new configuration, as if the rules file had already been written.
-func (plan *Plan) loaded() (*config.Config, error) {
+// parseConfig parses the new configuration, as if the rules file had already been written.
+func (plan *Plan) parseConfig() (*config.Config, error) {
 	rules, err := filepath.Abs(plan.File)
 	if err != nil {
 		return nil, err
@@ -194,8 +194,8 @@ func (plan *Plan) loaded() (*config.Config, error) {
 	}})
 }
 
-// passes returns an error if the plan did not pass the verification.
-func (plan *Plan) passes() error {
+// problems returns an error if the plan did not pass the verification.
+func (plan *Plan) problems() error {
 	if plan.Report.OK {
 		return nil
 	}
@@ -217,7 +217,7 @@ func (plan *Plan) Write() error {
 	} else {
 		now, err := os.ReadFile(plan.Config)
 		if err == nil && !bytes.Equal(now, plan.Before) {
-			err = ErrMeanwhile
+			err = ErrChanged
 		}
 		if err != nil {
 			return fmt.Errorf("changing %s: %w", plan.Config, text.Innermost(err))
@@ -235,9 +235,9 @@ func (plan *Plan) Write() error {
 	return nil
 }
 
-// missing returns the keys that activate the rules in shadow mode, except those that the
+// missingKeys returns the keys that activate the rules in shadow mode, except those that the
 // configuration already has.
-func missing(c *config.Config) []key {
+func missingKeys(c *config.Config) []key {
 	all := []key{
 		shadowKey,
 		{"default", "default: deny", `"default": "deny"`},

@@ -14,16 +14,16 @@ import (
 
 // Initial limits. They allow most kinds of work but stop runaway agents.
 const (
-	inARow  = 5
-	changes = 50 // maximum number of changes per server and session
-	sends   = 20 // maximum number of messages per session
-	payment = 100
-	pays    = 5 // maximum number of payments per session, if their amounts are unknown
+	maxInARow   = 5
+	maxChanges  = 50 // maximum number of changes per server and session
+	maxMessages = 20 // maximum number of messages per session
+	maxSum      = 100
+	maxPayments = 5 // maximum number of payments per session, if their amounts are unknown
 )
 
-// A statements value is a group of lines below a common comment. A group without lines is not
+// A statementGroup value is a group of lines below a common comment. A group without lines is not
 // written.
-type statements struct {
+type statementGroup struct {
 	comment string
 	lines   []line
 }
@@ -33,10 +33,10 @@ type line struct {
 	text string
 	// alone contains a separate statement for each name, or is nil if the statement has a single
 	// name.
-	alone []line
+	perName []line
 }
 
-func (s *statements) add(format string, args ...any) {
+func (s *statementGroup) add(format string, args ...any) {
 	s.lines = append(s.lines, line{text: fmt.Sprintf(format, args...)})
 }
 
@@ -45,8 +45,8 @@ type proposal struct {
 	servers []server
 	missing []string // servers that did not respond
 	deny    bool     // whether the default refuses calls that no rule names
-	rules   []statements
-	claims  statements
+	rules   []statementGroup
+	claims  statementGroup
 }
 
 // tools returns the tools of all servers.
@@ -57,8 +57,8 @@ func (p *proposal) tools() (all []tool) {
 	return all
 }
 
-// asked returns the names that approval statements use for the tools of the given kind.
-func (p *proposal) asked(kind toolkind.Kind) (names []string) {
+// approvalNames returns the names that approval statements use for the tools of the given kind.
+func (p *proposal) approvalNames(kind toolkind.Kind) (names []string) {
 	for _, t := range p.tools() {
 		switch {
 		case t.Kind != kind:
@@ -74,18 +74,18 @@ func (p *proposal) asked(kind toolkind.Kind) (names []string) {
 // propose adds all groups of statements to the proposal.
 func (p *proposal) propose() {
 	for i := range p.servers {
-		p.reads(&p.servers[i])
-		p.changes(&p.servers[i])
-		p.successes(&p.servers[i])
+		p.addReadRules(&p.servers[i])
+		p.addChangeRules(&p.servers[i])
+		p.addSuccesses(&p.servers[i])
 	}
-	p.asks()
-	p.sends()
-	p.pays()
-	p.secrets()
+	p.addApprovals()
+	p.addMessageRules()
+	p.addPaymentRules()
+	p.addSecretRules()
 	if p.deny {
-		p.group("Agents' own tools, such as Bash and Edit, do not belong to these servers: they are allowed. petrigate init claude-code proposes rules for them.",
+		p.addGroup("Agents' own tools, such as Bash and Edit, do not belong to these servers: they are allowed. petrigate init claude-code proposes rules for them.",
 			line{text: "allow " + strings.Join(p.agents(), ".*, ") + ".*"})
-		p.group("Prompts and the servers' resources are allowed. Calls that no rule names are refused (default: deny).", line{text: "allow prompt:*, resource:*"})
+		p.addGroup("Prompts and the servers' resources are allowed. Calls that no rule names are refused (default: deny).", line{text: "allow prompt:*, resource:*"})
 	}
 }
 
@@ -97,33 +97,33 @@ func (p *proposal) agents() []string {
 	})
 }
 
-func (p *proposal) group(comment string, lines ...line) {
-	p.rules = append(p.rules, statements{comment, lines})
+func (p *proposal) addGroup(comment string, lines ...line) {
+	p.rules = append(p.rules, statementGroup{comment, lines})
 }
 
-// claim adds claims about the tools with the given names.
-func (p *proposal) claim(format string, names []string) {
+// addClaims adds claims about the tools with the given names.
+func (p *proposal) addClaims(format string, names []string) {
 	p.claims.lines = append(p.claims.lines, formatLines(format, names)...)
 }
 
-// budget adds a rule that limits the number of calls to the given tools per session.
-func (p *proposal) budget(comment string, names []string, count int) {
-	p.group(comment, formatLines("limit %s to "+strconv.Itoa(count)+" per session", names)...)
-	p.claim("prove at-most "+strconv.Itoa(count)+" %s per session", names)
+// addBudget adds a rule that limits the number of calls to the given tools per session.
+func (p *proposal) addBudget(comment string, names []string, count int) {
+	p.addGroup(comment, formatLines("limit %s to "+strconv.Itoa(count)+" per session", names)...)
+	p.addClaims("prove at-most "+strconv.Itoa(count)+" %s per session", names)
 }
 
-// reads adds rules for read-only tools. These rules only limit the number of consecutive identical
+// addReadRules adds rules for read-only tools. These rules only limit the number of consecutive identical
 // calls.
-func (p *proposal) reads(s *server) {
-	p.group(fmt.Sprintf("%s: calls that only read are allowed. The same call %d times in a row means that the agent is stuck.", text.Escape(s.name), inARow+1),
-		formatLines("limit %s to "+strconv.Itoa(inARow)+" in a row", ofKind(s.tools, toolkind.Read, toolkind.Outside))...)
+func (p *proposal) addReadRules(s *server) {
+	p.addGroup(fmt.Sprintf("%s: calls that only read are allowed. The same call %d times in a row means that the agent is stuck.", text.Escape(s.name), maxInARow+1),
+		formatLines("limit %s to "+strconv.Itoa(maxInARow)+" in a row", ofKind(s.tools, toolkind.Read, toolkind.Outside))...)
 }
 
-// changes adds rules that limit reversible changes and require a thing to be read before it is
+// addChangeRules adds rules that limit reversible changes and require a thing to be read before it is
 // changed or removed.
-func (p *proposal) changes(s *server) {
-	p.budget(text.Escape(s.name)+": changes, with a budget for each session.", ofKind(s.tools, toolkind.Write, toolkind.Edit), changes)
-	looks := statements{comment: text.Escape(s.name) + ": nothing is changed or removed unless it was looked at first in this session, under the same name."}
+func (p *proposal) addChangeRules(s *server) {
+	p.addBudget(text.Escape(s.name)+": changes, with a budget for each session.", ofKind(s.tools, toolkind.Write, toolkind.Edit), maxChanges)
+	looks := statementGroup{comment: text.Escape(s.name) + ": nothing is changed or removed unless it was looked at first in this session, under the same name."}
 	for _, t := range s.tools {
 		if t.Kind != toolkind.Edit && t.Kind != toolkind.Destroy {
 			continue
@@ -140,10 +140,10 @@ func (p *proposal) changes(s *server) {
 	p.rules = append(p.rules, looks)
 }
 
-// successes adds statements that define success for tools whose results do not reveal through
+// addSuccesses adds statements that define success for tools whose results do not reveal through
 // isError that a script failed.
-func (p *proposal) successes(s *server) {
-	group := statements{comment: text.Escape(s.name) + ": its results do not show whether a script failed or is still running, so none of these calls counts as a success."}
+func (p *proposal) addSuccesses(s *server) {
+	group := statementGroup{comment: text.Escape(s.name) + ": its results do not show whether a script failed or is still running, so none of these calls counts as a success."}
 	for _, t := range s.tools {
 		if condition := s.success[t.bare]; condition != "" && condition != "true" {
 			group.add("success %s when %q", t.name, condition)
@@ -152,8 +152,8 @@ func (p *proposal) successes(s *server) {
 	p.rules = append(p.rules, group)
 }
 
-// asks adds rules that require approval for tools whose effect is irreversible or unclear.
-func (p *proposal) asks() {
+// addApprovals adds rules that require approval for tools whose effect is irreversible or unclear.
+func (p *proposal) addApprovals() {
 	reasons := []struct {
 		kind    toolkind.Kind
 		comment string
@@ -167,37 +167,37 @@ func (p *proposal) asks() {
 	}
 	var all []string
 	for _, r := range reasons {
-		names := p.asked(r.kind)
-		p.group(r.comment, formatLines("require human-approval before %s", names)...)
+		names := p.approvalNames(r.kind)
+		p.addGroup(r.comment, formatLines("require human-approval before %s", names)...)
 		all = append(all, names...)
 	}
-	p.claim("prove never %s without human-approval", all)
+	p.addClaims("prove never %s without human-approval", all)
 }
 
-// sends adds rules that limit messages to other people, and that require approval for them once the
+// addMessageRules adds rules that limit messages to other people, and that require approval for them once the
 // session may have read untrusted content.
-func (p *proposal) sends() {
+func (p *proposal) addMessageRules() {
 	names, outside := ofKind(p.tools(), toolkind.Send), ofKind(p.tools(), toolkind.Outside)
-	p.budget("These send data to others: a budget for each session.", names, sends)
+	p.addBudget("These send data to others: a budget for each session.", names, maxMessages)
 	var lines []line
 	for _, after := range groups(outside) {
 		lines = append(lines, formatLines("require human-approval before %s after "+after, names)...)
-		p.claim("prove never %s after "+after+" without human-approval", names)
+		p.addClaims("prove never %s after "+after+" without human-approval", names)
 	}
-	p.group("Once the session has read content that strangers may have written, a person approves what goes out.", lines...)
+	p.addGroup("Once the session has read content that strangers may have written, a person approves what goes out.", lines...)
 }
 
-// pays adds rules that limit payments, by their sum or, if no argument holds the amount, by their
+// addPaymentRules adds rules that limit payments, by their sum or, if no argument holds the amount, by their
 // number.
-func (p *proposal) pays() {
+func (p *proposal) addPaymentRules() {
 	for _, t := range p.tools() {
 		switch {
 		case t.Kind != toolkind.Pay:
 		case len(t.Fields.Amounts) > 0:
-			p.group("The sum for each user and day. Set it to what you can lose.",
-				line{text: fmt.Sprintf("limit %s to %d of %s per user per day", t.name, payment, t.Fields.Amounts[0])})
+			p.addGroup("The sum for each user and day. Set it to what you can lose.",
+				line{text: fmt.Sprintf("limit %s to %d of %s per user per day", t.name, maxSum, t.Fields.Amounts[0])})
 		default:
-			p.group("Few payments in a session: no argument gives the amount.", line{text: fmt.Sprintf("limit %s to %d per session", t.name, pays)})
+			p.addGroup("Few payments in a session: no argument gives the amount.", line{text: fmt.Sprintf("limit %s to %d per session", t.name, maxPayments)})
 		}
 	}
 }
@@ -206,9 +206,9 @@ func (p *proposal) pays() {
 // such files.
 const secretPath = `/(^|[\/\\])(\.env|\.ssh|\.aws|\.gnupg|\.netrc|\.npmrc|\.kube|id_(rsa|ed25519))/i`
 
-// secrets adds rules that require approval for access, with any tool, to files that contain keys
+// addSecretRules adds rules that require approval for access, with any tool, to files that contain keys
 // and passwords.
-func (p *proposal) secrets() {
+func (p *proposal) addSecretRules() {
 	var fields []string
 	for _, t := range p.tools() {
 		fields = append(fields, t.Fields.Files...)
@@ -218,7 +218,7 @@ func (p *proposal) secrets() {
 	}
 	slices.Sort(fields)
 	class := p.unusedName("secret-path")
-	group := statements{comment: "Files that hold keys and passwords, with any tool: require approval."}
+	group := statementGroup{comment: "Files that hold keys and passwords, with any tool: require approval."}
 	for _, f := range slices.Compact(fields) {
 		group.add("map *.%s %s as %s", f, secretPath, class)
 	}
@@ -264,7 +264,7 @@ func formatLines(form string, names []string) (lines []line) {
 	for _, group := range groups(names) {
 		l := line{text: before + group + after}
 		if words := strings.Split(group, ", "); len(words) > 1 && !strings.HasPrefix(group, `"`) {
-			l.alone = list.Map(words, func(name string) line { return line{text: before + name + after} })
+			l.perName = list.Map(words, func(name string) line { return line{text: before + name + after} })
 		}
 		lines = append(lines, l)
 	}

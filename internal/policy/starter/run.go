@@ -24,7 +24,7 @@ func (plan *Plan) Run(o Options) error {
 
 // offer shows the plan, asks for confirmation and, if the user confirms, writes the plan.
 func (plan *Plan) offer(o Options) error {
-	if plan.There != "" {
+	if plan.ExistingPolicy != "" {
 		return plan.compare(o)
 	}
 	if _, err := io.WriteString(o.Out, plan.Rules); err != nil {

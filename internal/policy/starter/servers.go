@@ -57,13 +57,13 @@ func guess(tools []check.ListedTool, servers []config.Server) (all []server) {
 				start = append(append(start, c.Command, c.URL), c.Args...)
 			}
 		}
-		known := toolkind.Known(start, list.Map(of[name], func(t check.ListedTool) string { return t.Bare }))
+		known := toolkind.FindServer(start, list.Map(of[name], func(t check.ListedTool) string { return t.Bare }))
 		if known != nil {
 			s.known, s.success = known.Name, known.Success
 		}
 		for _, t := range of[name] {
-			g := toolkind.Of(toolkind.Listed{Name: t.Bare, Schema: t.InputSchema, Annotations: t.Annotations}, known)
-			s.tools = append(s.tools, tool{g, rules.Written(t.Exposed), visible(t.Exposed), t.Bare})
+			g := toolkind.Classify(toolkind.ListedTool{Name: t.Bare, Schema: t.InputSchema, Annotations: t.Annotations}, known)
+			s.tools = append(s.tools, tool{g, rules.Written(t.Exposed), visibleName(t.Exposed), t.Bare})
 		}
 		slices.SortFunc(s.tools, func(a, b tool) int { return cmp.Compare(a.name, b.name) })
 		all = append(all, s)
@@ -71,10 +71,10 @@ func guess(tools []check.ListedTool, servers []config.Server) (all []server) {
 	return all
 }
 
-// visible returns the name for use in approval statements. If the name contains invisible
+// visibleName returns the name for use in approval statements. If the name contains invisible
 // characters, it becomes a glob, since "check" complains about such characters. The glob may match
 // other tools too, but no tool can use such a name to evade approval.
-func visible(name string) string {
+func visibleName(name string) string {
 	if !strings.ContainsFunc(name, hidden) {
 		return rules.Written(name)
 	}

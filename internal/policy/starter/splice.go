@@ -26,7 +26,7 @@ func splice(src []byte, keys []key) ([]byte, error) {
 		newline = "\r\n"
 	}
 	var b bytes.Buffer
-	if at := object(src); at >= 0 {
+	if at := objectOffset(src); at >= 0 {
 		b.Write(src[:at+1])
 		for _, k := range keys {
 			fmt.Fprintf(&b, "%s  %s,", newline, k.json)
@@ -48,9 +48,9 @@ func splice(src []byte, keys []key) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// object returns the offset of the opening brace if src is an object in braces, or -1 otherwise.
+// objectOffset returns the offset of the opening brace if src is an object in braces, or -1 otherwise.
 // Only white space, comments and a byte order mark may precede the brace.
-func object(src []byte) int {
+func objectOffset(src []byte) int {
 	at := 0
 	for line := range bytes.Lines(src) {
 		rest := bytes.TrimLeft(bytes.TrimPrefix(line, []byte("\ufeff")), " \t\r\n")

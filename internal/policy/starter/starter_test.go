@@ -95,7 +95,7 @@ func TestProposals(t *testing.T) {
 // recheck checks the written files in the same way as "check --strict".
 func recheck(t *testing.T, plan *Plan, c *config.Config, tools []check.ListedTool) {
 	t.Helper()
-	if plan.There != "" {
+	if plan.ExistingPolicy != "" {
 		if _, err := os.Stat(plan.File); !errors.Is(err, os.ErrNotExist) {
 			t.Error("a file was written beside a policy:", err)
 		}
@@ -112,10 +112,10 @@ func recheck(t *testing.T, plan *Plan, c *config.Config, tools []check.ListedToo
 		t.Errorf("%+v", after.Rules)
 	}
 	again, err := New(t.Context(), after, tools, nil, check.Effort{})
-	if err != nil || again.There == "" || again.Rules != plan.Rules {
-		t.Errorf("a second time: %v, %q\n%s", err, again.There, again.Rules)
+	if err != nil || again.ExistingPolicy == "" || again.Rules != plan.Rules {
+		t.Errorf("a second time: %v, %q\n%s", err, again.ExistingPolicy, again.Rules)
 	}
-	if err := plan.Write(); !errors.Is(err, ErrMeanwhile) && !bytes.Equal(plan.Before, plan.After) {
+	if err := plan.Write(); !errors.Is(err, ErrChanged) && !bytes.Equal(plan.Before, plan.After) {
 		t.Error("it was written over:", err)
 	}
 }
@@ -176,7 +176,7 @@ func TestNothingIsWrittenWithoutConfirmation(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if now, err := os.ReadFile(c.File); err != nil || !bytes.Equal(now, src) || plan.There != "" {
+	if now, err := os.ReadFile(c.File); err != nil || !bytes.Equal(now, src) || plan.ExistingPolicy != "" {
 		t.Errorf("%q %v", now, err)
 	}
 	if _, err := os.Stat(plan.File); !errors.Is(err, os.ErrNotExist) {

@@ -29,7 +29,7 @@ func (p *proposal) text() string {
 // head returns the comment lines at the beginning of the rules file.
 func (p *proposal) head() []string {
 	head := []string{
-		fmt.Sprintf("A first policy for %s, proposed by petrigate init.", p.about()),
+		fmt.Sprintf("A first policy for %s, proposed by petrigate init.", p.serverSummary()),
 		"It was guessed from the names, hints and schemas that the servers supply: read it, and change it.",
 		"With mode: shadow, it refuses nothing and records the calls that it would refuse or require approval for.",
 	}
@@ -43,8 +43,8 @@ func (p *proposal) head() []string {
 	return head
 }
 
-// about returns text that lists the servers and the number of tools of each.
-func (p *proposal) about() string {
+// serverSummary returns text that lists the servers and the number of tools of each.
+func (p *proposal) serverSummary() string {
 	var all []string
 	for _, s := range p.servers {
 		about := text.Excerpt(s.name, 64)
@@ -65,7 +65,7 @@ func joined(lines []line) string {
 // problematic names. The second result is true if anything changed.
 func (p *proposal) removeLines(numbers map[int]bool) (left []string, again bool) {
 	number := len(p.head())
-	take := func(s *statements) {
+	take := func(s *statementGroup) {
 		if len(s.lines) == 0 {
 			return
 		}
@@ -76,8 +76,8 @@ func (p *proposal) removeLines(numbers map[int]bool) (left []string, again bool)
 			switch {
 			case !numbers[number]:
 				kept = append(kept, l)
-			case l.alone != nil:
-				kept = append(kept, l.alone...)
+			case l.perName != nil:
+				kept = append(kept, l.perName...)
 			default:
 				left = append(left, l.text)
 			}

@@ -18,11 +18,11 @@ func filesOf(raw json.RawMessage) (files []string) {
 		if !Plain(name) {
 			continue
 		}
-		if namesFile(name) && (p.holds("string") || p.listsTexts()) {
+		if namesFile(name) && (p.mayBe("string") || p.listsTexts()) {
 			files = append(files, name)
 		}
 		for member, m := range p.members() {
-			if Plain(member) && namesFile(member) && (m.holds("string") || m.listsTexts()) {
+			if Plain(member) && namesFile(member) && (m.mayBe("string") || m.listsTexts()) {
 				files = append(files, "$."+name+"[*]."+member)
 			}
 		}
@@ -57,15 +57,15 @@ type property struct {
 }
 
 func readProperty(raw json.RawMessage) (p property) {
-	if json.Unmarshal(exact(raw, "type", "items", "properties", "anyOf", "oneOf"), &p) != nil {
+	if json.Unmarshal(onlyMembers(raw, "type", "items", "properties", "anyOf", "oneOf"), &p) != nil {
 		return property{}
 	}
 	return p
 }
 
-// exact returns the object with only the given members. encoding/json alone would also accept
+// onlyMembers returns the object with only the given members. encoding/json alone would also accept
 // "Properties" for "properties", but "Properties" has no meaning in a schema.
-func exact(raw json.RawMessage, words ...string) json.RawMessage {
+func onlyMembers(raw json.RawMessage, words ...string) json.RawMessage {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(raw, &all) != nil {
 		return nil
@@ -88,8 +88,8 @@ func (p *property) forms() []property {
 	return append([]property{*p}, list.Map(slices.Concat(p.AnyOf, p.OneOf), readProperty)...)
 }
 
-// holds reports whether the argument may be of the given type.
-func (p *property) holds(kind string) bool {
+// mayBe reports whether the argument may be of the given type.
+func (p *property) mayBe(kind string) bool {
 	return slices.ContainsFunc(p.forms(), func(f property) bool { return f.is(kind) })
 }
 
@@ -107,7 +107,7 @@ func (p *property) is(kind string) bool {
 func (p *property) listsTexts() bool {
 	return slices.ContainsFunc(p.forms(), func(f property) bool {
 		items := readProperty(f.Items)
-		return f.is("array") && (items.holds("string") || len(items.Type) == 0 && len(items.forms()) == 1 && items.Properties == nil)
+		return f.is("array") && (items.mayBe("string") || len(items.Type) == 0 && len(items.forms()) == 1 && items.Properties == nil)
 	})
 }
 

@@ -29,16 +29,16 @@ var kindNames = [...]string{"unclear", "read", "outside", "secret", "write", "ed
 
 func (k Kind) String() string { return kindNames[k] }
 
-// strong contains words that determine the kind wherever they occur in a name.
-var strong = map[string]Kind{
+// decisiveWords contains words that determine the kind wherever they occur in a name.
+var decisiveWords = map[string]Kind{
 	"delete": Destroy, "remove": Destroy, "drop": Destroy, "destroy": Destroy, "purge": Destroy, "wipe": Destroy, "truncate": Destroy,
 	"erase": Destroy, "kill": Destroy, "terminate": Destroy, "reset": Destroy, "revoke": Destroy, "uninstall": Destroy, "overwrite": Destroy,
 	"rollback": Destroy, "restore": Destroy, "rm": Destroy, "unlink": Destroy,
 	"execute": Run, "exec": Run, "eval": Run, "evaluate": Run, "shell": Run, "bash": Run, "terminal": Run,
 }
 
-// leading contains verbs. The first of them that occurs in a name determines the kind.
-var leading = map[string]Kind{
+// leadingVerbs contains verbs. The first of them that occurs in a name determines the kind.
+var leadingVerbs = map[string]Kind{
 	"get": Read, "list": Read, "read": Read, "search": Read, "find": Read, "describe": Read, "show": Read, "view": Read, "count": Read,
 	"check": Read, "status": Read, "stat": Read, "info": Read, "lookup": Read, "cat": Read, "ls": Read, "tree": Read,
 	"diff": Read, "log": Read, "explain": Read, "validate": Read, "preview": Read, "inspect": Read, "analyze": Read, "echo": Read,
@@ -82,13 +82,13 @@ var outsideNouns = []string{
 func ByName(name string) Kind {
 	words := Words(name)
 	for i, w := range words {
-		if k := strong[w]; k == Destroy || k == Run && (i == 0 || !leading[words[0]].Reads()) {
+		if k := decisiveWords[w]; k == Destroy || k == Run && (i == 0 || !leadingVerbs[words[0]].Reads()) {
 			return k
 		}
 	}
 	verb, at := Unclear, 0
 	for i, w := range words {
-		if k, ok := leading[w]; ok {
+		if k, ok := leadingVerbs[w]; ok {
 			verb, at = k, i
 			break
 		}

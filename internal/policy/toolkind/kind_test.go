@@ -17,14 +17,14 @@ func ExampleWords() {
 	// Output: [get user by id]
 }
 
-func ExampleOf() {
-	g := Of(Listed{Name: "read_notes", Annotations: json.RawMessage(`{"openWorldHint":true}`)}, nil)
+func ExampleClassify() {
+	g := Classify(ListedTool{Name: "read_notes", Annotations: json.RawMessage(`{"openWorldHint":true}`)}, nil)
 	fmt.Println(g.Kind, g.Why)
 	// Output: outside openWorldHint
 }
 
-func ExampleKnown() {
-	fmt.Println(Known([]string{"npx", "-y", "@modelcontextprotocol/server-memory@2026.1.0"}, nil).Name)
+func ExampleFindServer() {
+	fmt.Println(FindServer([]string{"npx", "-y", "@modelcontextprotocol/server-memory@2026.1.0"}, nil).Name)
 	// Output: memory
 }
 
@@ -93,7 +93,7 @@ func TestHintsOnlyAddCaution(t *testing.T) {
 		{"send_mail", `{"readOnlyHint":true}`, Send},
 		{"bash", `{"readOnlyHint":true}`, Run},
 	} {
-		if got := Of(Listed{Name: c.name, Annotations: json.RawMessage(c.annotations)}, nil).Kind; got != c.want {
+		if got := Classify(ListedTool{Name: c.name, Annotations: json.RawMessage(c.annotations)}, nil).Kind; got != c.want {
 			t.Errorf("%s %s: %v, want %v", c.name, c.annotations, got, c.want)
 		}
 	}
@@ -102,7 +102,7 @@ func TestHintsOnlyAddCaution(t *testing.T) {
 // TestKnownTools checks that the list of servers takes precedence over a tool's name, and that a
 // contradicting hint counts.
 func TestKnownTools(t *testing.T) {
-	files := Known([]string{"node", "/x/node_modules/.bin/mcp-server-filesystem"}, nil)
+	files := FindServer([]string{"node", "/x/node_modules/.bin/mcp-server-filesystem"}, nil)
 	for _, c := range []struct {
 		name, annotations string
 		want              Kind
@@ -112,7 +112,7 @@ func TestKnownTools(t *testing.T) {
 		{"list_directory", `{"destructiveHint":true}`, Destroy},
 		{"delete_file", ``, Destroy},
 	} {
-		if got := Of(Listed{Name: c.name, Annotations: json.RawMessage(c.annotations)}, files).Kind; got != c.want {
+		if got := Classify(ListedTool{Name: c.name, Annotations: json.RawMessage(c.annotations)}, files).Kind; got != c.want {
 			t.Errorf("%s %s: %v, want %v", c.name, c.annotations, got, c.want)
 		}
 	}
@@ -121,16 +121,16 @@ func TestKnownTools(t *testing.T) {
 // TestUselessHintsAreIgnored checks that hints about listed tools are ignored if a server gives the
 // same hints about all tools, and that hints about other tools count.
 func TestUselessHintsAreIgnored(t *testing.T) {
-	browser := Known([]string{"npx", "@playwright/mcp@latest"}, nil)
+	browser := FindServer([]string{"npx", "@playwright/mcp@latest"}, nil)
 	for name, want := range map[string]Kind{"browser_navigate": Outside, "browser_click": Send, "browser_evaluate": Run, "browser_view_new": Destroy} {
-		if got := Of(Listed{Name: name, Annotations: json.RawMessage(`{"readOnlyHint":false,"destructiveHint":true,"openWorldHint":true}`)}, browser).Kind; got != want {
+		if got := Classify(ListedTool{Name: name, Annotations: json.RawMessage(`{"readOnlyHint":false,"destructiveHint":true,"openWorldHint":true}`)}, browser).Kind; got != want {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}
 }
 
 func TestFields(t *testing.T) {
-	g := Of(Listed{Name: "pay", Schema: json.RawMessage(`{"properties":{
+	g := Classify(ListedTool{Name: "pay", Schema: json.RawMessage(`{"properties":{
 		"path":{"type":"string"},"file_path":{"type":"string"},"old path":{"type":"string"},"user_id":{"type":"integer"},"url":{"type":"string"},
 		"amount":{"type":"number"},"to":{"type":"string"},"note":{"type":"string"},"opt_id":{"type":"string"},"id":{"type":["string","null"]}},
 		"required":["path","file_path","old path","user_id","url","to","note","id"]}`)}, nil)
@@ -138,10 +138,10 @@ func TestFields(t *testing.T) {
 	if fmt.Sprint(g.Fields) != fmt.Sprint(want) {
 		t.Errorf("%+v", g.Fields)
 	}
-	if g := Of(Listed{Name: "frobnicate", Schema: json.RawMessage(`{"properties":{"Command":{}}}`)}, nil); g.Kind != Run {
+	if g := Classify(ListedTool{Name: "frobnicate", Schema: json.RawMessage(`{"properties":{"Command":{}}}`)}, nil); g.Kind != Run {
 		t.Errorf("%+v", g)
 	}
-	if g := Of(Listed{Name: "read", Schema: json.RawMessage(`{"properties":{"url":{"type":"string"}},"required":["url"]}`)}, nil); g.Kind != Outside {
+	if g := Classify(ListedTool{Name: "read", Schema: json.RawMessage(`{"properties":{"url":{"type":"string"}},"required":["url"]}`)}, nil); g.Kind != Outside {
 		t.Errorf("%+v", g)
 	}
 }
@@ -162,7 +162,7 @@ func TestFilesOfSchemas(t *testing.T) {
 		`"paths":1,"names":{"type":"array","items":{"type":"string"}}`:                                      "",
 		`"x":{"type":"array","items":{"properties":{"odd path":{"type":"string"}}}}`:                        "",
 	} {
-		got := strings.Join(Of(Listed{Name: "x", Schema: json.RawMessage(`{"properties":{` + schema + `}}`)}, nil).Fields.Files, " ")
+		got := strings.Join(Classify(ListedTool{Name: "x", Schema: json.RawMessage(`{"properties":{` + schema + `}}`)}, nil).Fields.Files, " ")
 		if got != want {
 			t.Errorf("%s: %q, want %q", schema, got, want)
 		}
@@ -184,7 +184,7 @@ func TestKnown(t *testing.T) {
 		{nil, nil, ""},
 	} {
 		got := ""
-		if s := Known(c.start, c.tools); s != nil {
+		if s := FindServer(c.start, c.tools); s != nil {
 			got = s.Name
 		}
 		if got != c.want {

@@ -82,10 +82,10 @@ func (s *Server) add(key string, words []string) bool {
 	return k > 0
 }
 
-// Known returns the well-known server identified by start, which is a server's URL or the words of
-// a command. If no server matches start, Known returns one identified by the given tools, or nil.
+// FindServer returns the well-known server identified by start, which is a server's URL or the words of
+// a command. If no server matches start, FindServer returns one identified by the given tools, or nil.
 // The command takes precedence because it comes from the user's configuration.
-func Known(start []string, tools []string) *Server {
+func FindServer(start []string, tools []string) *Server {
 	started := list.Find(Servers(), func(s Server) bool {
 		return slices.ContainsFunc(s.By, func(by string) bool {
 			return slices.ContainsFunc(start, func(word string) bool { return hasComponent(word, by) })

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Listed describes a tool as its server lists it.
-type Listed struct {
+// ListedTool describes a tool as its server lists it.
+type ListedTool struct {
 	Name        string // name on the server
 	Schema      json.RawMessage
 	Annotations json.RawMessage
@@ -31,8 +31,8 @@ type Fields struct {
 	Amounts []string // numeric arguments that contain sums of money
 }
 
-// Of guesses what a tool does. server is the well-known server that lists the tool, or nil.
-func Of(t Listed, server *Server) Guess {
+// Classify guesses what a tool does. server is the well-known server that lists the tool, or nil.
+func Classify(t ListedTool, server *Server) Guess {
 	g := Guess{Kind: ByName(t.Name), Why: "by its name", Fields: fieldsOf(t.Schema)}
 	known := false
 	if server != nil {
@@ -94,7 +94,7 @@ type schema struct {
 }
 
 func readSchema(raw json.RawMessage) (s schema) {
-	if json.Unmarshal(exact(raw, "properties", "required"), &s) != nil {
+	if json.Unmarshal(onlyMembers(raw, "properties", "required"), &s) != nil {
 		return schema{}
 	}
 	return s

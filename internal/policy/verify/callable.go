@@ -9,9 +9,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// callable decides whether a call with the given name can be admitted. It first looks for a run
+// decideCallable decides whether a call with the given name can be admitted. It first looks for a run
 // with a single key value, and then for a run with several values.
-func (m *prover) callable(t gate.Tool) Name {
+func (m *prover) decideCallable(t gate.Tool) Name {
 	if m.Keyed() {
 		if n, why := m.checkName(m.oneValue().callableBy(t)); why == "" && n.Callable == Possible {
 			return n
@@ -40,10 +40,10 @@ func (m *prover) checkName(n Name) (played Name, why string) {
 func (m *prover) callableBy(t gate.Tool) Name {
 	name := Name{Tool: t}
 	if m.Stop() {
-		name.Why = m.Spent()
+		name.Why = m.StopReason()
 		return name
 	}
-	q := admits(t)
+	q := admissionQuery(t)
 	classes, gap := m.ClassesFor(nil, q.Tag)
 	if !slices.ContainsFunc(classes, func(s *callclass.Class) bool { return s.Carries(t, false) }) {
 		if name.Why = cmp.Or(gap, m.Calls.AnyGap()); name.Why == "" { // no call has the name, or the policy's default denies all calls that have it
@@ -72,7 +72,7 @@ func (m *prover) callableBy(t gate.Tool) Name {
 		}
 		return name
 	}
-	f := m.NeverMet(q, m.Planless(q, plan.Nets))
+	f := m.NeverMet(q, m.ShrinkPlanless(q, plan.Nets))
 	if why := m.WhyAdvisory(plan.Nets); f.Result == Refuted && why != "" {
 		name.Why = why
 		return name
@@ -96,10 +96,10 @@ func (m *prover) setImpossible(name *Name, q *explore.Query, nets []int) {
 	name.Callable, name.Because, name.Rough = Impossible, m.named(nets), !sure
 }
 
-// admits returns a query that is met if a call with the given name is admitted.
-func admits(t gate.Tool) *explore.Query { return &explore.Query{Tag: ownTagger(t), Sole: -1} }
+// admissionQuery returns a query that is met if a call with the given name is admitted.
+func admissionQuery(t gate.Tool) *explore.Query { return &explore.Query{Tag: ownTagger(t), Sole: -1} }
 
-// carrying returns a function that tags calls with the given name as [explore.Wanted].
-func carrying(t gate.Tool) func(*callclass.Class) uint8 {
-	return explore.Tagged(func(s *callclass.Class) bool { return s.Carries(t, false) })
+// taggerOf returns a function that tags calls with the given name as [explore.Wanted].
+func taggerOf(t gate.Tool) func(*callclass.Class) uint8 {
+	return explore.Tagger(func(s *callclass.Class) bool { return s.Carries(t, false) })
 }

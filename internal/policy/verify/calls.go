@@ -32,7 +32,7 @@ func Calls(p *gate.Policy, o Options) (calls []Call, why string) {
 	classes, gap := m.ClassesFor(nets, nil)
 	why = cmp.Or(m.Calls.AnyGap(), gap)
 	for _, t := range (Each{o.Prove}).tools() {
-		more, gap := m.Calls.Kinds(nets, carrying(t))
+		more, gap := m.Calls.Kinds(nets, taggerOf(t))
 		classes, why = append(classes, more...), cmp.Or(why, gap)
 	}
 	for _, s := range classes {

@@ -43,22 +43,22 @@ func (a *ForEach) narrow(tag func(*callclass.Class) uint8) func(*callclass.Class
 	return func(s *callclass.Class) uint8 {
 		bits := tag(s)
 		for _, c := range a.Key {
-			if has := s.Has(c.Field); has == callclass.Other || has == callclass.Lacks && !before {
-				bits &^= explore.Wanted | again
+			if has := s.PresenceOf(c.Field); has == callclass.Other || has == callclass.Lacks && !before {
+				bits &^= explore.Wanted | repeatTag
 			}
-			if s.Has(c.Other) != callclass.Same {
-				bits &= explore.Wanted | again
+			if s.PresenceOf(c.Other) != callclass.Same {
+				bits &= explore.Wanted | repeatTag
 			}
 		}
 		return bits
 	}
 }
 
-// own reports whether calls of class s belong to the tracked value, the one key value that the
+// hasTrackedValue reports whether calls of class s belong to the tracked value, the one key value that the
 // proof considers: in each group of fields that keys compare, the first field that the calls have
 // must have this value. If the claim is made for each value of a key, the fields of that key do not
 // count.
-func (m *prover) own(s *callclass.Class) bool {
+func (m *prover) hasTrackedValue(s *callclass.Class) bool {
 	if m.each == nil {
 		return s.OfItself()
 	}
@@ -101,18 +101,18 @@ func (m *prover) NeverMet(q *explore.Query, nets []int) explore.Answer {
 // impossible if the maps that give the calls their names match different values.
 func ofOneValue(ms []explore.Move, tag func(*callclass.Class) uint8) bool {
 	classes := explore.ClassesOf(ms)
-	v := callclass.Common(classes)
+	v := callclass.CommonValues(classes)
 	return !slices.ContainsFunc(classes, func(s *callclass.Class) bool { return tag(s) != 0 && !s.Takes(v) })
 }
 
-// Budgeted is like [explore.Model.Budgeted], which looks for a net that bounds the number of tagged
+// FindBudget is like [explore.Model.FindBudget], which looks for a net that bounds the number of tagged
 // calls. Like [prover.NeverMet], it restricts the question to a single value.
-func (m *prover) Budgeted(tag func(*callclass.Class) uint8, count int, b explore.Budget) (net int, ok bool) {
+func (m *prover) FindBudget(tag func(*callclass.Class) uint8, count int, b explore.Budget) (net int, ok bool) {
 	if m.each != nil {
 		tag = m.each.narrow(tag)
 	}
-	return m.Model.Budgeted(tag, count, b)
+	return m.Model.FindBudget(tag, count, b)
 }
 
-// again is the tag bit that marks calls that use up an earlier success.
-const again = 8
+// repeatTag is the tag bit that marks calls that use up an earlier success.
+const repeatTag = 8

@@ -15,16 +15,16 @@ func (m *prover) groupsOf(nets []int) []int {
 	})...)
 }
 
-// ofOne returns a function that matches calls to tool t where all arguments that keys read have the
+// matcherOf returns a function that matches calls to tool t where all arguments that keys read have the
 // tracked value, the one key value that the proof considers. If no net with a key gates the tool,
 // the function matches all calls to t, and the second result is false.
-func (m *prover) ofOne(t gate.Tool) (match func(*callclass.Class) bool, one bool) {
+func (m *prover) matcherOf(t gate.Tool) (match func(*callclass.Class) bool, one bool) {
 	carries := func(s *callclass.Class) bool { return s.Carries(t, false) }
-	classes, _ := m.ClassesFor(nil, carrying(t))
+	classes, _ := m.ClassesFor(nil, taggerOf(t))
 	if !slices.ContainsFunc(classes, func(s *callclass.Class) bool { return carries(s) && m.gatedByKey(s) }) {
 		return carries, false
 	}
-	return func(s *callclass.Class) bool { return carries(s) && s.OfOne() }, true
+	return func(s *callclass.Class) bool { return carries(s) && s.TracksAll() }, true
 }
 
 // gatedByKey reports whether a net with a key gates calls of class s.

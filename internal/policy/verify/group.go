@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// group explores all states of a group of nets and looks for deadlocks.
-func (m *prover) group(nets []int) Group {
+// exploreGroup explores all states of a group of nets and looks for deadlocks.
+func (m *prover) exploreGroup(nets []int) Group {
 	g := m.explored(nets)
 	run, why := m.checkRun(g.Deadlock.Trace)
 	if g.Deadlock.Trace = run; why != "" {
@@ -19,7 +19,7 @@ func (m *prover) group(nets []int) Group {
 func (m *prover) explored(nets []int) Group {
 	g := Group{Nets: m.named(nets)}
 	if m.Stop() {
-		g.Deadlock.Why = m.Spent()
+		g.Deadlock.Why = m.StopReason()
 		return g
 	}
 	gap := m.Calls.Gap(nets, nil)
@@ -35,13 +35,13 @@ func (m *prover) explored(nets []int) Group {
 	if gap == "" {
 		w = m.Whole(nets, explore.ViewOptions{Limit: min(m.Limit, explore.GroupLimit)})
 	}
-	if w == nil && m.Attract().Endless(nets) {
+	if w == nil && m.Attractor().Endless(nets) {
 		g.Deadlock.Result = Proved
 		return g
 	}
 	if w == nil {
 		if d := m.LockOfOne(nets); d.Result == Refuted {
-			g.Deadlock = m.deadlocked(d)
+			g.Deadlock = m.deadlockOf(d)
 			return g
 		}
 		if gap != "" {
@@ -51,20 +51,20 @@ func (m *prover) explored(nets []int) Group {
 		w = m.Whole(nets, explore.ViewOptions{Limit: m.Limit / 5})
 	}
 	if w == nil {
-		g.Deadlock.Why = m.Spent()
+		g.Deadlock.Why = m.StopReason()
 		return g
 	}
 	g.States, g.Complete = len(w.At), true
-	g.Deadlock = m.deadlocked(w.Deadlock())
+	g.Deadlock = m.deadlockOf(w.Deadlock())
 	if g.Deadlock.Why == explore.WhyLong {
 		if w = m.Whole(nets, explore.ViewOptions{Limit: m.Limit, Exact: true}); w != nil {
-			g.Deadlock = m.deadlocked(w.Deadlock())
+			g.Deadlock = m.deadlockOf(w.Deadlock())
 		}
 	}
 	return g
 }
 
-// deadlocked converts the answer of a search to a [Deadlock].
-func (m *prover) deadlocked(t explore.Answer) Deadlock {
+// deadlockOf converts the answer of a search to a [Deadlock].
+func (m *prover) deadlockOf(t explore.Answer) Deadlock {
 	return Deadlock{Result: t.Result, Trace: trace(t.Moves), Because: m.named(t.Nets), Rough: t.Rough, Why: t.Why}
 }

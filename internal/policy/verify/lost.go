@@ -35,7 +35,7 @@ func (m *prover) addLosses(r *Report, o Options) {
 			continue
 		}
 		var l Loss
-		why := m.Spent()
+		why := m.StopReason()
 		if !m.Stop() && lasting.States-from <= max(lossEffort, 2*limit) {
 			l, why = lasting.findLoss(n.Tool)
 		}
@@ -80,11 +80,11 @@ func isFixedLimit(n *gate.NetInfo) bool {
 // without failures, t must always stay reachable. If no such run is found, findLoss returns an
 // empty Loss and, if the search was inconclusive, the reason.
 func (m *prover) findLoss(t gate.Tool) (l Loss, why string) {
-	match, one := m.ofOne(t)
+	match, one := m.matcherOf(t)
 	if one && slices.ContainsFunc(m.Classes, func(s *callclass.Class) bool { return m.gatedByKey(s) && !s.Free() }) {
 		match, one = func(s *callclass.Class) bool { return s.Carries(t, false) }, false // some calls to the tool cannot have arbitrary values
 	}
-	for i, ok := range m.Attract().Ok {
+	for i, ok := range m.Attractor().Ok {
 		if ok && match(m.Classes[i]) {
 			return Loss{}, ""
 		}
@@ -105,11 +105,11 @@ func (m *prover) findLoss(t gate.Tool) (l Loss, why string) {
 // considers the given nets first and then adds nets that may block calls. If the result is unknown,
 // keptBySuccess also returns the reason.
 func (m *prover) keptBySuccess(nets []int, g *explore.Goal) (kept bool, why string) {
-	tag := explore.Tagged(func(s *callclass.Class) bool { return !s.Waits && g.Matches(s) })
+	tag := explore.Tagger(func(s *callclass.Class) bool { return !s.Waits && g.Matches(s) })
 	for {
 		s := m.Whole(nets, explore.ViewOptions{Tag: tag, Limit: m.Limit, Beyond: true, Serial: true})
 		if s == nil {
-			return false, m.Spent()
+			return false, m.StopReason()
 		}
 		if why := m.Calls.Gap(nets, tag); why != "" {
 			return false, why

@@ -28,7 +28,7 @@ func (m *prover) proveAll(all []Assertion) []Proof {
 func (m *prover) prove(a Assertion) Proof {
 	var p Proof
 	if m.Stop() {
-		p.Why = m.Spent()
+		p.Why = m.StopReason()
 	} else {
 		p = m.proof(a)
 	}

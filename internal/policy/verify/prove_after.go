@@ -15,7 +15,7 @@ func (a NeverAfter) prove(m *prover) Proof {
 	return m.proveNeverMet(&explore.Query{
 		Sole: -1,
 		Tag: func(s *callclass.Class) uint8 {
-			if !m.own(s) {
+			if !m.hasTrackedValue(s) {
 				return tools(s) &^ explore.Wanted
 			}
 			return tools(s)

@@ -12,7 +12,7 @@ func (a Reachable) tools() []gate.Tool      { return []gate.Tool{a.Tool} }
 func (a AlwaysPossible) tools() []gate.Tool { return []gate.Tool{a.Tool} }
 
 func (a Reachable) prove(m *prover) Proof {
-	n := m.callable(a.Tool)
+	n := m.decideCallable(a.Tool)
 	switch n.Callable {
 	case Possible:
 		return Proof{Result: Proved, Witness: n.Shortest}
@@ -30,9 +30,9 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 	}
 	match, one := func(s *callclass.Class) bool { return s.Carries(a.Tool, false) }, false
 	if a.each {
-		match, one = m.ofOne(a.Tool)
+		match, one = m.matcherOf(a.Tool)
 	}
-	classes, gap := m.ClassesFor(nil, carrying(a.Tool))
+	classes, gap := m.ClassesFor(nil, taggerOf(a.Tool))
 	var matched, known []int // nets affected by matching calls, and by those matching calls that are known to be possible
 	for i, s := range classes {
 		if !match(s) {
@@ -46,7 +46,7 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 	if why := m.WhyAdvisory(m.groupsOf(matched)); why != "" {
 		return Proof{Why: why}
 	}
-	for i, ok := range m.Attract().Ok {
+	for i, ok := range m.Attractor().Ok {
 		if ok && match(m.Classes[i]) {
 			return Proof{Result: Proved}
 		}
@@ -67,7 +67,7 @@ func (m *prover) proveAlways(around, few []int, g *explore.Goal) Proof {
 	if why := m.WhyAdvisory(around); why != "" {
 		return Proof{Why: why}
 	}
-	m.Attract() // determine whether all effects of calls on the nets are known
+	m.Attractor() // determine whether all effects of calls on the nets are known
 	if m.Calls.Gap(around, nil) == "" && m.Whole(around, explore.ViewOptions{Limit: min(m.Limit, m.small)}) != nil {
 		p, _ := m.alwaysBy(around, g)
 		return p
@@ -86,14 +86,14 @@ func (m *prover) proveAlways(around, few []int, g *explore.Goal) Proof {
 // other net ever refuses can always lead to it. It is refuted if some run that all nets admit leads
 // to a state where the given nets forbid it. Otherwise, alwaysBy returns the nets to add, if any.
 func (m *prover) alwaysBy(nets []int, g *explore.Goal) (p Proof, more []int) {
-	tag := explore.Tagged(func(s *callclass.Class) bool { return !s.Waits && g.Matches(s) })
+	tag := explore.Tagger(func(s *callclass.Class) bool { return !s.Waits && g.Matches(s) })
 	if why := m.Calls.Gap(nets, tag); why != "" {
 		return Proof{Why: why}, nil
 	}
 	o := explore.ViewOptions{Tag: tag, Limit: m.Limit, Beyond: true}
 	s := m.Whole(nets, o)
 	if s == nil {
-		return Proof{Why: m.Spent()}, nil
+		return Proof{Why: m.StopReason()}, nil
 	}
 	good := s.Assured(g, s.Unhindered)
 	if !slices.Contains(good, false) {
@@ -104,7 +104,7 @@ func (m *prover) alwaysBy(nets []int, g *explore.Goal) (p Proof, more []int) {
 	if d.Why == explore.WhyLong {
 		o.Exact = true
 		if s = m.Whole(nets, o); s == nil {
-			return Proof{Why: m.Spent()}, nil
+			return Proof{Why: m.StopReason()}, nil
 		}
 		d = s.Lock(g)
 	}

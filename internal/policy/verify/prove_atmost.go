@@ -22,7 +22,7 @@ func (a AtMost) prove(m *prover) Proof {
 	if a.Per.Window > 0 {
 		b.Every = a.refillInterval()
 	}
-	if n, ok := m.Budgeted(tagger(a.Tools, nil, nil), a.Count, b); ok {
+	if n, ok := m.FindBudget(tagger(a.Tools, nil, nil), a.Count, b); ok {
 		return Proof{Result: Proved, Because: m.named([]int{n})}
 	}
 	var p Proof

@@ -10,8 +10,8 @@ func (a Never) tools() []gate.Tool       { return []gate.Tool{a.Tool} }
 func (a NeverBefore) tools() []gate.Tool { return []gate.Tool{a.Tool, a.First} }
 
 func (a Never) prove(m *prover) Proof {
-	own := func(s *callclass.Class) bool { return s.Carries(a.Tool, false) && m.own(s) }
-	return m.proveNeverMet(&explore.Query{Tag: explore.Tagged(own), Sole: -1})
+	own := func(s *callclass.Class) bool { return s.Carries(a.Tool, false) && m.hasTrackedValue(s) }
+	return m.proveNeverMet(&explore.Query{Tag: explore.Tagger(own), Sole: -1})
 }
 
 // prove looks for a call to Tool in monitor state 0, which means that no earlier success of First
@@ -23,15 +23,15 @@ func (a NeverBefore) prove(m *prover) Proof {
 		Tag: func(s *callclass.Class) uint8 {
 			tag := tools(s)
 			if tag&explore.Wanted != 0 {
-				tag |= again
-				if !m.own(s) {
+				tag |= repeatTag
+				if !m.hasTrackedValue(s) {
 					tag &^= explore.Wanted
 				}
 			}
 			return tag
 		},
 		Start: func(mon uint32, tag uint8, _ bool) (uint32, bool) {
-			if tag&again == 0 {
+			if tag&repeatTag == 0 {
 				return mon, false
 			}
 			hit := tag&explore.Wanted != 0 && mon == 0

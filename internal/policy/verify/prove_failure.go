@@ -12,8 +12,8 @@ import (
 func (a NoFailureLocks) tools() []gate.Tool { return []gate.Tool{a.Tool} }
 
 func (a NoFailureLocks) prove(m *prover) Proof {
-	match, one := m.ofOne(a.Tool)
-	tag := explore.Tagged(match)
+	match, one := m.matcherOf(a.Tool)
+	tag := explore.Tagger(match)
 	classes, gap := m.ClassesFor(nil, tag)
 	around := m.groupsOf(list.FlatMap(list.Filter(classes, match), (*callclass.Class).Nets))
 	slices.Sort(around)
@@ -28,7 +28,7 @@ func (a NoFailureLocks) prove(m *prover) Proof {
 	}
 	s := m.Whole(around, explore.ViewOptions{Tag: tag, Limit: m.Limit, Exact: true})
 	if s == nil {
-		return Proof{Why: m.Spent()}
+		return Proof{Why: m.StopReason()}
 	}
 	f := s.FailureLock(explore.TaggedGoal(match, one))
 	if f.Result == Refuted {
@@ -48,7 +48,7 @@ func (a NoFailureLocks) prove(m *prover) Proof {
 func (m *prover) lockedByFailure(failed []explore.Move, match func(*callclass.Class) bool) Proof {
 	won := slices.Clone(failed)
 	won[len(won)-1].End = gate.Success
-	then, why := m.Leads(won, match)
+	then, why := m.RunTo(won, match)
 	if why != "" {
 		return Proof{Why: why}
 	}

@@ -24,7 +24,7 @@ func (m *prover) proveNet(name string, prove func(net int) Proof) Proof {
 }
 
 func (a Conserved) prove(m *prover) Proof {
-	return m.proveNet(a.Net, func(net int) Proof { return m.proveNeverMet(m.Unbalanced(net), net) })
+	return m.proveNet(a.Net, func(net int) Proof { return m.proveNeverMet(m.UnbalancedQuery(net), net) })
 }
 
 func (a Exclusive) prove(m *prover) Proof {
@@ -40,7 +40,7 @@ func (a Exclusive) prove(m *prover) Proof {
 		if len(places) > explore.MaxExclusive {
 			return Proof{Why: fmt.Sprintf("more than %d places cannot be explored together", explore.MaxExclusive)}
 		}
-		return m.proveNeverMet(m.Coinciding(net, places), net)
+		return m.proveNeverMet(m.CoincidenceQuery(net, places), net)
 	})
 }
 

@@ -52,7 +52,7 @@ func (m *prover) groups() [][]int {
 	for i := range group {
 		group[i] = i
 	}
-	for _, set := range append(m.Calls.Together(), list.Map(m.Classes, (*callclass.Class).Nets)...) {
+	for _, set := range append(m.Calls.JointNets(), list.Map(m.Classes, (*callclass.Class).Nets)...) {
 		for _, n := range set {
 			a, b := group[set[0]], group[n]
 			for i := 0; a != b && i < len(group); i++ {

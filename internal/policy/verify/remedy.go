@@ -87,7 +87,7 @@ func (f *RemedyFinder) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remed
 			return Remedy{Why: "the call itself has no value that the net " + b.Net + " can read"}
 		}
 	}
-	t := &remedySearch{finder: f, model: f.model, state: s, call: c, goal: f.model.Calls.Actual(f.policy, c)}
+	t := &remedySearch{finder: f, model: f.model, state: s, call: c, goal: f.model.Calls.ClassOf(f.policy, c)}
 	t.setValues(r)
 	remedy := t.find(refusing)
 	remedy.Shared = slices.ContainsFunc(refusing, func(n int) bool { return f.policy.Nets()[n].Scope != gate.ScopeSession })
@@ -221,7 +221,7 @@ func (t *remedySearch) find(nets []int) Remedy {
 		plan, complete := t.plan(nets, true)
 		switch {
 		case !complete:
-			return Remedy{Why: t.model.Spent()}
+			return Remedy{Why: t.model.StopReason()}
 		case plan == nil:
 			return t.withoutPlan(nets)
 		}
@@ -273,7 +273,7 @@ func (t *remedySearch) try(plan []*callclass.Class) (Remedy, *gate.State, *gate.
 	for _, class := range plan {
 		step := Step{Call: len(remedy.Steps) + 1, Tool: class.Tool, Name: class.Name()}
 		remedy.valued[len(remedy.Steps)] = len(class.Data) > 0
-		step.Args, step.Result = class.Filled(t.values)
+		step.Args, step.Result = class.Fill(t.values)
 		remedy.Steps = append(remedy.Steps, step)
 		c := gate.Call{Tool: class.Tool, Also: t.finder.also[class.Tool], Args: []byte(step.Args), Time: t.call.Time}
 		if stopped := t.makeLast(s, c, &remedy, step.Result); stopped != nil {

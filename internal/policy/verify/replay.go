@@ -37,7 +37,7 @@ func (m *prover) newReplay(t Trace) *replay {
 		numbers: make(map[int]uint64), results: make(map[int]string), at: make(map[int]int), asked: make(map[int][]gate.Step),
 	}
 	begun := list.Filter(t, func(s Step) bool { return s.class != nil })
-	r.values = callclass.Common(list.Map(begun, func(s Step) *callclass.Class { return s.class }))
+	r.values = callclass.CommonValues(list.Map(begun, func(s Step) *callclass.Class { return s.class }))
 	return r
 }
 
@@ -126,7 +126,7 @@ const maxOthers = 100
 // and first makes the calls that lead to the call.
 func (r *replay) admitRenewed(s *Step) (number uint64, ok bool) {
 	for n := 1; n <= min(r.others+1, maxOthers); n++ {
-		args, ok := s.class.Renewed(r.values, n)
+		args, ok := s.class.ArgsWithValue(r.values, n)
 		if !ok {
 			return 0, false
 		}
@@ -139,7 +139,7 @@ func (r *replay) admitRenewed(s *Step) (number uint64, ok bool) {
 		return 0, false
 	}
 	r.others++
-	return r.admitLed(s, s.class.AsSame(r.values, r.others))
+	return r.admitLed(s, s.class.RenewTracked(r.values, r.others))
 }
 
 // admitLed makes the calls that lead to the call in step s, and then this call, all with the given
@@ -147,7 +147,7 @@ func (r *replay) admitRenewed(s *Step) (number uint64, ok bool) {
 func (r *replay) admitLed(s *Step, values callclass.Values) (number uint64, ok bool) {
 	for left := r.prover.wayTo(s.class); len(left) > 0; left = left[1:] {
 		c := left[0]
-		args, result := c.Filled(values)
+		args, result := c.Fill(values)
 		number, refused := r.decide(c.Tool, args)
 		if refused != nil {
 			return 0, false
@@ -156,7 +156,7 @@ func (r *replay) admitLed(s *Step, values callclass.Values) (number uint64, ok b
 			s.Args, s.Result = args, result
 			return number, true
 		}
-		seen := c.On(s.class)
+		seen := c.ClassUnder(s.class)
 		if seen == nil {
 			return 0, false
 		}
@@ -170,7 +170,7 @@ func (r *replay) admitLed(s *Step, values callclass.Values) (number uint64, ok b
 // wayTo returns the classes of a run with a single value that ends with a call of class s, or nil
 // if no such run is known.
 func (m *prover) wayTo(s *callclass.Class) []*callclass.Class {
-	plan := m.OneValue().Plan(explore.Tagged(func(c *callclass.Class) bool { return c.Owns(s) }), true)
+	plan := m.OneValue().Plan(explore.Tagger(func(c *callclass.Class) bool { return c.Owns(s) }), true)
 	if plan.Result != explore.Refuted {
 		return nil
 	}
@@ -243,9 +243,9 @@ func (m *prover) alternativeArgs(s *Step, refused *gate.Refusal, number int) []s
 	var tried []string
 	switch {
 	case refused.Kind == gate.KindValidation:
-		tried = callclass.Extended(s.Args, m.conditions)
+		tried = callclass.Extend(s.Args, m.conditions)
 	case m.rows:
-		tried = callclass.Numbered(s.Args, number)
+		tried = callclass.AddNumber(s.Args, number)
 	}
 	names := m.policy.Names(m.call(s.Tool, s.Args))
 	return slices.DeleteFunc(tried, func(args string) bool {

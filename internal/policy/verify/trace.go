@@ -68,7 +68,7 @@ func trace(ms []explore.Move) Trace { return traceTo(ms, nil) }
 func traceTo(ms, then []explore.Move) Trace {
 	var t Trace
 	waits := make(map[int]bool)
-	values := callclass.Common(explore.ClassesOf(slices.Concat(ms, then)))
+	values := callclass.CommonValues(explore.ClassesOf(slices.Concat(ms, then)))
 	for _, mv := range ms {
 		if mv.Class == nil && waits[mv.Call] {
 			continue
@@ -76,8 +76,8 @@ func traceTo(ms, then []explore.Move) Trace {
 		s := Step{Call: mv.Call + 1, Ends: mv.Class == nil, Outcome: mv.End, Times: mv.Times}
 		if mv.Class != nil {
 			s.Tool, s.Name, s.Wait = mv.Class.Tool, mv.Class.Name(), mv.Class.Wait
-			s.Args, s.Result = mv.Class.Filled(values)
-			s.Weak = mv.Class.Weakly(s.Name)
+			s.Args, s.Result = mv.Class.Fill(values)
+			s.Weak = mv.Class.CarriesWeakly(s.Name)
 			s.class = mv.Class
 			waits[mv.Call] = s.Wait > 0
 		}

@@ -12,9 +12,9 @@ func Policy(p *gate.Policy, o Options) *Report {
 	m := newProver(p, &o)
 	r := &Report{Proofs: m.proveAll(o.Prove)}
 	r.Overlaps, r.MoreOverlaps = callclass.Overlaps(p, m.Stop)
-	r.Names = list.Map(listedNames(p), m.callable)
+	r.Names = list.Map(listedNames(p), m.decideCallable)
 	for _, g := range m.groups() {
-		group := m.group(g)
+		group := m.exploreGroup(g)
 		r.States += group.States
 		r.Groups = append(r.Groups, group)
 	}

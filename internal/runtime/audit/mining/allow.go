@@ -57,7 +57,7 @@ func (a allowCounter) list() []Allowed {
 	all := []Allowed{}
 	for name, t := range a {
 		_, bare, _ := strings.Cut(name, ".")
-		kind := toolkind.Of(toolkind.Listed{Name: cmp.Or(bare, name)}, nil).Kind
+		kind := toolkind.Classify(toolkind.ListedTool{Name: cmp.Or(bare, name)}, nil).Kind
 		if t.stopped || t.calls < minAllowedCalls || len(t.sessions) < minAllowedSessions || kind == toolkind.Run || kind == toolkind.Destroy {
 			continue
 		}

@@ -20,7 +20,7 @@ func (w *recipe) candidates() func(yield func(Values) bool) {
 		}
 		for i := range w.data {
 			d := &w.data[i]
-			for _, l := range w.tried(d) {
+			for _, l := range w.valuesToTry(d) {
 				one := map[int]literal{d.sort: l}
 				if d.Has == Other && !yield(Values{other: one}) || d.Has == Same && !yield(Values{same: one}) {
 					return
@@ -30,16 +30,16 @@ func (w *recipe) candidates() func(yield func(Values) bool) {
 	}
 }
 
-// tried returns the values to try for field d, except for the default value of its sort.
-func (w *recipe) tried(d *Datum) (all []literal) {
+// valuesToTry returns the values to try for field d, except for the default value of its sort.
+func (w *recipe) valuesToTry(d *Datum) (all []literal) {
 	if v := w.form.value(d.Field.Path); v != nil && d.Field.Path != "" && len(v.texts) > 0 {
-		all = append(all, quoted(v.texts[0]))
+		all = append(all, quoteJSON(v.texts[0]))
 	}
 	if c := w.b.conditionsOf(w.form.tools); c != nil {
 		for _, m := range c.maps {
 			for _, l := range literals(m.Source) {
 				if text, ok := l.(string); ok {
-					all = append(all, quoted(text))
+					all = append(all, quoteJSON(text))
 				}
 			}
 		}
@@ -47,7 +47,7 @@ func (w *recipe) tried(d *Datum) (all []literal) {
 	if d.Field.Reader == nil || d.Has == Lacks {
 		return all
 	}
-	made := w.evaluated(d)
+	made := w.evaluate(d)
 	if d.Has == Other { // start with values that differ from the first candidate
 		slices.Reverse(made)
 	}
@@ -57,13 +57,13 @@ func (w *recipe) tried(d *Datum) (all []literal) {
 // maxEvaluated is the maximum number of values that are tried per expression.
 const maxEvaluated = 4
 
-// evaluated returns the values that d's expression yields for arguments built from the members
+// evaluate returns the values that d's expression yields for arguments built from the members
 // mentioned in it.
-func (w *recipe) evaluated(d *Datum) (values []literal) {
+func (w *recipe) evaluate(d *Datum) (values []literal) {
 	texts := w.b.sorts[d.sort].texts
 	for _, m := range samples([]string{w.b.written(d.Field)}, nil, texts[0], texts[1], []any{texts[0]}) {
-		if l, ok := w.valueOf(d, object(m).text()); ok && !strings.HasPrefix(string(l.single()), "[") {
-			values = list.Add(values, l.single())
+		if l, ok := w.valueOf(d, object(m).text()); ok && !strings.HasPrefix(string(l.element()), "[") {
+			values = list.Add(values, l.element())
 		}
 		if len(values) == maxEvaluated {
 			break
@@ -90,18 +90,18 @@ func (w *recipe) samples(v Values, expressions []Datum) []map[string]any {
 		l := w.b.literal(v, &d)
 		values = append(values, l, []any{l}, w.b.sorts[d.sort].texts[0])
 	}
-	return slices.DeleteFunc(samples(sources, nil, values...), w.named)
+	return slices.DeleteFunc(samples(sources, nil, values...), w.mayAddName)
 }
 
-// named reports whether the members might give the call a name that does not follow from the call's
+// mayAddName reports whether the members might give the call a name that does not follow from the call's
 // [form].
-func (w *recipe) named(members map[string]any) bool {
+func (w *recipe) mayAddName(members map[string]any) bool {
 	return slices.ContainsFunc(w.b.fields(w.form.tools), func(field string) bool {
 		v, there := members[keysOf(field)[0]]
 		if !there || w.form.value(field) != nil {
 			return false
 		}
-		return field == "action" || slices.ContainsFunc(leaves(v), func(l literal) bool { return w.matched(field, l) })
+		return field == "action" || slices.ContainsFunc(leaves(v), func(l literal) bool { return w.mayMatchMap(field, l) })
 	})
 }
 
@@ -134,6 +134,6 @@ func (w *recipe) read(args string, v Values, expressions []Datum) bool {
 		if d.Has == Lacks {
 			return ok
 		}
-		return !ok || !same(l.single(), w.b.literal(v, &d))
+		return !ok || !same(l.element(), w.b.literal(v, &d))
 	})
 }

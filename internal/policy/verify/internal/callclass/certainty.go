@@ -17,9 +17,9 @@ import (
 // combinations of these properties. The function kindsOf returns values that cover exactly these
 // combinations.
 
-// maxMatters is the maximum number of labels per text that are distinguished by certainty and by
+// maxLabels is the maximum number of labels per text that are distinguished by certainty and by
 // use as evidence.
-const maxMatters = 6
+const maxLabels = 6
 
 // findCertainties determines which properties matter for the label of each map with a reader:
 // whether some net or assertion uses the label as evidence, and whether the label exempts calls
@@ -85,14 +85,14 @@ func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (va
 	}
 	texts := make(map[string][]string)
 	if known {
-		noop := unsought(ps, "true", "pwd", "date", "id")
+		noop := unsoughtCommand(ps, "true", "pwd", "date", "id")
 		tried := append(withOperands(text), text+"; "+noop, text+"; "+text)
 		for i := range members(set) { // all patterns might look for the same command
 			tried = append(tried, withOperands(strings.Join(ps[i].script, " "))...)
 		}
 		tried = append(tried, scriptsOf(ps, set, text)...)
 		for _, s := range tried {
-			if hits, exact := b.reads(ps, set, s); exact && texts[hitsKey(hits)] == nil {
+			if hits, exact := b.exactHits(ps, set, s); exact && texts[hitsKey(hits)] == nil {
 				texts[hitsKey(hits)] = []string{s}
 			}
 		}
@@ -104,7 +104,7 @@ func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (va
 // scripts make different commands count as evidence. Some scripts also run a command that no
 // pattern looks for.
 func scriptsOf(ps []pattern, set uint64, text string) (scripts []string) {
-	other := unsought(ps, "date", "id", "hostname", "uname") // commands that some readers consider to have an effect
+	other := unsoughtCommand(ps, "date", "id", "hostname", "uname") // commands that some readers consider to have an effect
 	var commands []string
 	for i := range members(set) {
 		if ps[i].script == nil {
@@ -113,11 +113,11 @@ func scriptsOf(ps []pattern, set uint64, text string) (scripts []string) {
 		commands = list.Add(commands, cmp.Or(ps[i].evidentCommand(), strings.Join(ps[i].script, " ")))
 	}
 	scripts = append(scripts, text+"; "+other, other+"; "+text)
-	if len(commands) > maxMatters {
+	if len(commands) > maxLabels {
 		return scripts
 	}
 	for last := range partsOf(1<<len(commands) - 1) {
-		proving, rest := chosen(commands, last), chosen(commands, (1<<len(commands)-1)&^last)
+		proving, rest := selectBySet(commands, last), selectBySet(commands, (1<<len(commands)-1)&^last)
 		if len(proving) > 0 {
 			script := strings.Join(append(rest, strings.Join(proving, " && ")), "; ")
 			scripts = append(scripts, script, other+"; "+script)
@@ -162,9 +162,9 @@ func hitsOf(ps []pattern, set uint64) []hit {
 
 func hitsKey(hits []hit) string { return fmt.Sprint(hits) }
 
-// reads returns the matches of the maps in text, without the label properties that do not matter.
+// exactHits returns the matches of the maps in text, without the label properties that do not matter.
 // The second result is true if exactly the patterns in set match text.
-func (b *Enumerator) reads(ps []pattern, set uint64, text string) (hits []hit, exact bool) {
+func (b *Enumerator) exactHits(ps []pattern, set uint64, text string) (hits []hit, exact bool) {
 	if !exactly(ps, set, text) {
 		return nil, false
 	}
@@ -180,9 +180,9 @@ func (b *Enumerator) reads(ps []pattern, set uint64, text string) (hits []hit, e
 	return hits, true
 }
 
-// unsought returns the first command that no pattern looks for, or commands[0] if patterns look for
+// unsoughtCommand returns the first command that no pattern looks for, or commands[0] if patterns look for
 // all of them.
-func unsought(ps []pattern, commands ...string) string {
+func unsoughtCommand(ps []pattern, commands ...string) string {
 	for _, s := range commands {
 		if !slices.ContainsFunc(ps, func(p pattern) bool { return p.matches(s) }) {
 			return s
@@ -210,7 +210,7 @@ func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways
 		}
 		matter = append(matter, i)
 	}
-	if len(matter) > maxMatters {
+	if len(matter) > maxLabels {
 		return nil, false
 	}
 	all := uint64(1)<<len(matter) - 1

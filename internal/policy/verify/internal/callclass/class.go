@@ -24,9 +24,9 @@ func denotes(l naming.Label, t gate.Tool) bool {
 	return l.Text == t.Name && (l.Glob > 0) == (t.Kind == gate.Glob) && !(t.Kind == gate.Literal && l.From == naming.FromAction)
 }
 
-// Certainly is like [Class.Carries], but reports whether calls of class s are certain to have the
+// CarriesCertainly is like [Class.Carries], but reports whether calls of class s are certain to have the
 // given name.
-func (s *Class) Certainly(t gate.Tool) bool {
+func (s *Class) CarriesCertainly(t gate.Tool) bool {
 	return slices.ContainsFunc(s.labels, func(l naming.Label) bool { return l.Certain && denotes(l, t) })
 }
 
@@ -65,9 +65,9 @@ func (s *Class) Mapped() (names []gate.Name, ok bool) {
 	return names, len(s.Data) == 0
 }
 
-// Weakly is like [Class.Carries], but reports whether calls of class s have the given name only as
+// CarriesWeakly is like [Class.Carries], but reports whether calls of class s have the given name only as
 // a restriction, not as evidence.
-func (s *Class) Weakly(name string) bool {
+func (s *Class) CarriesWeakly(name string) bool {
 	return slices.ContainsFunc(s.labels, func(l naming.Label) bool { return l.Glob == 0 && l.Text == name && l.Weak })
 }
 

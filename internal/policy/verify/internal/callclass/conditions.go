@@ -15,12 +15,12 @@ import (
 
 // conditionsOf returns the conditions that apply to a tool, or nil if no condition does. Results
 // are cached.
-func (b *Enumerator) conditionsOf(tools []naming.Label) *conditions {
+func (b *Enumerator) conditionsOf(tools []naming.Label) *conditionSet {
 	tool := tools[0].Text
 	if w, known := b.conditions[tool]; known {
 		return w
 	}
-	w := &conditions{found: make(map[string][]gate.Found)}
+	w := &conditionSet{found: make(map[string][]gate.Found)}
 	w.maps = list.Filter(b.maps, func(m *mapping) bool { return m.Reader != nil && m.Field == "" && m.appliesTo(tools) })
 	if len(w.maps) == 0 {
 		w = nil
@@ -32,7 +32,7 @@ func (b *Enumerator) conditionsOf(tools []naming.Label) *conditions {
 }
 
 // sources returns the source texts of the conditions.
-func (w *conditions) sources() []string {
+func (w *conditionSet) sources() []string {
 	return list.Map(w.maps, func(m *mapping) string { return m.Source })
 }
 
@@ -97,8 +97,8 @@ func samples(conditions, fields []string, more ...any) []map[string]any {
 	return all
 }
 
-// Extended returns variants of the given arguments with added members that the conditions mention.
-func Extended(args string, conditions []string) []string {
+// Extend returns variants of the given arguments with added members that the conditions mention.
+func Extend(args string, conditions []string) []string {
 	base := make(object)
 	if args != "" && json.Unmarshal([]byte(args), &base) != nil {
 		return nil
@@ -112,9 +112,9 @@ func Extended(args string, conditions []string) []string {
 	return all
 }
 
-// Numbered returns the arguments with an additional member whose value is number and whose name has
+// AddNumber returns the arguments with an additional member whose value is number and whose name has
 // no known meaning. It returns nil if all names that it tries are in use.
-func Numbered(args string, number int) []string {
+func AddNumber(args string, number int) []string {
 	base := make(object)
 	if args != "" && json.Unmarshal([]byte(args), &base) != nil {
 		return nil
@@ -165,7 +165,7 @@ func (b *Enumerator) certainIfHolds(m *mapping) bool {
 
 // agree reports whether the conditions, evaluated for the arguments, yield the results that the
 // call's form requires.
-func (b *Enumerator) agree(w *conditions, f *form, args string) bool {
+func (b *Enumerator) agree(w *conditionSet, f *form, args string) bool {
 	found := w.read(f.tools[0].Text, args)
 	for i, m := range w.maps {
 		h, says := f.value("").hit(m)
@@ -184,7 +184,7 @@ func (b *Enumerator) agree(w *conditions, f *form, args string) bool {
 
 // read evaluates the conditions for the arguments and returns their results in order. Results are
 // cached.
-func (w *conditions) read(tool, args string) []gate.Found {
+func (w *conditionSet) read(tool, args string) []gate.Found {
 	if found, ok := w.found[args]; ok {
 		return found
 	}

@@ -64,8 +64,8 @@ type literal string
 // MarshalJSON returns the literal unchanged.
 func (l literal) MarshalJSON() ([]byte, error) { return []byte(l), nil }
 
-// single returns the element of a single-element array, and any other literal unchanged.
-func (l literal) single() literal {
+// element returns the element of a single-element array, and any other literal unchanged.
+func (l literal) element() literal {
 	var elements []json.RawMessage
 	if json.Unmarshal([]byte(l), &elements) == nil && len(elements) == 1 {
 		return literal(elements[0])
@@ -73,8 +73,8 @@ func (l literal) single() literal {
 	return l
 }
 
-// quoted returns text as a JSON string literal.
-func quoted(text string) literal {
+// quoteJSON returns text as a JSON string literal.
+func quoteJSON(text string) literal {
 	b, err := json.Marshal(text)
 	if err != nil {
 		panic(err) // cannot happen for a string
@@ -262,18 +262,18 @@ func (s *Class) HasOther() bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Has == Other })
 }
 
-// Exchanged returns the class that differs from s in that the tracked value and the other value are
+// Counterpart returns the class that differs from s in that the tracked value and the other value are
 // exchanged. If another value becomes the tracked one, this class holds the calls of s that had the
-// old tracked value, and those that have the new one. Exchanged returns nil if no such class is
+// old tracked value, and those that have the new one. Counterpart returns nil if no such class is
 // known, and s itself if s has no values.
-func (s *Class) Exchanged() *Class {
+func (s *Class) Counterpart() *Class {
 	if len(s.Data) == 0 {
 		return s
 	}
 	return s.exchanged
 }
 
-// exchange sets the result of [Class.Exchanged] for each of the given classes, which must differ
+// exchange sets the result of [Class.Counterpart] for each of the given classes, which must differ
 // only in their values. In the exchanged class, every result field is [Lacks], because it never has
 // the newly tracked value.
 func exchange(all []*Class) {
@@ -308,19 +308,19 @@ func withData(all []*Class, data []Datum) *Class {
 	return nil
 }
 
-// OfOne reports whether every argument field that a key reads has the tracked value.
-func (s *Class) OfOne() bool {
+// TracksAll reports whether every argument field that a key reads has the tracked value.
+func (s *Class) TracksAll() bool {
 	return !slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Has != Same && !d.Field.Result })
 }
 
-// Returns reports whether a key reads the result of the call and the result does not have the
+// ReturnsOther reports whether a key reads the result of the call and the result does not have the
 // tracked value.
-func (s *Class) Returns() bool {
+func (s *Class) ReturnsOther() bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Field.Result && d.Has != Same })
 }
 
-// Has determines whether field f has the tracked value, has another value, or cannot be read.
-func (s *Class) Has(f gate.Field) Presence {
+// PresenceOf determines whether field f has the tracked value, has another value, or cannot be read.
+func (s *Class) PresenceOf(f gate.Field) Presence {
 	f = normalize(f)
 	for _, d := range s.Data {
 		if d.Field == f {
@@ -338,7 +338,7 @@ func (n *Net) project(m Meaning, s *Class) Meaning {
 		var kept []int
 		a.Idle = nil
 		for _, t := range a.Transitions {
-			void, other := n.reads(t, s)
+			void, other := n.readPresence(t, s)
 			switch {
 			case (void || other) && n.awaits(t): // the gate chooses the transition before the result is known
 				kept, a.Idle = append(kept, t), append(a.Idle, t)
@@ -349,7 +349,7 @@ func (n *Net) project(m Meaning, s *Class) Meaning {
 			}
 		}
 		spoilers := list.Filter(a.Spoilers, func(t int) bool {
-			void, other := n.reads(t, s)
+			void, other := n.readPresence(t, s)
 			return void || !other
 		})
 		a.Transitions, a.Spoilers = kept, spoilers
@@ -368,11 +368,11 @@ func (n *Net) awaits(t int) bool {
 	return slices.ContainsFunc(n.reading(t), func(f gate.Field) bool { return f.Result })
 }
 
-// reads examines the fields that transition t reads. The results tell whether the call lacks any of
+// readPresence examines the fields that transition t reads. The results tell whether the call lacks any of
 // these fields (void), and whether any of them has a value other than the tracked one (other).
-func (n *Net) reads(t int, s *Class) (void, other bool) {
+func (n *Net) readPresence(t int, s *Class) (void, other bool) {
 	for _, f := range n.reading(t) {
-		switch s.Has(f) {
+		switch s.PresenceOf(f) {
 		case Lacks:
 			void = true
 		case Other:

@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// seen returns the atoms that the nets or the function tag can see. An atom is a map, an action or
+// visibleAtoms returns the atoms that the nets or the function tag can see. An atom is a map, an action or
 // a pattern that a call can match.
-func (d *deferredCalls) seen(nets []int, tag func(*Class) uint8) []int {
+func (d *deferredGroup) visibleAtoms(nets []int, tag func(*Class) uint8) []int {
 	atoms := list.FlatMap(nets, func(n int) []int { return d.byNet[n] })
 	for i := 0; tag != nil && i < len(d.alone); i++ {
 		if slices.ContainsFunc(d.alone[i], func(s contrast) bool { return tag(s.with) != tag(s.without) }) {
@@ -22,7 +22,7 @@ func (d *deferredCalls) seen(nets []int, tag func(*Class) uint8) []int {
 
 // kinds returns the classes of calls that the given atoms (maps, actions or patterns) distinguish.
 // Results are cached.
-func (d *deferredCalls) kinds(atoms []int) kinds {
+func (d *deferredGroup) kinds(atoms []int) kindSet {
 	key := string(AppendKey(nil, atoms))
 	k, ok := d.made[key]
 	if !ok {
@@ -36,7 +36,7 @@ func (d *deferredCalls) kinds(atoms []int) kinds {
 // whose enumeration was deferred. If classes might be missing, Kinds also returns the reason.
 func (b *Enumerator) Kinds(nets []int, tag func(*Class) uint8) (classes []*Class, gap string) {
 	for _, d := range b.deferred {
-		k := d.kinds(d.seen(nets, tag))
+		k := d.kinds(d.visibleAtoms(nets, tag))
 		classes = append(classes, k.classes...)
 		if k.gap != "" {
 			b.overflows = list.Add(b.overflows, k.gap)
@@ -46,9 +46,9 @@ func (b *Enumerator) Kinds(nets []int, tag func(*Class) uint8) (classes []*Class
 	return classes, gap
 }
 
-// Together returns sets of nets, each consisting of the nets that a single deferred call can
+// JointNets returns sets of nets, each consisting of the nets that a single deferred call can
 // affect. Calls are deferred if the fields of their tool can match in too many combinations to
 // list, or if many patterns match their names.
-func (b *Enumerator) Together() [][]int {
-	return list.Map(b.deferred, func(d *deferredCalls) []int { return d.nets })
+func (b *Enumerator) JointNets() [][]int {
+	return list.Map(b.deferred, func(d *deferredGroup) []int { return d.nets })
 }

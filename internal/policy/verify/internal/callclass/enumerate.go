@@ -45,7 +45,7 @@ func New(p *gate.Policy, nets []*Net, o Options) *Enumerator {
 			isTool: map[string]bool{}, supposed: map[string]bool{}, listed: map[string]bool{},
 			action: map[string][]string{}, joint: map[string]bool{}, clock: &clock{stop: o.Stop},
 		}},
-		Deny: p.Options().Deny && !o.Passes, conditions: map[string]*conditions{}, paths: map[string][]string{}, certainConditions: map[*mapping]bool{}, lacks: o.Lacks,
+		Deny: p.Options().Deny && !o.Passes, conditions: map[string]*conditionSet{}, paths: map[string][]string{}, certainConditions: map[*mapping]bool{}, lacks: o.Lacks,
 	}
 	for _, text := range o.Gaps {
 		b.addGap("", "%s", text)
@@ -88,10 +88,10 @@ func New(p *gate.Policy, nets []*Net, o Options) *Enumerator {
 	return b
 }
 
-// Admitted returns the classes that the default admits, the preferred ones first: classes with
+// AdmittedClasses returns the classes that the default admits, the preferred ones first: classes with
 // known arguments before others, then classes not blocked in every state, then classes that affect
 // fewer nets.
-func (b *Enumerator) Admitted() []*Class {
+func (b *Enumerator) AdmittedClasses() []*Class {
 	out := list.Filter(b.classes.List, func(s *Class) bool { return !b.Deny || len(s.KnownTo) > 0 })
 	slices.SortStableFunc(out, func(a, b *Class) int {
 		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(len(a.Effects), len(b.Effects)))
@@ -99,8 +99,8 @@ func (b *Enumerator) Admitted() []*Class {
 	return out
 }
 
-// Actual returns the class of the real call c.
-func (b *Enumerator) Actual(p *gate.Policy, c gate.Call) *Class {
+// ClassOf returns the class of the real call c.
+func (b *Enumerator) ClassOf(p *gate.Policy, c gate.Call) *Class {
 	s := &Class{Tool: c.Tool, Args: string(c.Args)}
 	for _, meaning := range p.Meaning(c) {
 		n := b.nets[meaning.Net]
@@ -122,7 +122,7 @@ func (b *vocabulary) addPhases(s *Class, names []gate.Name) {
 		ls = append(ls, l)
 	}
 	for _, n := range b.nets {
-		barred := n.barred(ls)
+		barred := n.barringPlaces(ls)
 		if len(barred) == 0 || n.Info.Shadow {
 			continue
 		}
@@ -140,9 +140,9 @@ func (b *vocabulary) addPhases(s *Class, names []gate.Name) {
 	}
 }
 
-// Waiting returns the class that represents the passage of time until the given timed transition of
+// WaitClass returns the class that represents the passage of time until the given timed transition of
 // n fires.
-func (n *Net) Waiting(transition int) *Class {
+func (n *Net) WaitClass(transition int) *Class {
 	e := n.intern(Meaning{{Asked: gate.Asked{Transitions: []int{transition}}}})
 	return &Class{Waits: true, Wait: n.Info.Transitions[transition].Every, Effects: []Effect{{n.Index, e}}}
 }

@@ -26,7 +26,7 @@ func enumerate(t *testing.T, rules string) (*gate.Policy, []*callclass.Class) {
 	if gap := e.AnyGap(); gap != "" {
 		t.Errorf("not all calls are enumerated: %s", gap)
 	}
-	return r.Policy, e.Admitted()
+	return r.Policy, e.AdmittedClasses()
 }
 
 // divisions lists rules with the classes that they divide calls into. A class is given by the tool

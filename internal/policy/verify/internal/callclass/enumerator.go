@@ -15,13 +15,13 @@ type Enumerator struct {
 	fieldTable
 	classes           Numbers[*Class]
 	gaps              []gap // calls omitted from the enumeration, with reasons
-	deferred          []*deferredCalls
+	deferred          []*deferredGroup
 	overflows         []string // reasons why some deferred calls were not enumerated
 	Deny              bool
-	certainties       map[string]certainty   // the properties that matter for each label given by a map with a reader
-	conditions        map[string]*conditions // the conditions that apply to each tool
-	paths             map[string][]string    // cached results of [Enumerator.pathsOf], by tool
-	certainConditions map[*mapping]bool      // cached results of [Enumerator.certainIfHolds]
+	certainties       map[string]certainty     // the properties that matter for each label given by a map with a reader
+	conditions        map[string]*conditionSet // the conditions that apply to each tool
+	paths             map[string][]string      // cached results of [Enumerator.pathsOf], by tool
+	certainConditions map[*mapping]bool        // cached results of [Enumerator.certainIfHolds]
 	lacks             func(tool string, f gate.Field) string
 }
 
@@ -52,7 +52,7 @@ type Class struct {
 	AddsToSum bool // whether every known call of the class increases the sum of some net
 
 	of        *recipe  // how to build the arguments
-	exchanged *Class   // the result of [Class.Exchanged]
+	exchanged *Class   // the result of [Class.Counterpart]
 	alike     []*Class // this class and the classes that differ from it only in the Has fields of Data
 }
 
@@ -78,26 +78,26 @@ type sum struct {
 	net   int
 }
 
-// A deferredCalls value represents calls that can be distinguished in too many ways to list all
+// A deferredGroup value represents calls that can be distinguished in too many ways to list all
 // their classes. The calls differ in their atoms: the maps, actions or patterns that they match. A
 // single question about the policy depends on only a few atoms, so classes are created for each
 // question.
-type deferredCalls struct {
+type deferredGroup struct {
 	nets     []int        // nets that a single call can affect together
 	byNet    [][]int      // for each net, the atoms (maps, actions or patterns) that it can see
 	alone    [][]contrast // for each atom, pairs of classes that differ only in whether calls match it
-	of       func(atoms []int) kinds
-	made     map[string]kinds // classes created so far, keyed by the atoms that they distinguish
-	overflow string           // why some calls are omitted if a question depends on all atoms
+	of       func(atoms []int) kindSet
+	made     map[string]kindSet // classes created so far, keyed by the atoms that they distinguish
+	overflow string             // why some calls are omitted if a question depends on all atoms
 }
 
 // A contrast consists of the class of a call that matches a single map, action or pattern, and the
 // class of the same call without this match.
 type contrast struct{ with, without *Class }
 
-// A kinds value holds those classes of deferred calls that a set of maps, actions or patterns
+// A kindSet value holds those classes of deferred calls that a set of maps, actions or patterns
 // distinguishes. If classes might be missing, gap is the reason.
-type kinds struct {
+type kindSet struct {
 	classes []*Class
 	gap     string
 }
@@ -108,10 +108,10 @@ type gap struct{ tool, text string }
 // A certainty records which properties of a label matter: being evidence, and being certain.
 type certainty struct{ evidence, certain bool }
 
-// A conditions value groups the maps of a tool that read a whole call, such as CEL conditions. No
+// A conditionSet value groups the maps of a tool that read a whole call, such as CEL conditions. No
 // text can be constructed for such maps, so sample arguments are tried until all maps give the
 // results that a class requires. If no sample works, the class has no known arguments.
-type conditions struct {
+type conditionSet struct {
 	maps    []*mapping
 	samples []map[string]any // sample arguments; the first sample is empty
 	found   map[string][]gate.Found

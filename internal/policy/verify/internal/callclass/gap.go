@@ -59,7 +59,7 @@ func (b *Enumerator) Doubt(s *Class, tool string) (why, supposed string) {
 	if len(names) == 0 {
 		return fmt.Sprintf("no arguments of %s are known that match none of the maps", s.Tool), ""
 	}
-	return fmt.Sprintf("no arguments of %s are known that are %s and nothing else that matters here", s.Tool, enumerated(names)), ""
+	return fmt.Sprintf("no arguments of %s are known that are %s and nothing else that matters here", s.Tool, joinNames(names)), ""
 }
 
 // mappedAt returns the position of the map that gives this name to calls of the tool, or "" if no
@@ -73,8 +73,8 @@ func (b *vocabulary) mappedAt(tool, name string) string {
 	return ""
 }
 
-// enumerated returns the names as a list for use in a sentence, shortened if there are many.
-func enumerated(names []string) string {
+// joinNames returns the names as a list for use in a sentence, shortened if there are many.
+func joinNames(names []string) string {
 	const most = 8
 	if len(names) > most {
 		return text.First(most, names)

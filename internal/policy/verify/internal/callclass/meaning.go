@@ -17,15 +17,15 @@ func (n *Net) meaning(ls []naming.Label) Meaning {
 			e = append(e, n.separateSpoilers(gate.Asked{Transitions: lists, Free: free, Weak: ls[i].Weak}))
 		}
 	}
-	if barred := n.barred(ls); len(barred) > 0 {
+	if barred := n.barringPlaces(ls); len(barred) > 0 {
 		e = append(e, Ask{Barred: barred})
 	}
 	return e
 }
 
-// barred returns the indexes of the places that, while marked, do not admit a call with the given
+// barringPlaces returns the indexes of the places that, while marked, do not admit a call with the given
 // names.
-func (n *Net) barred(ls []naming.Label) []int {
+func (n *Net) barringPlaces(ls []naming.Label) []int {
 	var places []int
 	for _, phase := range n.Info.Phases {
 		if !allows(phase, ls) {

@@ -39,7 +39,7 @@ func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
 	for _, f := range fresh {
 		if i := strings.IndexByte(f.text, '.'); i > 0 && i < len(f.text)-1 {
 			fresh := taken[f.text[:i]] && !b.isTool[f.text[:i]] // the part before the dot is a label that a map gives, not a tool
-			b.dotted(f.text)                                    // treat the name as though a rule listed it
+			b.addDotted(f.text)                                 // treat the name as though a rule listed it
 			if fresh {
 				b.supposed[f.text[:i]] = true
 			}
@@ -69,7 +69,7 @@ func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
 		for _, a := range actions {
 			action := strings.TrimPrefix(a.text, t+".")
 			b.action[t] = append(b.action[t], action)
-			b.joint[t+"."+action] = joint(a, actions)
+			b.joint[t+"."+action] = isJoint(a, actions)
 		}
 	}
 	return true
@@ -84,11 +84,11 @@ func (b *vocabulary) supposeMatched(v *synthesis, fresh []synthesized) {
 		met[f.set] = true
 	}
 	for _, name := range b.tools {
-		set, _ := v.accepted(v.statesAfter(name))
+		set, _ := v.acceptedSet(v.statesAfter(name))
 		met[set] = true
 	}
 	for _, m := range b.maps {
-		set, wanted := v.accepted(v.statesAfter(m.As))
+		set, wanted := v.acceptedSet(v.statesAfter(m.As))
 		if wanted && !met[set] && !b.isTool[m.As] {
 			b.supposed[m.As] = true
 			b.tool(m.As)
@@ -112,7 +112,7 @@ func (b *vocabulary) taken() map[string]bool {
 // unnamed are those that no rule names; they already represent the tools that the same patterns
 // match. A tool that a rule names represents only itself.
 func (b *vocabulary) synthesizeBases(v synthesis, unnamed []string) (complete bool) {
-	v.apart = func(at []uint64) string {
+	v.distinguish = func(at []uint64) string {
 		after := v.step(at, '.')
 		for i, p := range v.patterns {
 			if !strings.Contains(p, ".") {
@@ -126,7 +126,7 @@ func (b *vocabulary) synthesizeBases(v synthesis, unnamed []string) (complete bo
 	}
 	known := make(map[string]bool)
 	for _, t := range unnamed {
-		set, _ := v.accepted(v.statesAfter(t))
+		set, _ := v.acceptedSet(v.statesAfter(t))
 		known[set] = true
 	}
 	bases, complete := v.names()

@@ -126,7 +126,7 @@ func (g *policyNaming) labels(f *form) []naming.Label {
 			ls = g.actions(f, tool, ls)
 		}
 	}
-	for _, l := range mapped(g.maps, f) {
+	for _, l := range mappedNames(g.maps, f) {
 		ls = naming.Add(ls, l)
 	}
 	return naming.WithPatterns(ls, g.Patterns())
@@ -152,8 +152,8 @@ func (g *policyNaming) actions(f *form, tool naming.Label, ls []naming.Label) []
 	return ls
 }
 
-// mapped returns the names that the maps give to a call, in the same order as the maps.
-func mapped(maps []*mapping, f *form) []naming.Label {
+// mappedNames returns the names that the maps give to a call, in the same order as the maps.
+func mappedNames(maps []*mapping, f *form) []naming.Label {
 	var ls []naming.Label
 	for _, m := range maps {
 		for _, tool := range f.tools {
@@ -178,10 +178,10 @@ func (f *form) otherReader(maps []*mapping, field string) bool {
 	})
 }
 
-// own returns the names that the net's own maps give to a call.
-func (n *Net) own(f *form) []naming.Label {
+// names returns the names that the net's own maps give to a call.
+func (n *Net) names(f *form) []naming.Label {
 	ls := slices.Clone(f.tools)
-	hits := mapped(n.maps, f)
+	hits := mappedNames(n.maps, f)
 	if n.Info.MatchFirst && len(hits) > 0 {
 		ls = hits[:1:1]
 	} else {

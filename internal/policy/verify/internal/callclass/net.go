@@ -56,8 +56,8 @@ type Numbers[T any] struct {
 	of   map[string]int
 }
 
-// Of returns the number of the value with the given key. If the key is new, Of adds the value.
-func (n *Numbers[T]) Of(key []byte, v T) int {
+// NumberOf returns the number of the value with the given key. If the key is new, Of adds the value.
+func (n *Numbers[T]) NumberOf(key []byte, v T) int {
 	number, ok := n.of[string(key)]
 	if !ok {
 		if n.of == nil {
@@ -129,24 +129,24 @@ func (n *Net) findDead() {
 	}
 }
 
-// shut reports whether n blocks calls with [Meaning] e in every state.
-func (n *Net) shut(e Meaning) bool {
+// alwaysBlocks reports whether n blocks calls with [Meaning] e in every state.
+func (n *Net) alwaysBlocks(e Meaning) bool {
 	open := func(t int) bool { return !n.Dead[t] && !n.Info.Transitions[t].Evidence }
 	return slices.ContainsFunc(e, func(a Ask) bool {
 		return a.Refused || !a.Free && !n.Observed(a.Transitions) && !slices.ContainsFunc(a.Transitions, open)
 	})
 }
 
-// start returns the marking of n before its first call.
-func (n *Net) start() petri.Marking {
+// initialMarking returns the marking of n before its first call.
+func (n *Net) initialMarking() petri.Marking {
 	net, m := n.Info.Structure()
 	net.Advance(m, n.Info.Structural(), toolnet.MaxRounds, func(m petri.Marking) petri.Marking { return m })
 	return m
 }
 
-// begins reports whether n admits a call with [Meaning] m in its initial marking.
-func (n *Net) begins(m Meaning) bool {
-	start := n.start()
+// admitsInitially reports whether n admits a call with [Meaning] m in its initial marking.
+func (n *Net) admitsInitially(m Meaning) bool {
+	start := n.initialMarking()
 	return !slices.ContainsFunc(m, func(a Ask) bool {
 		open := func(t int) bool { return !n.Info.Transitions[t].Evidence && n.Trans[t].Enabled(start) }
 		return len(a.Barred) > 0 || !a.Free && !n.Observed(a.Transitions) && !slices.ContainsFunc(a.Transitions, open)
@@ -176,7 +176,7 @@ func (n *Net) intern(e Meaning) int {
 		k = AppendKey(binary.AppendUvarint(k, uint64(len(a.Idle))), a.Idle)
 	}
 	n.key = k
-	return n.Meanings.Of(k, e)
+	return n.Meanings.NumberOf(k, e)
 }
 
 // certainNames returns the names that affect the net only if a call is certain to have them: those

@@ -50,7 +50,7 @@ func (o object) placeAt(path []string, content any) bool {
 		elements++
 	}
 	if len(rest) == 0 {
-		value := nested(content, elements)
+		value := wrap(content, elements)
 		if old, there := o[key]; there {
 			return same(old, value) || same(old, []any{value}) // reading a field from a list with a single element yields the element
 		}
@@ -60,7 +60,7 @@ func (o object) placeAt(path []string, content any) bool {
 	inner := make(map[string]any)
 	switch old := o[key].(type) {
 	case nil:
-		o[key] = nested(inner, elements)
+		o[key] = wrap(inner, elements)
 	case map[string]any:
 		if elements > 0 {
 			return false
@@ -72,8 +72,8 @@ func (o object) placeAt(path []string, content any) bool {
 	return object(inner).placeAt(rest, content)
 }
 
-// nested returns value wrapped in the given number of single-element lists.
-func nested(value any, lists int) any {
+// wrap returns value wrapped in the given number of single-element lists.
+func wrap(value any, lists int) any {
 	for range lists {
 		value = []any{value}
 	}

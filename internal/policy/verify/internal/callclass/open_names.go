@@ -17,7 +17,7 @@ import (
 
 // openNames represents the calls to tools that only patterns match.
 type openNames struct {
-	deferredCalls
+	deferredGroup
 	before *Enumerator // an enumerator with only the tools and actions that the policy names
 	also   map[string][]gate.Name
 	all    []naming.Pattern
@@ -27,7 +27,7 @@ type openNames struct {
 // pattern are not deferred.
 func (b *Enumerator) openPatterns(before *Enumerator, also map[string][]gate.Name) {
 	o := &openNames{before: before, also: also, all: list.Add(nil, b.patterns()...)}
-	o.made, o.of = make(map[string]kinds), o.kindsOf
+	o.made, o.of = make(map[string]kindSet), o.kindsOf
 	for i, n := range b.nets {
 		seen := list.Map(n.patterns(), func(g naming.Pattern) int { return slices.Index(o.all, g) })
 		o.byNet = append(o.byNet, seen)
@@ -42,33 +42,33 @@ func (b *Enumerator) openPatterns(before *Enumerator, also map[string][]gate.Nam
 		var alone []contrast
 		k := o.kinds([]int{i})
 		if k.gap != "" { // with this class, questions about the pattern reveal that calls were omitted
-			name := plainest(o.all[i].Text)
+			name := shortName(o.all[i].Text)
 			s := b.class(name, &form{tools: []naming.Label{{Text: name, From: naming.FromTool, Certain: true}}})
-			alone = append(alone, contrast{s, before.plain(name)})
+			alone = append(alone, contrast{s, before.plainClass(name)})
 		}
 		for _, s := range k.classes {
-			alone = append(alone, contrast{s, before.plain(s.Tool)})
+			alone = append(alone, contrast{s, before.plainClass(s.Tool)})
 			b.classes.List = append(b.classes.List, s)
 		}
 		o.alone = append(o.alone, alone)
 	}
-	b.deferred = append(b.deferred, &o.deferredCalls)
+	b.deferred = append(b.deferred, &o.deferredGroup)
 }
 
-// plainest returns a short name that the pattern matches.
-func plainest(pattern string) string {
+// shortName returns a short name that the pattern matches.
+func shortName(pattern string) string {
 	return strings.NewReplacer("*", "", "?", "x").Replace(pattern)
 }
 
-// plain returns the class of the tool's calls without arguments, as if no pattern matched the tool.
-func (b *Enumerator) plain(tool string) *Class {
+// plainClass returns the class of the tool's calls without arguments, as if no pattern matched the tool.
+func (b *Enumerator) plainClass(tool string) *Class {
 	return &Class{Tool: tool, labels: []naming.Label{{Text: tool, From: naming.FromTool, Certain: true}}}
 }
 
 // kindsOf returns the classes of calls that only the given patterns match.
-func (o *openNames) kindsOf(seen []int) kinds {
+func (o *openNames) kindsOf(seen []int) kindSet {
 	if o.before.clock.expired() {
-		return kinds{gap: WhyTime}
+		return kindSet{gap: WhyTime}
 	}
 	b := o.before.copy()
 	b.only = make(map[naming.Pattern]bool)
@@ -76,7 +76,7 @@ func (o *openNames) kindsOf(seen []int) kinds {
 	for _, i := range seen {
 		b.only[o.all[i]] = true
 	}
-	var k kinds
+	var k kindSet
 	long := slices.IndexFunc(names, func(p string) bool { return len(p) > longestPattern })
 	switch {
 	case long >= 0:
@@ -114,6 +114,6 @@ func (b *Enumerator) copy() *Enumerator {
 		c.action[tool] = slices.Clone(actions)
 	}
 	c.gaps, c.deferred, c.classes = slices.Clone(b.gaps), nil, Numbers[*Class]{}
-	c.conditions, c.paths = make(map[string]*conditions), make(map[string][]string)
+	c.conditions, c.paths = make(map[string]*conditionSet), make(map[string][]string)
 	return &c
 }

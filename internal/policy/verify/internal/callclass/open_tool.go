@@ -12,7 +12,7 @@ import (
 // question about the policy depends on only a few names of the tool's calls. The classes that it
 // distinguishes are therefore created for each question; see [Enumerator.Kinds].
 type openTool struct {
-	deferredCalls
+	deferredGroup
 	name   string
 	base   []naming.Label
 	fields []openField
@@ -33,7 +33,7 @@ type openField struct {
 // the classes with fully known arguments, one for each text that the policy names.
 func (b *Enumerator) deferTool(tool string, base []naming.Label) {
 	o := &openTool{name: tool, base: base}
-	o.made, o.of = make(map[string]kinds), func(atoms []int) kinds { return b.kindsOfTool(o, atoms) }
+	o.made, o.of = make(map[string]kindSet), func(atoms []int) kindSet { return b.kindsOfTool(o, atoms) }
 	var all []int
 	for _, name := range b.fields(base) {
 		f := b.openField(name, base)
@@ -45,13 +45,13 @@ func (b *Enumerator) deferTool(tool string, base []naming.Label) {
 	}
 	b.add(tool, &form{tools: base})
 	for i := range o.fields {
-		for _, v := range slices.Concat(o.fields[i].fixed, b.sampled(&o.fields[i])) {
+		for _, v := range slices.Concat(o.fields[i].fixed, b.singleTextValues(&o.fields[i])) {
 			b.add(tool, &form{tools: base, fields: []value{*v}})
 		}
 	}
 	b.findVisible(o)
-	o.overflow = o.tooMany(all)
-	b.deferred = append(b.deferred, &o.deferredCalls)
+	o.overflow = o.overflowReason(all)
+	b.deferred = append(b.deferred, &o.deferredGroup)
 }
 
 func (b *Enumerator) openField(name string, base []naming.Label) openField {
@@ -65,9 +65,9 @@ func (b *Enumerator) openField(name string, base []naming.Label) openField {
 
 func (f *openField) size() int { return len(f.ps) + len(f.actions) }
 
-// own returns the given atoms that belong to the field, numbered from 0 within the field. An atom
+// ownAtoms returns the given atoms that belong to the field, numbered from 0 within the field. An atom
 // is a map or an action that the field can match.
-func (f *openField) own(atoms []int) (own []int) {
+func (f *openField) ownAtoms(atoms []int) (own []int) {
 	for _, a := range atoms {
 		if a >= f.first && a < f.first+f.size() {
 			own = append(own, a-f.first)
@@ -79,8 +79,8 @@ func (f *openField) own(atoms []int) (own []int) {
 // samplesEach is the maximum number of texts per map that are tried against the other maps.
 const samplesEach = 2
 
-// sampled returns values with a single text that some map of the field matches.
-func (b *Enumerator) sampled(f *openField) []*value {
+// singleTextValues returns values with a single text that some map of the field matches.
+func (b *Enumerator) singleTextValues(f *openField) []*value {
 	var out []*value
 	for i := range f.ps {
 		samples := f.ps[i].samples[:min(samplesEach, len(f.ps[i].samples))]
@@ -139,39 +139,39 @@ func (f *openField) value(atom int) *value {
 	return &value{field: f.name, hits: []hit{{of: f.ps[atom].mapping}}}
 }
 
-func (b *Enumerator) kindsOfTool(o *openTool, atoms []int) kinds {
+func (b *Enumerator) kindsOfTool(o *openTool, atoms []int) kindSet {
 	if b.clock.expired() {
-		return kinds{gap: WhyTime}
+		return kindSet{gap: WhyTime}
 	}
 	options, count := make([][]*value, len(o.fields)), 1
 	for i := range o.fields {
 		f := &o.fields[i]
-		values, ok := b.subsets(f, f.own(atoms))
+		values, ok := b.subsets(f, f.ownAtoms(atoms))
 		options[i] = slices.Concat([]*value{nil}, f.fixed, values)
 		if count *= len(options[i]); !ok || count > maxClassesOfTool {
-			return kinds{gap: o.tooMany(atoms)}
+			return kindSet{gap: o.overflowReason(atoms)}
 		}
 	}
-	var k kinds
+	var k kindSet
 	eachForm(o.base, options, count, func(f *form) {
 		if !b.clock.tick() {
 			k.classes = append(k.classes, b.variants(o.name, f)...)
 		}
 	})
 	if b.clock.late {
-		return kinds{gap: WhyTime}
+		return kindSet{gap: WhyTime}
 	}
 	if b.Deny {
-		k.classes = o.admitted(k.classes, atoms)
+		k.classes = o.admittedClasses(k.classes, atoms)
 	}
 	return k
 }
 
-// admitted returns the classes that a policy admits if its default denies calls that no net knows
+// admittedClasses returns the classes that a policy admits if its default denies calls that no net knows
 // about. If the call could match further maps or actions, not among the given atoms, that make it
-// known to a net, admitted also keeps the unknown classes and marks them as doubtful, because the
+// known to a net, admittedClasses also keeps the unknown classes and marks them as doubtful, because the
 // arguments of such calls are unknown.
-func (o *openTool) admitted(classes []*Class, atoms []int) []*Class {
+func (o *openTool) admittedClasses(classes []*Class, atoms []int) []*Class {
 	unseen := slices.ContainsFunc(o.known, func(a int) bool { return !slices.Contains(atoms, a) })
 	return slices.DeleteFunc(classes, func(s *Class) bool {
 		s.Doubtful = s.Doubtful || len(s.KnownTo) == 0
@@ -184,10 +184,10 @@ func (o *openTool) admitted(classes []*Class, atoms []int) []*Class {
 // does not matter which of them match. ok is false if there are too many subsets.
 func (b *Enumerator) subsets(f *openField, atoms []int) (values []*value, ok bool) {
 	if f.ps == nil {
-		return listed(list.Map(atoms, func(a int) string { return f.actions[a] }))
+		return listValues(list.Map(atoms, func(a int) string { return f.actions[a] }))
 	}
 	ps := list.Map(atoms, func(a int) pattern { return f.ps[a] })
-	groups, count := b.sameLabel(ps), 1
+	groups, count := b.groupByLabel(ps), 1
 	if len(ps) > 64 {
 		return nil, false // sets are stored in 64 bits
 	}
@@ -198,7 +198,7 @@ func (b *Enumerator) subsets(f *openField, atoms []int) (values []*value, ok boo
 	}
 	var all Numbers[*value]
 	add := func(v *value) {
-		if i := all.Of([]byte(certaintyOf(v, ps, groups)), v); all.List[i].texts == nil {
+		if i := all.NumberOf([]byte(certaintyOf(v, ps, groups)), v); all.List[i].texts == nil {
 			all.List[i] = v
 		}
 	}
@@ -245,9 +245,9 @@ func certaintyOf(v *value, ps []pattern, groups [][]int) string {
 	return fmt.Sprint(v.weak, certainties)
 }
 
-// sameLabel groups the patterns by the label that they give to a call. If a net uses only its first
+// groupByLabel groups the patterns by the label that they give to a call. If a net uses only its first
 // matching map, each of its maps forms a group.
-func (b *vocabulary) sameLabel(ps []pattern) [][]int {
+func (b *vocabulary) groupByLabel(ps []pattern) [][]int {
 	var groups [][]int
 	for i := range ps {
 		net := ps[i].net
@@ -264,13 +264,13 @@ func (b *vocabulary) sameLabel(ps []pattern) [][]int {
 	return groups
 }
 
-// tooMany returns the reason why not all calls to the tool were enumerated for the given atoms
+// overflowReason returns the reason why not all calls to the tool were enumerated for the given atoms
 // (maps or actions).
-func (o *openTool) tooMany(atoms []int) string {
+func (o *openTool) overflowReason(atoms []int) string {
 	var names []string
 	for i := range o.fields {
 		f := &o.fields[i]
-		for _, a := range f.own(atoms) {
+		for _, a := range f.ownAtoms(atoms) {
 			name := "actions"
 			if f.ps != nil {
 				name = f.ps[a].As
@@ -278,5 +278,5 @@ func (o *openTool) tooMany(atoms []int) string {
 			names = list.Add(names, name)
 		}
 	}
-	return fmt.Sprintf("the calls of %s can have these names together in more ways than were tried: %s", o.name, enumerated(names))
+	return fmt.Sprintf("the calls of %s can have these names together in more ways than were tried: %s", o.name, joinNames(names))
 }

@@ -47,34 +47,34 @@ func (s *Class) Owns(other *Class) bool {
 		})
 }
 
-// numbered returns the additional value with number n as a literal.
-func numbered(n int) literal { return quoted("v" + strconv.Itoa(n)) }
+// numberedValue returns the additional value with number n as a literal.
+func numberedValue(n int) literal { return quoteJSON("v" + strconv.Itoa(n)) }
 
-// Renewed returns arguments for a call of class s that contain the additional value number n in
+// ArgsWithValue returns arguments for a call of class s that contain the additional value number n in
 // place of the untracked value. ok is false if the names of the class do not permit this value.
-func (s *Class) Renewed(v Values, n int) (args string, ok bool) {
+func (s *Class) ArgsWithValue(v Values, n int) (args string, ok bool) {
 	if s.of == nil || !s.HasOther() {
 		return "", false
 	}
 	v.other = make(map[int]literal)
 	for _, d := range s.Data {
 		if d.Has == Other {
-			v.other[d.sort] = numbered(n)
+			v.other[d.sort] = numberedValue(n)
 		}
 	}
 	return s.of.arguments(v)
 }
 
-// AsSame returns values like v, but with the additional value number n as the tracked value of each
+// RenewTracked returns values like v, but with the additional value number n as the tracked value of each
 // [sort] where calls of class s have an untracked value.
-func (s *Class) AsSame(v Values, n int) Values {
+func (s *Class) RenewTracked(v Values, n int) Values {
 	same := maps.Clone(v.same)
 	if same == nil {
 		same = make(map[int]literal)
 	}
 	for _, d := range s.Data {
 		if d.Has == Other {
-			same[d.sort] = numbered(n)
+			same[d.sort] = numberedValue(n)
 		}
 	}
 	return Values{same: same}
@@ -90,10 +90,10 @@ func (s *Class) same(sort int) bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.sort == sort && d.Has == Same && !d.Field.Result })
 }
 
-// On returns the class that calls of class s belong to if the values returned by to.AsSame become
+// ClassUnder returns the class that calls of class s belong to if the values returned by to.RenewTracked become
 // the tracked ones. Fields with the old tracked value then have another value if their [sort] has a
-// new tracked value, and result fields lack the value. On returns nil if no such class is known.
-func (s *Class) On(to *Class) *Class {
+// new tracked value, and result fields lack the value. ClassUnder returns nil if no such class is known.
+func (s *Class) ClassUnder(to *Class) *Class {
 	if len(s.Data) == 0 {
 		return s
 	}

@@ -8,10 +8,10 @@ type Overlap struct {
 	Text          string // a string that both maps match
 }
 
-// maxRead is the maximum number of reported overlaps between two maps with readers, such as readers
+// maxReaderOverlaps is the maximum number of reported overlaps between two maps with readers, such as readers
 // of shell commands. Without this limit, there would be too many: for almost any two commands, a
 // script can run both.
-const maxRead = 200
+const maxReaderOverlaps = 200
 
 // Overlaps finds pairs of maps that read the same field and can match the same text. The second
 // result is true if there may be further pairs because the search was stopped or reached a limit.
@@ -54,7 +54,7 @@ func (o *overlapSearch) try(a, b *pattern) {
 	switch {
 	case a.Tool != b.Tool || a.Field != b.Field || a.As == b.As:
 		return
-	case read && o.read == maxRead:
+	case read && o.read == maxReaderOverlaps:
 		o.more = true
 		return
 	}

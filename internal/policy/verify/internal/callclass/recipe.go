@@ -13,17 +13,17 @@ func (b *fieldTable) literal(v Values, d *Datum) literal {
 	texts := b.sorts[d.sort].texts
 	same, ok := v.same[d.sort]
 	if !ok {
-		same = quoted(texts[0])
+		same = quoteJSON(texts[0])
 	}
 	if d.Has != Other {
 		return same
 	}
-	for _, l := range []literal{v.other[d.sort], quoted(texts[1])} {
+	for _, l := range []literal{v.other[d.sort], quoteJSON(texts[1])} {
 		if l != "" && l != same {
 			return l
 		}
 	}
-	return quoted(texts[0])
+	return quoteJSON(texts[0])
 }
 
 // written returns the source text of the expression that a net or an assertion reads as field f.
@@ -45,9 +45,9 @@ func (b *fieldTable) written(f gate.Field) string {
 	return ""
 }
 
-// matched reports whether the value l of the given field would match a map that reads this field,
+// mayMatchMap reports whether the value l of the given field would match a map that reads this field,
 // although the form leaves the map's field unset.
-func (w *recipe) matched(field string, l literal) bool {
+func (w *recipe) mayMatchMap(field string, l literal) bool {
 	var text string
 	if json.Unmarshal([]byte(l), &text) != nil {
 		text = string(l)
@@ -58,14 +58,14 @@ func (w *recipe) matched(field string, l literal) bool {
 	})
 }
 
-// lack reports whether the class requires that keys find no value in the given field.
-func (p presences) lack(field string) bool {
+// mustLack reports whether the class requires that keys find no value in the given field.
+func (p presences) mustLack(field string) bool {
 	return slices.ContainsFunc(p, func(d Datum) bool { return d.Has == Lacks && !d.Field.Result && d.Field.Path == field })
 }
 
-// filled reports whether the members set a field although the class requires that keys find no
+// setLacking reports whether the members set a field although the class requires that keys find no
 // value in it.
-func (p presences) filled(members map[string]any) bool {
+func (p presences) setLacking(members map[string]any) bool {
 	return slices.ContainsFunc(p, func(d Datum) bool {
 		if d.Has != Lacks || d.Field.Result || d.Field.Path == "" {
 			return false

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// chosen returns the elements whose indexes are in the given set.
-func chosen[T any](all []T, set uint64) []T {
+// selectBySet returns the elements whose indexes are in the given set.
+func selectBySet[T any](all []T, set uint64) []T {
 	var out []T
 	for i := range members(set) {
 		out = append(out, all[i])

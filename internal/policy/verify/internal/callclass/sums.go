@@ -25,15 +25,15 @@ func (b *vocabulary) sums(s *Class) (all []sum) {
 	return all
 }
 
-// reads reports whether any of the sums is the total of the given field.
-func reads(sums []sum, field string) bool {
+// sumsField reports whether any of the sums is the total of the given field.
+func sumsField(sums []sum, field string) bool {
 	return slices.ContainsFunc(sums, func(s sum) bool {
 		return s.field.Reader == nil && s.field.Path == normalize(gate.Field{Path: field}).Path
 	})
 }
 
-// summed returns the source texts of the expressions that are summed.
-func (w *recipe) summed() (sources []string) {
+// sumSources returns the source texts of the expressions that are summed.
+func (w *recipe) sumSources() (sources []string) {
 	for _, s := range w.sums {
 		if s.field.Reader != nil {
 			sources = list.Add(sources, w.b.nets[s.net].Info.Sum.Field.Source)
@@ -111,7 +111,7 @@ func (w *recipe) sumRefuses(of sum) bool {
 		return false
 	}
 	for _, v := range w.form.fields {
-		if reads([]sum{of}, v.field) && v.field != "" && !v.weak {
+		if sumsField([]sum{of}, v.field) && v.field != "" && !v.weak {
 			return true // a string is never accepted
 		}
 	}

@@ -20,14 +20,14 @@ type synthesized struct {
 // of each automaton are represented as a bit set, and the alphabet is reduced to the letters that
 // the patterns distinguish.
 type synthesis struct {
-	patterns []string
-	tries    int
-	clock    *clock
-	prefixes []string        // a pattern matches a name if it matches any of the prefixes followed by the name
-	taken    map[string]bool // names that must not be returned
-	apart    func(at []uint64) string
-	// apart returns a key that distinguishes names that the same patterns match, given the states
-	// of the automata. If it returns "", the name is not returned. If apart is nil, names that no
+	patterns    []string
+	tries       int
+	clock       *clock
+	prefixes    []string        // a pattern matches a name if it matches any of the prefixes followed by the name
+	taken       map[string]bool // names that must not be returned
+	distinguish func(at []uint64) string
+	// distinguish returns a key that distinguishes names that the same patterns match, given the states
+	// of the automata. If it returns "", the name is not returned. If distinguish is nil, names that no
 	// pattern matches are not returned.
 }
 
@@ -68,12 +68,12 @@ func (v *synthesis) search(passes map[string]int) (names []synthesized, sets int
 		text string
 		at   []uint64
 	}
-	alphabet := letters(v.patterns, v.rests())
+	alphabet := letters(v.patterns, v.takenRests())
 	queue := []node{{"", v.start()}}
 	visits := make(map[string]int)
 	found := make(map[string]bool)
 	take := func(nd node) {
-		set, wanted := v.accepted(nd.at)
+		set, wanted := v.acceptedSet(nd.at)
 		if wanted && !found[set] {
 			if found[set] = !v.taken[v.prefixes[0]+nd.text]; found[set] {
 				names = append(names, synthesized{v.prefixes[0] + nd.text, set})
@@ -109,7 +109,7 @@ func (v *synthesis) start() []uint64 {
 	var start []uint64
 	for _, prefix := range v.prefixes {
 		for _, p := range v.patterns {
-			at := spread(p, 1)
+			at := passStars(p, 1)
 			for _, c := range prefix {
 				at = step(p, at, c)
 			}
@@ -136,8 +136,8 @@ func (v *synthesis) step(at []uint64, c rune) []uint64 {
 	return next
 }
 
-// rests returns the taken names that start with the first prefix, with the prefix removed.
-func (v *synthesis) rests() map[string]bool {
+// takenRests returns the taken names that start with the first prefix, with the prefix removed.
+func (v *synthesis) takenRests() map[string]bool {
 	rests := make(map[string]bool)
 	for name := range v.taken {
 		if rest, ok := strings.CutPrefix(name, v.prefixes[0]); ok {
@@ -150,7 +150,7 @@ func (v *synthesis) rests() map[string]bool {
 // passCounts returns, for each state, the number of taken names that lead through it.
 func (v *synthesis) passCounts() map[string]int {
 	passes := make(map[string]int)
-	for rest := range v.rests() {
+	for rest := range v.takenRests() {
 		at := v.start()
 		for _, c := range rest {
 			at = v.step(at, c)
@@ -169,9 +169,9 @@ func keyAfter(c rune, at []uint64) string {
 	return stateKey(at)
 }
 
-// accepted returns a key for the set of patterns that match in the given states of the automata,
+// acceptedSet returns a key for the set of patterns that match in the given states of the automata,
 // and reports whether names that lead to these states should be returned.
-func (v *synthesis) accepted(at []uint64) (set string, wanted bool) {
+func (v *synthesis) acceptedSet(at []uint64) (set string, wanted bool) {
 	b := make([]byte, len(at))
 	for i := range at {
 		b[i] = '0'
@@ -179,10 +179,10 @@ func (v *synthesis) accepted(at []uint64) (set string, wanted bool) {
 			b[i] = '1'
 		}
 	}
-	if v.apart == nil {
+	if v.distinguish == nil {
 		return string(b), slices.Contains(b, '1')
 	}
-	apart := v.apart(at)
+	apart := v.distinguish(at)
 	return string(b) + apart, apart != ""
 }
 
@@ -235,11 +235,11 @@ func step(p string, at uint64, c rune) uint64 {
 			next |= 1 << (i + utf8.RuneLen(r))
 		}
 	}
-	return spread(p, next)
+	return passStars(p, next)
 }
 
-// spread adds the positions reached if stars match the empty string.
-func spread(p string, at uint64) uint64 {
+// passStars adds the positions reached if stars match the empty string.
+func passStars(p string, at uint64) uint64 {
 	for i := range len(p) {
 		if at&(1<<i) != 0 && p[i] == '*' {
 			at |= 1 << (i + 1)
@@ -256,9 +256,9 @@ func stateKey(at []uint64) string {
 	return string(b)
 }
 
-// joint reports whether a name matches exactly the patterns matched by several other names taken
+// isJoint reports whether a name matches exactly the patterns matched by several other names taken
 // together.
-func joint(a synthesized, names []synthesized) bool {
+func isJoint(a synthesized, names []synthesized) bool {
 	union := bytes.Repeat([]byte{'0'}, len(a.set))
 	for _, n := range names {
 		if n.set == a.set || !within(n.set, a.set) {

@@ -23,7 +23,7 @@ func (b *Enumerator) values(field string, tools []naming.Label) (values []*value
 	}
 	if field == "action" {
 		alone, actions := b.actionValues(tools, ps)
-		values, ok = listed(actions)
+		values, ok = listValues(actions)
 		return append(alone, values...), ok
 	}
 	var out []*value
@@ -77,14 +77,14 @@ func leavesOf(leaves []string) []string {
 	return append(slices.Clone(leaves), strings.Join(leaves, " "))
 }
 
-// listed returns a list value for each nonempty set of the actions. ok is false if there are too
+// listValues returns a list value for each nonempty set of the actions. ok is false if there are too
 // many.
-func listed(actions []string) (values []*value, ok bool) {
+func listValues(actions []string) (values []*value, ok bool) {
 	if len(actions) > maxMapsOfField {
 		return nil, false
 	}
 	for set := uint64(1); set < 1<<len(actions); set++ {
-		values = append(values, &value{field: "action", weak: true, texts: leavesOf(chosen(actions, set))})
+		values = append(values, &value{field: "action", weak: true, texts: leavesOf(selectBySet(actions, set))})
 	}
 	return values, true
 }
@@ -129,9 +129,9 @@ func (b *Enumerator) actionValues(tools []naming.Label, ps []pattern) (values []
 func (b *Enumerator) actionsOf(tools []naming.Label, ps []pattern, set uint64, invented []string) (texts []string, others []*value, ok bool) {
 	values, ok := b.kindsOf("action", ps, set, 0)
 	for _, v := range values {
-		if v.texts != nil && b.named(tools, v.texts[0]) {
+		if v.texts != nil && b.namesAction(tools, v.texts[0]) {
 			texts = append(texts, v.texts...)
-			v = b.unnamed(tools, ps, set, v.texts[0])
+			v = b.unnamedAction(tools, ps, set, v.texts[0])
 		}
 		if v.texts == nil {
 			others = append(others, v)
@@ -150,20 +150,20 @@ func (b *Enumerator) actionsOf(tools []naming.Label, ps []pattern, set uint64, i
 	return texts, others, ok
 }
 
-// named reports whether rules name the action itself and not only the labels that maps give it.
-func (b *vocabulary) named(tools []naming.Label, action string) bool {
+// namesAction reports whether rules name the action itself and not only the labels that maps give it.
+func (b *vocabulary) namesAction(tools []naming.Label, action string) bool {
 	return slices.ContainsFunc(tools, func(t naming.Label) bool {
 		l := naming.Label{Text: t.Text + "." + action, From: naming.FromAction, Certain: t.Certain}
 		return b.naming.Dotted()[l.Text] || b.naming.Needs(&l, tools)
 	})
 }
 
-// unnamed returns an action that no rule names and that all maps match in the same way as the given
+// unnamedAction returns an action that no rule names and that all maps match in the same way as the given
 // action. The result is a longer text if possible, and an abstract value otherwise.
-func (b *Enumerator) unnamed(tools []naming.Label, ps []pattern, set uint64, action string) *value {
-	hits, _ := b.reads(ps, set, action)
+func (b *Enumerator) unnamedAction(tools []naming.Label, ps []pattern, set uint64, action string) *value {
+	hits, _ := b.exactHits(ps, set, action)
 	for _, s := range join(action, "x") {
-		if longer, exact := b.reads(ps, set, s); exact && slices.Equal(longer, hits) && !b.named(tools, s) {
+		if longer, exact := b.exactHits(ps, set, s); exact && slices.Equal(longer, hits) && !b.namesAction(tools, s) {
 			return &value{field: "action", texts: []string{s}}
 		}
 	}

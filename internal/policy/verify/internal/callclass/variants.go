@@ -14,7 +14,7 @@ func (b *Enumerator) add(tool string, f *form) {
 		return
 	}
 	for _, s := range b.variants(tool, f) {
-		if i := b.classes.Of([]byte(b.keyOf(s, f)), s); b.classes.List[i].Unsure() && !s.Unsure() {
+		if i := b.classes.NumberOf([]byte(b.keyOf(s, f)), s); b.classes.List[i].Unsure() && !s.Unsure() {
 			b.classes.List[i] = s // prefer an equivalent class with known arguments
 		}
 	}
@@ -62,7 +62,7 @@ func (b *vocabulary) project(s *Class) {
 			e.Meaning = n.intern(m)
 		}
 		s.Effects = append(s.Effects, e)
-		if n.shut(m) {
+		if n.alwaysBlocks(m) {
 			s.BlockedBy = append(s.BlockedBy, n.Index)
 		}
 	}
@@ -76,7 +76,7 @@ func (b *Enumerator) class(tool string, f *form) *Class {
 	for _, n := range b.nets {
 		ls := policy
 		if n.Info.Labels == nil {
-			ls = n.own(f)
+			ls = n.names(f)
 			for _, l := range ls {
 				if l.Glob == 0 {
 					all = naming.Add(all, l)
@@ -91,14 +91,14 @@ func (b *Enumerator) class(tool string, f *form) *Class {
 		}
 		e := n.meaning(ls)
 		if n.Info.Row {
-			if !n.begins(e) {
+			if !n.admitsInitially(e) {
 				b.addGap("", "the net %s counts calls in a row, but does not admit every call in its initial marking", n.Info.Name)
 			}
 			continue // the net limits only consecutive identical calls, so it would admit calls with different arguments
 		}
 		if len(e) > 0 {
 			s.Effects = append(s.Effects, Effect{n.Index, n.intern(e)})
-			if n.shut(e) {
+			if n.alwaysBlocks(e) {
 				s.BlockedBy = append(s.BlockedBy, n.Index)
 			}
 		}
@@ -114,7 +114,7 @@ func (b *vocabulary) keyOf(s *Class, f *form) string {
 	b.appendNames(&key, b.naming.labels(f))
 	for _, n := range b.nets {
 		if n.Info.Labels == nil {
-			b.appendNames(&key, n.own(f))
+			b.appendNames(&key, n.names(f))
 		}
 	}
 	b.appendNames(&key, s.labels) // the names that assertions see

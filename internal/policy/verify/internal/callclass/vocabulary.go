@@ -86,7 +86,7 @@ func (b *vocabulary) collectNames() {
 		name(t, all, true)
 	}
 	for _, d := range dotted {
-		b.dotted(d)
+		b.addDotted(d)
 	}
 	if !b.complete {
 		b.suppose(dotted)
@@ -105,20 +105,20 @@ func (b *vocabulary) suppose(names []string) {
 	}
 }
 
-// dotted adds name as an action of each tool that it can belong to. If none of these tools is
-// known, dotted first adds the tool named before the first dot.
-func (b *vocabulary) dotted(name string) {
-	if listed := b.actionsNamed(name); listed || b.known[name] {
+// addDotted adds name as an action of each tool that it can belong to. If none of these tools is
+// known, addDotted first adds the tool named before the first dot.
+func (b *vocabulary) addDotted(name string) {
+	if listed := b.addAction(name); listed || b.known[name] {
 		return // the name may also be the name of a known tool
 	}
 	first := 1 + strings.IndexByte(name[1:], '.')
 	b.tool(name[:first])
-	b.actionsNamed(name)
+	b.addAction(name)
 }
 
-// actionsNamed adds name as an action of each tool that it can belong to. It reports whether any of
+// addAction adds name as an action of each tool that it can belong to. It reports whether any of
 // these tools is known.
-func (b *vocabulary) actionsNamed(name string) (listed bool) {
+func (b *vocabulary) addAction(name string) (listed bool) {
 	for i := 1; i < len(name); i++ {
 		base, action := name[:i], name[i+1:]
 		if name[i] != '.' || !b.isTool[base] {

@@ -103,7 +103,7 @@ func (w *recipe) arguments(v Values) (args string, known bool) {
 		case d.Field.Result:
 		case d.Field.Reader != nil:
 			expressions = append(expressions, d)
-		case d.Has != Lacks && (w.matched(d.Field.Path, w.b.literal(v, &d)) || !o.place(d.Field.Path, w.b.literal(v, &d))):
+		case d.Has != Lacks && (w.mayMatchMap(d.Field.Path, w.b.literal(v, &d)) || !o.place(d.Field.Path, w.b.literal(v, &d))):
 			return "", false
 		}
 	}
@@ -141,7 +141,7 @@ func (w *recipe) complete(o object, v Values, expressions []Datum) (args string,
 		return text, (c == nil || w.b.agree(c, w.form, text)) && w.read(text, v, expressions)
 	}
 	conditions, members := []map[string]any{{}}, []map[string]any{{}}
-	if sources := w.summed(); len(sources) > 0 {
+	if sources := w.sumSources(); len(sources) > 0 {
 		if c != nil {
 			sources = append(sources, c.sources()...)
 		}
@@ -162,7 +162,7 @@ func (w *recipe) complete(o object, v Values, expressions []Datum) (args string,
 			if tries++; tries > maxCompletions {
 				return "", false
 			}
-			if w.data.filled(m) || w.data.filled(s) {
+			if w.data.setLacking(m) || w.data.setLacking(s) {
 				continue
 			}
 			if merged, ok := with.merge(s); ok {
@@ -175,9 +175,9 @@ func (w *recipe) complete(o object, v Values, expressions []Datum) (args string,
 	return "", false
 }
 
-// Common returns values that calls of all the classes can have, provided that one value per sort
+// CommonValues returns values that calls of all the classes can have, provided that one value per sort
 // suffices.
-func Common(classes []*Class) Values {
+func CommonValues(classes []*Class) Values {
 	all := Values{same: make(map[int]literal)}
 	for _, s := range classes {
 		maps.Copy(all.same, s.Values().same)
@@ -209,8 +209,8 @@ func (s *Class) Takes(v Values) bool {
 	return ok
 }
 
-// Filled returns the arguments and the result of a call of class s with the values v.
-func (s *Class) Filled(v Values) (args, result string) {
+// Fill returns the arguments and the result of a call of class s with the values v.
+func (s *Class) Fill(v Values) (args, result string) {
 	if s.of == nil || len(s.Data) == 0 {
 		return s.Args, ""
 	}
@@ -242,13 +242,13 @@ func objectOf(f *form, data presences, sums []sum) (object, bool) {
 		case !v.weak:
 			content = v.texts[0]
 		case len(v.texts) == 1:
-			if content = v.texts; isNumber(v.texts[0]) && reads(sums, v.field) {
+			if content = v.texts; isNumber(v.texts[0]) && sumsField(sums, v.field) {
 				content = literal(v.texts[0])
 			}
 		default:
 			content = v.texts[:len(v.texts)-1]
 		}
-		if data.lack(v.field) {
+		if data.mustLack(v.field) {
 			content = map[string]any{"value": content} // wrap the value in an object, which no key can read
 		}
 		if !put(o, v.field, content) {

@@ -6,23 +6,23 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// lenient reports whether a simple check shows that n never blocks calls with effect e, because it
+// neverBlocks reports whether a simple check shows that n never blocks calls with effect e, because it
 // only observes them or admits them in every state that it can reach on its own. All effects that
-// calls can have on n must be known; see [Model.Attract].
-func (n *Net) lenient(e int) bool {
+// calls can have on n must be known; see [Model.Attractor].
+func (n *Net) neverBlocks(e int) bool {
 	for _, a := range n.Meanings.List[e] {
 		if len(a.Barred) == 0 && !a.Refused && (a.Free || n.Observed(a.Transitions)) {
 			continue
 		}
-		if !n.passes(e) {
+		if !n.alwaysAdmits(e) {
 			return false
 		}
 	}
 	return len(n.free) == 0 || n.static || n.quiesces()
 }
 
-// passes reports whether n admits calls with effect e in every state.
-func (n *Net) passes(e int) bool {
+// alwaysAdmits reports whether n admits calls with effect e in every state.
+func (n *Net) alwaysAdmits(e int) bool {
 	if n.static {
 		return n.begin(0, e).verdict != blocks
 	}

@@ -59,8 +59,8 @@ func leaveOut(nets []int, search func(fewer []int) Result) (left []int, sure boo
 // anyClass returns true for every class.
 func anyClass(*callclass.Class) bool { return true }
 
-// Tagged returns a function that tags the classes accepted by match as [Wanted].
-func Tagged(match func(*callclass.Class) bool) func(*callclass.Class) uint8 {
+// Tagger returns a function that tags the classes accepted by match as [Wanted].
+func Tagger(match func(*callclass.Class) bool) func(*callclass.Class) uint8 {
 	return func(s *callclass.Class) uint8 {
 		if match(s) {
 			return Wanted
@@ -69,8 +69,8 @@ func Tagged(match func(*callclass.Class) bool) func(*callclass.Class) uint8 {
 	}
 }
 
-// Spent returns the reason why a search ended early: the time limit or the limit on states.
-func (l *searchLimits) Spent() string {
+// StopReason returns the reason why a search ended early: the time limit or the limit on states.
+func (l *searchLimits) StopReason() string {
 	if l.Stop() {
 		return WhyTime
 	}

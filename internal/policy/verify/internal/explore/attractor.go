@@ -8,10 +8,10 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// Attract returns the attractor of m: the classes of calls that are always possible. It is computed
+// Attractor returns the attractor of m: the classes of calls that are always possible. It is computed
 // layer by layer on first use. If the search is stopped, the attractor consists of the layers found
 // so far.
-func (m *Model) Attract() *attractor {
+func (m *Model) Attractor() *attractor {
 	if m.attractor != nil {
 		return m.attractor
 	}
@@ -30,7 +30,7 @@ func (m *Model) Attract() *attractor {
 			if m.Stop() {
 				return a // the attractor is incomplete, but the classes in it are correct
 			}
-			if prep, ok := a.layer(s); ok {
+			if prep, ok := a.inNextLayer(s); ok {
 				a.Ok[i], a.prep[i] = true, prep
 				again = true
 			}
@@ -39,12 +39,12 @@ func (m *Model) Attract() *attractor {
 	return a
 }
 
-// layer reports whether class s belongs to the next layer: from every state, calls in the existing
+// inNextLayer reports whether class s belongs to the next layer: from every state, calls in the existing
 // layers lead to a state that admits a call of class s. prep holds the nets whose states those
 // calls change.
-func (a *attractor) layer(s *callclass.Class) (prep map[int]bool, ok bool) {
+func (a *attractor) inNextLayer(s *callclass.Class) (prep map[int]bool, ok bool) {
 	m := a.model
-	strict := list.Filter(s.Effects, func(t callclass.Effect) bool { return !m.Nets[t.Net].lenient(t.Meaning) }) // the nets that can refuse the class
+	strict := list.Filter(s.Effects, func(t callclass.Effect) bool { return !m.Nets[t.Net].neverBlocks(t.Meaning) }) // the nets that can refuse the class
 	prep = make(map[int]bool)
 	for len(strict) > 0 {
 		together, helpers, rest := a.connectedNets(strict)
@@ -144,6 +144,6 @@ func (a *attractor) leads(nets []callclass.Effect, helpers []int, state []int, g
 // call is always possible.
 func (a *attractor) Endless(nets []int) bool {
 	m := a.model
-	endless := func(i int) bool { return a.Ok[i] && !m.Classes[i].Waits && m.gated(m.Classes[i]) }
+	endless := func(i int) bool { return a.Ok[i] && !m.Classes[i].Waits && m.isGated(m.Classes[i]) }
 	return slices.ContainsFunc(nets, func(n int) bool { return slices.ContainsFunc(m.byNet[n], endless) })
 }

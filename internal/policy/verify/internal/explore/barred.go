@@ -5,7 +5,7 @@ package explore
 func (m *Model) Barred(q *Query) Answer {
 	nets, barred := m.seed(q)
 	if !barred {
-		nets, barred = m.wholeScope().relax().blockers(q.goal(m.Classes))
+		nets, barred = m.wholeScope().relax().blockers(q.goalClasses(m.Classes))
 	}
 	if !barred || m.Calls.Gap(nets, q.Tag) != "" || m.WhyAdvisory(nets) != "" || !m.view(nets, ViewOptions{Tag: q.Tag}).barred() {
 		return Answer{} // a call to an open tool can have effects that no listed call has
@@ -16,7 +16,7 @@ func (m *Model) Barred(q *Query) Answer {
 // barred reports whether landmarks or the relaxation show that the nets forbid every call tagged as
 // [Wanted], over all outcomes and interleavings.
 func (v *view) barred() bool {
-	g, goal := v.scopeOf(), v.wanted()
+	g, goal := v.scopeOf(), v.wantedClasses()
 	if g.fails = true; len(goal) == 0 {
 		return false
 	}

@@ -28,11 +28,11 @@ func (s *Space) FailureLock(g *Goal) Answer {
 			if !made {
 				continue
 			}
-			if ms = s.failRest(ms, e); pending(ms) {
+			if ms = s.failRest(ms, e); mayReturn(ms) {
 				continue // a call in flight after the run could still return the tracked value
 			}
 			if s.model.full != nil {
-				nets, _ := s.locking(ms, g.Matches)
+				nets, _ := s.lockingNets(ms, g.Matches)
 				if why := s.model.full.proveLost(ms, g, nets); why != "" {
 					return Answer{Why: why}
 				}

@@ -33,7 +33,7 @@ func (s *Space) Escapes(g *Goal, allowed func(class int) bool) []bool {
 			queue = append(queue, int32(k))
 		}
 	}
-	back := s.successful(allowed)
+	back := s.successPredecessors(allowed)
 	for k := 0; k < len(queue); k++ {
 		for _, from := range back[queue[k]] {
 			if !good[from] {
@@ -45,16 +45,16 @@ func (s *Space) Escapes(g *Goal, allowed func(class int) bool) []bool {
 	return good
 }
 
-// successful returns, for each state, the states that lead to it when a call succeeds. Either a
+// successPredecessors returns, for each state, the states that lead to it when a call succeeds. Either a
 // call in flight succeeds, or a new call of an allowed class begins and succeeds immediately.
-func (s *Space) successful(allowed func(class int) bool) [][]int32 {
+func (s *Space) successPredecessors(allowed func(class int) bool) [][]int32 {
 	back := make([][]int32, len(s.At))
 	for _, e := range s.edges {
 		switch {
 		case e.by.kind == succeeds:
 			back[e.to] = append(back[e.to], e.from)
 		case e.by.kind == starts && allowed(int(e.by.arg)):
-			if to, ok := s.atOnce(e.from, e.by.arg); ok {
+			if to, ok := s.afterSuccess(e.from, e.by.arg); ok {
 				back[to] = append(back[to], e.from)
 			}
 		}
@@ -62,10 +62,10 @@ func (s *Space) successful(allowed func(class int) bool) [][]int32 {
 	return back
 }
 
-// atOnce returns the state after a call of class c has begun and succeeded in state k, with all
+// afterSuccess returns the state after a call of class c has begun and succeeded in state k, with all
 // earlier calls still in flight. The new call is not in flight in that state, even if it is an
 // observing call that can stand for any number of calls. ok is false if the state was not visited.
-func (s *Space) atOnce(k int32, c uint32) (to int32, ok bool) {
+func (s *Space) afterSuccess(k int32, c uint32) (to int32, ok bool) {
 	to, ok = s.index[string(appendWords(nil, s.stateAfter(k, c)))]
 	return to, ok
 }
@@ -112,7 +112,7 @@ func (s *Space) BlockingNets(g *Goal, good []bool) []int {
 			if k := int32(i); good[i] || len(beyond) == 0 || least != nil && len(beyond) >= len(least) || !s.admits(k, c) {
 				continue
 			}
-			to, made := s.atOnce(int32(i), uint32(c))
+			to, made := s.afterSuccess(int32(i), uint32(c))
 			if made && good[to] || !s.classes[c].member.Waits && g.ok(s, int32(i), c) {
 				least = beyond
 			}

@@ -9,15 +9,15 @@ import (
 
 // The following queries are about the tokens of one net.
 
-// Unbalanced returns a query for a state where the net's token count, including tokens in flight,
+// UnbalancedQuery returns a query for a state where the net's token count, including tokens in flight,
 // differs from the initial count.
-func (sys *system) Unbalanced(net int) *Query {
+func (sys *system) UnbalancedQuery(net int) *Query {
 	return &Query{Sole: -1, state: func(s *Space, words []uint32) bool {
 		n, start, now := s.nets[s.at[net]], 0, 0
 		for _, tokens := range n.Info.Initial {
 			start += tokens
 		}
-		for _, tokens := range n.present(&n.locals.List[words[1+s.at[net]]]) {
+		for _, tokens := range n.restoredMarking(&n.locals.List[words[1+s.at[net]]]) {
 			now += tokens
 		}
 		return now != start
@@ -27,20 +27,20 @@ func (sys *system) Unbalanced(net int) *Query {
 // MaxExclusive is the maximum number of places that a monitor's state can represent.
 const MaxExclusive = 32
 
-// Coinciding returns a query for a state where at least two of the given places of the net are
+// CoincidenceQuery returns a query for a state where at least two of the given places of the net are
 // marked.
-func (sys *system) Coinciding(net int, places []int) *Query {
+func (sys *system) CoincidenceQuery(net int, places []int) *Query {
 	n := sys.Nets[net]
 	return &Query{
 		Sole: -1,
 		state: func(s *Space, words []uint32) bool {
 			pos := s.at[net]
-			return bits.OnesCount32(words[0]|s.nets[pos].marked(int(words[1+pos]), places)) > 1
+			return bits.OnesCount32(words[0]|s.nets[pos].markedPlaces(int(words[1+pos]), places)) > 1
 		},
 		lost: func(s *Space, mon uint32, open *openType) uint32 {
 			for _, h := range open.holds {
 				if s.nets[h.Net].Index == net {
-					mon |= n.released(h.Meaning, places)
+					mon |= n.releasedPlaces(h.Meaning, places)
 				}
 			}
 			return mon
@@ -75,10 +75,10 @@ func (sys *system) GatedGoal(net int, places []string) *Goal {
 	return g
 }
 
-// marked returns the subset of the given places that hold a token. A token in flight counts as
+// markedPlaces returns the subset of the given places that hold a token. A token in flight counts as
 // being in the place that it was taken from.
-func (n *Net) marked(state int, places []int) (set uint32) {
-	present := n.present(&n.locals.List[state])
+func (n *Net) markedPlaces(state int, places []int) (set uint32) {
+	present := n.restoredMarking(&n.locals.List[state])
 	for i, p := range places {
 		if present[p] > 0 {
 			set |= 1 << i
@@ -87,9 +87,9 @@ func (n *Net) marked(state int, places []int) (set uint32) {
 	return set
 }
 
-// released returns the subset of the given places that get tokens back when the outcome of a call
+// releasedPlaces returns the subset of the given places that get tokens back when the outcome of a call
 // is unknown, although the call may still be running.
-func (n *Net) released(hold int, places []int) (set uint32) {
+func (n *Net) releasedPlaces(hold int, places []int) (set uint32) {
 	for _, t := range n.held.List[hold].flights {
 		for i, p := range places {
 			if n.Info.Transitions[t].Release && weight(n.Trans[t].In, p) > 0 {

@@ -129,7 +129,7 @@ func (m *Model) wholeScope() *scope {
 // goal. If barred is true, no run reaches the goal: these nets forbid it over all outcomes and
 // interleavings.
 func (m *Model) seed(q *Query) (nets []int, barred bool) {
-	goal := q.goal(m.Classes)
+	goal := q.goalClasses(m.Classes)
 	if len(goal) == 0 {
 		return nil, false
 	}
@@ -144,13 +144,13 @@ func (m *Model) seed(q *Query) (nets []int, barred bool) {
 	return slices.Compact(nets), !ok
 }
 
-// goal returns the indexes of the classes that q tags as [Wanted].
-func (q *Query) goal(classes []*callclass.Class) []int {
+// goalClasses returns the indexes of the classes that q tags as [Wanted].
+func (q *Query) goalClasses(classes []*callclass.Class) []int {
 	return list.Indexes(classes, func(s *callclass.Class) bool { return q.Tag(s)&Wanted != 0 })
 }
 
-// wanted returns the indexes of the view's classes that are tagged as [Wanted].
-func (v *view) wanted() []int {
+// wantedClasses returns the indexes of the view's classes that are tagged as [Wanted].
+func (v *view) wantedClasses() []int {
 	return list.Indexes(v.classes, func(c class) bool { return c.tag&Wanted != 0 })
 }
 

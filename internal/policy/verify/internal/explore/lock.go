@@ -13,12 +13,12 @@ func (s *Space) Deadlock() Answer {
 	if why := s.model.Calls.Gap(s.numbers(), nil); why != "" {
 		return Answer{Why: why}
 	}
-	gated := s.model.gated
+	gated := s.model.isGated
 	return s.Lock(&Goal{Matches: gated, ok: func(s *Space, _ int32, c int) bool { return gated(s.classes[c].member) }, values: slices.ContainsFunc(s.nets, (*Net).Keyed)})
 }
 
-// gated reports whether some net has a transition that lists calls of class s.
-func (sys *system) gated(s *callclass.Class) bool {
+// isGated reports whether some net has a transition that lists calls of class s.
+func (sys *system) isGated(s *callclass.Class) bool {
 	return slices.ContainsFunc(s.Effects, func(t callclass.Effect) bool { return sys.Nets[t.Net].lists(t.Meaning) })
 }
 
@@ -33,7 +33,7 @@ func (s *Space) Lock(g *Goal) Answer {
 	if unsure != nil || len(s.valuesOf(s.isCertain)) > 1 || slices.ContainsFunc(s.classes, func(c class) bool { return uncertain(c.member) }) {
 		good = s.Escapes(g, func(int) bool { return true })
 	}
-	k := s.reached(good, unsure != nil)
+	k := s.badState(good, unsure != nil)
 	if g.values || k < 0 && unsure == nil {
 		return Answer{Why: WhyValues}
 	}
@@ -45,11 +45,11 @@ func (s *Space) Lock(g *Goal) Answer {
 		return Answer{Why: WhyNoRun}
 	}
 	ms = s.failSurplus(ms, k)
-	nets, sure := s.locking(ms, g.Matches)
-	if ms, made = s.real(ms, nets, g.Matches); !made {
+	nets, sure := s.lockingNets(ms, g.Matches)
+	if ms, made = s.realize(ms, nets, g.Matches); !made {
 		return Answer{Why: WhyLong}
 	}
-	if pending(ms) {
+	if mayReturn(ms) {
 		return Answer{Why: WhyValues}
 	}
 	if s.model.full != nil {
@@ -60,26 +60,26 @@ func (s *Space) Lock(g *Goal) Answer {
 	return Answer{Result: Refuted, Moves: Tidy(ms, nil), Nets: nets, Rough: !sure}
 }
 
-// reached returns a reachable state that is not marked as good, or -1 if no such state exists. It
+// badState returns a reachable state that is not marked as good, or -1 if no such state exists. It
 // prefers a state that can be reached by calls with a single value. If required is true, only calls
 // that are known to exist may lead to the state.
-func (s *Space) reached(good []bool, required bool) int32 {
+func (s *Space) badState(good []bool, required bool) int32 {
 	if slices.ContainsFunc(s.nets, (*Net).Keyed) {
 		s.rebuildPaths(func(c *callclass.Class) bool { return c.Unsure() || c.HasOther() })
-		if k := s.locked(good); k >= 0 {
+		if k := s.lockState(good); k >= 0 {
 			return k
 		}
 		s.rebuildPaths(func(c *callclass.Class) bool { return required && c.Unsure() })
 	} else if required {
 		s.rebuildPaths((*callclass.Class).Unsure)
 	}
-	return s.locked(good)
+	return s.lockState(good)
 }
 
-// locked returns a reachable state that is not marked as good, or -1 if no such state exists. It
+// lockState returns a reachable state that is not marked as good, or -1 if no such state exists. It
 // prefers a state without calls in flight: if a state is not good, the state after the success of
 // all its calls in flight is not good either.
-func (s *Space) locked(good []bool) int32 {
+func (s *Space) lockState(good []bool) int32 {
 	found := int32(-1)
 	for i := range good {
 		k := int32(i)
@@ -123,15 +123,15 @@ func (s *Space) failSurplus(ms []Move, k int32) []Move {
 	return ms
 }
 
-// real extends the run, if necessary, until all nets admit it with unreduced counters (see
+// realize extends the run, if necessary, until all nets admit it with unreduced counters (see
 // [Net.cap]) and the given nets still forbid all later calls selected by match.
-func (s *Space) real(ms []Move, nets []int, match func(*callclass.Class) bool) ([]Move, bool) {
+func (s *Space) realize(ms []Move, nets []int, match func(*callclass.Class) bool) ([]Move, bool) {
 	if len(s.limits) == 0 {
 		return ms, true
 	}
 	m, calls := s.model, s.callsOf(match)
 	holds := func(ms []Move) bool {
-		return m.stands(ms) && m.locks(m.Nets, calls, ms, nets, match) == Proved
+		return m.admitsRun(ms) && m.checkLock(m.Nets, calls, ms, nets, match) == Proved
 	}
 	if holds(ms) {
 		return ms, true
@@ -143,26 +143,26 @@ func (s *Space) real(ms []Move, nets []int, match func(*callclass.Class) bool) (
 	return longer, ok
 }
 
-// locking returns a set of nets that, after the run, forbid every call selected by match. sure
+// lockingNets returns a set of nets that, after the run, forbid every call selected by match. sure
 // reports whether all of these nets are needed.
-func (s *Space) locking(ms []Move, match func(*callclass.Class) bool) (nets []int, sure bool) {
+func (s *Space) lockingNets(ms []Move, match func(*callclass.Class) bool) (nets []int, sure bool) {
 	calls := s.callsOf(match)
-	return leaveOut(s.numbers(), func(fewer []int) Result { return s.model.locks(s.newRun().nets, calls, ms, fewer, match) })
+	return leaveOut(s.numbers(), func(fewer []int) Result { return s.model.checkLock(s.newRun().nets, calls, ms, fewer, match) })
 }
 
 // numbers returns, for each net of the view, its index in the model.
 func (v *view) numbers() []int { return list.Map(v.nets, func(n *Net) int { return n.Index }) }
 
-// locks determines whether the nets alone, after the run, forbid every call selected by match, even
+// checkLock determines whether the nets alone, after the run, forbid every call selected by match, even
 // if all calls succeed.
-func (m *Model) locks(all []*Net, calls []*callclass.Class, ms []Move, nets []int, match func(*callclass.Class) bool) Result {
+func (m *Model) checkLock(all []*Net, calls []*callclass.Class, ms []Move, nets []int, match func(*callclass.Class) bool) Result {
 	r := m.runIn(list.Map(nets, func(n int) *Net { return all[n] }))
 	if r.play(ms); r.long {
 		return Unknown
 	}
 	asked := -askEvery
-	over := func(visited int) bool { return visited == m.Limit || m.due(&asked, visited) }
-	found, complete := m.continued(r, match, over, func(*run) []*callclass.Class { return calls })
+	over := func(visited int) bool { return visited == m.Limit || m.mustStop(&asked, visited) }
+	found, complete := m.extend(r, match, over, func(*run) []*callclass.Class { return calls })
 	switch {
 	case !complete:
 		return Unknown
@@ -175,7 +175,7 @@ func (m *Model) locks(all []*Net, calls []*callclass.Class, ms []Move, nets []in
 // callsOf returns the classes that affect a net of the view. No class contains both calls selected
 // by match and other calls.
 func (v *view) callsOf(match func(*callclass.Class) bool) []*callclass.Class {
-	classes, _ := v.model.ClassesFor(v.numbers(), Tagged(match))
+	classes, _ := v.model.ClassesFor(v.numbers(), Tagger(match))
 	return list.Filter(classes, func(s *callclass.Class) bool {
 		return slices.ContainsFunc(s.Effects, func(t callclass.Effect) bool { return v.at[t.Net] >= 0 })
 	})
@@ -184,7 +184,9 @@ func (v *view) callsOf(match func(*callclass.Class) bool) []*callclass.Class {
 // LockOfOne looks for a single net that can permanently forbid every call that the nets gate. An
 // example is an exhausted limit.
 func (m *Model) LockOfOne(nets []int) Answer {
-	tag := Tagged(func(s *callclass.Class) bool { return !s.Waits && m.gated(s) && slices.ContainsFunc(nets, s.Concerns) })
+	tag := Tagger(func(s *callclass.Class) bool {
+		return !s.Waits && m.isGated(s) && slices.ContainsFunc(nets, s.Concerns)
+	})
 	if slices.ContainsFunc(nets, func(n int) bool { return m.Nets[n].Keyed() }) {
 		return Answer{} // a net with a key forbids only calls with the tracked value
 	}
@@ -196,16 +198,16 @@ func (m *Model) LockOfOne(nets []int) Answer {
 		if w == nil {
 			continue
 		}
-		d := w.Lock(TaggedGoal(m.gated, false))
-		if d.Result == Refuted && d.Moves != nil && m.stands(d.Moves) {
+		d := w.Lock(TaggedGoal(m.isGated, false))
+		if d.Result == Refuted && d.Moves != nil && m.admitsRun(d.Moves) {
 			return d
 		}
 	}
 	return Answer{}
 }
 
-// stands reports whether all nets admit the run.
-func (sys *system) stands(ms []Move) bool {
+// admitsRun reports whether all nets admit the run.
+func (sys *system) admitsRun(ms []Move) bool {
 	_, stopped := sys.Replay(ms)
 	return stopped < 0
 }
@@ -213,12 +215,12 @@ func (sys *system) stands(ms []Move) bool {
 // Callless reports whether the nets gate no calls. Timed transitions do not count as calls.
 func (m *Model) Callless(nets []int) bool {
 	calls := m.view(nets, ViewOptions{}).callsOf(anyClass)
-	return !slices.ContainsFunc(calls, func(s *callclass.Class) bool { return !s.Waits && m.gated(s) })
+	return !slices.ContainsFunc(calls, func(s *callclass.Class) bool { return !s.Waits && m.isGated(s) })
 }
 
-// pending reports whether a call in flight after the run could still return the tracked value,
+// mayReturn reports whether a call in flight after the run could still return the tracked value,
 // although the run assumes that this does not happen.
-func pending(ms []Move) bool {
+func mayReturn(ms []Move) bool {
 	open := make(map[int]*callclass.Class)
 	for _, mv := range ms {
 		if delete(open, mv.Call); mv.Class != nil {
@@ -226,7 +228,7 @@ func pending(ms []Move) bool {
 		}
 	}
 	for _, c := range open {
-		if c.Returns() {
+		if c.ReturnsOther() {
 			return true
 		}
 	}

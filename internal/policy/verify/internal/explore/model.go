@@ -47,7 +47,7 @@ const DefaultStates = 50_000
 
 // New prepares the policy's nets and the classes of its calls for exploration.
 func New(p *gate.Policy, c callclass.Options, o Options) *Model {
-	m := &Model{searchLimits: searchLimits{Limit: o.States, Stop: lasting(o.Stop)}}
+	m := &Model{searchLimits: searchLimits{Limit: o.States, Stop: stickyStop(o.Stop)}}
 	if m.Limit < 1 {
 		m.Limit = DefaultStates
 	}
@@ -67,8 +67,8 @@ func New(p *gate.Policy, c callclass.Options, o Options) *Model {
 	m.off = make([]bool, len(m.Nets))
 	c.Stop = m.Stop
 	m.Calls = callclass.New(p, listings, c)
-	m.Classes = m.Calls.Admitted()
-	m.waits()
+	m.Classes = m.Calls.AdmittedClasses()
+	m.addWaits()
 	m.index()
 	return m
 }
@@ -96,9 +96,9 @@ func (m *Model) ClassesFor(nets []int, tag func(*callclass.Class) uint8) (classe
 // askEvery is the minimum number of visited states between two calls to Model.Stop.
 const askEvery = 64
 
-// due reports whether a search must end. It calls Model.Stop only if at least askEvery states were
+// mustStop reports whether a search must end. It calls Model.Stop only if at least askEvery states were
 // visited since the last call.
-func (l *searchLimits) due(asked *int, states int) bool {
+func (l *searchLimits) mustStop(asked *int, states int) bool {
 	if states-*asked < askEvery {
 		return false
 	}
@@ -106,9 +106,9 @@ func (l *searchLimits) due(asked *int, states int) bool {
 	return l.Stop()
 }
 
-// lasting wraps stop so that, once it has returned true, it always returns true. All searches in
+// stickyStop wraps stop so that, once it has returned true, it always returns true. All searches in
 // progress then end.
-func lasting(stop func() bool) func() bool {
+func stickyStop(stop func() bool) func() bool {
 	over := false
 	return func() bool {
 		over = over || stop != nil && stop()
@@ -116,16 +116,16 @@ func lasting(stop func() bool) func() bool {
 	}
 }
 
-// waits adds a class for each timed transition, because the model allows these transitions to fire
+// addWaits adds a class for each timed transition, because the model allows these transitions to fire
 // at any time. This permits more than the real clock does: one transition may be overdue while
 // another one fires.
-func (m *Model) waits() {
+func (m *Model) addWaits() {
 	for _, n := range m.Nets {
 		if n.Info.Shadow {
 			continue
 		}
 		for _, t := range n.timed {
-			m.Classes = append(m.Classes, n.Waiting(t))
+			m.Classes = append(m.Classes, n.WaitClass(t))
 		}
 	}
 }

@@ -141,7 +141,7 @@ func (n *Net) intern(l localState) int {
 	k := n.key[:0]
 	k = callclass.AppendKey(callclass.AppendKey(k, l.marking), l.flights)
 	n.key = append(k, l.flags())
-	return n.locals.Of(n.key, l)
+	return n.locals.NumberOf(n.key, l)
 }
 
 // flags encodes the parts of a local state other than its tokens and transitions in flight.
@@ -157,7 +157,7 @@ func flag(is bool, bit byte) byte {
 func (n *Net) internHold(h holding) int {
 	k := binary.AppendUvarint(append(n.key[:0], flag(h.spoils, 1)), uint64(len(h.flights)))
 	n.key = callclass.AppendKey(callclass.AppendKey(k, h.flights), h.watches)
-	return n.held.Of(n.key, h)
+	return n.held.NumberOf(n.key, h)
 }
 
 func (l *localState) clone() localState {
@@ -193,12 +193,12 @@ func (n *structure) advance(l *localState) bool {
 		return true
 	}
 	net := petri.Net{Places: len(l.marking), Transitions: n.Trans}
-	return net.Advance(l.marking, n.free, toolnet.MaxRounds, func(petri.Marking) petri.Marking { return n.present(l) })
+	return net.Advance(l.marking, n.free, toolnet.MaxRounds, func(petri.Marking) petri.Marking { return n.restoredMarking(l) })
 }
 
-// present returns the marking where all tokens in flight are back in the places that they were
+// restoredMarking returns the marking where all tokens in flight are back in the places that they were
 // taken from.
-func (n *structure) present(l *localState) petri.Marking {
+func (n *structure) restoredMarking(l *localState) petri.Marking {
 	m := slices.Clone(l.marking)
 	for t, flights := range l.flights {
 		for range flights {

@@ -30,7 +30,7 @@ func (m *Model) proveLost(ms []Move, g *Goal, nets []int) (why string) {
 	if why = m.proveLostIn(ms, g, nets); why == "" {
 		return ""
 	}
-	if all := g.related(m); !slices.Equal(all, nets) {
+	if all := g.relatedNets(m); !slices.Equal(all, nets) {
 		return m.proveLostIn(ms, g, all)
 	}
 	return why
@@ -43,19 +43,19 @@ func (m *Model) proveLostIn(ms []Move, g *Goal, nets []int) (why string) {
 	var unmet []Move // the run's moves as they appear when a new value is tracked
 	for _, mv := range ms {
 		if mv.Class != nil {
-			if mv.Class = mv.Class.Exchanged(); mv.Class == nil {
+			if mv.Class = mv.Class.Counterpart(); mv.Class == nil {
 				return WhyValues
 			}
 		}
 		unmet = append(unmet, mv)
 	}
-	classes, gap := m.ClassesFor(nets, Tagged(g.Matches))
+	classes, gap := m.ClassesFor(nets, Tagger(g.Matches))
 	if gap != "" {
 		return gap
 	}
 	o := &otherSearch{model: m, nets: nets}
 	for _, c := range classes {
-		own := c.Exchanged()
+		own := c.Counterpart()
 		switch {
 		case !g.Matches(c) && !slices.ContainsFunc(nets, c.Concerns):
 		case c.HasOther() && own != nil && !own.HasOther():
@@ -81,10 +81,10 @@ func (m *Model) proveLostIn(ms []Move, g *Goal, nets []int) (why string) {
 	return ""
 }
 
-// related returns the nets that the goal's calls affect, the nets that share calls with these nets,
+// relatedNets returns the nets that the goal's calls affect, the nets that share calls with these nets,
 // and so on. A call that affects only other nets does not change what the related nets do.
-func (g *Goal) related(m *Model) []int {
-	classes, _ := m.ClassesFor(m.numbers(), Tagged(g.Matches))
+func (g *Goal) relatedNets(m *Model) []int {
+	classes, _ := m.ClassesFor(m.numbers(), Tagger(g.Matches))
 	in, of := make([]bool, len(m.Nets)), make([][]*callclass.Class, len(m.Nets))
 	var out []int
 	add := func(c *callclass.Class) {
@@ -132,13 +132,13 @@ func (o *otherSearch) follow(ms []Move, match func(*callclass.Class) bool) (why 
 	if r.play(ms); r.long {
 		return WhyLong, false
 	}
-	found, complete := o.model.continued(r, match, o.model.overOthers, func(r *run) []*callclass.Class {
+	found, complete := o.model.extend(r, match, o.model.overOthers, func(r *run) []*callclass.Class {
 		more = o.admit(r) || more
 		return o.calls
 	})
 	switch {
 	case !complete:
-		return o.model.Spent(), false
+		return o.model.StopReason(), false
 	case found != nil:
 		return WhyValues, false
 	}
@@ -149,7 +149,7 @@ func (o *otherSearch) follow(ms []Move, match func(*callclass.Class) bool) (why 
 // run's value. It reports whether it moved any.
 func (o *otherSearch) admit(r *run) (more bool) {
 	o.open = slices.DeleteFunc(o.open, func(c *callclass.Class) bool {
-		if blocking, _ := r.judge(c.Exchanged()); len(blocking) > 0 {
+		if blocking, _ := r.judge(c.Counterpart()); len(blocking) > 0 {
 			return false
 		}
 		o.calls, more = append(o.calls, c), true
@@ -158,13 +158,13 @@ func (o *otherSearch) admit(r *run) (more bool) {
 	return more
 }
 
-// Leads returns calls that extend the run up to a call selected by match, each succeeding before
+// RunTo returns calls that extend the run up to a call selected by match, each succeeding before
 // the next begins. It prefers calls with a single value. If it finds no such calls, it returns the
 // reason.
-func (m *Model) Leads(ms []Move, match func(*callclass.Class) bool) (then []Move, why string) {
+func (m *Model) RunTo(ms []Move, match func(*callclass.Class) bool) (then []Move, why string) {
 	cut := ""
 	for _, another := range []bool{false, true} {
-		classes, _ := m.ClassesFor(m.numbers(), Tagged(match))
+		classes, _ := m.ClassesFor(m.numbers(), Tagger(match))
 		calls := list.Filter(classes, func(c *callclass.Class) bool { return !c.Unsure() && (another || !c.HasOther()) })
 		if then, why = m.leads(ms, calls, match); why == "" {
 			return then, ""
@@ -185,10 +185,10 @@ func (m *Model) leads(ms []Move, calls []*callclass.Class, match func(*callclass
 	for i, c := range r.calls {
 		c.number = i
 	}
-	found, complete := m.continued(r, match, m.overOthers, func(*run) []*callclass.Class { return calls })
+	found, complete := m.extend(r, match, m.overOthers, func(*run) []*callclass.Class { return calls })
 	switch {
 	case !complete:
-		return nil, m.Spent()
+		return nil, m.StopReason()
 	case found == nil:
 		return nil, WhyValues
 	}

@@ -15,10 +15,10 @@ func (m *Model) Plan(tag func(*callclass.Class) uint8, witnessed bool) Answer {
 	return m.planFor(q, nets, ViewOptions{Tag: tag, witnessed: witnessed, Limit: m.Limit})
 }
 
-// Planless shrinks a set of nets that admits no plan for the query's goal: it removes nets one by
+// ShrinkPlanless shrinks a set of nets that admits no plan for the query's goal: it removes nets one by
 // one, as long as no plan becomes possible, and returns the remaining nets. A search over all
 // interleavings is cheaper if it starts with these.
-func (m *Model) Planless(q *Query, nets []int) []int {
+func (m *Model) ShrinkPlanless(q *Query, nets []int) []int {
 	o := ViewOptions{Tag: q.Tag, Limit: min(m.Limit, GroupLimit)}
 	left, _ := leaveOut(nets, func(fewer []int) Result {
 		if path, ok := m.newPlanner(m.view(fewer, o), q.Sole).search(o); !ok || path != nil {
@@ -38,7 +38,7 @@ func (m *Model) planFor(q *Query, nets []int, o ViewOptions) Answer {
 		p := m.newPlanner(v, q.Sole)
 		path, ok := p.search(o)
 		if !ok {
-			return Answer{Why: m.Spent()}
+			return Answer{Why: m.StopReason()}
 		}
 		if path == nil {
 			return Answer{Result: Proved, Nets: nets}
@@ -78,7 +78,7 @@ func (p *planner) search(o ViewOptions) (path []int, ok bool) {
 		}
 		k := queue[len(queue)-1]
 		p.queue[p.least] = queue[:len(queue)-1]
-		if len(p.states) > limit || p.model.due(&asked, len(p.states)) {
+		if len(p.states) > limit || p.model.mustStop(&asked, len(p.states)) {
 			return nil, false
 		}
 		for _, c := range p.goal {

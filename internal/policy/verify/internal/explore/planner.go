@@ -28,7 +28,7 @@ type planner struct {
 func (m *Model) newPlanner(v *view, sole int) *planner {
 	p := &planner{view: v, scope: v.scopeOf(), sole: -1}
 	if sole < 0 {
-		p.goal = v.wanted()
+		p.goal = v.wantedClasses()
 		return p
 	}
 	p.sole = v.at[sole]

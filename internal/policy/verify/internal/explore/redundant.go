@@ -21,12 +21,12 @@ func (m *Model) Minimal(q *Query, nets []int) (left []int, sure bool) {
 		if m.Stop() {
 			return Unknown
 		}
-		return m.forbid(q, fewer)
+		return m.proveForbidden(q, fewer)
 	})
 }
 
-// forbid returns Proved if the nets alone admit no call that q tags as [Wanted].
-func (m *Model) forbid(q *Query, nets []int) Result {
+// proveForbidden returns Proved if the nets alone admit no call that q tags as [Wanted].
+func (m *Model) proveForbidden(q *Query, nets []int) Result {
 	v := m.view(nets, ViewOptions{Tag: q.Tag})
 	if m.Calls.Gap(nets, q.Tag) == "" && v.barred() {
 		return Proved
@@ -34,11 +34,11 @@ func (m *Model) forbid(q *Query, nets []int) Result {
 	if path, ok := m.newPlanner(v, -1).search(ViewOptions{Limit: m.Limit}); ok && path != nil {
 		return Refuted
 	}
-	return m.unmet(q, nets, ViewOptions{Tag: q.Tag, Limit: m.Limit})
+	return m.proveUnmet(q, nets, ViewOptions{Tag: q.Tag, Limit: m.Limit})
 }
 
-// unmet returns Proved if the nets alone never meet the query.
-func (m *Model) unmet(q *Query, nets []int, o ViewOptions) Result {
+// proveUnmet returns Proved if the nets alone never meet the query.
+func (m *Model) proveUnmet(q *Query, nets []int, o ViewOptions) Result {
 	s, why := m.exploreCapped(q, nets, o)
 	switch {
 	case why != "":
@@ -49,15 +49,15 @@ func (m *Model) unmet(q *Query, nets []int, o ViewOptions) Result {
 	return Proved
 }
 
-// Untried describes a net that might be redundant, with the reason why this is unknown.
-type Untried struct {
+// UndecidedNet describes a net that might be redundant, with the reason why this is unknown.
+type UndecidedNet struct {
 	Net int
 	Why string
 }
 
 // AllRedundant returns nets that can all be removed at the same time. If two nets forbid the same
 // calls, the later net is removed. Undecided nets are returned as untried.
-func (m *Model) AllRedundant() (found []redundancy, untried []Untried) {
+func (m *Model) AllRedundant() (found []redundancy, untried []UndecidedNet) {
 	more := max(1, m.Limit/DefaultStates)
 	until := m.effort + more*redundantEffort
 	for i := len(m.Nets) - 1; i >= 0; i-- {
@@ -68,7 +68,7 @@ func (m *Model) AllRedundant() (found []redundancy, untried []Untried) {
 			m.off[i] = true
 			found = append(found, redundancy{i, because})
 		case why != "":
-			untried = append(untried, Untried{i, why})
+			untried = append(untried, UndecidedNet{i, why})
 		}
 	}
 	slices.Reverse(found)
@@ -90,7 +90,7 @@ func (m *Model) unsupported(n int) string {
 	info := &m.Nets[n].Info
 	switch {
 	case m.Stop():
-		return m.Spent()
+		return m.StopReason()
 	case info.Row, info.Sum != nil:
 		return "it counts by the arguments of calls"
 	case info.Validate != nil:
@@ -149,7 +149,7 @@ func (m *Model) redundant(n, effort int) (because []int, ok bool, why string) {
 		if !slices.Contains(fewer, n) {
 			return Refuted
 		}
-		return m.unmet(q, fewer, o)
+		return m.proveUnmet(q, fewer, o)
 	})
 	return slices.DeleteFunc(because, func(i int) bool { return i == n }), true, ""
 }

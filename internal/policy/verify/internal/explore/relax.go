@@ -104,7 +104,7 @@ func (x *relaxedNet) step(state int) {
 		}
 	}
 	for k := 0; k < len(x.holds); k++ {
-		if h := x.holds[k]; x.has(state, h) {
+		if h := x.holds[k]; x.inFlight(state, h) {
 			for _, o := range outcomes[succeeds : unknown+1] {
 				e := x.end(state, h, o)
 				x.add(e.next, e.hold, e.killed)
@@ -137,9 +137,9 @@ func (x *relaxedNet) add(state, hold int, killed uint64) {
 	}
 }
 
-// has reports whether, in the given state, the tokens that belong to the given holding are in
+// inFlight reports whether, in the given state, the tokens that belong to the given holding are in
 // flight.
-func (n *Net) has(state, hold int) bool {
+func (n *Net) inFlight(state, hold int) bool {
 	flights := slices.Clone(n.locals.List[state].flights)
 	return !slices.ContainsFunc(n.held.List[hold].flights, func(t int) bool {
 		flights[t]--

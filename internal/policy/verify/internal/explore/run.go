@@ -28,7 +28,7 @@ type admittedCall struct {
 	ended bool
 	stays bool // whether the call never ends, or its end is not observed
 
-	number int // number of the call in the moves that [Model.Leads] returns
+	number int // number of the call in the moves that [Model.RunTo] returns
 }
 
 // newRun starts a run in all nets except the omitted ones, with unreduced counters (see [Net.cap]).
@@ -339,11 +339,11 @@ func (r *run) continuations(calls []*callclass.Class, match func(*callclass.Clas
 	return next, nil
 }
 
-// continued extends r by successful calls until a call selected by match can begin. It tries
+// extend extends r by successful calls until a call selected by match can begin. It tries
 // shorter runs first. The function calls returns the calls to try in a run, and stop reports
 // whether the search must end. found is nil if no such run was found; complete is false if the
 // search was cut off.
-func (l *searchLimits) continued(r *run, match func(*callclass.Class) bool, stop func(visited int) bool, calls func(*run) []*callclass.Class) (found *run, complete bool) {
+func (l *searchLimits) extend(r *run, match func(*callclass.Class) bool, stop func(visited int) bool, calls func(*run) []*callclass.Class) (found *run, complete bool) {
 	runs, seen := []*run{r}, map[string]bool{r.key(): true}
 	for k := 0; k < len(runs); k++ {
 		if stop(k) {
@@ -392,16 +392,16 @@ func Tidy(ms []Move, tag func(*callclass.Class) uint8) []Move {
 		if out[i].Class != nil {
 			continue
 		}
-		for k := i; out[k].Call != out[k-1].Call && apart(of[out[k].Call], of[out[k-1].Call], tag); k-- {
+		for k := i; out[k].Call != out[k-1].Call && commute(of[out[k].Call], of[out[k-1].Call], tag); k-- {
 			out[k], out[k-1] = out[k-1], out[k]
 		}
 	}
 	return out
 }
 
-// apart reports whether calls of classes a and b commute: they affect different nets, and tag does
+// commute reports whether calls of classes a and b commute: they affect different nets, and tag does
 // not mark both.
-func apart(a, b *callclass.Class, tag func(*callclass.Class) uint8) bool {
+func commute(a, b *callclass.Class, tag func(*callclass.Class) uint8) bool {
 	if tag != nil && tag(a) != 0 && tag(b) != 0 {
 		return false
 	}

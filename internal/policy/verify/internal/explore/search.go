@@ -95,7 +95,7 @@ func (m *Model) exploreCapped(q *Query, nets []int, o ViewOptions) (s *Space, wh
 		s = v.explore(q, v.bound(o))
 		switch {
 		case s.hit < 0 && !s.complete:
-			return nil, m.Spent()
+			return nil, m.StopReason()
 		case len(v.limits) == 0:
 			return s, ""
 		case s.hit >= 0:

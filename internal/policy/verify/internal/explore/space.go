@@ -104,7 +104,7 @@ func (v *view) explore(q *Query, limit int) *Space {
 	s := &Space{openTypeTable: openTypeTable{view: v}, q: q, hit: -1}
 	s.visit(make([]uint32, 1+len(v.nets)), -1, event{})
 	for k, asked := 0, -askEvery; k < len(s.At); k++ {
-		if s.complete = len(s.At) <= limit && !v.model.due(&asked, len(s.At)); !s.complete {
+		if s.complete = len(s.At) <= limit && !v.model.mustStop(&asked, len(s.At)); !s.complete {
 			break
 		}
 		if s.q.state != nil && s.q.state(s, s.state(int32(k))) {
@@ -364,7 +364,7 @@ func (o *openTypeTable) typeOf(t openType) uint32 {
 		k = callclass.AppendKey(k, []int{h.Net, h.Meaning})
 	}
 	o.key = k
-	return uint32(o.types.Of(k, t))
+	return uint32(o.types.NumberOf(k, t))
 }
 
 // unclear reports whether an unknown outcome of a call of type id differs in effect from a failure
@@ -439,7 +439,7 @@ func (s *Space) admits(k int32, c int) bool {
 }
 
 // stateAfter returns the words of the state after a call of class c has begun and succeeded in
-// state k. That state might not have been visited; see [Space.atOnce].
+// state k. That state might not have been visited; see [Space.afterSuccess].
 func (s *Space) stateAfter(k int32, c uint32) []uint32 {
 	words := s.state(k)
 	next := slices.Clone(words[:1+len(s.nets)])

@@ -146,7 +146,7 @@ func (n *structure) lists(meaning int) bool {
 // holds reports whether any of the places is marked, which makes its phase active. A token in
 // flight counts as being in the place that it was taken from.
 func (n *structure) holds(l *localState, places []int) bool {
-	present := n.present(l)
+	present := n.restoredMarking(l)
 	return slices.ContainsFunc(places, func(p int) bool { return present[p] > 0 })
 }
 

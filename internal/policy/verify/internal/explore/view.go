@@ -102,7 +102,7 @@ func (c *class) noteBeyond(v *view, s *callclass.Class, o ViewOptions) {
 	if !o.Beyond || uncertain(s) {
 		return
 	}
-	outside := list.Filter(s.Effects, func(t callclass.Effect) bool { return v.at[t.Net] < 0 && !v.model.Nets[t.Net].lenient(t.Meaning) })
+	outside := list.Filter(s.Effects, func(t callclass.Effect) bool { return v.at[t.Net] < 0 && !v.model.Nets[t.Net].neverBlocks(t.Meaning) })
 	beyond := list.Map(outside, func(t callclass.Effect) int { return t.Net })
 	if !c.sure || len(beyond) < len(c.beyond) {
 		c.sure, c.beyond = true, beyond
