@@ -48,13 +48,14 @@ func (p *Relay) List(ctx context.Context, q session.Request, kind listKind) ([]b
 	return q.Rev().Result(p.addBuiltin(kind, page), kind.method), nil
 }
 
-// passesThrough reports whether there is only one server and clients get its list byte for byte.
+// passesThrough reports whether clients get the list byte for byte: there must be only one server,
+// and the names in the list must need no prefix.
 func (p *Relay) passesThrough(kind listKind) bool {
 	return len(p.Pool.Servers) == 1 && (kind.key != "name" || p.Pool.Servers[0].Config.ExposedPrefix(true) == "")
 }
 
-// gatherAll fetches the lists of the given servers. It returns the items, and the other members of
-// the servers' results. If several items have the same name, it returns only the first.
+// gatherAll fetches the lists of the given servers. It returns the items and the other members of
+// the servers' results. Of several items with the same name, it returns only the first.
 func (p *Relay) gatherAll(ctx context.Context, kind listKind, upstreams []*pool.Server) ([]pool.Item, listing.Members) {
 	var all []pool.Item
 	around := listing.Members{Alone: len(p.Pool.Servers) == 1}
@@ -112,8 +113,8 @@ func gather(ctx context.Context, u *pool.Server, kind listKind, around *listing.
 	return objects, err
 }
 
-// table returns the table for the given kind of list, which contains prompts, resources or resource
-// templates.
+// table returns the table of prompts, resources or resource templates, depending on the kind of
+// list.
 func (p *Relay) table(kind listKind) *table {
 	switch kind {
 	case PromptList:

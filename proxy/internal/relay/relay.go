@@ -3,9 +3,9 @@
 // prompt or resource, requests about it are refused here, too.
 //
 // [Relay] is the main type; each file serves one kind of request. Requests run on the goroutines of
-// their callers. Each table is replaced as a whole and read without a lock; serverLevel.mu and
-// watchedResources.mu are held while a change is sent to a server, so that the last message to the
-// server carries the latest change.
+// their callers. Each table of prompts or resources is replaced as a whole and read without a lock.
+// serverLevel.mu and watchedResources.mu are held while a change is sent to a server, so that the
+// last message to the server carries the latest change.
 package relay
 
 import (
@@ -43,8 +43,8 @@ type Relay struct {
 	Levels    pool.ServerMap[serverLevel]
 }
 
-// relayed creates a request to u. While the request is open, the client receives the requests and
-// notifications that u sends.
+// relayed creates a request that relays q to the server u. While the request is open, the client
+// receives the requests and notifications that u sends.
 func (p *Relay) relayed(q session.Request, u *pool.Server) *pool.RelayedRequest {
 	r := pool.NewRelayedRequest(q, u)
 	p.Tasks.Attach(r)
@@ -54,10 +54,10 @@ func (p *Relay) relayed(q session.Request, u *pool.Server) *pool.RelayedRequest 
 // announcements records, for each list, whether it has changed since clients were last notified.
 type announcements struct{ prompts, resources atomic.Bool }
 
-// wouldRefuse returns the reason if the gate would now refuse a call to the prompt or resource t,
-// and "" otherwise. Completions and notifications for a refused item are refused too, because they
-// would reveal something about it. The check has no side effects: it changes no marking, records
-// nothing, and asks no person.
+// wouldRefuse returns the reason why the gate would now refuse a call to the prompt or resource t,
+// or "" if it would not. Completions and notifications for a refused item are refused too, because
+// they would reveal something about it. The check has no side effects: it changes no marking,
+// records nothing, and asks no person.
 func (p *Relay) wouldRefuse(c *session.Client, t *pool.Tool, args []byte) string {
 	call := gate.Call{Tool: t.Canonical, Args: args, Time: p.Life.Now(), Upstream: t.Upstream.Config.Name}
 	state, err := p.Pool.Snapshot(c.State)
@@ -73,7 +73,8 @@ func (p *Relay) wouldRefuse(c *session.Client, t *pool.Tool, args []byte) string
 	return r.Text
 }
 
-// wouldRefuseResource is like wouldRefuse, for a resource or for all resources of a template.
+// wouldRefuseResource is like wouldRefuse, for the resource with the given URI or for all resources
+// that match the given URI template.
 func (p *Relay) wouldRefuseResource(c *session.Client, u *pool.Server, uri string) string {
 	return p.wouldRefuse(c, pool.ResourceTool(u, uri), uriParams(uri))
 }
@@ -101,15 +102,15 @@ func (t *table) get(name string) (pool.Item, bool) {
 	return i, ok
 }
 
-// A resourceTables maps resources to their servers.
+// resourceTables maps resources to their servers.
 type resourceTables struct {
 	listed    table // resources in lists, keyed by URI
 	templates table // resource templates, keyed by URI template
 }
 
 // Owner returns the server that has a resource: the only server, the server that lists the URI, or
-// the first server with a matching template. If no server has it, Owner returns nil. The URI need
-// not be valid.
+// the first server with a matching template. If no server has it, Owner returns nil. An invalid URI
+// is allowed.
 func (r *resourceTables) Owner(upstreams []*pool.Server, uri string) *pool.Server {
 	if len(upstreams) == 1 {
 		return upstreams[0]

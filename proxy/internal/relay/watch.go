@@ -56,8 +56,8 @@ func (p *Relay) Watch(ctx context.Context, q session.Request) ([]byte, error) {
 	return result, err
 }
 
-// watchedBy reports whether c watches resources through the connection u. A client uses the shared
-// connection until its session has a dedicated one.
+// watchedBy reports whether c watches resources through the connection u: its session's dedicated
+// connection or, without one, the shared connection.
 func watchedBy(u *pool.Server, c *session.Client) bool {
 	if u.Dedicated() {
 		return u.Session == c.Session
@@ -131,7 +131,7 @@ func (p *Relay) watchable(ctx context.Context, c *session.Client, uris []string)
 	})
 }
 
-// A watchedResources holds the URIs that the proxy has subscribed to at one server.
+// watchedResources holds the URIs of the resources that the proxy has subscribed to at one server.
 type watchedResources struct {
 	mu   sync.Mutex
 	uris []string
@@ -144,8 +144,8 @@ func (w *watchedResources) has(uri string) bool {
 	return slices.Contains(w.uris, uri)
 }
 
-// note records that a client's request has subscribed to a resource or, if on is false,
-// unsubscribed from it.
+// note records that the proxy subscribes to a resource at a client's request or, if on is false,
+// unsubscribes from it.
 func (w *watchedResources) note(uri string, on bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -155,7 +155,7 @@ func (w *watchedResources) note(uri string, on bool) {
 	}
 }
 
-// Reset forgets all subscriptions, because the server has come up again without them.
+// Reset forgets all subscriptions, because a server that has come up again no longer has them.
 func (w *watchedResources) Reset() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -5,9 +5,9 @@
 //
 // Code that depends on the family uses a field or a method of the peer's [Rev].
 // If the client and the server of a call use different families, the proxy
-// translates. The last column names the field or method of [Rev], or the package,
-// that represents the difference. [Rev.Lacks] reports whether a family lacks a
-// method altogether.
+// translates. The last column of this table names the field or method of [Rev], or
+// the package, that represents the difference. [Rev.Lacks] reports whether a family
+// lacks a method altogether.
 //
 //	                                   Rev2025                               Rev2026                                     see
 //

@@ -80,12 +80,12 @@ func Of(version string) *Rev {
 // Lacks reports whether the method exists only in the other family.
 func (r *Rev) Lacks(method string) bool { return slices.Contains(r.lacks, method) }
 
-// cacheableMethods lists the methods whose results must contain a cache lifetime in the revisions
-// with ResultType.
+// cacheableMethods lists the methods with results that must contain a cache lifetime if the
+// revision requires a resultType.
 var cacheableMethods = [...]string{"resources/list", "resources/templates/list", "prompts/list", "resources/read"}
 
-// Result converts the result of a method to the form for clients of family r, by adding or removing
-// resultType. The server can be of either family.
+// Result adds resultType to a method's result, or removes it, as required for clients of family r.
+// The server can be of either family.
 func (r *Rev) Result(result []byte, method string) []byte {
 	switch typed := wire.ResultFacts(result).Type != wire.TypeAbsent; {
 	case r.ResultType == typed:

@@ -64,9 +64,9 @@ func (p *Reverse) PassOn(c *session.Client, s spec.Stream, u *pool.Server, q *up
 	})
 }
 
-// progressTo returns a function that forwards a client's notifications/progress to u with the
-// progressToken in params, the params of a server's request. If params contains no token,
-// progressTo returns nil.
+// progressTo returns a function that forwards a client's notifications/progress to u. params are
+// those of the server's request; the function uses the progressToken in them. If params contains no
+// token, progressTo returns nil.
 func progressTo(u *pool.Server, params []byte) func(params []byte) {
 	token, ok := rawjson.MemberAt(params, "_meta", "progressToken")
 	if !ok {
@@ -91,8 +91,8 @@ func Progressed(c *session.Client, params []byte) {
 const maxURLElicitations = 256
 
 // URLElicitations records, by elicitationId, which client has received each of a server's URL-mode
-// elicitations, because only that client must be told when the elicitation is complete. It is safe
-// for concurrent use.
+// elicitations. Only that client must be told when the elicitation is complete. URLElicitations is
+// safe for concurrent use.
 type URLElicitations struct {
 	mu      sync.Mutex
 	clients map[string]*session.Client
@@ -132,9 +132,9 @@ func (s *URLElicitations) RecordRequest(c *session.Client, method string, params
 	}
 }
 
-// WithElicitationID prepares the params of a request from a server that uses revision 2026-07-28
-// for a client that uses revision 2025-11-25. Such a client requires an elicitationId in URL mode.
-// No completion is ever sent for this ID, and the protocol does not require one.
+// WithElicitationID adds a random elicitationId to the params of a URL-mode elicitation from a
+// server that uses revision 2026-07-28, because clients that use revision 2025-11-25 require one.
+// The client is never told that the elicitation is complete, and the protocol does not require it.
 func WithElicitationID(method string, params []byte) []byte {
 	if method != "elicitation/create" || rawjson.StringAt(params, "mode") != "url" {
 		return params

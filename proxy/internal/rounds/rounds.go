@@ -63,12 +63,12 @@ type Keeper struct {
 	swept     atomic.Int64 // when expired rounds were last removed, in Unix seconds
 	limit     int          // maximum number of rounds
 
-	// Estimated number of rounds per principal: those found by the latest sweep, plus those that
-	// this process has added since then, minus those that it has removed.
+	// Estimated number of rounds per principal: the rounds found by the latest sweep, plus those
+	// that this process has added since then, minus those that it has removed.
 	room quota.Quota
 }
 
-// New returns a Keeper that stores rounds in s and settles expired calls with the given Admission.
+// New returns a Keeper that stores rounds in s and uses a to settle (end) expired calls.
 func New(s Store, a *admission.Admission, l *lifetime.Lifetime) *Keeper {
 	return &Keeper{store: s, admission: a, life: l, limit: maxKept}
 }

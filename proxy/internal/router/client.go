@@ -14,9 +14,9 @@ import (
 )
 
 // ClientRequest serves a client's request that is not a call, for all transports and both revision
-// families. It returns the result, or neither a result nor an error if the client has stopped
-// waiting. Methods not listed below go to [Router.handshake], which refuses unknown ones: the proxy
-// never forwards unknown methods.
+// families. If the client has stopped waiting, both the result and the error are nil. Methods not
+// listed below go to [Router.handshake], which refuses unknown ones: the proxy never forwards
+// unknown methods.
 func (r *Router) ClientRequest(ctx context.Context, q session.Request) ([]byte, error) {
 	switch method := q.Message.Method; method {
 	case "tools/list":
@@ -25,7 +25,7 @@ func (r *Router) ClientRequest(ctx context.Context, q session.Request) ([]byte, 
 		return r.Relay.Listen(ctx, q)
 	case "logging/setLevel", "resources/subscribe", "resources/unsubscribe":
 		switch {
-		case q.Rev().Lacks(method): // since 2026-07-28, requests contain a log level, and subscriptions/listen covers resources
+		case q.Rev().Lacks(method): // revision 2026-07-28 uses a log level in each request, and subscriptions/listen, instead
 			return nil, wire.NewFault(wire.CodeMethodNotFound, method+" is not of this revision")
 		case method == "logging/setLevel":
 			return r.Relay.SetLevel(ctx, q)
@@ -57,7 +57,7 @@ func (r *Router) ClientNotification(c *session.Client, m wire.Message) {
 		if r.Sessions.LogLevelSet.Load() {
 			r.Life.Background(func() { r.Relay.Relevel(r.Life.Ctx) })
 		}
-		r.rootsChanged(c, nil) // causes some servers to request the client's roots
+		r.rootsChanged(c, nil) // some servers then request the client's roots
 	case "notifications/cancelled":
 		c.Requests.Cancelled(m.Params)
 	case "notifications/progress":

@@ -122,7 +122,7 @@ func (r *Router) Restore(ctx context.Context, id, principal string) (*session.Cl
 	return c, nil
 }
 
-// overLimit is how long a request that is not a call waits for the database to report whether
+// overLimit limits how long a request that is not a call waits for the database to report whether
 // another replica has ended the session.
 const overLimit = time.Second
 

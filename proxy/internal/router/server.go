@@ -38,8 +38,8 @@ func (r *Router) ServerNotification(u *pool.Server, method string, params []byte
 }
 
 // ServerRequest handles a server's request (roots/list, sampling/createMessage or
-// elicitation/create) that does not belong to a client's request. It forwards the request if only
-// one client can be its target, and otherwise refuses it.
+// elicitation/create) that is not tied to a client's request. It forwards the server's request if
+// only one client can be meant, and otherwise refuses it.
 func (r *Router) ServerRequest(u *pool.Server, q *upstream.ServerRequest) {
 	if r.Tasks.ServerRequest(u, q) {
 		return
@@ -189,9 +189,9 @@ func (r *Router) refuseUnattributed(u *pool.Server, q *upstream.ServerRequest) {
 }
 
 // relayLog forwards a notifications/message from u that belongs to no request, such as every log
-// message over stdio. It goes to clients that have sent initialize and want messages of its level.
-// If all calls in flight to u come from one session, it also goes to that session's client of
-// revision 2026-07-28.
+// message over stdio. The clients that have sent initialize and want messages of its level receive
+// it. If all calls in flight to u come from one session, the client of such a call receives it too
+// if it uses revision 2026-07-28.
 func (r *Router) relayLog(u *pool.Server, params []byte) {
 	const method = "notifications/message"
 	level := spec.LogLevels[rawjson.StringAt(params, "level")]
@@ -206,8 +206,8 @@ func (r *Router) relayLog(u *pool.Server, params []byte) {
 	}
 }
 
-// logsFor returns a call of revision 2026-07-28 whose client gets the log message. It returns nil
-// if the message could belong to several sessions or the client does not want it.
+// logsFor returns the call of revision 2026-07-28 that receives a log message without a request. It
+// returns nil if the message could belong to several sessions or the client does not want it.
 func logsFor(u *pool.Server, params []byte) (receiver *pipeline.Call) {
 	var only *session.Session
 	for _, f := range pipeline.InFlight(u) {

@@ -20,13 +20,14 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Sealer creates the requestState for clients that use revision 2026-07-28. A client stores it
-// between the rounds of an approval, or of a call whose upstream asks for input. The state is
+// A Sealer creates the requestState for clients that use revision 2026-07-28. A client stores the
+// state between the rounds of an approval, or of a call whose upstream asks for input. The state is
 // encrypted, authenticated and bound to its subject (the approval or the call). A client gains
-// nothing by sending a state twice, because an approval can be used only once. The key exists as
-// long as the process or, if replicas share a database, as long as the database, so that each
-// replica can open the states of the others. A Sealer is safe for concurrent use; mu guards the
-// fields below it.
+// nothing by sending a state twice, because an approval can be used only once.
+//
+// Replicas that share a database share a key, which exists as long as the database, so that each
+// replica can open the states of the others. Otherwise, the key exists as long as the process. A
+// Sealer is safe for concurrent use; mu guards the fields below it.
 type Sealer struct {
 	key  Key // reads the shared key; nil if the sealer has its own
 	now  func() time.Time
@@ -38,13 +39,13 @@ type Sealer struct {
 	read  time.Time   // when the key was last read
 }
 
-// A Key is a function that reads the key shared by sealers. The key consists of 32 random bytes.
+// A Key reads the key shared by sealers, which consists of 32 random bytes.
 type Key func(context.Context) ([]byte, error)
 
 const (
 	saltSize = 16
 	keyWait  = 10 * time.Second // timeout for reading the key
-	reread   = time.Second      // minimum time between two attempts to read a new key after failures to open a state
+	reread   = time.Second      // minimum time between attempts to read a new key when states cannot be opened
 )
 
 // A Round is the content of a requestState. It belongs to an approval that the proxy asks for, or

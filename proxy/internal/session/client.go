@@ -25,7 +25,7 @@ type Client struct {
 	ID        string
 	Transport string // transport of the client: "stdio" or "http"
 	Principal string
-	Session   *Session // session of the client's connection; the same as State if the client has no connection
+	Session   *Session // session of the client's connection, or the same as State for a client without a connection
 	State     *Session // session whose nets decide the client's requests, unless a request names another one; see [Sessions.Of]
 	since     time.Time
 	Out       spec.Stream // stream for messages that belong to no request; may drop messages
@@ -41,7 +41,7 @@ type Client struct {
 
 	Ready    atomic.Bool          // whether the client has sent notifications/initialized
 	peer     atomic.Pointer[Peer] // the client's self-description from initialize; nil before initialize
-	logLevel atomic.Value         // string set with logging/setLevel; nil if not set
+	logLevel atomic.Value         // log level (a string) set with logging/setLevel; nil if not set
 }
 
 // Handshake stores the clientInfo and capabilities from the client's initialize request.
@@ -185,7 +185,7 @@ func (q Request) Answer(result []byte, err error) {
 // guards the other fields.
 type openRequests struct {
 	mu    sync.Mutex
-	first openRequest          // the only open request of most clients, stored here to avoid using the map; its field request is nil if not in use
+	first openRequest          // one open request, kept outside the map because most clients have only one; its field request is nil if unused
 	more  map[string]canceller // other open requests, keyed by ID exactly as sent
 	open  int                  // number of requests whose responses have not been written
 	past  []uint64             // hashed IDs of recently ended requests
@@ -363,7 +363,7 @@ type Peer struct {
 	Capabilities  []byte // capabilities as declared by the client
 }
 
-// shortened returns the name, shortened if it is too long for an audit record.
+// shortened returns a name, cut if it is too long for an audit record.
 func shortened(name string) string {
 	if len(name) <= audit.MaxText {
 		return name

@@ -27,8 +27,8 @@ func (s *Sessions) Connect(transport, principal string, header http.Header, out 
 	return s.add(id, transport, principal, own, state, out), nil
 }
 
-// Begin begins the session of a connection if it is needed, that is, if the connection's calls use
-// its nets or other replicas must be able to find it.
+// Begin begins the session of a connection if the connection's calls use the session's nets, or if
+// other replicas must be able to find the session. Otherwise, it does nothing.
 func (s *Sessions) Begin(own *Session) error {
 	if own.Bare && own.About == nil {
 		return nil
@@ -60,8 +60,8 @@ func (s *Sessions) Introduce(c *Client) error {
 	return s.Begin(c.Session)
 }
 
-// Kept returns the ID of the session that belongs to a client ID, or "" if replicas do not share
-// sessions. A replica uses that session ID to look up the HTTP session of an unknown client.
+// Kept returns the ID of the session stored for a client ID, or "" if replicas do not share
+// sessions. A replica uses it to look up the HTTP session of an unknown client.
 func (s *Sessions) Kept(client string) string {
 	if !s.kept {
 		return ""
@@ -103,8 +103,8 @@ func (s *Sessions) stateOf(own *Session, label string) (*Session, error) {
 	return s.Of(o)
 }
 
-// idOf returns the session ID for a client ID. Only the principal knows the client ID. The session
-// ID is not secret.
+// idOf returns the session ID for a client ID. Unlike the client ID, which only the principal
+// knows, the session ID is not secret.
 func idOf(client string) string {
 	return wire.Digest([]byte("session\x00" + client))[:16]
 }

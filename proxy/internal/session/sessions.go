@@ -27,9 +27,9 @@
 //
 // # Invariants
 //
-// A client cannot name a session that the proxy did not issue to its principal: with a name, a
-// client can only choose among the sessions of its own principal. A session's ID is a hash of the
-// client's ID, which is secret, and does not reveal it.
+// A client can only name sessions of its own principal, and never a session that the proxy did not
+// issue to that principal. A session's ID is a hash of the client's ID. It does not reveal that ID,
+// which is secret.
 package session
 
 import (
@@ -91,7 +91,7 @@ type Way struct {
 // An Origin holds the parts of a request that determine its session.
 type Origin struct {
 	Principal  string
-	Connection *Session    // session of the connection, or another session created by the proxy; nil if none
+	Connection *Session    // connection's own session, or another session created by the proxy; nil without either
 	Header     http.Header // nil if the transport has no headers
 	Params     []byte
 }
@@ -163,8 +163,8 @@ const (
 
 var errSplits = errors.New("too many named sessions are open; use one of them again")
 
-// shared returns the session with the given name (label) for all requests of a principal. There is
-// only one such session, because a second one would have limits of its own.
+// shared returns the session used by all of a principal's requests with the given name (label).
+// Only one such session exists, because a second one would have limits of its own.
 func (s *Sessions) shared(by, principal, label string) (*Session, error) {
 	id := by[:1] + "-" + wire.Digest([]byte(by + "\x00" + principal + "\x00" + label))[:32] // a hash, because a name chosen by a client must not produce the ID of another session
 	if known := s.known(id); known != nil {
@@ -236,7 +236,7 @@ func (s *Sessions) EndAgent(id string) bool {
 	return true
 }
 
-// Uses returns, for each session that has clients, the time of its last use.
+// Uses maps each session that has clients to the time of its last use.
 func (s *Sessions) Uses() map[*Session]time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -338,8 +338,8 @@ func (s *Sessions) Idle(c *Client, busy bool, ttl time.Duration) bool {
 }
 
 // Of returns the session whose nets decide a request, opening the session if necessary. No other
-// method chooses sessions. By sending a name, a client can only choose among the sessions of its
-// own principal. An ID that the proxy has not issued never leads to a session.
+// method chooses sessions. A client can only name sessions of its own principal. An ID that the
+// proxy has not issued never leads to a session.
 func (s *Sessions) Of(o Origin) (*Session, error) {
 	switch s.way.By {
 	case "name":
@@ -371,7 +371,8 @@ func (s *Sessions) Of(o Origin) (*Session, error) {
 // maxLabel is the maximum length, in bytes, of a session name chosen by a client.
 const maxLabel = 128
 
-// split returns the principal's session with a name chosen by the client.
+// split checks a session name chosen by the client, and returns the principal's session with that
+// name.
 func (s *Sessions) split(by, what, principal, label string) (*Session, error) {
 	unprintable := !utf8.ValidString(label) || strings.ContainsFunc(label, func(r rune) bool { return !unicode.IsPrint(r) })
 	if label == "" || len(label) > maxLabel || unprintable {

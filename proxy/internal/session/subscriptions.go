@@ -22,7 +22,7 @@ const (
 type Subscription struct {
 	ID        string          // ID of the request, exactly as sent
 	Outbox    *Outbox         // queue of notifications for the goroutine that serves the request
-	Lists     map[string]bool // lists with changes to announce to the client, each named like its filter member, such as toolsListChanged
+	Lists     map[string]bool // whether to announce changes to a list; keyed by filter member, such as toolsListChanged
 	Resources []string
 	Tasks     []string
 }
@@ -46,8 +46,8 @@ func (i *subscriptions) SawList(method string) {
 	}
 }
 
-// OfList reports whether the client has fetched the list that a list_changed notification is about,
-// and returns the subscriptions to that notification.
+// OfList reports whether the client has fetched the list that has changed according to a
+// list_changed notification. It also returns the subscriptions to that notification.
 func (i *subscriptions) OfList(method string) (seen bool, subscribers []*Subscription) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -185,8 +185,7 @@ type Outbox struct {
 // NewOutbox returns an empty Outbox.
 func NewOutbox() *Outbox { return &Outbox{Wake: wait.NewSignal()} }
 
-// Add queues a message without blocking. If the Outbox is full, Add drops the message if it is a
-// notification.
+// Add queues a message without blocking. If the Outbox is full, a notification is dropped.
 func (n *Outbox) Add(note []byte) {
 	n.mu.Lock()
 	if len(n.waiting) < maxOutbox || !wire.IsNotification(note) {

@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// LogLevels maps the MCP log levels, which are the syslog severities, to numbers in ascending
-// order.
+// LogLevels maps the MCP log levels, which are the syslog severities, to numbers. More severe
+// levels have higher numbers.
 var LogLevels = map[string]int{
 	"debug": 0, "info": 1, "notice": 2, "warning": 3, "error": 4, "critical": 5, "alert": 6, "emergency": 7,
 }
@@ -170,6 +170,6 @@ const TaskPageSize = 32
 // TaskStatus is the notification of revision 2025-11-25 about a task's new status.
 const TaskStatus = "notifications/tasks/status"
 
-// NoTask is the error message for a task that does not belong to the session, even if it belongs to
-// another session.
+// NoTask is the error message for a task that the session does not have. It does not reveal whether
+// another session has the task.
 const NoTask = "Failed to retrieve task: Task not found"

@@ -52,7 +52,7 @@ func (s *Tasks) Begin(n NewTask) (*TaskHandle, error) {
 	return h, nil
 }
 
-// record records in the audit log that a call continues as a task.
+// record adds an audit record of a call that continues as a task.
 func (s *Tasks) record(x *Task) {
 	s.Life.Log.Info("a call continues as a task", "tool", x.origin.Tool, "session", x.owner().ID, "call", x.Ticket.Number, "task", x.id)
 	err := s.Append(audit.Task{

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Reached settles the task if it has reached a final status. The outcome of a completed task
-// depends on its result.
+// Reached settles the task, that is, reports its outcome to the gate, if its status is final. The
+// outcome of a completed task depends on its result.
 func (s *Tasks) Reached(ctx context.Context, x *Task, about wire.Task) {
 	switch about.Status {
 	case wire.TaskFailed:

@@ -41,7 +41,7 @@ func (s *Tasks) Serve(ctx context.Context, q session.Request) ([]byte, error) {
 	return r.Serve(ctx)
 }
 
-// newRequest prepares r as a request about the task x. It does not ask the gate, which has already
+// newRequest turns r into a request about the task x. It does not ask the gate, which has already
 // admitted the call. The gate learns how the task ended before the client does.
 func (s *Tasks) newRequest(ctx context.Context, r *pool.RelayedRequest, x *Task) *pool.RelayedRequest {
 	r.Name, r.Patient = x.theirs, r.Message.Method == "tasks/result"

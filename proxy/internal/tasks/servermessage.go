@@ -62,8 +62,8 @@ func (s *Tasks) announced(x *Task, params []byte) {
 	})
 }
 
-// runCheck runs f in a new goroutine, unless a check of this task is already running. Otherwise, a
-// server could start any number of checks by repeating a notification.
+// runCheck runs f in a new goroutine, unless a check of this task is already running. Without this
+// limit, a server could start any number of checks by repeating a notification.
 func (s *Tasks) runCheck(x *Task, f func()) {
 	if x.checking.Swap(true) {
 		return
@@ -74,8 +74,8 @@ func (s *Tasks) runCheck(x *Task, f func()) {
 	})
 }
 
-// forward forwards the task's progress and log messages to the client, with the client's own
-// progress token.
+// forward sends the task's progress and log messages to the client, with the client's own progress
+// token.
 func (x *Task) forward(method string, params []byte) {
 	t := x.origin
 	if note := t.Client.Notification(t.Peer, t.Meta, method, wire.RelateTask(params, x.id)); note != nil && !t.Peer.Rev.TaskExtension {
@@ -126,9 +126,9 @@ func (s *Tasks) join(x *Task, here spec.Stream) {
 	}
 }
 
-// ForClient returns the params of a server's request to the client. If the request is about a task,
-// it replaces the server's ID for the task with the ID known to the client, and also returns the
-// server's ID. For all other requests, that ID is "".
+// ForClient returns the params of a server's request in the form sent to the client. If the request
+// is about a task, ForClient replaces the server's ID for the task with the ID known to the client,
+// and also returns the server's ID. Otherwise, theirs is "".
 func (s *Tasks) ForClient(u *pool.Server, params []byte) (changed []byte, theirs string) {
 	if x := s.byServer(u, wire.RelatedTask(params)); x != nil {
 		return wire.RelateTask(params, x.id), x.theirs

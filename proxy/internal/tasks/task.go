@@ -81,8 +81,8 @@ func (x *Task) expired(now time.Time) bool {
 	return x.about.TTL > 0 && now.After(x.made.Add(x.about.TTL))
 }
 
-// Finished reports whether the task is settled, because its outcome is known, or lost, because
-// polling has stopped without an outcome.
+// Finished reports whether the task is settled (its outcome is known) or lost (polling has stopped
+// without an outcome).
 func (x *Task) Finished() bool { return x.settled.Load() || x.lost.Load() }
 
 // IsSettled reports whether the gate knows how the task ended.
@@ -160,8 +160,8 @@ func (x *Task) end(o gate.Outcome) (open []*upstream.ServerRequest, first bool) 
 	return open, first
 }
 
-// stream returns a stream to the task's client: that of the client's tasks/result request, if any,
-// or that of its session.
+// stream returns the stream for messages to the task's client: the stream of its tasks/result
+// request, if any, or otherwise the stream for messages that belong to no request.
 func (x *Task) stream() spec.Stream {
 	x.mu.Lock()
 	defer x.mu.Unlock()

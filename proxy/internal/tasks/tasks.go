@@ -1,6 +1,6 @@
-// Package tasks follows the tasks that servers create for calls (tasks/get, tasks/result,
-// tasks/cancel, tasks/list, notifications/tasks/status), in the forms of both revision families.
-// See SEP-1686 and SEP-2663.
+// Package tasks follows the tasks that servers create for calls, in the forms of both revision
+// families (SEP-1686 and SEP-2663). The messages about tasks are tasks/get, tasks/result,
+// tasks/cancel, tasks/list, tasks/update, notifications/tasks/status and notifications/tasks.
 //
 // [Tasks] is the table of all tasks and serves clients' requests about them; a [Task] is one of
 // these tasks. The proxy assigns its own ID to each task, and replaces the IDs in both directions.
@@ -21,8 +21,8 @@
 //
 // # Invariants
 //
-// A task is settled at the gate only once, and the gate learns how a task ended before any client
-// does. A known outcome can replace an unknown one, but not the other way around. A client can
+// The outcome of a task is reported to the gate only once, except that a known outcome can still
+// replace an unknown one. The gate learns how a task ended before any client does. A client can
 // access only the tasks of its own session.
 package tasks
 
@@ -46,11 +46,11 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Tasks follows the tasks that servers create for calls, in both forms (SEP-1686, SEP-2663). In
-// revision 2025-11-25, the client asks for a task (params.task) and fetches its result with
-// tasks/result. In the extension io.modelcontextprotocol/tasks of revision 2026-07-28, the server
-// may create a task for any client that supports tasks, and the task contains the result. Tasks is
-// safe for concurrent use.
+// Tasks follows the tasks that servers create for calls, in the form of either revision family
+// (SEP-1686, SEP-2663). In revision 2025-11-25, the client asks for a task (params.task) and
+// fetches its result with tasks/result. In the extension io.modelcontextprotocol/tasks of revision
+// 2026-07-28, the server may create a task for any client that supports tasks, and the task
+// contains the result. Tasks is safe for concurrent use.
 type Tasks struct {
 	taskTable
 	Options
@@ -94,7 +94,7 @@ type taskTable struct {
 	byID      map[string]*Task
 	theirs    map[serverKey]*Task          // keyed by the server's taskId and, if the call has one, by the progressToken
 	bySession map[*session.Session][]*Task // tasks per session, oldest first
-	places    map[*session.Session]int     // number of slots reserved for in-flight calls; contains no zeros
+	places    map[*session.Session]int     // number of slots reserved for in-flight calls, per session; contains no zeros
 	placesAll int
 }
 
@@ -285,8 +285,8 @@ func MakesTasks(u *pool.Server) bool {
 }
 
 // anyOffers reports whether any server that is up creates tasks for clients of the given revision
-// family and has an object at the path given by keys in its capabilities. Servers of revision
-// 2025-11-25 create tasks for clients of both families.
+// family and declares the capability at the path given by keys. Servers of revision 2025-11-25
+// create tasks for clients of both families.
 func (s *Tasks) anyOffers(to *rev.Rev, keys ...string) bool {
 	return slices.ContainsFunc(s.Servers(), func(u *pool.Server) bool {
 		is := u.State()
@@ -295,7 +295,7 @@ func (s *Tasks) anyOffers(to *rev.Rev, keys ...string) bool {
 }
 
 // WithCapability adds the tasks capability to the capabilities in o, in the form required by the
-// peer's revision, if any server supports it.
+// peer's revision. It adds nothing if no server supports tasks.
 func (s *Tasks) WithCapability(o rawjson.Object, a session.Peer) rawjson.Object {
 	switch {
 	case !s.anyOffers(a.Rev):

@@ -28,7 +28,8 @@ func New() *Turns {
 }
 
 // A Turn is a principal's right to handle one message, which a goroutine acquires before it handles
-// the message. A nil Turn, as in a proxy with only one principal, never makes the goroutine wait.
+// the message. A nil Turn, used if the proxy has only one principal, never makes the goroutine
+// wait.
 type Turn struct {
 	Of        *Turns
 	Principal string

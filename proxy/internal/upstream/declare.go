@@ -60,8 +60,8 @@ func (u *Upstream) Intend(of *rev.Rev, capabilities []byte) {
 }
 
 // Declare makes the server learn a client's capabilities, by repeating the handshake if necessary.
-// It waits for the handshake until ctx is done. If the server may already be up, Declare must be
-// called after [Upstream.Intend].
+// It waits for the handshake until ctx is done. If the server may already be up, [Upstream.Intend]
+// must be called first.
 func (u *Upstream) Declare(ctx context.Context, capabilities []byte) {
 	again := u.nextUp()
 	current := u.current.Load()
@@ -74,8 +74,8 @@ func (u *Upstream) Declare(ctx context.Context, capabilities []byte) {
 }
 
 // redeclare repeats the handshake. Over streamable HTTP, it opens a new session while the old one
-// continues. Otherwise, or if the revision family must change, it starts a new process or opens a
-// new stream, but only if no requests are in flight.
+// continues. Over other transports, or if the revision family must change, it starts a new process
+// or opens a new stream, but only if no requests are in flight.
 func (u *Upstream) redeclare(ctx context.Context, c conn.Conn, again <-chan struct{}) {
 	if u.host.Options.Busy != nil && u.host.Options.Busy() {
 		return
@@ -111,8 +111,8 @@ func (u *Upstream) declare(method string, params []byte) []byte {
 	return wire.ReplaceMember(nil, params, "_meta", wire.ReplaceMember(nil, meta, mcp.MetaKeyClientCapabilities, u.relayable()))
 }
 
-// relayable returns the client capabilities that the proxy declares in its own requests to a server
-// that uses revision 2026-07-28.
+// relayable returns the client capabilities that the proxy can forward. The proxy declares them in
+// its own requests to a server that uses revision 2026-07-28.
 func (u *Upstream) relayable() []byte {
 	if u.host.Options.OnRequest == nil {
 		return []byte(`{}`)
@@ -162,8 +162,8 @@ func (a ability) has(declared []byte, part string) bool {
 	return ok
 }
 
-// within reports whether every part included by the declaration b is also included by the
-// declaration wider. Both declare the same capability.
+// within reports whether the declaration wider includes every part that the declaration b includes.
+// Both declare the same capability.
 func (a ability) within(b, wider []byte) bool {
 	for _, part := range a.parts {
 		if a.has(b, part) && !a.has(wider, part) {

@@ -151,8 +151,8 @@ func (a *adapter) SendRequest(ctx context.Context, request transport.JSONRPCRequ
 	return response, nil
 }
 
-// unsupported returns the revisions listed in the error for an unsupported revision, in the form of
-// a server/discover result. For any other error, it returns nil.
+// unsupported returns the supported revisions listed in an error about an unsupported revision, in
+// the form of a server/discover result. For any other error, it returns nil.
 func unsupported(refusal []byte) []byte {
 	if code, _ := rawjson.Member(refusal, "code"); string(code) != strconv.Itoa(mcp.UNSUPPORTED_PROTOCOL_VERSION) {
 		return nil

@@ -57,7 +57,7 @@ func (u *Upstream) Watch(uris []string) {
 	u.rewatch.Send()
 }
 
-// subscribe keeps a subscription open. The response to the request arrives only when the
+// subscribe keeps a subscription open. The server responds to subscriptions/listen only when the
 // subscription ends. When the set of watched resources changes, subscribe opens a new subscription
 // before it ends the old one.
 func (u *Upstream) subscribe(ctx context.Context, c conn.Conn, capabilities []byte) {

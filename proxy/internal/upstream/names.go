@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/streamable"
 )
 
-// Types from package conn and related packages needed to use an [Upstream].
+// Types that the callers of an [Upstream] need, from package conn and related packages.
 type (
 	Config        = conn.Config
 	Options       = conn.Options

@@ -30,7 +30,7 @@ func (u *Upstream) Call(ctx context.Context, r Request) (Reply, error) {
 	}
 }
 
-// A Refused is an error that contains the error object of a server's JSON-RPC response, unchanged.
+// A Refused error contains the error object of a server's JSON-RPC response, unchanged.
 type Refused []byte
 
 func (e Refused) Error() string {

@@ -56,7 +56,7 @@ type Conn interface {
 // A Session is the result of a handshake. Over HTTP, the headers of later requests contain its ID
 // and version.
 type Session struct {
-	ID      string // session ID in [rev.Rev2025]; may be empty
+	ID      string // session ID of a server of [rev.Rev2025]; may be empty
 	Version string
 }
 
@@ -70,8 +70,8 @@ type Request struct {
 	Name   string // name of the tool, prompt or resource, for the Mcp-Name header of revision 2026-07-28
 	Token  int64  // progress token in Params, obtained from NewToken; 0 if none
 
-	// Mirrored is the called tool if some of its arguments must be mirrored in HTTP headers
-	// (x-mcp-header), as required by [rev.Rev2026].
+	// Mirrored is the called tool if [rev.Rev2026] requires some of its arguments to be mirrored in
+	// HTTP headers (x-mcp-header), and nil otherwise.
 	Mirrored *mcp.Tool
 
 	// Notify is called with the notifications about this request, in order and before the reply.
@@ -118,7 +118,7 @@ type Reply struct {
 	Error  []byte // raw JSON of the "error" member, as sent by the server
 	Err    error  // transport error: ErrNotSent, *Lost or *StatusError
 
-	Rest func() Reply // continues to wait for the reply; set if Send had to return before the reply arrived
+	Rest func() Reply // waits for the rest of the exchange; set if Send had to return before the reply arrived
 }
 
 // An Exchange is a request and its future reply.
@@ -128,7 +128,7 @@ type Exchange struct {
 	Conn    Conn // nil if the request was never sent
 	replies chan Reply
 
-	Position int64              // offset of the request in the stream, over stdio; guarded by the pipe
+	Position int64              // offset of the request in the child's input, over stdio; guarded by the mutex of process.Pipe
 	Body     Body               // body of the request, over HTTP
 	Ctx      context.Context    // context of the HTTP round trip
 	Abort    context.CancelFunc // cancels Ctx
@@ -153,8 +153,8 @@ func NewExchange(c Conn, r Request, id int64) *Exchange {
 	return x
 }
 
-// A lasting connection makes one HTTP round trip for each exchange. The round trips end when the
-// context returned by Lifetime is done.
+// lasting is implemented by connections that make one HTTP round trip for each exchange. The round
+// trips end when the context returned by Lifetime is done.
 type lasting interface{ Lifetime() context.Context }
 
 // Done returns a channel that receives exactly one reply, possibly much later. The reply need not
@@ -297,8 +297,8 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("the server responded with HTTP status %d: %s", e.Code, e.Excerpt)
 }
 
-// Executed reports whether the request may have been executed. It returns false for statuses of
-// requests that are refused before they are executed.
+// Executed reports whether the request may have been executed. It returns false if the status means
+// that the server has refused the request without executing it.
 func (e *StatusError) Executed() bool {
 	switch e.Code {
 	case 401, 403, 404, 405, 406, 410, 411, 413, 414, 415, 429, 431:
@@ -307,7 +307,7 @@ func (e *StatusError) Executed() bool {
 	return e.Code < 300 || e.Code > 399
 }
 
-// A Permanent is an error that will recur on every attempt.
+// Permanent marks an error that will recur on every attempt.
 type Permanent struct{ error }
 
 // Permanently wraps err to mark it as an error that will recur on every attempt.

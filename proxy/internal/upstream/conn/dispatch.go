@@ -29,10 +29,10 @@ func NewDispatcher(h *Host) Dispatcher {
 	return Dispatcher{Host: h, Pending: NewPending(), Ending: Ending{ctx, fail}}
 }
 
-// Dispatch handles a message from a stream that carries all of the server's messages. The parameter
-// kept means that the bytes of the message remain unchanged after the call. If the message is
-// invalid, Dispatch returns an error; if the message seems to be a response, it also fails the
-// request with that ID. Relays and Answer must be set.
+// Dispatch handles a message from a stream that carries all of the server's messages. If kept is
+// true, the bytes of the message remain unchanged after the call. Dispatch returns an error if the
+// message is invalid. If an invalid message seems to be a response, Dispatch also fails the request
+// with that ID. Relays and Answer must be set.
 func (d *Dispatcher) Dispatch(data []byte, kept bool) error {
 	m, err := wire.ParseUpstream(data)
 	id, answers, reply := int64(0), false, Reply{}
@@ -65,16 +65,16 @@ func (d *Dispatcher) Dispatch(data []byte, kept bool) error {
 	return err
 }
 
-// flush completes the work on earlier replies that the Burst has held back, if any.
+// flush completes the work that the Burst, if any, has put off for earlier replies.
 func (d *Dispatcher) flush() {
 	if b := d.Host.Options.Burst; b != nil {
 		b.Flush()
 	}
 }
 
-// Relay forwards a request from the server. It uses Req.Ask of x, the exchange that the request
-// belongs to. If x is nil or accepts no requests, it uses Options.OnRequest. It reports whether the
-// request was forwarded.
+// Relay forwards a request from the server to Req.Ask of x, the exchange that the request belongs
+// to. If x is nil or accepts no requests, Relay uses Options.OnRequest instead. It reports whether
+// the request was forwarded.
 func (d *Dispatcher) Relay(x *Exchange, m wire.Message, send func(answer []byte)) bool {
 	switch m.Method {
 	case "sampling/createMessage", "elicitation/create", "roots/list":
@@ -210,7 +210,7 @@ const maxCancelled = 4096
 
 var errForgotten = errors.New("it was cancelled, and too many cancelled requests are unanswered")
 
-// A Pending holds the exchanges of one connection that are waiting for a reply. It is safe for
+// Pending holds the exchanges of one connection that are waiting for a reply. It is safe for
 // concurrent use.
 type Pending struct {
 	mu        sync.Mutex
@@ -263,8 +263,8 @@ func (p *Pending) drop(x *Exchange) {
 }
 
 // Shut calls f when no requests are open, and rejects later requests. It first waits, until ctx is
-// done, for the replies to requests that are answered quickly. If other requests are open, which
-// may be doing work, Shut does nothing and returns false. It ignores subscriptions.
+// done, for requests that get their replies quickly. If a request that may be doing work is open,
+// Shut does nothing and returns false. It ignores subscriptions.
 func (p *Pending) Shut(ctx context.Context, f func()) bool {
 	for {
 		p.mu.Lock()

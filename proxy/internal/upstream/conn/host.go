@@ -151,7 +151,8 @@ func acknowledged(params []byte) int64 {
 	return n
 }
 
-// HeardFrom must be called when the proxy starts to receive the server's notifications.
+// HeardFrom calls Options.OnListen, if set. It must be called when the proxy starts to receive the
+// server's notifications.
 func (h *Host) HeardFrom() {
 	if h.Options.OnListen != nil {
 		h.Options.OnListen()

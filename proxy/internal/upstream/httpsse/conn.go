@@ -161,7 +161,7 @@ func (c *Conn) Send(x *conn.Exchange) {
 // post posts a message. If the server refuses the message and checkResend allows another attempt,
 // post sends it again. The response, if any, arrives on the stream.
 func (c *Conn) post(ctx context.Context, data []byte, checkResend func() error) error {
-	var sent atomic.Bool // whether a connection was available for the message; if so, bytes of it may have been sent
+	var sent atomic.Bool // whether a connection was available, so that bytes of the message may have been sent
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }})
 	request, err := c.http.NewRequest(ctx, http.MethodPost, new(conn.Session), data)
 	if err != nil {

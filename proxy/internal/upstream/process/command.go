@@ -48,8 +48,9 @@ func Environment(ours []string, own map[string]string) []string {
 	return env
 }
 
-// Find resolves a command as the child would: a relative path in dir, and a bare name in the
-// directories listed in PATH. PATH may be one of the child's own variables.
+// Find resolves a command as the child would: it looks for a relative path in dir, and for a bare
+// name in the directories listed in PATH. own holds the child's own variables, which may include
+// PATH.
 func Find(command, dir string, own map[string]string) (string, error) {
 	path, ok := own["PATH"]
 	bare := filepath.Base(command) == command

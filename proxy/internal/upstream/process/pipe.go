@@ -29,8 +29,8 @@ const keepBuffer = 1 << 20
 
 // A Pipe writes messages to a child's standard input. Callers never wait for the child: a caller
 // writes as many bytes as the pipe accepts immediately, including messages added by other callers,
-// and a goroutine (the flusher) writes the rest. mu guards the fields below it. At most one caller
-// or the flusher writes at a time; busy is then true.
+// and a goroutine (the flusher) writes the rest. Only one of them, a caller or the flusher, writes
+// at a time; busy is true while it writes. mu guards the fields below it.
 type Pipe struct {
 	file   *pipe.File
 	broken func(error) // called when writing has failed
@@ -41,10 +41,10 @@ type Pipe struct {
 	busy    bool   // whether a caller or the flusher is writing
 	corks   int    // number of callers holding back writes
 	queued  int64  // total number of bytes of the messages added so far
-	written int64  // number of bytes written so far, which the child may thus have read
+	written int64  // number of bytes written so far; the child may have read them
 	err     error  // why no more messages are accepted
 
-	stuck chan []byte // passes unwritten bytes to the flusher, which then is the only writer
+	stuck chan []byte // passes unwritten bytes to the flusher, which is then the only writer
 	quit  chan struct{}
 	done  chan struct{}
 }
@@ -63,9 +63,9 @@ const Nowhere = math.MaxInt64
 
 // Write queues a message followed by a newline. The function build appends the message to its
 // argument; size is the approximate length of the message. Write stores the message's offset in the
-// stream in *position, for [Pipe.Reached]. Unless another goroutine is writing, Write then writes
-// all queued messages. If several is true, it first yields to other goroutines, which may be about
-// to queue messages, so that one system call writes them all.
+// stream in *position, for [Pipe.Reached]. Then, unless another goroutine is writing or Cork holds
+// back writes, it writes all queued messages. If several is true, it first yields to other
+// goroutines, so that one system call can also write the messages that they are about to queue.
 func (p *Pipe) Write(position *int64, several bool, size int, build func([]byte) []byte) error {
 	p.mu.Lock()
 	if p.err != nil {
@@ -210,7 +210,7 @@ var ErrTooLong = errors.New("a message from the server is too long")
 const (
 	lineBuffer = 64 << 10
 	bigLine    = 32 << 10 // minimum length of a line that Next returns without copying it
-	maxExpect  = 4 << 20  // maximum line length that the buffer is enlarged to hold in advance
+	maxExpect  = 4 << 20  // maximum value of LineReader.expect
 )
 
 // A LineReader splits a stream into lines of limited length.
@@ -220,7 +220,7 @@ type LineReader struct {
 
 	buf        []byte
 	spare      []byte // buffer of the usual size, saved for later while buf is larger
-	expect     int    // length of the latest line of at least bigLine bytes, up to maxExpect
+	expect     int    // expected length of a large line: that of the latest one, but at most maxExpect
 	start, end int    // range of buf with bytes that have been read but not returned
 	seen       int    // offset in buf; no newline lies between start and this offset
 	err        error
@@ -255,7 +255,7 @@ func (l *LineReader) Next() (line []byte, kept bool, err error) {
 		return line, false, nil
 	}
 	l.expect = min(len(line), maxExpect)
-	if len(line) < len(l.buf)/4 { // use a copy, because callers may retain the line of a call, and thus the buffer, for a long time
+	if len(line) < len(l.buf)/4 { // use a copy, because callers may retain the line, and with it the whole buffer, for a long time
 		line = bytes.Clone(line)
 	}
 	l.replace(l.buf[l.start:l.end])

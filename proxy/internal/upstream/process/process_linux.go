@@ -9,7 +9,7 @@ import (
 	"unsafe"
 )
 
-// Isolate makes the child run in a new session, without a terminal. All of its processes can then
+// Isolate makes the child run in a new session without a terminal, so that all of its processes can
 // be found. The kernel kills the child when this process ends.
 func Isolate(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
@@ -93,7 +93,7 @@ func Widen(f *os.File) {
 	const setPipeSize = 1031 // F_SETPIPE_SZ
 	if raw, err := f.SyscallConn(); err == nil {
 		_ = raw.Control(func(fd uintptr) {
-			_, _, _ = syscall.Syscall(syscall.SYS_FCNTL, fd, setPipeSize, 256<<10) // ignore the error, because the buffer merely keeps its size
+			_, _, _ = syscall.Syscall(syscall.SYS_FCNTL, fd, setPipeSize, 256<<10) // ignore the error: the buffer then keeps its size
 		})
 	}
 }

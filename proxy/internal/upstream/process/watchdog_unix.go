@@ -35,7 +35,7 @@ type Watchdog struct {
 	pipe    *os.File    // pipe to the watchdog; nil if the watchdog is not running
 	start   *time.Timer // starts the watchdog; nil until a child is watched
 	closed  bool
-	watcher sync.WaitGroup // waits for the goroutine that awaits the end of the watchdog process
+	watcher sync.WaitGroup // for the goroutine that waits for the watchdog process to end
 }
 
 // Watch ensures that a child dies when this process ends. The child must be the leader of its group
@@ -69,7 +69,7 @@ func (w *Watchdog) Forget(pid int) {
 
 // sendCommand sends a command to the watchdog process, if it is running. Sending cannot block,
 // because the watchdog always reads. Errors are ignored: they mean that the watchdog has exited,
-// which await notices.
+// and the method await notices that.
 func (w *Watchdog) sendCommand(op byte, pid int) {
 	if w.pipe != nil {
 		_, _ = fmt.Fprintf(w.pipe, "%c %d\n", op, pid)

@@ -208,8 +208,8 @@ func (c *Conn) read() {
 }
 
 // forEachLine calls take with each nonempty line of output until an error occurs. If together is
-// not nil, its methods Begin and End are called around lines that can be read together, at most
-// [burst.MaxMessages] at a time.
+// not nil, forEachLine calls its methods Begin and End before and after lines that can be read
+// together, at most [burst.MaxMessages] at a time.
 func forEachLine(lines *process.LineReader, together conn.Burst, take func(line []byte, kept bool)) error {
 	var reading burst.Reading
 	if together != nil {

@@ -41,8 +41,8 @@ func (c *Conn) lostError(x *conn.Exchange, err error, sent bool) error {
 	return conn.NotSent(cause)
 }
 
-// cause returns why the exchange x failed with the transport error err. It also returns false if
-// the proxy itself ended the exchange, and true otherwise.
+// cause returns why the exchange x failed with the transport error err. open is false if the proxy
+// itself ended the exchange.
 func (c *Conn) cause(x *conn.Exchange, err error) (open bool, cause error) {
 	switch {
 	case c.ctx.Err() != nil:
@@ -92,7 +92,8 @@ var unknownSession = regexp.MustCompile(`(?i)^\W*(?:(?:error|bad request|not fou
 	`(?:not (?:found|known|valid|exist|initialized|recognized)|no longer|unknown|invalid|expired|terminated|closed|gone)\b` +
 	`|(?:the )?server (?:is )?not initialized\b)`)
 
-// mayRenew reports whether the server may have refused x because it no longer knows the session.
+// mayRenew reports whether a refusal of x may mean that the server no longer knows the session s,
+// so that a new session would help.
 func mayRenew(x *conn.Exchange, s *conn.Session) bool {
 	return x.Req.Session == nil && s.ID != "" && s.Rev() == rev.Rev2025
 }
@@ -203,8 +204,8 @@ func (c *Conn) host(response *http.Response) string {
 }
 
 // SameOrigin resolves reference relative to base. The result has the scheme, host, port and user of
-// base. If reference has a different origin, SameOrigin returns [ErrOtherOrigin]; otherwise, the
-// server could choose where the proxy's credentials are sent.
+// base. If reference has a different origin, SameOrigin returns [ErrOtherOrigin], because the
+// server could otherwise choose where the proxy's credentials are sent.
 func SameOrigin(base, reference string) (string, error) {
 	b, err := url.Parse(base)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxStreamFailures is the number of consecutive failures to open the stream until the connection
-// counts as lost.
+// maxStreamFailures is the number of consecutive failures to open the stream that make the
+// connection count as lost.
 const maxStreamFailures = 3
 
 // Listen keeps the GET stream open if the server uses revision 2025-11-25 and offers such a stream.
@@ -96,8 +96,8 @@ func (c *Conn) awaitSession(ctx context.Context, s *conn.Session) bool {
 	return true
 }
 
-// closeWith closes the stream of the session s when another session replaces s, unless the returned
-// function was called before.
+// closeWith closes body, the stream of the session s, when another session replaces s. A call of
+// the returned function prevents this.
 func (c *Conn) closeWith(ctx context.Context, s *conn.Session, body io.Closer) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})

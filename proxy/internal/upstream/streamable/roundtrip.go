@@ -113,8 +113,8 @@ func (c *Conn) roundTrip(x *conn.Exchange) conn.Reply {
 	return c.inNewSession(x, s, c.sendOnce(x, s))
 }
 
-// inNewSession returns the reply, unless the reply means that the server no longer knows the
-// session s. In that case, it sends x again in a new session and returns the new reply.
+// inNewSession returns reply, unless it means that the server no longer knows the session s. In
+// that case, inNewSession sends x again in a new session and returns the new reply.
 func (c *Conn) inNewSession(x *conn.Exchange, s *conn.Session, reply conn.Reply) conn.Reply {
 	if rest := reply.Rest; rest != nil {
 		return conn.Reply{Rest: func() conn.Reply { return c.inNewSession(x, s, rest()) }}
@@ -137,7 +137,7 @@ func (c *Conn) inNewSession(x *conn.Exchange, s *conn.Session, reply conn.Reply)
 // sendOnce sends x in the session s. It returns errUnknownSession if the server refused the
 // request, without executing it, because it no longer knows the session.
 func (c *Conn) sendOnce(x *conn.Exchange, s *conn.Session) conn.Reply {
-	var sent atomic.Bool // whether a connection was available for the request; if so, bytes of it may have been sent
+	var sent atomic.Bool // whether a connection was available, so that bytes of the request may have been sent
 	ctx := httptrace.WithClientTrace(x.Ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }})
 	response, err := c.post(ctx, s, &x.Req, &x.Body)
 	if err != nil {

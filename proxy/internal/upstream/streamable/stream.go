@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	maxResumes  = 100 // maximum number of consecutive times that a request's stream is resumed without receiving an event
+	maxResumes  = 100 // maximum number of times in a row that a request's stream is resumed and ends without an event
 	usualResume = time.Second
 	longResume  = time.Minute
 )
@@ -208,7 +208,7 @@ func NewEventReader(r io.Reader, max int) *EventReader {
 	return &EventReader{lines: process.NewLineReader(r, max), max: max}
 }
 
-// restart continues reading from s, a stream that resumes the previous one.
+// restart makes r continue with s, a stream that resumes the previous one.
 func (r *EventReader) restart(s io.Reader) {
 	r.lines, r.begun = process.NewLineReader(s, r.max), false
 }
