@@ -39,8 +39,8 @@ func (c *Client) Asks(tool, args string) Question {
 	return c.AwaitQuestion(tool, args, c.Call(tool, args))
 }
 
-// AwaitQuestion waits until the proxy asks for approval of a call that has already been sent. id is the ID
-// of the call.
+// AwaitQuestion waits until the proxy asks for approval of a call that has already been sent. id is
+// the ID of the call.
 func (c *Client) AwaitQuestion(tool, args, id string) Question {
 	c.T.Helper()
 	q := Question{Client: c, Tool: tool, Args: args, Call: id}

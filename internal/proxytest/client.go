@@ -155,7 +155,8 @@ func (c *Client) Info() string {
 	return `{"name":` + string(name) + `,"version":"1"}`
 }
 
-// Fill replaces %ID% with a new ID, and %META% with the _meta required by the revision.
+// Fill fills in a message template. It replaces %ID% with a new ID, and %META% with the _meta
+// required by the revision.
 func (c *Client) Fill(template string) (raw []byte, id string) {
 	id = c.nextID()
 	template = strings.ReplaceAll(template, "%ID%", id)

@@ -1,6 +1,6 @@
 // Package proxytest starts proxies for tests, with upstreams that record their calls and with
-// clients that can send arbitrary bytes. Only the tests of package proxy and of the packages below
-// it use it.
+// clients that can send arbitrary bytes. It is used only by the tests of package proxy and of the
+// packages below proxy.
 //
 // A [Site] consists of a proxy, an upstream, and a recorder for the proxy's decisions. The upstream
 // is a [testserver.Server] that records the calls it executes. Each client uses one of four legs,

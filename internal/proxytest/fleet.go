@@ -18,7 +18,7 @@ type Fleet struct {
 	Clients []*Client
 }
 
-// NewFleet starts three proxies, each opening the database by calling open.
+// NewFleet starts three proxies. Each of them opens the database by calling open.
 func NewFleet(t *testing.T, open func() (proxy.Database, error), s Setup) *Fleet {
 	f := &Fleet{t: t, Setup: s, open: open}
 	for range 3 {

@@ -27,7 +27,8 @@ func (b *Mailbox) put(m Message) {
 	b.changed = make(chan struct{})
 }
 
-// take waits for a message that satisfies ok, and removes it. It returns false after [Patience].
+// take waits for a message that satisfies ok, and removes it. After [Patience], it gives up and
+// returns false.
 func (b *Mailbox) take(ok func(Message) bool) (Message, bool) {
 	limit := time.NewTimer(Patience)
 	defer limit.Stop()

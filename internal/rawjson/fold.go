@@ -30,8 +30,8 @@ func foldRune(r rune) rune {
 	return least
 }
 
-// Variants returns the value of key in the object obj. variants reports whether obj has other keys
-// that differ from key only in letter case, even if key itself is missing.
+// Variants looks up key in the object obj and returns its value. variants reports whether obj has
+// other keys that differ from key only in letter case, even if key itself is missing.
 func Variants(obj []byte, key string) (value []byte, ok, variants bool) {
 	Members(obj, func(k, v []byte, _ int) bool {
 		switch {

@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// easyStates is the maximum number of states per search in the first round of proofs, which is
+// easyStates is the maximum number of states per search in the first round of proofs. This round is
 // meant to settle the easy assertions.
 const easyStates = 2000
 

@@ -26,8 +26,8 @@ type prover struct {
 	rows    bool // whether some net counts consecutive identical calls
 }
 
-// listedNames returns the names listed by the enforced nets, without duplicates and in order of first
-// appearance.
+// listedNames returns the names listed by the enforced nets, without duplicates and in order of
+// first appearance.
 func listedNames(p *gate.Policy) []gate.Tool {
 	var out []gate.Tool
 	seen := make(map[string]bool)

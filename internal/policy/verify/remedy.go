@@ -103,8 +103,8 @@ func awaited(r *gate.Refusal) bool {
 	})
 }
 
-// madeUpTools maps the synthesized tools in r.Steps to the patterns that they stand for. It returns nil
-// if the existing tools are known.
+// madeUpTools maps the synthesized tools in r.Steps to the patterns that they stand for. It returns
+// nil if the existing tools are known.
 func (f *RemedyFinder) madeUpTools(r *Remedy) map[string]string {
 	if f.also != nil {
 		return nil
@@ -243,8 +243,8 @@ func (t *remedySearch) find(nets []int) Remedy {
 	}
 }
 
-// withoutPlan returns the remedy to report if no plan was found. It sets None only if no calls
-// other than those considered for the plan can change the nets.
+// withoutPlan returns the remedy to report if no plan was found. It sets None only if the calls
+// considered for the plan are the only ones that can change the nets.
 func (t *remedySearch) withoutPlan(nets []int) Remedy {
 	if why := cmp.Or(t.model.Calls.Gap(nets, nil), t.model.WhyAdvisory(nets)); why != "" {
 		return Remedy{Why: why}

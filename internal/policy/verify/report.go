@@ -18,7 +18,7 @@ type Report struct {
 	Redundant    []Redundant
 	Overlaps     []Overlap
 	MoreOverlaps bool     // whether there may be more overlaps
-	Gaps         []string // why some kinds of calls were not considered; nothing is proved about them
+	Gaps         []string // why some kinds of calls were not considered; nothing is proved about such calls
 	States       int      // total number of states in the groups that were explored completely
 	Visited      int      // number of states visited in all searches
 }
@@ -27,8 +27,8 @@ type Report struct {
 type Name struct {
 	Tool     gate.Tool
 	Callable Callable
-	Shortest Trace  // if Possible, a shortest run of successful calls that ends with a call that has the name
-	Failing  Trace  // if AfterFailure, a run with a failure or overlapping calls that ends with a call that has the name
+	Shortest Trace  // if Possible, a shortest run of successful calls whose last call has the name
+	Failing  Trace  // if AfterFailure, a run with a failure or overlapping calls whose last call has the name
 	Because  []Net  // if Impossible, nets that forbid all calls with the name; all of them are needed, unless Rough is set
 	Rough    bool   // whether some of Because might not be needed, because not all subsets were tried
 	Default  bool   // if Impossible, whether the default denies all calls with the name

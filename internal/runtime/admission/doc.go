@@ -15,9 +15,9 @@
 // the outcome cannot be recorded, the call stays open with an unknown outcome until an operator
 // settles it.
 //
-// A [Ledger] stores states, records and consents. Each step in a ledger becomes durable as a whole
-// or not at all. Decisions use a [Generation]: the policy in force and everything derived from it.
-// Each decision loads the generation once, and [Admission.Swap] replaces it as a whole.
+// A [Ledger] stores states, records and consents. Each step in a ledger is atomic: all of it becomes
+// durable, or nothing. Decisions use a [Generation]: the policy in force and everything derived from
+// it. Each decision loads the generation once, and [Admission.Swap] replaces it as a whole.
 //
 // [Admission] is safe for concurrent use. It has two locks of its own: inForce.swapMu serializes
 // swaps, and Unwritten.catchUpMu serializes retries of outcomes that the ledger could not store.

@@ -80,8 +80,9 @@ func (g *Generation) setActive(active []string) {
 	}
 }
 
-// Opaque reports whether the net reads parts of a call that are missing from the record: parts that
-// [reading.Reader] does not select and that the policy's names do not reflect.
+// Opaque reports whether the net reads parts of a call that are missing from the record:
+// [reading.Reader] does not select them, and the names that the policy gives the call do not
+// reflect them.
 func Opaque(n *gate.Net) bool {
 	return n.Validate != nil || n.OnSuccess != nil || n.Labels == nil && (n.Mapper != nil || len(n.Maps) > 0)
 }

@@ -36,8 +36,8 @@ type Ledger interface {
 	End(ctx context.Context, k Key) error
 
 	// Stage runs f on the latest state of the session and its shared nets, and applies the change
-	// that f returns, so that later steps see it. The caller must wait for the commit exactly once
-	// and must not act on the step before that; a nil commit needs no wait. If another process
+	// that f returns, so that later steps see it. The caller must wait for the commit exactly once,
+	// unless it is nil, and must not act on the step before the wait ends. If another process
 	// changed the state first, f runs again on the newer state, so f must have no side effects. It
 	// must not retain the state or block. An error from f is returned unchanged. Stage may block,
 	// because the queue of staged steps is bounded.
@@ -127,8 +127,8 @@ type SessionInfo struct {
 	// processes may open it, even concurrently. Other sessions end with their process.
 	Lasting bool
 
-	// About describes the session to other processes: a JSON object stored by [Ledger.Open], or
-	// nil.
+	// About is a JSON object that describes the session to other processes. It is stored by
+	// [Ledger.Open] and may be nil.
 	About []byte
 
 	// The following fields are set only if several processes share the ledger.

@@ -63,7 +63,7 @@ type Meter interface {
 	Settled(upstream string, o gate.Outcome, elapsed time.Duration)
 }
 
-// A Watch reports calls to an observer and a meter, both of them optional.
+// A Watch reports calls to an observer and a meter. Both are optional.
 type Watch struct {
 	observer Observer // may be nil
 	meter    Meter    // may be nil
@@ -78,8 +78,8 @@ func (w *Watch) StartCall(ctx context.Context, i Info) (context.Context, func(Re
 	return w.observer.Start(ctx, PhaseCall, i)
 }
 
-// StartApproval starts [PhaseApprove] for c. The caller must call the returned function when the person
-// has answered or can no longer answer. The observer must not be nil.
+// StartApproval starts [PhaseApprove] for c. The caller must call the returned function when the
+// person has answered or can no longer answer. The observer must not be nil.
 func (w *Watch) StartApproval(ctx context.Context, c *Call) func(Result) {
 	_, end := w.observer.Start(ctx, PhaseApprove, c.info())
 	return end
@@ -99,7 +99,7 @@ func (w *Watch) StartForward(t *Ticket) (trace func() (parent, state string), en
 	return func() (string, string) { return w.observer.Trace(ctx) }, end
 }
 
-// Forwarded counts a call that has been sent to its upstream. It must be called after Forwarding,
+// Forwarded counts a call that has been sent to its upstream. It must be called after StartForward,
 // when the upstream has answered or will never answer.
 func (w *Watch) Forwarded(upstream, tool, method string, elapsed time.Duration, err error) {
 	if w.meter != nil {
@@ -116,7 +116,7 @@ type decisionPhase struct {
 }
 
 // startDecision starts timing and tracing the decision on c. The phase ends when the caller calls
-// decided.
+// endDecision.
 func (w *Watch) startDecision(ctx context.Context, c *Call) decisionPhase {
 	d := decisionPhase{trace: ctx, ctx: ctx}
 	if w.meter != nil {
@@ -128,8 +128,8 @@ func (w *Watch) startDecision(ctx context.Context, c *Call) decisionPhase {
 	return d
 }
 
-// endDecision ends the decision phase of c. If c was admitted, decided stores the trace in its ticket
-// for the later phases.
+// endDecision ends the decision phase of c. If c was admitted, endDecision stores the trace in the
+// call's ticket for the later phases.
 func (w *Watch) endDecision(c *Call, d Decision, p *decisionPhase) {
 	if w.meter != nil {
 		w.meter.Decided(c, d, time.Since(p.begun))

@@ -24,8 +24,8 @@ func (a *Admission) Snapshot(ctx context.Context, k Key) (*gate.State, error) {
 	return s, nil
 }
 
-// FreshState returns the initial state of a hypothetical new session. If all existing sessions belong to
-// the same principal, the new session belongs to that principal too.
+// FreshState returns the initial state of a hypothetical new session. If all existing sessions
+// belong to the same principal, the new session belongs to that principal too.
 func (a *Admission) FreshState(ctx context.Context) (*gate.State, error) {
 	only, several := "", false
 	for s, err := range a.ledger.Sessions(ctx) {

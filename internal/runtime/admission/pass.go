@@ -14,11 +14,12 @@ type Pass struct{ ticket *Ticket }
 // Ticket returns the call's ticket.
 func (p Pass) Ticket() *Ticket { return p.ticket }
 
-// ErrOutdated is returned by [Ticket.NewPass] if the policy that admitted the call has been replaced.
+// ErrOutdated is returned by [Ticket.NewPass] if the policy that admitted the call has been
+// replaced.
 var ErrOutdated = errors.New("the policy has changed since the call was admitted")
 
-// NewPass returns a pass for sending an admitted call once more: for another round of input, to get a
-// task instead of a result, or because the upstream has forgotten its session. The error is
+// NewPass returns a pass for sending an admitted call once more: for another round of input, to get
+// a task instead of a result, or because the upstream has forgotten the session. The error is
 // [ErrStopped] if the session is stopped, even by another process, and [ErrOutdated] if the policy
 // that admitted the call has been replaced. After such an error the caller settles the call as a
 // failure, and can submit it for a new decision.

@@ -70,7 +70,7 @@ func Refuse(kind, text string) *Refused {
 	return &Refused{Text: text, Facts: Facts{Decision: "refuse", Kind: kind}}
 }
 
-// ReportUnanswered returns the report that an admitted call got no result from its upstream.
+// ReportUnanswered returns a report that an admitted call got no result from its upstream.
 func ReportUnanswered(kind string, o gate.Outcome, text string) *Refused {
 	return &Refused{Text: text, Facts: Facts{Decision: "allow", Outcome: o.String(), Kind: kind}}
 }

@@ -52,8 +52,8 @@ func (a *Admission) Refused(ctx context.Context, c *Call, r *Refused) {
 // first few sentences. The facts contain all reasons.
 const maxReasons = 2
 
-// Text returns the text of a refusal: the reason given by each net, without duplicates, each
-// followed by the net's rule and the calls that hold the missing tokens.
+// Text returns the text of a refusal: the reason given by each net, without duplicates. Each reason
+// is followed by the net's rule and the calls that hold the missing tokens.
 func (a *Admission) Text(r *gate.Refusal, session string, now time.Time) string {
 	if len(r.Blocks) == 0 {
 		return r.Text

@@ -105,9 +105,9 @@ func (a *Admission) StageEnd(ctx context.Context, t *Ticket, e gate.End, by stri
 	return s
 }
 
-// applyConditions applies p's conditions on results to e; see [gate.Policy.Judged]. p must have conditions.
-// A ticket stored by an older version of petrigate lacks the names of its call, so the conditions
-// that apply cannot be found. Such a call has an unknown outcome instead of a success.
+// applyConditions applies p's conditions on results to e; see [gate.Policy.Judged]. p must have
+// conditions. A ticket stored by an older version of petrigate lacks the names of its call, so the
+// conditions that apply cannot be found. Such a call has an unknown outcome instead of a success.
 func (a *Admission) applyConditions(p *gate.Policy, t *Ticket, e gate.End) (judged gate.End, broken *gate.Condition) {
 	if e.Outcome != gate.Success {
 		return e, nil

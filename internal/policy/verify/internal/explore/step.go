@@ -74,8 +74,8 @@ func (n *structure) spoil(e callclass.Meaning, next *localState, h *holding, b *
 	}
 }
 
-// unspoil returns the number of the local state that equals the given one, except that no call in
-// flight invalidates evidence.
+// unspoil returns the number of the local state that equals the given one, but without a call in
+// flight that invalidates evidence.
 func (n *Net) unspoil(state int) int {
 	if !n.locals.List[state].spoiled {
 		return state
@@ -225,7 +225,7 @@ func (n *structure) endedWatches(m petri.Marking) uint64 {
 	return set
 }
 
-// keptWatches returns the watches (see [holding]) in the slice that are not in the set killed.
+// keptWatches returns those of the given watches (see [holding]) that are not in the set killed.
 func (n *structure) keptWatches(watches []int, killed uint64) []int {
 	if killed == 0 {
 		return watches
