@@ -118,8 +118,8 @@ func (a *Admission) stage(ctx context.Context, v *verdict) (Commit, error) {
 	}
 }
 
-// decideOn decides on the call of v, given that its session is in state s. It returns errSwapped if
-// s belongs to a policy other than that of v's generation.
+// decideOn decides on v's call in session state s. It returns errSwapped if s belongs to a policy
+// other than that of v's generation.
 func (a *Admission) decideOn(s *gate.State, v *verdict) (change Change, err error) {
 	if s.Policy() != v.generation.Policy {
 		return Change{}, errSwapped

@@ -179,6 +179,6 @@ var (
 	ErrStale     = backend.ErrStale                    // returned by [Commit.Wait] if the step can be staged again
 
 	// ErrHeld is returned by [Ledger.Adopt] if a hand-written net differs between the policies and
-	// has left its initial state or has calls in flight.
+	// either has left its initial state or has calls in flight.
 	ErrHeld = errors.New("a changed net is not in its initial state or has calls in flight")
 )

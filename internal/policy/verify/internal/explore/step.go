@@ -74,8 +74,8 @@ func (n *structure) spoil(e callclass.Meaning, next *localState, h *holding, b *
 	}
 }
 
-// unspoil returns the number of the local state that equals the given one, but without a call in
-// flight that invalidates evidence.
+// unspoil returns the number of the local state that equals the given one, but has its spoiled flag
+// cleared.
 func (n *Net) unspoil(state int) int {
 	if !n.locals.List[state].spoiled {
 		return state

@@ -8,7 +8,7 @@ import (
 )
 
 // A net with a key is explored for a single tracked value; see [callclass.Datum]. The model assumes
-// that the net admits calls with other values and that these do not affect the net's state.
+// that the net admits calls with other values and that these calls do not affect the net's state.
 // Whatever never happens in the model therefore never happens for any value. A run found in the
 // model might not be admitted by the gate and must be replayed.
 

@@ -34,14 +34,14 @@ type class struct {
 type ViewOptions struct {
 	Tag       func(*callclass.Class) uint8 // returns the tag of a class for the query; nil means no tags
 	witnessed bool                         // whether to consider only calls with known tools and arguments
-	cap       int                          // initial number of tokens in reduced counters; 0 means not reduced
+	cap       int                          // initial number of tokens in reduced counters; 0 means that counters are not reduced
 	Limit     int                          // maximum number of states that the search may visit
 	until     int                          // limit on the total effort of all searches; 0 means no limit
 	required  bool                         // whether proofs must not rely on what advisory nets block
 	Exact     bool                         // whether to leave counters unreduced
 	Serial    bool                         // whether to explore only runs where each call succeeds before the next begins
 	Beyond    bool                         // whether to record the nets outside the view that can refuse calls of each class
-	about     int                          // if not 0, 1 + index of the net whose verdicts the query is about; the view then retains the calls that this net always blocks
+	about     int                          // 1 + index of the net whose verdicts the query is about, or 0; the view retains the calls that this net always blocks
 }
 
 func (m *Model) view(nets []int, o ViewOptions) *view {
