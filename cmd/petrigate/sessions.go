@@ -202,7 +202,7 @@ func outcomeNote(session string, call operator.CallInfo) string {
 		if call.More > 0 {
 			its = fmt.Sprintf("its outcome and that of %d more are", call.More)
 		}
-		return fmt.Sprintf("; %s unknown (petrigate sessions settle %s %d)", its, session, call.Number)
+		return fmt.Sprintf("; %s unknown (petrigate sessions settle %s %d --success, or --failure)", its, session, call.Number)
 	}
 	return ""
 }

@@ -187,7 +187,7 @@ func printSwitch(w io.Writer, on bool, session string, pid int, done operator.St
 	case on:
 		_, _ = fmt.Fprintf(w, "%s %s are refused%s; petrigate start lets them pass again\n", what, where, until)
 	case done.Already:
-		_, _ = fmt.Fprintf(w, "%s were not stopped (%s)\n", what, which)
+		_, _ = fmt.Fprintf(w, "%s were allowed already (%s)\n", what, which)
 	default:
 		_, _ = fmt.Fprintf(w, "%s pass again as the policy allows (%s)\n", what, which)
 	}

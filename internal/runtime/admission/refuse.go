@@ -114,8 +114,11 @@ func holderSentence(h gate.Holder, now time.Time) string {
 	if !h.Unknown {
 		return fmt.Sprintf(" %s has been in flight for %s%s", call, age, what)
 	}
-	if h.Brings { // waiting does not help once the outcome is unknown
+	switch {
+	case h.Brings: // waiting does not help once the outcome is unknown
 		what = "."
+	case h.Voids != "":
+		what = fmt.Sprintf(": until it is settled, calls to %s do not count.", h.Voids)
 	}
 	call = strings.ToLower(call[:1]) + call[1:]
 	return fmt.Sprintf(" The outcome of %s, made %s ago, is unknown%s An operator can settle it (petrigate sessions settle).", call, age, what)

@@ -6,11 +6,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"testing/synctest"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/runtime/admission"
+	"github.com/petrigate/petrigate/rules"
 )
 
 var errGone = errors.New("the store is gone")
@@ -145,5 +147,25 @@ func TestSettleRepresentedCalls(t *testing.T) {
 	}
 	if err := d.SettleOpen(t.Context(), d.key, first.Number, false, "ann"); err != nil || len(open()) != 15 {
 		t.Errorf("%v, %+v", err, open())
+	}
+}
+
+// TestUnknownEdit: a refusal after a call whose outcome is unknown says that nothing counts until it
+// is settled. Repeating the required call does not help.
+func TestUnknownEdit(t *testing.T) {
+	d := newFixture(t, nil)
+	c, err := rules.Load(fstest.MapFS{"a.rules": {Data: []byte("require test before push once since edit")}}, "a.rules")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Swap(t.Context(), admission.NewGeneration(policyOf(t, c.Nets...), nil), admission.SwapOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	d.Settle(t.Context(), d.admit("edit"), gate.End{Outcome: gate.Unknown}, "")
+	d.Settle(t.Context(), d.admit("test"), gate.End{Outcome: gate.Success}, "")
+	r, ok := d.decide("push").(*admission.Refused)
+	want := "The outcome of call #1 of edit, made 0s ago, is unknown: until it is settled, calls to test do not count. An operator can settle it (petrigate sessions settle)."
+	if !ok || !strings.Contains(r.Text, want) {
+		t.Errorf("%+v", r)
 	}
 }

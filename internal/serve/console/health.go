@@ -111,7 +111,7 @@ func stopNotice(on bool, session string, done operator.Stopping, err error) stri
 	case on:
 		return what + " are refused from now on" + where + "."
 	case done.Already:
-		return what + " were not stopped."
+		return what + " were allowed already."
 	}
 	return what + " pass again, as the policy allows."
 }

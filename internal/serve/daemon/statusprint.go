@@ -125,7 +125,7 @@ func printUnknown(w io.Writer, s operator.StateInfo) {
 		if call.Process == "" {
 			process = "a process of an older version"
 		}
-		_, _ = fmt.Fprintf(w, "  unknown: call #%d of %s in session %s, %s ago, of %s, which has ended (petrigate sessions settle %s %d)\n",
+		_, _ = fmt.Fprintf(w, "  unknown: call #%d of %s in session %s, %s ago, of %s, which has ended (petrigate sessions settle %s %d --success, or --failure)\n",
 			call.Call, call.Tool, call.Session, age(call.Since), process, call.Session, call.Call)
 	}
 }
