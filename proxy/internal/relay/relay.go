@@ -51,7 +51,7 @@ func (p *Relay) relayed(q session.Request, u *pool.Server) *pool.RelayedRequest 
 	return r
 }
 
-// announcements records, for each list, whether it has changed since clients were last notified.
+// announcements records the lists with changes that clients are about to be notified of.
 type announcements struct{ prompts, resources atomic.Bool }
 
 // wouldRefuse returns the reason why the gate would now refuse a call to the prompt or resource t,

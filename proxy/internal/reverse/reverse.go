@@ -86,8 +86,8 @@ func Progressed(c *session.Client, params []byte) {
 	}
 }
 
-// maxURLElicitations is the maximum number of elicitations recorded per upstream. The oldest are
-// dropped first.
+// maxURLElicitations is the maximum number of URL-mode elicitations recorded per server. The oldest
+// are dropped first.
 const maxURLElicitations = 256
 
 // URLElicitations records, by elicitationId, which client has received each of a server's URL-mode

@@ -68,8 +68,9 @@ func (g *mcpSession) Initialized() bool                                   { retu
 func (g *mcpSession) NotificationChannel() chan<- mcp.JSONRPCNotification { return nil }
 func (g *mcpSession) SessionID() string                                   { return g.id }
 
-// capabilities returns the capabilities declared to a client: tools and logging, those of all
-// servers that are up, and those for the proxy's own status resource and status prompt.
+// capabilities returns the capabilities declared to a client: tools and logging, the capabilities
+// of all servers that are up, and those needed for the proxy's own status resource and status
+// prompt.
 func (r *Router) capabilities(peer session.Peer) []byte {
 	all := rawjson.Object(`{"logging":{},"tools":{"listChanged":true}`)
 	for _, c := range [...]struct {

@@ -72,8 +72,8 @@ func (c *Client) explicitLogLevel() string {
 	return level
 }
 
-// DefaultLogLevel is the level assumed for clients that have not set one, once any client has set a
-// level. It is the most common default of servers.
+// DefaultLogLevel is the level assumed for clients that have not set one. It applies only once any
+// client has set a level. Most servers have the same default.
 const DefaultLogLevel = "info"
 
 // LogLevel returns the minimum level of log messages for a client that has sent initialize. It
@@ -162,9 +162,9 @@ func (q Request) Peer() Peer { return q.Client.PeerOf(q.Meta) }
 // Rev returns the request's revision family.
 func (q Request) Rev() *rev.Rev { return rev.Of(q.Meta.ProtocolVersion) }
 
-// Answer sends a result, a server's error object, or a fault. It sends any other error as an
-// internal error. If both result and err are nil, the client has stopped waiting, and Answer sends
-// nothing.
+// Answer sends a result or an error to the client. It sends a server's error object or a
+// [wire.Fault] as such, and any other error as an internal error. If both result and err are nil,
+// the client has stopped waiting, and Answer sends nothing.
 func (q Request) Answer(result []byte, err error) {
 	id := q.Message.ID
 	var refused upstream.Refused
@@ -198,7 +198,7 @@ type openRequest struct {
 	request canceller
 }
 
-// A canceller is a client's unanswered request, which can be canceled.
+// A canceller cancels a client's unanswered request.
 type canceller interface {
 	Cancel(reason error)
 }

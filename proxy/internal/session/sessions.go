@@ -5,7 +5,7 @@
 // revisions up to 2025-11-25, or one stateless request of revision 2026-07-28. It keeps the
 // client's description of itself ([Peer]), its unanswered requests, the proxy's unanswered requests
 // to it, and its subscriptions. All calls in a [Session] change the markings of the same nets.
-// [Sessions.Of] alone decides which session a request belongs to, by the configured [Way].
+// [Sessions.Of] alone decides which session a request belongs to, according to the configured [Way].
 //
 // # Replicas
 //

@@ -46,8 +46,8 @@ func (i *subscriptions) SawList(method string) {
 	}
 }
 
-// OfList reports whether the client has fetched the list that has changed according to a
-// list_changed notification. It also returns the subscriptions to that notification.
+// OfList reports whether the client has fetched the list named by a list_changed notification. It
+// also returns the subscriptions to that notification.
 func (i *subscriptions) OfList(method string) (seen bool, subscribers []*Subscription) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -32,7 +32,7 @@ const (
 // ListTimeout is the timeout of a tools/list request to a server.
 const ListTimeout = 30 * time.Second
 
-// Methods that are calls. The gate decides calls, and their outcomes are recorded.
+// Methods of calls. The gate decides calls, and their outcomes are recorded.
 const (
 	CallTool     = "tools/call"
 	GetPrompt    = "prompts/get"

@@ -110,8 +110,8 @@ func (x *Task) shown() []byte {
 	return x.object
 }
 
-// NextPoll returns how long to wait before the next tasks/get request: the server's pollInterval,
-// within limits, and longer after unanswered requests.
+// NextPoll returns the time to wait before the next tasks/get request. It is the server's
+// pollInterval, within limits, and longer after unanswered requests.
 func (x *Task) NextPoll(misses int, now time.Time) time.Duration {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -144,7 +144,7 @@ type Ending struct {
 // Over returns a channel that is closed when the connection has ended.
 func (e *Ending) Over() <-chan struct{} { return e.ctx.Done() }
 
-// Cause returns why the connection has ended, or nil if it has not ended.
+// Cause returns the error that ended the connection, or nil if the connection has not ended.
 func (e *Ending) Cause() error { return context.Cause(e.ctx) }
 
 const MethodCancelled = "notifications/cancelled"

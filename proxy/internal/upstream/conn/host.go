@@ -207,9 +207,9 @@ const (
 	wordsLine = 300 // maximum length of a line in bytes
 )
 
-// An outputLines stores the last lines of a child's output, other than protocol messages. They
-// usually explain why a child does not work. The lines of a child that has ended are retained until
-// the next child writes a line.
+// outputLines stores the last lines of a child's output, other than protocol messages. They usually
+// explain why a child does not work. The lines of a child that has ended are retained until the
+// next child writes a line.
 type outputLines struct {
 	mu    sync.Mutex
 	lines []string

@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// ErrClosed is the reason that a connection reports after it was closed by the proxy itself.
+// ErrClosed is the reason reported by a connection that the proxy itself has closed.
 var ErrClosed = errors.New("the connection was closed")
 
 // MaxPending is the maximum number of bytes queued for a child that does not read.
@@ -315,8 +315,8 @@ const maxTail = 1 << 20
 
 // A Tail reads a child's output to its end. Reading has a deadline, because a process that has
 // escaped from the child's process tree may keep the pipe open after the child's end. Bytes that
-// are in the pipe at the deadline can still be read later; otherwise, the child's last output could
-// be lost.
+// are in the pipe at the deadline can still be read later, so that the child's last output is not
+// lost.
 type Tail struct {
 	file *pipe.File
 	late int // number of bytes read after the deadline

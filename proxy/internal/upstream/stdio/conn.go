@@ -122,9 +122,9 @@ func (c *Conn) awaitAndKill() {
 	c.readOutBy(time.Now().Add(time.Second))
 }
 
-// readOutBy makes the goroutines that read the child's output stop at time t. Otherwise, they might
-// never stop, because a process that has escaped from the child's process tree may keep the pipes
-// open forever.
+// readOutBy makes the goroutines that read the child's output stop at time t. They might never stop
+// by themselves, because a process that has escaped from the child's process tree may keep the
+// pipes open forever.
 func (c *Conn) readOutBy(t time.Time) {
 	_ = c.stdout.SetReadDeadline(t)
 	_ = c.stderr.SetReadDeadline(t)
@@ -229,8 +229,8 @@ func forEachLine(lines *process.LineReader, together conn.Burst, take func(line 
 	}
 }
 
-// readError returns why the output has ended. It waits briefly for the process's exit status,
-// because the process has usually exited.
+// readError returns an error that explains the end of the output. It waits briefly for the
+// process's exit status, because the process has usually exited.
 func (c *Conn) readError(err error) error {
 	if errors.Is(err, process.ErrTooLong) {
 		return fmt.Errorf("%w: more than %d bytes", err, c.Host.Config.MaxMessage)
@@ -244,8 +244,8 @@ func (c *Conn) readError(err error) error {
 	return fmt.Errorf("reading the server's output: %w", err)
 }
 
-// Reason returns err. If err comes from writing to a closed pipe and the process has exited, it
-// returns the exit status as an error instead.
+// Reason returns err or, if err comes from writing to a closed pipe and the process has exited, an
+// error with the exit status.
 func (c *Conn) Reason(err error) error {
 	if errors.Is(err, syscall.EPIPE) && c.exitedWithin(c.Host.Grace.Tell) {
 		return errors.New(process.Describe(c.exit))

@@ -41,8 +41,8 @@ func (c *Conn) lostError(x *conn.Exchange, err error, sent bool) error {
 	return conn.NotSent(cause)
 }
 
-// cause returns why the exchange x failed with the transport error err. open is false if the proxy
-// itself ended the exchange.
+// cause returns the reason for the transport error err of the exchange x. open is false if the
+// proxy itself ended the exchange.
 func (c *Conn) cause(x *conn.Exchange, err error) (open bool, cause error) {
 	switch {
 	case c.ctx.Err() != nil:
