@@ -94,7 +94,7 @@ func (p *Relay) Complete(ctx context.Context, q session.Request) ([]byte, error)
 	if len(p.Pool.ServersWith("completions")) == 0 {
 		return nil, wire.NewFault(wire.CodeMethodNotFound, "Method not found: no upstream completes arguments")
 	}
-	r := p.relayed(q, nil)
+	r := p.newRequest(q, nil)
 	if why := p.findReferenced(ctx, r); why != "" {
 		return nil, wire.NewFault(wire.CodeInvalidRequest, why)
 	}

@@ -31,7 +31,7 @@ func (p *Relay) List(ctx context.Context, q session.Request, kind listKind) ([]b
 	case len(upstreams) == 0 && !p.OffersStatus():
 		return nil, wire.NewFault(wire.CodeMethodNotFound, "Method not found: no upstream has "+kind.capability)
 	case len(upstreams) > 0 && p.passesThrough(kind):
-		r := p.relayed(q, upstreams[0])
+		r := p.newRequest(q, upstreams[0])
 		r.Amend = func(page []byte) []byte { return p.addBuiltin(kind, page) }
 		return r.Serve(ctx)
 	}

@@ -43,9 +43,10 @@ type Relay struct {
 	Levels    pool.ServerMap[serverLevel]
 }
 
-// relayed creates a request that relays q to the server u. While the request is open, the client
-// receives the requests and notifications that u sends.
-func (p *Relay) relayed(q session.Request, u *pool.Server) *pool.RelayedRequest {
+// newRequest creates a request that relays q to the server u; if u is nil, the caller sets the
+// server later. While the request is open, the client receives the requests and notifications that
+// the server sends.
+func (p *Relay) newRequest(q session.Request, u *pool.Server) *pool.RelayedRequest {
 	r := pool.NewRelayedRequest(q, u)
 	p.Tasks.Attach(r)
 	return r

@@ -45,7 +45,7 @@ func (p *Relay) Watch(ctx context.Context, q session.Request) ([]byte, error) {
 		return []byte(`{}`), nil
 	}
 	watched.note(uri, on) // forward the request, because the client must get the upstream's own response
-	result, err := p.relayed(q, u).Serve(ctx)
+	result, err := p.newRequest(q, u).Serve(ctx)
 	if on && result == nil {
 		c.Subscriptions.Watch(uri, false)
 		watched.note(uri, false)

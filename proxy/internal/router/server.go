@@ -201,14 +201,15 @@ func (r *Router) relayLog(u *pool.Server, params []byte) {
 			c.Out.Send(wire.AppendNotification(nil, method, params))
 		}
 	}
-	if t := logsFor(u, params); t != nil {
+	if t := logReceiver(u, params); t != nil {
 		t.Tell(wire.AppendNotification(nil, method, params))
 	}
 }
 
-// logsFor returns the call of revision 2026-07-28 that receives a log message without a request. It
-// returns nil if the message could belong to several sessions or the client does not want it.
-func logsFor(u *pool.Server, params []byte) (receiver *pipeline.Call) {
+// logReceiver returns a call of revision 2026-07-28 that receives a log message sent outside any
+// request. It returns nil if the message could belong to several sessions or the client does not
+// want it.
+func logReceiver(u *pool.Server, params []byte) (receiver *pipeline.Call) {
 	var only *session.Session
 	for _, f := range pipeline.InFlight(u) {
 		t := f.Receiver()

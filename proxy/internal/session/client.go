@@ -47,8 +47,8 @@ type Client struct {
 // Handshake stores the clientInfo and capabilities from the client's initialize request.
 func (c *Client) Handshake(params []byte, protocol string) {
 	p := &Peer{Protocol: protocol, Rev: rev.Rev2025}
-	p.Name = shortened(rawjson.StringAt(params, "clientInfo", "name"))
-	p.Version = shortened(rawjson.StringAt(params, "clientInfo", "version"))
+	p.Name = shortenName(rawjson.StringAt(params, "clientInfo", "name"))
+	p.Version = shortenName(rawjson.StringAt(params, "clientInfo", "version"))
 	if capabilities, ok := rawjson.Member(params, "capabilities"); ok {
 		p.Elicit, p.Capabilities = canElicit(capabilities), forwardedCapabilities(capabilities)
 	}
@@ -93,7 +93,7 @@ func (c *Client) PeerOf(m wire.Meta) Peer {
 		return c.Peer()
 	}
 	return Peer{
-		Name: shortened(rawjson.StringAt(m.ClientInfo, "name")), Version: shortened(rawjson.StringAt(m.ClientInfo, "version")),
+		Name: shortenName(rawjson.StringAt(m.ClientInfo, "name")), Version: shortenName(rawjson.StringAt(m.ClientInfo, "version")),
 		Protocol: m.ProtocolVersion, Rev: rev.Rev2026, Elicit: canElicit(m.ClientCapabilities),
 		Capabilities: m.ClientCapabilities,
 	}
@@ -363,8 +363,8 @@ type Peer struct {
 	Capabilities  []byte // capabilities as declared by the client
 }
 
-// shortened returns a name, cut if it is too long for an audit record.
-func shortened(name string) string {
+// shortenName shortens a name that is too long for an audit record.
+func shortenName(name string) string {
 	if len(name) <= audit.MaxText {
 		return name
 	}

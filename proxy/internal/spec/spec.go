@@ -137,9 +137,9 @@ func InputRequests(result []byte) (list []InputRequest, err error) {
 // tasks.requests.tools.call, tasks.list and tasks.cancel.
 const TasksExtension = "io.modelcontextprotocol/tasks"
 
-// TakesTasks returns the client capabilities, including tasks, declared in the proxy's own requests
-// about tasks.
-func TakesTasks() []byte { return []byte(`{"extensions":{"` + TasksExtension + `":{}}}`) }
+// TaskCapabilities returns client capabilities that contain only the tasks extension. The proxy
+// declares them in its own requests about tasks.
+func TaskCapabilities() []byte { return []byte(`{"extensions":{"` + TasksExtension + `":{}}}`) }
 
 // TasksSince is the first revision that has tasks.
 const TasksSince = "2025-11-25"
@@ -151,7 +151,9 @@ const TasksSince = "2025-11-25"
 // of the extension: the task contains its inputRequests and its result or error.
 
 // MissingTasks returns the error data for a client that lacks the tasks capability.
-func MissingTasks() []byte { return rawjson.Object{}.Raw("requiredCapabilities", TakesTasks()).Bytes() }
+func MissingTasks() []byte {
+	return rawjson.Object{}.Raw("requiredCapabilities", TaskCapabilities()).Bytes()
+}
 
 // LacksTasks returns the error for a request about tasks from a client that does not declare the
 // tasks capability.

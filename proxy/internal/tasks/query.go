@@ -26,7 +26,7 @@ func (s *Tasks) Request(ctx context.Context, x *Task, method string, members ...
 	params := append(append(rawjson.AppendString([]byte(`{"taskId":`), x.theirs), members...), '}')
 	request := upstream.Request{Method: method, Name: x.theirs, Params: params}
 	if x.rev.PerRequest {
-		meta := append(append([]byte{'{'}, u.RequestMeta(spec.TakesTasks())...), '}')
+		meta := append(append([]byte{'{'}, u.RequestMeta(spec.TaskCapabilities())...), '}')
 		request.Params = wire.SetMember(params, "_meta", meta)
 	}
 	ctx, cancel := context.WithTimeout(ctx, u.Config.Timeout)

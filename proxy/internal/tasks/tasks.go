@@ -315,5 +315,5 @@ func (s *Tasks) WithCapability(o rawjson.Object, a session.Peer) rawjson.Object 
 
 // WithTasks adds the tasks extension to a client's capabilities.
 func WithTasks(capabilities []byte) []byte {
-	return wire.AppendStamped(nil, capabilities, spec.TakesTasks())
+	return wire.AppendStamped(nil, capabilities, spec.TaskCapabilities())
 }

@@ -123,7 +123,7 @@ func (a *adapter) SetProtocolVersion(version string) { a.session.Version = versi
 // SendRequest sends the request, with an ID chosen by the proxy, and waits for the reply.
 func (a *adapter) SendRequest(ctx context.Context, request transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
 	reply, err := a.exchange(ctx, request)
-	if err == nil && offers2026(unsupported(reply.Error)) { // the error lists the revision of the request as supported, so try once more
+	if err == nil && offers2026(supportedRevisions(reply.Error)) { // the error lists the revision of the request as supported, so try once more
 		reply, err = a.exchange(ctx, request)
 	}
 	if err == nil {
@@ -151,9 +151,9 @@ func (a *adapter) SendRequest(ctx context.Context, request transport.JSONRPCRequ
 	return response, nil
 }
 
-// unsupported returns the supported revisions listed in an error about an unsupported revision, in
-// the form of a server/discover result. For any other error, it returns nil.
-func unsupported(refusal []byte) []byte {
+// supportedRevisions returns the revisions listed in an error about an unsupported revision, in the
+// form of a server/discover result. For any other error, it returns nil.
+func supportedRevisions(refusal []byte) []byte {
 	if code, _ := rawjson.Member(refusal, "code"); string(code) != strconv.Itoa(mcp.UNSUPPORTED_PROTOCOL_VERSION) {
 		return nil
 	}
