@@ -2,8 +2,8 @@ package shell
 
 import "sync"
 
-// programs is the table of programs with known options; see [program]. Nothing outside the table is
-// known to be inert.
+// programs is the table of programs with known options; see [program]. No other program or option
+// is known to be inert.
 var programs = eachName(map[string]program{
 	// Programs that only print something, whatever their arguments.
 	"ls": {free: true, operands: anyOperands, options: "a|all A|almost-all l h|human-readable r|reverse t S R|recursive d|directory 1 i|inode s|size F|classify G p g o n color~ group-directories-first time-style= sort="},
@@ -172,7 +172,8 @@ const (
 	ghOptions    = "json= q|jq= R|repo= L|limit= s|state= l|label= a|assignee= A|author= c|comments H|head= B|base= S|search="
 )
 
-// awkOperands describes the operands of awk, excluding awk programs that print to files.
+// awkOperands accepts all operands of awk except those that contain >, because an awk program with
+// > may print to a file.
 var awkOperands = operands{max: unbounded, not: ">"}
 
 // plainPrograms lists the programs and builtins that do not run any of their arguments.

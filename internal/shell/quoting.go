@@ -36,7 +36,7 @@ func endsElsewhere(source string, rd *syntax.Redirect) bool {
 }
 
 // unbroken joins lines at backslashes, as bash does before it looks for the delimiter. It also
-// removes characters that bash may drop.
+// removes other backslashes and tabs, because bash may drop them.
 var unbroken = strings.NewReplacer("\\\n", "", "\\", "", "\t", "")
 
 // unescape returns the string that $'...' stands for if s is the text between the quotes. ok is
@@ -82,9 +82,9 @@ func leadingDigits(s string, limit int, digits string) string {
 	return s[:len(s)-len(strings.TrimLeft(s, digits))]
 }
 
-// misreadQuotes returns doubts about quotes that the parser and bash read differently: those in a
-// double-quoted ${...} and in expansions nested in it. In such places, bash treats single quotes as
-// ordinary characters and expands the text between them.
+// misreadQuotes describes the quotes that the parser and bash read differently. They are in a
+// double-quoted ${...} or in an expansion nested in it, where bash treats single quotes as ordinary
+// characters and expands the text between them.
 func misreadQuotes(p *syntax.ParamExp) (doubts []string) {
 	syntax.Walk(p, func(n syntax.Node) bool {
 		switch n := n.(type) {

@@ -90,7 +90,7 @@ type numberedReading struct {
 	reader *Reader
 	script *Reading
 	found  []Outcome
-	by     []int // for each pattern, index of the first command that has the pattern's outcome, or -1
+	by     []int // for each pattern, index of the first command that led to the outcome in found, or -1
 	work   int   // number of arguments compared with patterns so far
 }
 
@@ -141,7 +141,7 @@ func (n *numberedReading) Only(patterns []int) bool {
 	return ok
 }
 
-// Doubt returns why it is uncertain whether the script runs the command, or why the script's
+// Doubt explains why it is uncertain whether the script runs the command, or why the script's
 // success does not prove the command's success. If the script only runs another command that begins
 // in the same way, Doubt names the part of the pattern that this command lacks.
 func (n *numberedReading) Doubt(pattern int) gate.Doubt {

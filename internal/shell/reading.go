@@ -12,7 +12,7 @@ type Reading struct {
 	results
 	text      string
 	codePaths []codePath
-	moreCode  bool // words were left out of codePaths
+	moreCode  bool // codePaths is incomplete
 }
 
 // Options control how scripts are read. The zero value selects the defaults.
@@ -22,8 +22,8 @@ type Options struct {
 }
 
 // Read parses a script with the default options. It never fails, because parts that it does not
-// understand become doubts. A script that is too long, too deeply nested or has too many words is
-// not read at all and is opaque.
+// understand become doubts. A script that is too long or too deeply nested, or that has too many
+// words, is not read at all: it counts as a script that might run any command.
 func Read(script string) *Reading { return Options{}.Read(script) }
 
 // Read parses a script with these options; see [Read].

@@ -179,7 +179,7 @@ func readProgram(name string, args []arg, strictly bool) (p plan, ok bool) {
 // transparent lists the builtins and shells whose exit status is that of the script they run.
 var transparent = setOf("eval sh bash dash ash ksh mksh zsh rbash")
 
-// perform carries out a program's plan. redirs are the redirections of the program.
+// perform carries out the [plan] of a program. redirs are the program's redirections.
 func (r *reader) perform(p plan, redirs []*syntax.Redirect) {
 	defer func(before masking) { r.flow.masking = before }(r.flow.masking)
 	for _, s := range p {

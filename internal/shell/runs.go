@@ -24,7 +24,7 @@ func (r *Reading) Runs(p Pattern) (Outcome, Doubt) {
 	return NoMatch, Doubt{}
 }
 
-// possibleDoubt returns the doubt that makes it uncertain whether the script runs a command that p
+// possibleDoubt returns the doubt that explains why the script might run a command that p
 // describes. The caller must have checked that no command certainly matches p.
 func (r *Reading) possibleDoubt(p *Pattern) (*doubt, bool) {
 	if p.name.text == "" {
@@ -44,7 +44,8 @@ func (r *Reading) possibleDoubt(p *Pattern) (*doubt, bool) {
 	return nil, false
 }
 
-// mayMatch explains why it is uncertain whether the command c matches the pattern p.
+// mayMatch returns a doubt that explains why it is uncertain whether the command c matches the
+// pattern p.
 func (r *Reading) mayMatch(c *command, p *Pattern) Doubt {
 	what := "an argument that is not literal"
 	switch {
@@ -64,8 +65,8 @@ func (r *Reading) mayMatch(c *command, p *Pattern) Doubt {
 	return Doubt{What: what, Code: r.code(c.from, c.to), At: r.character(c.from), Advice: how}
 }
 
-// endsOptions reports whether the command c would certainly not match the pattern p if -- preceded
-// the first argument that is not literal, as in rm -- "$f".
+// endsOptions reports whether inserting -- before the first non-literal argument, as in rm -- "$f",
+// would certainly prevent the command c from matching the pattern p.
 func (c *command) endsOptions(p *Pattern) bool {
 	i := slices.IndexFunc(c.args, func(a arg) bool { return a.kind != literal })
 	if i < 0 || c.possible || !p.name.matches(c.name) {

@@ -6,8 +6,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A scope combines the findings about a script with the variables of the shell that runs it. It
-// turns assignments into values and doubts.
+// A scope holds the findings about a script and the variables of the shell that runs it. When the
+// script assigns to a variable, the scope updates the variable's value and adds doubts.
 type scope struct {
 	findings
 	vars   variables
@@ -149,8 +149,8 @@ func (r *scope) compound(a arg, kind fact) {
 	}
 }
 
-// given handles an environment variable that the script passes to programs. Unless the variable is
-// known to be inert, it may change what the programs do.
+// given records an environment variable that the script passes to programs, unless the variable is
+// known to be inert. Other variables may change what the programs do.
 func (r *scope) given(name string, value arg) {
 	if !isInertVariable(name, value) {
 		r.vars.given = true
@@ -194,7 +194,7 @@ func (r *scope) settle() {
 	}
 }
 
-// note carries out the step s of a plan. The step must not run a command.
+// note carries out the step s of a [plan]. It must not be a step that runs a command.
 func (r *scope) note(s step) {
 	switch s.do {
 	case addsDoubt:

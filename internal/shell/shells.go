@@ -64,8 +64,8 @@ func (r *reader) readShell(name string, args []arg, redirs []*syntax.Redirect) {
 	}
 }
 
-// readDialect reads a script for a shell that is similar to bash. If that shell reads a construct
-// in the script differently than bash, this causes a doubt that affects all commands.
+// readDialect reads a script for a shell that is similar to bash. If that shell reads part of the
+// script differently than bash, readDialect adds a doubt that affects all commands.
 func (r *reader) readDialect(name string, script arg) {
 	before := r.posix
 	r.posix = name != "bash" && name != "rbash"
@@ -169,8 +169,8 @@ func constant(w *syntax.Word, read func(*expander, *syntax.Word) arg) (text stri
 	return a.text, a.kind == literal
 }
 
-// readClientInput reads the input that the script passes to a client. Input from a file counts as a
-// program in a file.
+// readClientInput reads the input that the script passes to one of the [clients]. An input file
+// counts as a file that contains a program.
 func (r *reader) readClientInput(name string, redirs []*syntax.Redirect) {
 	if !clients[name] {
 		return
@@ -191,8 +191,8 @@ func (r *reader) readClientInput(name string, redirs []*syntax.Redirect) {
 	}
 }
 
-// harmlessInput reports whether the pipe feeds a client only literal text that runs nothing, or
-// only the contents of files.
+// harmlessInput reports whether the pipe feeds an SQL client only literal text that runs nothing,
+// or only the contents of files.
 func (r *reader) harmlessInput() bool {
 	if r.owner < 1 || r.flow.subprocesses == 0 {
 		return false

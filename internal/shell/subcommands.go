@@ -79,8 +79,9 @@ var groups = eachGroup(map[string]string{
 	"uv":                    "pip tool python run cache",
 })
 
-// eachGroup expands a table of groups to one entry for each program and group. The value of an
-// entry is a function that returns the options that can precede the group's own subcommands.
+// eachGroup expands a table like [groups] to one entry for each program and subcommand. The value
+// of an entry is a function that returns the options that can precede the subcommand's own
+// subcommands.
 func eachGroup(rows map[string]string) map[string]func() *optionTable {
 	table := make(map[string]func() *optionTable)
 	for names, subs := range rows {
@@ -128,8 +129,8 @@ func (k *optionTable) next(args []arg) (sub *arg, rest []arg, sure bool) {
 	return nil, nil, sure
 }
 
-// beside returns args without those options before the subcommand whose values are not literal. It
-// does not remove options that a pattern asks for.
+// beside returns args without the non-literal options that precede the subcommand. It keeps the
+// options that a pattern asks for.
 func (k *optionTable) beside(args []arg, options []wanted) []arg {
 	sub, rest, _ := k.next(args)
 	end := len(args) - len(rest)

@@ -24,7 +24,7 @@ func (r *Reading) Surely(p Pattern) (bool, Doubt) {
 	c := &r.commands[first]
 	own := strings.TrimLeft(strings.TrimRight(r.code(c.from, c.to), ";& "), "! ")
 	if c.by >= 0 || c.masking == substituted {
-		own = p.source // the text at the position of c is that of the surrounding command, not that of c itself
+		own = p.source // at the position of c, the script contains the surrounding command, not c itself
 	}
 	what, advice := r.gap(first, &p)(own)
 	return false, Doubt{What: what, Code: own, At: r.character(c.from), Advice: advice}
@@ -107,7 +107,7 @@ func (r *Reading) spoiled(i int) *doubt {
 	return list.Find(r.doubts, func(d doubt) bool { return d.spoils && d.before <= i })
 }
 
-// hides maps each masking to a description of how it hides whether a command succeeded.
+// hides describes, for each [masking], how it hides whether a command succeeded.
 var hides = [...]string{
 	followed:    "another command decides whether the script succeeds",
 	piped:       "the pipe hides whether it failed",
@@ -121,8 +121,8 @@ var hides = [...]string{
 	ended:       "the script may end before it",
 }
 
-// lost describes the construct that hides whether the command c succeeded, and explains how to
-// avoid it. alone is the advice to run the command on its own.
+// lost explains how the construct around the command c hides whether c succeeded, and how to avoid
+// this. alone is the advice to run c on its own.
 func (r *Reading) lost(c *command, p *Pattern, alone string) (what, advice string) {
 	switch what = hides[c.masking]; c.masking {
 	case followed:
@@ -221,9 +221,9 @@ func (c *command) optionDeviates(p *Pattern, options *optionTable, tests bool, a
 	return n, less
 }
 
-// shows returns an argument that makes a test program use another shell, or print something instead
-// of running tests. It ignores arguments that the pattern also contains. ok is false if no such
-// argument is found.
+// shows looks for an argument that makes a test program use another shell, or print something
+// instead of running tests. It ignores arguments that the pattern also contains. ok is false if it
+// finds no such argument.
 func (c *command) shows(p *Pattern) (option string, ok bool) {
 	words := otherEffectOptions[c.name]
 	for _, a := range c.args {
@@ -270,8 +270,8 @@ func (k *optionTable) shortens(name string) bool {
 }
 
 // others returns the operands of a command that match no operand of the pattern. It skips the first
-// operands of the pattern, up to the given number: these belong to the name of the table entry, so
-// the slice operands does not contain them.
+// lead operands of the pattern, because they belong to the name of the table entry and are missing
+// from the slice operands.
 func (p *Pattern) others(operands []arg, lead int) (rest []arg) {
 	next := min(lead, len(p.operands))
 	for _, a := range operands {

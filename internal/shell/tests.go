@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// evidenceOperands lists the operands of build and test programs that leave the work unrestricted,
-// in addition to those in [programs]. Any other operand selects a part of the work.
+// evidenceOperands lists, in addition to [programs], the operands that do not restrict what build
+// and test programs do. Any other operand may restrict the build or the tests to a part.
 var evidenceOperands = eachName(map[string]operands{
 	"make,gmake,just,task,rake,mvn,gradle,gradlew": {max: unbounded, not: "="},
 	"npm test,npm run,pnpm test,pnpm run,yarn test,yarn run,npm run-script,cargo test,cargo nextest,bun test,deno test,vitest run,phpunit,git commit": {},
@@ -58,8 +58,8 @@ func setsScripts(program string, args []arg) bool {
 	return slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal || scriptSettings[name(a.text)] })
 }
 
-// passed examines the arguments args, which are passed on to a test program, and returns the first
-// that selects a part of the tests. The second result reports whether such an argument exists. An
+// passed returns the first of args that makes a test program run only some of its tests. args are
+// the arguments passed on to that program. less reports whether such an argument exists. An
 // argument after an option does not count, because it may be the option's value.
 func passed(name string, args []arg) (argument string, less bool) {
 	value := false

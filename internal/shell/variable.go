@@ -87,8 +87,8 @@ func (v *variables) setArguments(list []arg, known bool) {
 	}
 }
 
-// mayBind reports whether the value of the named variable is certain after the script has assigned
-// a value to it.
+// mayBind reports whether the reader can rely on the value that the script assigns to the named
+// variable.
 func (v *variables) mayBind(name string) bool {
 	return !v.unbound && !v.wild && !v.unknowable[name] && isName(name) && !implicitVariables[name] && !counters[name] && !begins(name, "BASH") && !ownVariables[name] && !steers(name)
 }

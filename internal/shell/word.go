@@ -213,7 +213,7 @@ func (b *wordBuilder) part(r *expander, part syntax.WordPart, quoted, first bool
 	}
 }
 
-// known adds to the word the value of a variable, which is at least partly known.
+// known adds the value of a variable to the word. At least part of the value is known.
 func (b *wordBuilder) known(a arg) {
 	b.text = append(b.text, a.text...)
 	if a.kind != literal {
