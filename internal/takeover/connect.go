@@ -74,8 +74,8 @@ func (d *Driver) Connect(ctx context.Context, c Connection) error {
 	return nil
 }
 
-// change adds the step s to the file's record and then writes the file. It prints the message and
-// the file's path and, if the file existed before, the path of its backup.
+// change records the step s and then writes the file. It prints the message and the file's path
+// and, if the file existed before, the path of its backup.
 func (d *Driver) change(f *file, s step, connected bool, message string) error {
 	if err := d.records().change(f, s, connected); err != nil {
 		return err
@@ -311,9 +311,9 @@ func (d *Driver) disconnect(f *file, n *record, after []byte, exists bool) error
 	return nil
 }
 
-// undo writes or removes the file and deletes its record, if any. asBefore reports whether the file
-// is now in the same state as before the first step. undo prints the message, the file's path, and
-// the outcome. The argument outcome is used only if asBefore is false.
+// undo writes or removes the file and deletes its record, if any. It then prints the message, the
+// file's path, and the outcome. asBefore reports whether the file is again in the state before the
+// first step; if so, undo ignores the argument outcome and prints a text of its own.
 func (d *Driver) undo(f *file, n *record, after []byte, exists bool, message, outcome string) (asBefore bool, err error) {
 	asBefore = n != nil && exists == n.Steps[0].Existed && bytes.Equal(after, n.Steps[0].Before)
 	if err := d.records().undo(f, after, exists, asBefore); err != nil {

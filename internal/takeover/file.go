@@ -104,8 +104,8 @@ func (f *file) backup() string {
 	return f.target + ".before-petrigate"
 }
 
-// backupHint returns the text to append to an error message: it names the backup that Connect made
-// of the file. If the backup does not exist, backupHint returns "".
+// backupHint returns a hint to append to an error message, naming the backup that Connect made of
+// the file. If the backup does not exist, it returns "".
 func (f *file) backupHint() string {
 	if _, err := os.Lstat(f.backup()); err != nil {
 		return ""
@@ -114,8 +114,9 @@ func (f *file) backupHint() string {
 }
 
 // keepBackup makes a backup of the file, readable only by this user because it may contain secrets.
-// It replaces an existing backup only if first is true, that is, if the file does not contain
-// petrigate's entry yet. Otherwise, the existing backup dates from before the entry was added.
+// If first is true, the file does not contain petrigate's entry yet, and the new backup replaces an
+// existing one. If first is false, an existing backup is kept, because it dates from before the
+// entry was added.
 func (f *file) keepBackup(first bool) error {
 	_, err := os.Lstat(f.backup())
 	if !f.exists || err == nil && !first {

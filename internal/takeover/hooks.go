@@ -73,7 +73,8 @@ func (d *Driver) ConnectHooks(ctx context.Context, c HookConnection) error {
 	return nil
 }
 
-// noteHookGaps prints the limits of an agent's hooks, and the settings that disable the hooks.
+// noteHookGaps prints the settings that disable an agent's hooks, and the kinds of calls that the
+// hooks cannot stop.
 func (d *Driver) noteHookGaps(h clientcfg.Hooks, f *file) {
 	for _, line := range d.disabledBy(h, f) {
 		d.say("warning: %s does not run hooks: %s", h.Title, text.Escape(line))

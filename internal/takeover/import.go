@@ -26,7 +26,7 @@ type Import struct {
 	Only   []string // if not empty, only the servers with these names are imported
 	Rename bool     // whether to rename servers whose names are already used
 
-	TextOnly bool // whether only the text of Config may be read, because it was found in the working directory and the user does not trust it
+	TextOnly bool // whether to read Config as plain text (see [config.Options]), because it was found in the working directory and the user does not trust it
 }
 
 // An ImportPlan describes what an import would change, before anything is written.
@@ -41,7 +41,7 @@ type ImportPlan struct {
 	path   string // path of Config after resolving symbolic links
 	file   *file
 	exists bool
-	text   bool // whether only the text of Config may be read
+	text   bool // whether to read Config as plain text
 	before []byte
 	after  []byte
 	format splice.Format

@@ -9,9 +9,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// safeguards returns the client's restrictions outside the servers' entries. petrigate import does
-// not carry them over. For a restriction from another of the client's files, Where includes that
-// file's name.
+// safeguards returns the restrictions in the client's files that are not part of a server's entry.
+// petrigate import does not carry them over. If a restriction comes from a file other than the
+// imported one, its field Where includes that file's name.
 func (d *Driver) safeguards(p *ImportPlan) (all []clientcfg.Safeguard) {
 	client := p.file.client
 	names := map[string]string{}

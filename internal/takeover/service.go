@@ -102,8 +102,8 @@ func (s *HookService) plan(ctx context.Context, d *Driver) (unit string, runs bo
 	return unit, false, s.checkConflicts(d, there, listening)
 }
 
-// checkVariables returns an error if the configuration reads variables that a service would lack,
-// that is, variables that are not in the list.
+// checkVariables returns an error if the service would lack any of the variables that the
+// configuration reads. variables lists those that the service would have.
 func (s *HookService) checkVariables(variables []string) error {
 	lack := list.Filter(s.Reads, func(name string) bool { return !slices.Contains(variables, name) })
 	switch {
@@ -236,9 +236,8 @@ func (s *HookService) installed() bool {
 	return err == nil && there.Config == s.Config
 }
 
-// UsesService reports whether the service may become unused when the named client's hooks are
-// removed, that is, whether the hooks use the service. It also returns true if the hooks have
-// already been removed.
+// UsesService reports whether the named client's hooks may use the service, so that removing them
+// may leave it unused. It also returns true if the hooks have already been removed.
 func (d *Driver) UsesService(m *service.Manager, name string) bool {
 	if m == nil {
 		return false
