@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A Revisions selects the protocol revisions that a server supports.
+// A Revisions value selects the protocol revisions that a server supports.
 type Revisions uint8
 
 // Values of [Revisions]. There are two families of revisions. A server that supports both
