@@ -12,8 +12,8 @@ import (
 // And returns the names joined for use in a sentence: "a, b and c".
 func And(names []string) string { return Join(names, "and") }
 
-// Join returns the words joined for use in a sentence: "a, b and c". The word before the last
-// element is "and" or "or", as given by last.
+// Join returns the words joined for use in a sentence: "a, b and c". The argument last, "and" or
+// "or", precedes the last word.
 func Join(words []string, last string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")

@@ -16,7 +16,7 @@ type Filter struct {
 	Deny  []string
 }
 
-// Filtered returns why the tool is filtered out, or "" if it is not.
+// Filtered returns the reason why the tool is filtered out, or "" if it is not.
 func (f Filter) Filtered(name string) (why string) {
 	matches := func(pattern string) bool { return toolnet.MatchGlob(pattern, name) }
 	if i := slices.IndexFunc(f.Deny, matches); i >= 0 {

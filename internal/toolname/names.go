@@ -17,8 +17,8 @@ type Names struct {
 // exempts the call from a rule nor satisfies a rule that requires a call with that name. Otherwise,
 // a server could pass off its own tools as those of another server. For the same reason, if there
 // are several upstreams, a bare name can only restrict a call, whichever tools the upstreams list.
-// If two tools have the same name in different roles, the more specific role takes precedence:
-// exposed over canonical, and canonical over bare.
+// If names of different kinds are equal, an exposed name takes precedence over a canonical one, and
+// a canonical one over a bare one.
 func AdditionalNames(tools []Names, owners Owners) [][]gate.Name {
 	exposed, canonical, bare := map[string]int{}, map[string]int{}, map[string]int{}
 	for _, t := range tools {
