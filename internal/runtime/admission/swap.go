@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// inForce holds the generation in force.
+// inForce holds the [Generation] in force.
 type inForce struct {
 	atomic.Pointer[Generation]
 	swapMu sync.Mutex // held during a swap
@@ -21,7 +21,8 @@ func (f *inForce) awaitSwap() {
 	f.swapMu.Unlock() //nolint:staticcheck,gocritic // locked only to wait
 }
 
-// Generation returns the generation in force. Call it only once per request.
+// Generation returns the generation in force. Call it once per request, so that the whole request
+// uses one generation.
 func (a *Admission) Generation() *Generation { return a.generation.Load() }
 
 // Report describes what [Admission.Swap] did to the sessions and the shared nets.
@@ -29,13 +30,13 @@ type Report struct{ Sessions []Adopted }
 
 // SwapOptions configures [Admission.Swap]. The zero value is valid.
 type SwapOptions struct {
-	Reset  []string      // nets to reset to their initial states, even if they would otherwise be held
+	Reset  []string      // nets to reset to their initial states instead of holding them (see [ErrHeld])
 	Try    bool          // whether to report the effect of the swap without changing anything
 	Events []audit.Event // events to record with the swap
 }
 
 // Swap puts g in force; [gate.Policy.Adopt] describes what happens to the states. Calls that are in
-// flight or waiting for approval keep their numbers, but an approval given under another policy no
+// flight or waiting for approval keep their call numbers. An approval given under another policy no
 // longer admits a call. Nets switched by operators keep their settings. If Swap returns an error,
 // the old generation stays in force; if the error is [ErrHeld], the report lists the held nets.
 func (a *Admission) Swap(ctx context.Context, g *Generation, o SwapOptions) (Report, error) {
@@ -46,7 +47,7 @@ func (a *Admission) Swap(ctx context.Context, g *Generation, o SwapOptions) (Rep
 	return a.swap(ctx, &next, o)
 }
 
-// swap implements Swap. It must be called with swapMu held.
+// swap implements Swap; swapMu must be held.
 func (a *Admission) swap(ctx context.Context, g *Generation, o SwapOptions) (Report, error) {
 	if g.Fingerprint != a.Generation().Fingerprint {
 		o.Events = append(o.Events, a.records.policyEvent(g))

@@ -49,7 +49,7 @@ type Switch interface {
 // ErrStopped means that a call cannot be admitted because its session is stopped.
 var ErrStopped = backend.ErrStopped
 
-// sentence returns a sentence that explains the stop to a model.
+// sentence explains the stop to a model in one sentence.
 func (s *Stop) sentence() string {
 	what := "the calls of this session"
 	if s.Session == "" {

@@ -36,7 +36,7 @@ type Unwritten struct {
 	ends []*Settling
 }
 
-// add stores the settlement s and wakes Run. It returns false if there already are maxUnwritten
+// add stores the settlement s and wakes Run. It returns false if u already holds maxUnwritten
 // settlements.
 func (u *Unwritten) add(s *Settling) bool {
 	u.mu.Lock()
@@ -68,8 +68,8 @@ func (u *Unwritten) drop(written map[*Settling]bool) {
 	u.count.Store(int32(len(u.ends)))
 }
 
-// keep stores in u a settlement that the ledger could not store. If u already holds too many, keep
-// settles the call as unknown instead.
+// keep stores in u a settlement that the ledger could not store. If u is full, keep records the
+// call's outcome as unknown instead.
 func (u *Unwritten) keep(ctx context.Context, s *Settling, why error) {
 	a := u.admission
 	s.repeated = true
@@ -86,7 +86,7 @@ func (u *Unwritten) keep(ctx context.Context, s *Settling, why error) {
 }
 
 // catchUp moves the settlements from u to the ledger if the ledger works again. It must be called
-// before reading or changing a state.
+// before the state of a session is read or changed.
 func (u *Unwritten) catchUp(ctx context.Context) {
 	a := u.admission
 	if u.count.Load() == 0 || a.ledger.Ready() != nil {
@@ -153,8 +153,8 @@ func (u *Unwritten) List() []UnwrittenEnd {
 	})
 }
 
-// has reports whether u holds the settlement of the call: the call has ended, but its outcome is
-// not stored yet.
+// has reports whether u holds the settlement of the call. If so, the call has ended, but its
+// outcome is not stored yet.
 func (u *Unwritten) has(session string, call uint64) bool {
 	return slices.ContainsFunc(u.List(), func(e UnwrittenEnd) bool { return e.Session == session && e.Call == call })
 }

@@ -11,17 +11,17 @@ import (
 type verdict struct {
 	call    *Call
 	grant   *gate.Grant // nil if no approval was needed
-	consent *Consent    // the consent of a person; set together with grant
+	consent *Consent    // the person's approval; set together with grant
 
 	generation *Generation
 	prepared   gate.Prepared
 	decision   gate.Decision
 	entry      decisionEntry
-	refused    *Refused    // refusal to return to the caller if the nets refuse the call
-	state      *gate.State // state in force when the call was refused; nil if no remedy is wanted
+	refused    *Refused    // what the caller is told if the nets refuse the call
+	state      *gate.State // state in force when the call was refused, for finding a remedy; nil if no remedy is wanted
 }
 
-// addRemedy adds a remedy for r to the refusal that is returned to the caller.
+// addRemedy finds a remedy for the refusal r and adds it to v.refused, which the caller gets.
 func (v *verdict) addRemedy(r *gate.Refusal) {
 	if v.state == nil {
 		return
@@ -33,10 +33,11 @@ func (v *verdict) addRemedy(r *gate.Refusal) {
 	}
 }
 
-// errSwapped means that the policy was replaced during the decision, which must be retried.
+// errSwapped means that the policy was replaced while a decision was being made. The caller must
+// decide again.
 var errSwapped = errors.New("the policy was replaced")
 
-// decisionEntry is a decision record with enough preallocated space for most decisions.
+// decisionEntry is a decision record together with space for its slices, enough for most decisions.
 type decisionEntry struct {
 	audit.Decision
 	events [1]audit.Event

@@ -12,7 +12,7 @@ type limit struct {
 	waiting int // number of requests that are pending, or that are approved but not used yet
 	recent  int // number of unapproved requests opened within the last minute
 	bytes   int // total size in bytes of the calls that are waiting for an answer
-	denied  int // number of denials in force
+	denied  int // number of denials in force; see Options.Cooldown
 }
 
 // limits holds the limit for each kind of account. It must not be modified.
@@ -49,7 +49,7 @@ type account struct {
 // accounts maps account names to the accounts that have requests.
 type accounts map[string]*account
 
-// charged returns the accounts that a request about the call c is charged to, most specific first.
+// charged returns the accounts that a request about the call c counts against, most specific first.
 // A new account is not stored until it is first charged.
 func (m accounts) charged(c Call) [3]*account {
 	return [3]*account{
@@ -92,9 +92,9 @@ func (q *Request) room(n int) bool {
 	return !slices.ContainsFunc(q.accounts[:], func(a *account) bool { return a.bytes+n > a.limit.bytes })
 }
 
-// weight returns the memory in bytes that q uses if the given number of calls wait for it: the
-// message of each call, and the parts that q has copied. Until q has copied its parts, it points
-// into a message and keeps that message in memory even if no call is waiting.
+// weight returns the memory in bytes that q uses if the given number of calls wait for it. Each
+// call's message counts, and so do the parts that q has copied. Until q has copied its parts, it
+// points into a message and keeps that message in memory even if no call is waiting.
 func (q *Request) weight(waiters int) int {
 	switch {
 	case !q.live():
@@ -105,7 +105,7 @@ func (q *Request) weight(waiters int) int {
 	return q.Size*waiters + q.question.Call.copied + len(q.question.Call.exact) + q.question.Since.size()
 }
 
-// recharge charges q's current weight to its accounts, instead of the weight charged before.
+// recharge replaces the weight charged to q's accounts with q's current weight.
 func (m accounts) recharge(q *Request) {
 	n := q.weight(q.waiters)
 	if more := n - q.charged; more != 0 {

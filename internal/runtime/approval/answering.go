@@ -64,8 +64,8 @@ func (b *Broker) AnswerAs(person, id string, approve bool, channel, actor, reaso
 	return rejected
 }
 
-// rejection returns the error for an answer that must be rejected and recorded, or nil. It must be
-// called with Broker.mu held.
+// rejection returns the error for an answer that must be rejected and recorded, or nil for any
+// other answer. It must be called with Broker.mu held.
 func (o *Options) rejection(q *Request, person string, said Rejection) *RejectedError {
 	switch {
 	case q == nil || !slices.Contains(q.open, said.Channel):
@@ -80,8 +80,8 @@ func (o *Options) rejection(q *Request, person string, said Rejection) *Rejected
 	return &RejectedError{said, q.record()}
 }
 
-// isOwn reports whether the person is the calling principal, judging by the name or by the
-// configuration.
+// isOwn reports whether the person or the actor is the calling principal, either by name or
+// according to o.People.
 func (o *Options) isOwn(q *Request, person, actor string) bool {
 	principal := q.question.Call.Principal
 	own := principalName(principal)
@@ -94,8 +94,8 @@ func (o *Options) isOwn(q *Request, person, actor string) bool {
 	return false
 }
 
-// principalName returns the name that a principal has proven: a token's name or a JWT's subject.
-// For any other principal, such as a client over stdio, it returns "".
+// principalName returns the authenticated name of a principal: the name of its token or the subject
+// of its JWT. For any other principal, such as a client over stdio, it returns "".
 func principalName(principal string) string {
 	if name, ok := strings.CutPrefix(principal, "token:"); ok {
 		return name

@@ -125,7 +125,7 @@ func (a arguments) match(pins []Pin) bool {
 
 // canonical appends value to buf in canonical form: without white space, with sorted members and
 // minimally escaped strings, and with numbers unchanged. It returns false if the form is ambiguous,
-// because another value that some JSON parsers read differently could have the same form.
+// because JSON parsers could read values with this form differently.
 func canonical(buf, value []byte) (_ []byte, ok bool) {
 	switch rawjson.Kind(value) {
 	case '{':

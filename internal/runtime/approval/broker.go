@@ -47,7 +47,7 @@ func (b *Broker) Open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	return q, err
 }
 
-// notifyGranted calls Options.Granted if q was approved by a grant and has not been announced.
+// notifyGranted calls Options.Granted if q was approved by a grant and has not been announced yet.
 func (b *Broker) notifyGranted(q *Request) {
 	b.mu.Lock()
 	r, first := q.record(), q.progress.Answer.Grant != "" && !q.announced
@@ -86,7 +86,7 @@ func (b *Broker) present(c Call) Call {
 	return b.options.Mask.present(c)
 }
 
-// large is the size in bytes above which parsing a call takes milliseconds.
+// large is the size in bytes of a call that takes milliseconds to parse.
 const large = 256 << 10
 
 // hasRequest reports whether there is a request for the given key that a new call would join.
@@ -286,19 +286,19 @@ func (b *Broker) Claim(id string) error {
 	return nil
 }
 
-// Consume ends a claimed request, because the call that claimed it was admitted.
+// Consume ends a claimed request after the call that claimed it was admitted.
 func (b *Broker) Consume(id string) {
 	b.unclaim(id, func(q *Request) { b.requests.finish(q, Consumed) })
 }
 
-// Unclaim releases a claimed request, because the call that claimed it was not admitted.
+// Unclaim makes a claimed request available again if the call that claimed it was not admitted.
 func (b *Broker) Unclaim(id string) {
 	b.unclaim(id, func(q *Request) { q.stale = b.storage != nil })
 }
 
-// Used tells the broker whether the store could mark the approval q as used. If ok is false, the
-// store considers q already used or expired. The broker then reads q from the store again. If the
-// store refuses a second time, q expires.
+// Used tells the broker whether the store could mark the approval of q as used. If ok is false, the
+// store considers the approval already used or expired, so the broker reads q from the store again.
+// If the store refuses a second time, the broker lets q expire.
 func (b *Broker) Used(q *Request, ok bool) {
 	if b.storage == nil {
 		return
@@ -326,8 +326,8 @@ func (b *Broker) unclaim(id string, end func(*Request)) {
 	}
 }
 
-// Approves reports whether the person at the client is among those who have approved q, even if q
-// needs more approvers.
+// Approves reports whether the person at the client has already approved q, even if q needs more
+// approvers.
 func (b *Broker) Approves(q *Request) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

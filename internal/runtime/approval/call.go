@@ -15,12 +15,12 @@ type Call struct {
 	Arguments       []byte // arguments as received or, in a [Record], as displayed; may be empty
 	Size            int    // size in bytes of the forwarded arguments
 	SHA256          string // SHA-256 hash of the forwarded arguments
-	Beside, Meta    []byte // objects to forward in addition to the arguments; may be nil
+	Beside, Meta    []byte // JSON objects to forward in addition to the arguments; may be nil
 	Session, Client string
 	Principal       string
-	Ignored         []string `json:",omitempty"` // names of arguments that can differ when the approval is used
+	Ignored         []string `json:",omitempty"` // names of arguments that the approval does not depend on
 
-	Own     bool `json:",omitempty"` // whether the tool is built into an agent, which asks through its hook; Upstream is then the agent
+	Own     bool `json:",omitempty"` // whether the tool is built into an agent that asks through its hook; Upstream then names the agent
 	Dropped bool // whether the contents were removed because the call can no longer run
 
 	// The following fields are set by the broker.
@@ -70,7 +70,8 @@ func (c Call) ShownMeta() []byte {
 	return c.Meta
 }
 
-// bytes returns the total size of the client-supplied parts of c and of the text in steps.
+// bytes returns the total size of the client-supplied parts of c, and of the names and reasons in
+// steps.
 func (c Call) bytes(steps []gate.Step) int {
 	n := max(c.given, len(c.Arguments)+len(c.Beside)+len(c.Meta)+len(c.SeenMeta)) + len(c.Client)
 	for _, s := range steps {
@@ -79,9 +80,8 @@ func (c Call) bytes(steps []gate.Step) int {
 	return n
 }
 
-// detach copies the parts of c that point into its message, so that the message can be released.
-// The displayed parts are needed longer than the message, which is needed only while a call is
-// waiting.
+// detach copies the parts of c that point into the message. The message can then be released when
+// no call is waiting, although the displayed parts are still needed.
 func (c *Call) detach(message [][]byte) {
 	for i, part := range []*[]byte{&c.Arguments, &c.Beside, &c.Meta} {
 		if len(*part) > 0 && len(message[i]) > 0 && &(*part)[0] == &message[i][0] {

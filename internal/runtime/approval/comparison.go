@@ -14,15 +14,15 @@ const (
 // A Comparison describes how the arguments of a call differ from those of the last approved call to
 // the same tool by the same principal.
 type Comparison struct {
-	Approval  string    // ID of the approval of the last approved call
+	Approval  string    // approval ID of the last approved call
 	At        time.Time // time of that approval
 	Redefined bool      // whether the tool's definition has changed since then
-	TooLong   bool      // whether the arguments of either call are longer than maxCompared and were not compared
+	TooLong   bool      // whether the arguments of either call are longer than maxCompared, so that they were not compared
 	Changes   []Change
 	More      int // number of further changes, which are not in Changes
 }
 
-// A Change describes how the value of an argument differs, as displayed.
+// A Change describes how one argument differs, in its displayed form.
 type Change = jsondiff.Change
 
 // size returns the number of bytes in c's changes.

@@ -131,7 +131,7 @@ func (s *Grants) use(q *Request) (g Grant, ok bool, err error) {
 	return g, false, nil
 }
 
-// candidates returns the valid grants that have the session and the tool of q.
+// candidates returns the valid grants for q's session and tool.
 func (s *Grants) candidates(q *Request) []Grant {
 	return slices.DeleteFunc(s.ofSession(q.Key.Session), func(g Grant) bool { return g.Key.Tool != q.Key.Tool })
 }
@@ -184,7 +184,7 @@ func (s *Grants) drop(id string) {
 	delete(s.byID, id)
 }
 
-// learn updates the known grants with a row of the store that contains a grant.
+// learn updates the known grants from a stored row that contains a grant.
 func (s *Grants) learn(row backend.Approval) error {
 	var g Grant
 	if err := json.Unmarshal(row.Data, &g); err != nil || g.ID != row.ID || grantKey(g.ID) != row.Key || g.Key.Session != row.Session {
@@ -232,8 +232,8 @@ func (s *Grants) put(g Grant, state State) (version int64, err error) {
 // table.
 func isGrant(row backend.Approval) bool { return strings.HasPrefix(row.ID, "gr_") }
 
-// approve returns the progress of q after g has approved it. It also removes the call's _meta,
-// which must not be forwarded because no person has seen it.
+// approve returns q's progress as approved by the grant g. It also removes the call's _meta, which
+// must not be forwarded because no person has seen it.
 func (q *Request) approve(g Grant, now time.Time) Progress {
 	q.question.Call.Meta = nil
 	d := q.progress

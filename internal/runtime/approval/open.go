@@ -29,7 +29,7 @@ func (t *requests) open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 func (t *requests) insert(q *Request) {
 	t.notifyChanged()
 	t.byID[q.ID], t.byKey[q.Key] = q, q
-	if q.element = t.live.PushBack(q); q.foreign { // another broker's request can expire before requests that are already in the list, which is sorted by expiry
+	if q.element = t.live.PushBack(q); q.foreign { // the list is sorted by expiry, and another broker's request can expire before those already in the list
 		for at := q.element.Prev(); at != nil && at.Value.(*Request).Expires.After(q.Expires); at = q.element.Prev() {
 			t.live.MoveBefore(q.element, at)
 		}
@@ -69,7 +69,7 @@ func (t *requests) known(key Key) *Request {
 	return q
 }
 
-// request creates a request. It returns an error if the request would exceed the limits of the
+// request returns a new request. It returns an error if the request would exceed the limits of the
 // session, the principal or the broker.
 func (t *requests) request(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	via, err := viaOf(ask)

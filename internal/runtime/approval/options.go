@@ -26,5 +26,5 @@ type Options struct {
 	Granted func(Record)
 
 	Store Store        // keeps requests and shares them with other brokers; if nil, requests are lost when the process exits
-	Log   *slog.Logger // nil means that log output is discarded
+	Log   *slog.Logger // nil discards log output
 }

@@ -26,7 +26,7 @@ type Conditions struct {
 type Progress struct {
 	Answer     Answer
 	Approvers  []approver  `json:",omitempty"` // people who have approved so far
-	Shared     bool        `json:",omitempty"` // whether calls at several brokers are waiting for the request
+	Shared     bool        `json:",omitempty"` // whether calls at several brokers are waiting for the answer
 	Unasked    bool        `json:",omitempty"` // whether the client reported that it did not ask anyone
 	Stands     time.Time   // time until which a denial stays in force; zero if the request was not denied
 	Rejections []Rejection `json:",omitempty"` // rejected answers, oldest first
@@ -38,7 +38,7 @@ type Key struct {
 	Session, Tool, Definition, Arguments, Beside, Policy, Steps string
 }
 
-// Bytes returns an encoding of k that is different for every key.
+// Bytes returns an unambiguous encoding of k.
 func (k Key) Bytes() []byte {
 	return []byte(strings.Join([]string{k.Session, k.Tool, k.Definition, k.Arguments, k.Beside, k.Policy, k.Steps}, "\x00"))
 }

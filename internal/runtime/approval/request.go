@@ -105,8 +105,8 @@ func needs(ask *gate.Ask) int {
 	return n
 }
 
-// viaOf returns the channel that the steps of the question require, or "" if they allow any. It
-// returns an error if their requirements conflict.
+// viaOf returns the only channel that the steps of ask allow, or "" if they allow any. It returns
+// an error if the steps require different channels.
 func viaOf(ask *gate.Ask) (string, error) {
 	via := ""
 	for _, s := range ask.Steps {
@@ -121,7 +121,7 @@ func viaOf(ask *gate.Ask) (string, error) {
 	return via, nil
 }
 
-// trimmed returns the question of q without its long parts, for a call that can no longer run. It
+// trimmed returns q's question without its long parts, to keep once the call can no longer run. It
 // copies the remaining parts, because they might point into a longer message.
 func (q *Request) trimmed() Question {
 	c, since := q.question.Call, q.question.Since

@@ -33,8 +33,8 @@ func front(l *list.List) *Request {
 	return l.Front().Value.(*Request)
 }
 
-// check returns the state of q, after ending q if it has expired. Unlike sweep, it finds an expired
-// q even if the clock was set back and requests that expire later precede q in the list.
+// check ends q if it has expired, and returns q's state. Unlike sweep, it notices that q has
+// expired even if the clock was set back and requests that expire later precede q in the list.
 func (t *requests) check(q *Request) State {
 	if q.live() && !q.claimed && !t.options.Now().Before(q.Expires) {
 		t.finish(q, Expired)
@@ -68,13 +68,13 @@ func (t *requests) wake(q *Request, s State) {
 }
 
 // finish ends q in state s. It keeps only the displayed parts of the call, which can no longer run.
-// A denial stays in force and also answers repeated calls.
+// A denial stays in force and also applies to repeated calls.
 func (t *requests) finish(q *Request, s State) {
 	t.notifyChanged()
 	if q.progress.Answer.State == Pending {
 		t.wake(q, s)
 	}
-	if s == Consumed || s == Withdrawn && len(q.open) == 0 && !q.WasUnasked() { // do not count a request that was approved and used, or that was withdrawn before anyone was asked
+	if s == Consumed || s == Withdrawn && len(q.open) == 0 && !q.WasUnasked() { // an approval that was used does not count as recent, nor does a request that was withdrawn before anyone was asked
 		t.uncountRecent(q)
 	}
 	now := t.options.Now()

@@ -32,7 +32,7 @@ func (s State) Word() string {
 // isLive reports whether the call can still run if its request is in state s.
 func isLive(s State) bool { return s == Pending || s == Approved }
 
-// Names of the channels that need code outside package daemon; see package channel.
+// Names of the channels; see package channel.
 const (
 	Elicit  = channel.Elicit
 	URL     = channel.URL

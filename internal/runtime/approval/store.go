@@ -39,7 +39,7 @@ func write(to Store, row backend.Approval) (version int64, err error) {
 
 const (
 	storeTimeout = 10 * time.Second // timeout for a single operation
-	maxStale     = 20               // number of consecutive conflicts that make an operation fail
+	maxStale     = 20               // after this many consecutive conflicts, an operation fails
 )
 
 // ErrStore is wrapped by the errors for requests and answers that the store did not accept. The

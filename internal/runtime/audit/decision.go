@@ -22,7 +22,7 @@ type Decision struct {
 	Tool      string          `json:"tool"`
 	Names     []string        `json:"names,omitempty"`
 	Own       int             `json:"own,omitempty"`       // number of leading elements of Names that do not depend on the arguments; recorded only if greater than one
-	Uncertain []string        `json:"uncertain,omitempty"` // elements of Names that the call might not have
+	Uncertain []string        `json:"uncertain,omitempty"` // elements of Names that might not apply to the call
 	Weak      []string        `json:"weak,omitempty"`      // elements of Names that nets can forbid but do not accept as evidence
 	Omitted   int             `json:"omittedNames,omitempty"`
 	Arguments string          `json:"arguments,omitempty"` // SHA-256 of the arguments
@@ -87,7 +87,7 @@ type Outcome struct {
 	Call    uint64    `json:"call"`
 	Tool    string    `json:"tool"`
 	Outcome string    `json:"outcome"`
-	Values  []Value   `json:"values,omitempty"` // values that nets read in the result
+	Values  []Value   `json:"values,omitempty"` // values that nets read from the result
 	Millis  float64   `json:"ms"`
 	By      string    `json:"by,omitempty"` // who settled the call; empty if the outcome follows from the upstream's result
 }
@@ -101,7 +101,7 @@ type Value struct {
 	Field  string            `json:"field"`
 	Hashes []string          `json:"sha256,omitempty"` // hash of each value, computed over its JSON encoding
 	Values []json.RawMessage `json:"values,omitempty"` // the same values unhashed; recorded only if configured
-	Amount json.Number       `json:"amount,omitempty"` // amount in the field, if nets add it up
+	Amount json.Number       `json:"amount,omitempty"` // the field's amount, if a net adds up amounts of this field
 	Lacks  string            `json:"lacks,omitempty"`  // why values are missing: "masked" or "too many"
 }
 

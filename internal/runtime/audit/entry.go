@@ -66,16 +66,16 @@ func (e *Entry) IsRoutine() bool {
 	return false
 }
 
-// IsOf reports whether the record is about the tool with the given name, which can be its plain or
-// qualified name or another name of the call.
+// IsOf reports whether the record is about the given tool. The name can be the tool's plain or
+// qualified name, or another name of the call.
 func (e *Entry) IsOf(tool string) bool {
-	if e.Event == "outcome" { // has only the qualified name
+	if e.Event == "outcome" { // an outcome has only the qualified name
 		return e.Tool == tool || strings.HasSuffix(e.Tool, "."+tool)
 	}
 	return e.Tool == tool || e.Upstream+"."+e.Tool == tool || slices.Contains(e.Names, tool)
 }
 
-// Says reports whether the record contains the net's verdict or is about the net itself.
+// Says reports whether the record is about the net or contains its verdict.
 func (e *Entry) Says(net string) bool {
 	return e.Net == net || slices.ContainsFunc(e.Nets, func(n NetVerdict) bool { return n.Net == net })
 }

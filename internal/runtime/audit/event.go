@@ -67,8 +67,9 @@ type Operator struct {
 	Reason  string    `json:"reason,omitempty"`
 }
 
-// An Answer records a rejected answer to an approval request: it came too late, came from the
-// caller itself, or had a wrong PIN. An accepted answer is recorded with the resulting decision.
+// An Answer records the rejection of an answer to an approval request. The answer came too late,
+// came from the caller itself, or had a wrong PIN. An accepted answer is recorded with the
+// resulting decision.
 type Answer struct {
 	Time     time.Time `json:"time"`
 	Event    string    `json:"event"` // always "answer"
@@ -83,7 +84,7 @@ type Answer struct {
 	Reason   string    `json:"reason,omitempty"` // reason given by the person
 }
 
-// A Definition records that a server changed the definition of a tool after it had been accepted.
+// A Definition records that a server changed the accepted definition of a tool.
 type Definition struct {
 	Time   time.Time `json:"time"`
 	Event  string    `json:"event"` // always "definition"
@@ -92,7 +93,7 @@ type Definition struct {
 }
 
 // A Left event records that a call reported by an agent's hook was left to the proxy, because the
-// proxy offers the tool, or that such a call ended without reaching the proxy.
+// proxy offers the tool. It also records that such a call ended without reaching the proxy.
 type Left struct {
 	Time      time.Time `json:"time"`
 	Event     string    `json:"event"` // "left" or "missing"

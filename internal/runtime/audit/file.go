@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/safefile"
 )
 
-// inspect reports whether f is a regular file. It returns an error if f is unsuitable or if other
-// users could write to it.
+// inspect reports whether f is a regular file. It returns an error if f is a directory, pipe or
+// socket, or if other users could write to it.
 func inspect(f *os.File) (regular bool, err error) {
 	info, err := f.Stat()
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/internal/safefile"
 )
 
-// HeadSuffix is the suffix of the head file next to a log. The head holds the end of the chain, so
-// that removal of lines from the end can be detected.
+// HeadSuffix is added to the name of a log to form the name of its head file. The head holds the
+// end of the chain, so that removal of lines from the end can be detected.
 const HeadSuffix = ".head"
 
 // headLength is the length of a head: 20 digits, a space, 64 hex digits and a newline.
@@ -37,8 +37,8 @@ type head struct {
 
 // openHead opens or creates the head of the log at path. It returns an empty head and no error if
 // the head does not exist and the directory is not writable. If a head exists but cannot be
-// written, openHead returns an error, because another user could have created it to keep the log
-// without a head.
+// written, openHead returns an error, because another user could have created it to prevent a
+// usable head.
 func openHead(path string) (head, error) {
 	f, err := openFile(path+HeadSuffix, 0)
 	switch {

@@ -16,9 +16,9 @@ const (
 )
 
 // A lease is a period during which a busy process keeps the log locked and appends only to a
-// [pendingFile], which takes no system call. It cannot start while another process has the log open.
-// When the lease ends, the lines are moved to the log in one write. After a crash, the next process
-// that locks the log moves them.
+// [pendingFile], without system calls. It cannot start while another process has the log open. When
+// the lease ends, the lines are moved to the log in one write. After a crash, the next process that
+// locks the log moves them.
 type lease struct {
 	held  bool
 	lines []byte // lines not yet moved to the log

@@ -25,7 +25,7 @@ type Policy struct {
 	Fields    []string  `json:"fields,omitempty"`    // argument fields that the nets read
 	Results   []string  `json:"results,omitempty"`   // result fields that the nets read
 	Maps      []string  `json:"maps,omitempty"`      // short hashes that identify the policy's maps, which give calls additional names
-	Actions   []string  `json:"actions,omitempty"`   // names of the form tool.action that nets contain; actions of calls are determined only for these names
+	Actions   []string  `json:"actions,omitempty"`   // names of the form tool.action in the nets; other actions of calls are not determined
 	Rows      bool      `json:"rows,omitempty"`      // whether a net counts consecutive identical calls
 	Arguments string    `json:"arguments,omitempty"` // how arguments are recorded: "hash", "masked" or "full"
 }
@@ -45,13 +45,13 @@ type Session struct {
 	Process   string    `json:"process,omitempty"`
 }
 
-// A Removed event records the removal of old records from a database. From each listed chain, all
-// records up to and including the listed one are removed, so the chain may begin after it. The
-// event is written before the removal and lists all chains that become shorter or disappear.
+// A Removed event records the removal of old records from a database. All records of a listed chain
+// up to and including the listed one are removed, so the chain may begin after it. The event is
+// written before the removal and lists all chains that become shorter or disappear.
 type Removed struct {
 	Time    time.Time `json:"time"`
 	Event   string    `json:"event"`   // always "removed"
 	Before  time.Time `json:"before"`  // the removed records are older than this time
-	Records uint64    `json:"records"` // number of records removed so far, including by this event
+	Records uint64    `json:"records"` // number of records removed so far, including those of this event
 	Chains  []Head    `json:"chains"`  // the last removed record of each chain
 }

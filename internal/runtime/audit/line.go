@@ -25,7 +25,7 @@ const (
 	lineTail = `"}`
 )
 
-// hashEnd is the length of the end of a line, beginning with the hash member.
+// hashEnd is the length of the last part of a line, which begins with the hash member.
 const hashEnd = len(lineHash) + 64 + len(lineTail)
 
 var errNoRecord = errors.New("it is not an audit record")
@@ -111,8 +111,9 @@ func (l *Place) append(buf []byte, records ...[]byte) []byte {
 	return buf
 }
 
-// Link returns the hash of a record. It covers the hash of the previous record (zeros for the first
-// one), the sequence number in decimal, and the event: the JSON object without number and hash.
+// Link returns the hash of a record. The hash covers the hash of the previous record (zeros for the
+// first record), the sequence number in decimal, and the event, which is the JSON object without
+// its number and hash.
 func Link(before [32]byte, seq uint64, event []byte) [32]byte {
 	hash, _ := LinkIn(make([]byte, 0, 32+20+len(event)), before, seq, event)
 	return hash

@@ -90,8 +90,8 @@ func (l *Log) AppendAll(records [][]byte) error {
 	return err
 }
 
-// State returns the highest known record number, no matter which process wrote that record, and the
-// error of this process's last write, if any.
+// State returns the highest known record number, whichever process wrote that record, and the error
+// of this process's last write, if any.
 func (l *Log) State() (last uint64, fault error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
