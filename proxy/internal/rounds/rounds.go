@@ -74,7 +74,8 @@ func New(s Store, a *admission.Admission, l *lifetime.Lifetime) *Keeper {
 }
 
 // Keep stores a round of the call identified by subject. It returns [ErrFull] if too many rounds
-// are stored or, when there are several principals, if the principal has used up its fair share.
+// are stored. If there are several principals, it also returns ErrFull if the principal has used up
+// its fair share.
 func (k *Keeper) Keep(id string, subject []byte, several bool, r Round) error {
 	r.Subject = wire.Digest(subject)
 	data, err := json.Marshal(r)

@@ -113,7 +113,7 @@ func (r *Router) restore(u *pool.Server) {
 
 // ServerListening is called when the proxy starts to receive the notifications of u. It requests
 // the tools of u. It also sends list_changed for prompts and resources to the clients that have
-// fetched these lists, because u may have changed them earlier.
+// fetched these lists, because the lists of u may have changed earlier.
 func (r *Router) ServerListening(u *pool.Server) {
 	if u.Dedicated() { // lists are requested only on the shared connection
 		return

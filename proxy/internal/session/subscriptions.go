@@ -172,9 +172,9 @@ func SubscriptionParams(id, rest string) []byte {
 const maxOutbox = 256
 
 // An Outbox passes messages from the goroutine that reads from a server to the goroutine that
-// writes to one client. The former goroutine serves several clients and must not be blocked by one
-// that does not read, so a full Outbox drops notifications. It never drops requests: their number
-// is limited elsewhere, and their senders wait for a response.
+// writes to one client. The former goroutine serves several clients and must not be blocked by a
+// client that does not read, so a full Outbox drops notifications. It never drops requests: their
+// number is limited elsewhere, and their senders wait for a response.
 type Outbox struct {
 	Wake wait.Signal // sent when messages are queued
 

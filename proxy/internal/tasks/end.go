@@ -75,8 +75,8 @@ func resultOutcome(x *Task, result []byte) gate.Outcome {
 }
 
 // end tells the gate how the task ended. It does so only once, except that a known outcome can
-// still replace an unknown one. result is the task's result if it succeeded. When end returns, the
-// gate knows the outcome, even if another goroutine has reported it.
+// still replace an unknown one. result is the task's result if the task succeeded. When end
+// returns, the gate knows the outcome, even if another goroutine has reported it.
 func (s *Tasks) end(x *Task, o gate.Outcome, result []byte, by string) {
 	defer x.lockSettling()()
 	if !x.mustReport(o) {

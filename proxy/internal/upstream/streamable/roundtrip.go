@@ -134,8 +134,8 @@ func (c *Conn) inNewSession(x *conn.Exchange, s *conn.Session, reply conn.Reply)
 	return c.sendOnce(x, c.Current.Load())
 }
 
-// sendOnce sends x in the session s. It returns errUnknownSession if the server refused the
-// request, without executing it, because it no longer knows the session.
+// sendOnce sends x in the session s. It returns errUnknownSession if the server refused the request
+// because it no longer knows the session. The request was then not executed.
 func (c *Conn) sendOnce(x *conn.Exchange, s *conn.Session) conn.Reply {
 	var sent atomic.Bool // whether a connection was available, so that bytes of the request may have been sent
 	ctx := httptrace.WithClientTrace(x.Ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }})
