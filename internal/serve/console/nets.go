@@ -15,8 +15,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// sessionsOffered is the maximum number of open sessions, and the maximum number of ended sessions,
-// that a person can choose from. The most recently used sessions are offered.
+// sessionsOffered limits how many open sessions, and separately how many ended sessions, a person
+// can choose from. The most recently used sessions are offered.
 const sessionsOffered = 50
 
 // netsBody holds the data for the page that shows all nets, or a single net.
@@ -33,8 +33,8 @@ type netsBody struct {
 	Tools   []string
 }
 
-// A choice is an option that the user can choose, such as a session. Here reports whether the
-// option is the current choice.
+// A choice is one of several options, such as sessions, that the user can select. Here reports
+// whether it is the selected option.
 type choice struct {
 	Value, Label, Link string
 	Here               bool
@@ -155,16 +155,16 @@ func (c *Console) rows(m *snapshot, at netsAddress) (rows []netRow) {
 	return rows
 }
 
-// liveNet returns a drawing of the net with the marking m. The drawing leaves out transitions that
-// fire before the first call.
+// liveNet returns a drawing of the net with the marking m. The drawing leaves out the start
+// transition, which has no effect after the first call.
 func liveNet(info gate.NetInfo, m gate.Marking) draw.Net {
 	n := draw.OfNet(info).WithoutStart()
 	n.Live(m)
 	return n
 }
 
-// refusedBy returns the tools whose calls the net currently refuses, because none of the
-// transitions for them are enabled.
+// refusedBy returns the tools whose calls the net currently refuses, because they fire no enabled
+// transition.
 func refusedBy(n draw.Net) (calls []string) {
 	can := map[string]bool{}
 	for i := range n.Transitions {
@@ -182,8 +182,8 @@ func refusedBy(n draw.Net) (calls []string) {
 	return slices.DeleteFunc(calls, func(tool string) bool { return can[tool] })
 }
 
-// mapsOf returns a row for each map statement of the policy. If the index of a net is not negative,
-// it returns only the rows for the statements that this net uses.
+// mapsOf returns a row for each map statement of the policy. If net, the index of a net, is not
+// negative, mapsOf returns only the rows for the statements that this net uses.
 func mapsOf(p *gate.Policy, net int) (rows []mapRow) {
 	seen := map[mapRow]bool{}
 	add := func(maps []gate.Map, reads func(string) bool) {
@@ -301,7 +301,8 @@ func rowOf(n gate.NetState, known operator.PolicyNet) netRow {
 	return row
 }
 
-// arcs lists the input or output places of the transition, each with the number of tokens.
+// arcs lists the input or output places of the transition. If an arc moves several tokens, their
+// number precedes the place.
 func arcs(n *draw.Net, t draw.Transition, in bool) string {
 	list := t.Out
 	if in {

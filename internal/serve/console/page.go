@@ -49,8 +49,7 @@ var functions = template.FuncMap{
 	"less":   func(n int) int { return n - 1 },
 }
 
-// ago formats the time that has passed since the given point in time, a [time.Time] or a pointer to
-// one.
+// ago formats the time that has passed since at, which is a [time.Time] or a pointer to one.
 func ago(now time.Time, at any) string {
 	t, ok := at.(time.Time)
 	if p, is := at.(*time.Time); is && p != nil {
@@ -78,7 +77,7 @@ type page struct {
 	View    string // name of the selected tab, such as "inbox" or "activity"; empty if none is selected
 	Visitor visitor
 	Now     time.Time
-	Notes   []note // notes about how submitted forms were handled
+	Notes   []note // messages about the results of submitted forms
 	Waiting int
 	Shadow  bool
 	Stopped []operator.StopInfo
@@ -177,7 +176,7 @@ type card struct {
 
 func cardOf(p page, a operator.ApprovalInfo, choose bool) card { return card{p, a, choose} }
 
-// Grantable reports whether the person can grant similar calls.
+// Grantable reports whether the person can also approve similar calls in advance.
 func (c card) Grantable() bool {
 	return c.Page.Grants && c.Approval.Needs == 0 && c.Approval.Masked == 0 && len(c.Approval.Arguments) > 0
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// run adds steps to the history until ctx is done. It first receives the stored records from a
-// channel, which is nil if no records are stored, and rebuilds a step for each of them. It then
-// adds steps for the records from live. The callback returns the current state of a session. run
-// closes live, which may be nil, before it returns.
+// run adds steps to the history until ctx is done. It first receives the stored records from the
+// channel before, which is nil if no records are stored, and rebuilds a step for each of them. It
+// then adds steps for the records from live, which may be nil. It calls state to get the current
+// state of a session, and closes live before it returns.
 func (h *history) run(ctx context.Context, live *audit.Follower, before <-chan []trail.Record, durable bool, state func(session string) (*gate.State, error)) {
 	defer close(h.done)
 	if live == nil {

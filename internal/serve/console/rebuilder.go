@@ -36,8 +36,8 @@ func newRebuilder(fresh *gate.State, durable bool) (*rebuilder, error) {
 	return p, err
 }
 
-// restart drops all states that have been rebuilt so far, and starts a new replay. Pages show the
-// given reason.
+// restart drops all states that have been rebuilt so far, and starts a new replay. The given reason
+// is shown on pages.
 func (p *rebuilder) restart(because string) (err error) {
 	p.startReason, p.loaded = because, false
 	p.run, err = replay.New(replay.Options{Policy: p.policy, Active: p.active, Durable: p.durable, Partial: true})

@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Limits on those fields of a row whose values are chosen by callers.
+// Limits on the fields of a row that contain values chosen by callers.
 const (
 	maxRowNames  = 8
 	maxRowNets   = 32
@@ -28,7 +28,7 @@ type row struct {
 	ID        string             `json:"id"`
 	Event     string             `json:"event"` // "call", or the event in the record, such as "session opened"
 	Time      time.Time          `json:"time"`
-	Called    time.Time          `json:"called,omitzero"` // time when the call arrived, if it then waited for a person's answer
+	Called    time.Time          `json:"called,omitzero"` // arrival time of a call that had to wait for a person's answer
 	Session   string             `json:"session,omitempty"`
 	Principal string             `json:"principal,omitempty"`
 	Client    string             `json:"client,omitempty"`
@@ -61,7 +61,7 @@ type row struct {
 	n       uint64 // row number in the journal, starting at 1, in order of arrival
 }
 
-// IsCall reports whether the row is a call.
+// IsCall reports whether the row describes a call.
 func (r *row) IsCall() bool { return r.Event == "call" }
 
 // Limits on displaying arguments: the maximum length of the displayed text, and the maximum size of
@@ -134,8 +134,8 @@ func (r *row) end(e *trail.Entry) {
 	r.Outcome, r.Millis, r.By, r.Ended = e.Outcome, e.Millis, e.By, e.Time
 }
 
-// canBeSettled reports whether the outcome of the row's call can be set by e, the record of an
-// operator's decision to settle a call.
+// canBeSettled reports whether an operator's decision, recorded as e, can still set the outcome of
+// the row's call.
 func (r *row) canBeSettled(e *trail.Entry) bool {
 	return (r.Outcome == "" || r.Outcome == "unknown") && !e.Time.Before(r.Time)
 }

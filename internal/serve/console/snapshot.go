@@ -81,7 +81,7 @@ func (m *snapshot) now(s *gate.State) {
 	m.state, m.policy, m.nets, m.tools = s, s.Policy(), s.Policy().NetsOf(s), s.Tools
 }
 
-// showStep makes the snapshot m hold the state after the step s.
+// showStep changes the snapshot m to show the state after the step s.
 func (m *snapshot) showStep(s *step) {
 	if s.state != nil {
 		tools := m.tools
@@ -92,8 +92,8 @@ func (m *snapshot) showStep(s *step) {
 	m.state, m.policy, m.nets, m.unknown = nil, s.policy, s.past.Nets(), s.past.Unknown
 }
 
-// addSteps adds links to the given steps and, unless the session has ended, a link to its current
-// state, with the reason if steps before this state are missing.
+// addSteps adds links to the given steps. Unless the session has ended, it also adds a link to the
+// current state. If steps before that state are missing, gap is the reason.
 func (m *snapshot) addSteps(steps []step, gap string, at netsAddress) {
 	now := at
 	now.At, now.Why = "", ""
@@ -122,8 +122,8 @@ type pastRows struct {
 	Gap          string    // why steps before the first known step are missing
 }
 
-// stepsAround returns the page of steps that contains the displayed step. Apart from the displayed
-// step, it leaves out steps that led to an unknown state of the named net.
+// stepsAround returns the page of steps that contains the displayed step. It leaves out all other
+// steps that led to an unknown state of the named net.
 func (m *snapshot) stepsAround(net string) (p pastRows) {
 	var rows []stepRow
 	for _, s := range m.steps {

@@ -51,7 +51,7 @@ func (c *Console) tools(w http.ResponseWriter, r *http.Request) {
 	}
 	b.All = len(tools)
 	for _, t := range tools {
-		b.Session = t.Session // if only one session exists, the proxy has chosen it
+		b.Session = t.Session // if no session was requested and only one exists, the proxy chooses it
 		if !toolMatches(t, b.Query) {
 			continue
 		}
