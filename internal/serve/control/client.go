@@ -147,7 +147,7 @@ func (c *Client) Sessions() ([]operator.SessionInfo, error) {
 	return get[[]operator.SessionInfo](c, "/sessions")
 }
 
-// Shadow calls [operator.Proxy.Shadow] on the running proxy.
+// Shadow reports on the nets in shadow mode; see [operator.Proxy.Shadow].
 func (c *Client) Shadow(session string) (operator.ShadowInfo, error) {
 	return get[operator.ShadowInfo](c, "/shadow?session="+url.QueryEscape(session))
 }

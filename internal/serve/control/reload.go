@@ -53,7 +53,7 @@ var fateWords = [...]struct{ fate, words string }{
 	{"continued", "as before"},
 }
 
-// CountNets returns a line with the number of nets for each [operator.NetFate.Fate].
+// CountNets returns a line with the number of nets for each value of [operator.NetFate.Fate].
 func (r *Reloaded) CountNets() string {
 	counts := map[string]int{}
 	for _, n := range r.Nets {
@@ -92,8 +92,8 @@ func (r *Reloaded) DescribeNets() string {
 	return b.String()
 }
 
-// HeldNets describes the nets that prevent the reload, and how the operator can make the reload
-// possible.
+// HeldNets describes the nets that prevent the reload, and tells the operator how to remove each
+// obstacle.
 func (r *Reloaded) HeldNets() string {
 	var held []string
 	for _, n := range r.Nets {

@@ -58,8 +58,8 @@ func Listen(dir string, o operator.Proxy) (*Server, error) {
 	return s, nil
 }
 
-// maxPath is the maximum length of a socket path, in bytes, that works on all supported systems.
-// For longer paths, the operating system only reports "invalid argument".
+// maxPath is the maximum length of a socket path, in bytes, that works on all supported systems. If
+// a path is longer, the operating system's error is just "invalid argument".
 const maxPath = 103
 
 func listenError(path string, err error) error {
