@@ -26,8 +26,9 @@ type AuditLog struct {
 // ErrNoAuditLog means that the configuration does not name an audit log.
 var ErrNoAuditLog = errors.New("configures no audit log: name the log, or set audit.file")
 
-// Elsewhere reports whether opening the records requires more than c, because they are in a
-// PostgreSQL database or because their path contains a variable that has not been expanded.
+// Elsewhere reports whether the records cannot be opened with the information in c alone, because
+// they are in a PostgreSQL database or because their path contains a variable that has not been
+// expanded.
 func Elsewhere(c *config.Config) bool {
 	variable := func(path string) bool { return c.TextOnly && strings.Contains(path, "${") }
 	return c.State.Driver == "postgres" || variable(c.State.Path) || variable(c.Audit.File)

@@ -10,10 +10,10 @@ import (
 // RuntimeDir returns the directory for control sockets.
 func RuntimeDir() string { return runtimeDir("/run/user") }
 
-// runtimeDir returns the directory for control sockets. If the environment variables specify no
-// directory, runtimeDir looks for the user's own directory in the given parent of all per-user
-// runtime directories. Thus, a proxy whose MCP client does not pass on these variables uses the
-// same directory as the commands that the user runs.
+// runtimeDir returns the directory for control sockets. If the environment does not specify a
+// directory, runtimeDir looks for the user's own directory in users, the parent of all per-user
+// runtime directories. A proxy whose MCP client does not pass on the environment variables thus
+// uses the same directory as the commands that the user runs.
 func runtimeDir(users string) string {
 	if dir := os.Getenv("PETRIGATE_RUNTIME_DIR"); dir != "" {
 		return dir

@@ -72,9 +72,9 @@ func (t *tuner) collected() {
 	}
 }
 
-// grown reports whether the heap has grown considerably since memory was last released. If so,
-// memory may have become garbage since the last collection, and an idle process might never run
-// another collection.
+// grown reports whether the heap has grown considerably since memory was last released. If it has,
+// another release is worthwhile: memory may have become garbage since the last collection, and an
+// idle process might never run another one.
 func (t *tuner) grown(mapped uint64) bool { return mapped > t.mappedAfterRelease.Load()+minRelease }
 
 // setPercent sets the GC percentage. It ignores small changes, because each change briefly stops

@@ -87,7 +87,7 @@ func (d *Daemon) applyPolicy(p *gate.Policy, options *proxy.Options) {
 	options.Remedy, options.Impossible = d.remedies(p).remedy, impossible(p)
 }
 
-// options returns those proxy options that can be set without opening any files.
+// options returns the proxy options that can be set without opening any files.
 func (d *Daemon) options(o Options) proxy.Options {
 	c := d.config
 	return proxy.Options{

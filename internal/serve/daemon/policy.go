@@ -38,8 +38,7 @@ func Policy(ctx context.Context, c *config.Config) (*policy.Result, diag.List, e
 		check.NoPolicy(source), check.NoUpstream(c), check.Sessions(c), check.ShortSessions(source), found), nil
 }
 
-// effort returns limits on the effort that may be spent at startup on proving the given number of
-// claims.
+// effort returns limits on the work spent at startup to prove the given number of claims.
 func effort(claims int) check.Effort {
 	e := check.AtStart(claims)
 	e.Now, e.Narrower = time.Now, policydiff.Narrower

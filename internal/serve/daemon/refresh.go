@@ -19,8 +19,8 @@ func (d *Daemon) logBases(c *config.Config) {
 	d.bases.Store(&all)
 }
 
-// nextRefresh returns the interval for fetching the bases again, or 0 if they need not be fetched
-// again.
+// nextRefresh returns how long to wait before the bases are fetched again, or 0 if they need not be
+// fetched again.
 func (s *reloads) nextRefresh() (every time.Duration) {
 	c, _ := s.inForce()
 	for _, b := range c.Bases {

@@ -89,8 +89,8 @@ func (d *Daemon) logReload(o control.Reload, r *control.Reloaded) {
 // maxDifference is the maximum length of the policy difference in a log line, in bytes.
 const maxDifference = 300
 
-// firstLines shortens diff to a single line of about maxDifference bytes, made of its first lines.
-// It includes at least one line, and also returns the number of lines left out.
+// firstLines joins the first lines of diff into a single line of about maxDifference bytes. It uses
+// at least one line of diff, and also returns the number of lines left out.
 func firstLines(diff string) (first string, left int) {
 	for line := range strings.Lines(diff) {
 		line = strings.Join(strings.Fields(line), " ")
@@ -160,8 +160,8 @@ func (s *reloads) reload(ctx context.Context, d *Daemon, o control.Reload) (r co
 	return r
 }
 
-// adopt makes c the configuration in force, applies those of its settings that are not part of the
-// policy, and starts a review of the new policy. The caller must hold s.mu.
+// adopt makes c the configuration in force, applies its settings other than the policy, and starts
+// a review of the new policy. The caller must hold s.mu.
 func (s *reloads) adopt(d *Daemon, c *config.Config, result *policy.Result, known diag.List) {
 	if s.level != nil {
 		s.level.Set(Level(c.Log.Level))

@@ -92,8 +92,8 @@ func (f *remedyFinder) remedy(s *gate.State, c gate.Call, r *gate.Refusal) proxy
 }
 
 // findAny looks for a remedy among the server tools, and then among agents' built-in tools. The
-// second result is false if only the tools of an agent that has not reported any calls might
-// contain a remedy.
+// second result is false if the only possible remedies use built-in tools of agents that have
+// reported no calls in this session.
 func (f *remedyFinder) findAny(s *gate.State, c gate.Call, r *gate.Refusal) (found verify.Remedy, known bool) {
 	tools := f.tools()
 	names := tools.Names()
@@ -162,9 +162,8 @@ func (f *remedyFinder) finderFor(from toolScope, tools toolset, names []gate.Cal
 	return g.finder
 }
 
-// lacks returns a function that compares a field of a rule with a tool's schema: it returns an
-// argument that the field reads but the schema does not list. If no schemas are known, lacks
-// returns nil.
+// lacks returns a function that finds an argument that a field of a rule reads but the tool's
+// schema does not list. If no schemas are known, lacks returns nil.
 func lacks(tools toolset, names []gate.Call) func(tool string, field gate.Field) string {
 	known := check.ToolSet{Schemas: make(map[string][]policy.Schema)}
 	for _, n := range names {
@@ -185,9 +184,9 @@ func toolsOf(names []gate.Call) []verify.Tool {
 // tool is listed.
 const impossibleTime = 250 * time.Millisecond
 
-// impossible returns a function that takes tools and the names of the active nets, and returns the
-// tools that provably can never be called under the policy. Tools that can be called after another
-// call has failed are not included.
+// impossible returns a function that finds tools that provably can never be called under the
+// policy. Its arguments are the tools to check and the names of the active nets. The function
+// leaves out tools that can be called after another call has failed.
 func impossible(whole *gate.Policy) func([]gate.Call, []string) []string {
 	return func(tools []gate.Call, active []string) []string {
 		p, err := activeNets(whole, active)

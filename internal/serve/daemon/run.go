@@ -59,9 +59,9 @@ func (d *Daemon) Hook(ctx context.Context, e proxy.HookEvent) (proxy.HookReply, 
 	return d.Hooks.Serve(ctx, e)
 }
 
-// logEnd arranges for the signal that ends the proxy to be logged as soon as the signal arrives,
-// because shutting down may take a while. The returned function waits until the signal has been
-// logged. If no signal has arrived when it is called, it cancels the logging.
+// logEnd arranges for the signal that ends the proxy to be logged as soon as it arrives, because
+// shutting down may take a while. The returned function waits until the signal has been logged or,
+// if none has arrived, cancels the logging.
 func (d *Daemon) logEnd(ctx context.Context) (wait func()) {
 	said := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
@@ -76,7 +76,7 @@ func (d *Daemon) logEnd(ctx context.Context) (wait func()) {
 }
 
 // OutlivePipes keeps the process alive when a client or the reader of the log closes its pipe.
-// Writes to the pipe then return an error, so that the proxy shuts down in order and records its
+// Writes to the pipe then return an error, so that the proxy can shut down cleanly and record its
 // end. The signal is caught rather than ignored, because child processes would inherit an ignored
 // SIGPIPE.
 func OutlivePipes() (stop func()) {
@@ -133,8 +133,8 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// reopen wraps the given stream, so that reading or writing it takes fewer system calls. It also
-// returns a function that closes the wrapper.
+// reopen opens the file behind the stream again if possible, so that reads and writes take fewer
+// system calls. It also returns a function that closes what it has opened.
 func reopen[T any](stream T) (T, func()) {
 	f, ok := any(stream).(*os.File)
 	if !ok {

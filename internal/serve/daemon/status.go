@@ -32,7 +32,7 @@ func (d *Daemon) Status() operator.Status {
 	return s
 }
 
-// hasSilentUpstreams reports whether any upstream is not up yet.
+// hasSilentUpstreams reports whether any upstream is not up.
 func (d *Daemon) hasSilentUpstreams() bool {
 	return slices.ContainsFunc(d.Overview().Upstreams, func(u operator.UpstreamStatus) bool { return u.State != "up" })
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// TokenProblems checks the token file. It returns those problems with the file's mode, owner or
-// content that would make petrigate serve fail. A file that cannot be read is only a warning,
+// TokenProblems checks the token file. It reports any problem with the file's mode, owner or
+// content that would make petrigate serve fail. A file that cannot be read causes only a warning,
 // because the configuration may be meant for another machine or user.
 func TokenProblems(c *config.Config) diag.List {
 	if c.Listen.Stdio || c.Listen.Auth != "token" {

@@ -16,9 +16,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// How long ListTools waits by default for the servers' first answers: firstFetch if a command may
-// have to download a program, because killing the command during the download could corrupt its
-// cache, and firstStart otherwise.
+// How long ListTools waits by default for the servers' first answers. firstFetch applies if a
+// command may have to download a program: killing the command during the download could corrupt its
+// cache. Otherwise, firstStart applies.
 const (
 	firstStart = time.Minute
 	firstFetch = 5 * time.Minute
@@ -102,7 +102,8 @@ func (d *Daemon) awaitTools(ctx context.Context, every time.Duration, report fun
 }
 
 // pendingUpstreams returns the names of the upstreams that are still starting. If all upstreams
-// have started, it returns the phrase "lists of tools", because only those lists are still missing.
+// have started, so that only their lists of tools are missing, it returns the phrase "lists of
+// tools".
 func (d *Daemon) pendingUpstreams() []string {
 	starting := list.Filter(d.Status().Upstreams, func(u operator.UpstreamStatus) bool { return u.State == "starting" })
 	if len(starting) == 0 {
