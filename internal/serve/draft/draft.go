@@ -104,8 +104,7 @@ func (d *Evaluator) begin() bool {
 // finished its work.
 type acquirer func(context.Context) (release func(), err error)
 
-// slotFor returns an acquirer that limits the checks and comparisons of the person with the given
-// name.
+// slotFor returns an acquirer for the checks and comparisons of the person with the given name.
 func (d *Evaluator) slotFor(who string) acquirer {
 	return func(ctx context.Context) (func(), error) { return d.turns.acquire(ctx, who) }
 }
