@@ -44,7 +44,7 @@ type callKey struct {
 	number  uint64
 }
 
-// A call holds those details of an in-flight call that will be missing from its outcome record.
+// A call holds the details of an in-flight call that its outcome record will not contain.
 type call struct{ tool, caller, would string }
 
 func newFormatter(l *lines) *formatter { return &formatter{lines: l, calls: map[callKey]call{}} }
@@ -78,7 +78,7 @@ func (s *formatter) approval(a *approval) {
 	s.answer(answer)
 }
 
-// An answer holds the printed details of a person's answer to an approval request.
+// An answer holds what is printed about a person's answer to an approval request.
 type answer struct {
 	at, since                               time.Time
 	id, tool, channel, actor, reason, count string
@@ -113,8 +113,8 @@ func (s *formatter) wait(at time.Time, id, tool, caller string, rules []string) 
 	s.lines.print(line{at: at, verb: "wait", about: tool, text: join(id, by(caller), s.rules(rules)), vital: true})
 }
 
-// hint prints how to answer an approval on this machine: in full the first time, and then briefly,
-// until someone has answered that way.
+// hint prints how to answer an approval request on this machine. The first hint is printed in full
+// and later ones in short form. Once someone has answered that way, no more hints are printed.
 func (s *formatter) hint(a *approval) {
 	var ways []string
 	for _, c := range slices.Backward(channel.All()) {
@@ -138,7 +138,7 @@ func (s *formatter) findShown(id string) *shownApproval {
 	return list.Find(s.approvals, func(q shownApproval) bool { return q.id == id })
 }
 
-// entry prints an audit record, except for kinds of records that do not interest the user.
+// entry prints an audit record if users are likely to be interested in records of its kind.
 func (s *formatter) entry(e *trail.Entry) {
 	l := line{at: e.Time}
 	switch e.Event {
@@ -197,8 +197,7 @@ func (s *formatter) answeredByCall(e *trail.Entry) {
 	s.answer(answer{at: e.Time, since: q.at, id: e.Approval, tool: e.Canonical(), channel: e.Channel, actor: e.Actor, denied: e.Decision.Decision == "refuse" && e.Kind == "approval"})
 }
 
-// summary describes in words how many calls have passed, failed, been stopped, or required
-// approval.
+// summary describes in words how many calls passed, failed, were stopped or required approval.
 func (s *formatter) summary() string {
 	said := fmt.Sprintf("%d passed, %d failed, %d stopped, %d asked", s.passed, s.failed, s.stopped, s.waited)
 	if s.lost > 0 {
@@ -280,8 +279,7 @@ func (s *formatter) rules(names []string) string {
 	return "(" + s.lines.plain(text.First(3, names), maxRules) + ")"
 }
 
-// An approval holds an approval request that has just been made or, if answered is true, has just
-// been answered.
+// An approval is an approval request that was just made or, if answered is true, just answered.
 type approval struct {
 	operator.ApprovalInfo
 	at       time.Time

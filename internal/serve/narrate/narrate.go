@@ -27,7 +27,7 @@ const (
 
 // Options configures a [Narrator].
 type Options struct {
-	Out   io.Writer // output; each line is a single call to Write
+	Out   io.Writer // output; each line is written by a single call to Write
 	Ink   text.Ink
 	Quiet func() bool           // reports whether to print only approvals, problems and operator actions; if nil, all events are printed
 	Mask  func(s string) string // removes secrets from text that petrigate did not write; may be nil
