@@ -91,9 +91,9 @@ const toast = `$ErrorActionPreference='Stop';` +
 // because notify-send decodes sequences such as \074, which could restore escaped markup.
 var markup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `\`, `\\`)
 
-// commandOf returns a function that returns the command for showing a line: the program, its
-// arguments, and additional environment variables. The line must not begin with a dash, which is
-// true of all lines that [Line] returns.
+// commandOf returns a function that builds the command for showing a line: the program, its
+// arguments, and additional environment variables. The line must not begin with a dash; lines
+// returned by [Line] never do.
 func commandOf(system string) func(line string) (name string, args, env []string) {
 	return func(line string) (name string, args, env []string) {
 		switch system {
