@@ -17,8 +17,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// unansweredHooks checks whether a proxy answers the hooks that petrigate connect has installed for
-// an agent.
+// unansweredHooks returns a finding if the hooks that petrigate connect has installed for an agent
+// reach no proxy.
 func (d *Doctor) unansweredHooks(ctx context.Context, h takeover.HookInspection) []Finding {
 	if !h.Kept {
 		return nil
@@ -41,7 +41,8 @@ func (d *Doctor) unansweredHooks(ctx context.Context, h takeover.HookInspection)
 	return nil
 }
 
-// unansweredURL checks whether a proxy listens at the URLs where a client expects petrigate.
+// unansweredURL returns a finding for each URL that a client uses for petrigate although nothing
+// listens there.
 func unansweredURL(ctx context.Context, c takeover.Inspection) (all []Finding) {
 	for _, e := range c.Entries {
 		if at := refusingAddress(ctx, e.URL); e.Own && at != "" {

@@ -10,7 +10,7 @@ import (
 
 // A Report holds the findings of all checks.
 type Report struct {
-	OK       bool      `json:"ok"` // whether all checks succeeded or only warned
+	OK       bool      `json:"ok"` // whether no check failed; warnings are allowed
 	Failed   int       `json:"failed"`
 	Warnings int       `json:"warnings"`
 	Checks   []Finding `json:"checks"`
@@ -30,7 +30,7 @@ func report(all []Finding) Report {
 	return r
 }
 
-// Print prints each finding on its own line, followed by its fix, with a summary at the end.
+// Print prints each finding on its own line, followed by its fix. A summary comes last.
 func (r *Report) Print(w io.Writer, ink text.Ink) error {
 	var b strings.Builder
 	fixable := 0
@@ -51,7 +51,7 @@ func (r *Report) Print(w io.Writer, ink text.Ink) error {
 	return err
 }
 
-// indented escapes s and indents all of its lines except the first.
+// indented returns s, escaped, with all lines except the first indented.
 func indented(s string) string {
 	lines := text.EscapeAll(strings.Split(strings.TrimSpace(s), "\n"))
 	return strings.Join(lines, "\n"+strings.Repeat(" ", 24))

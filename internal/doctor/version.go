@@ -10,15 +10,15 @@ import (
 
 // Layout of the build information that the go command writes into a program. It starts with a magic
 // number and flags. From byte 32 on, it contains two strings, each preceded by its length: the Go
-// version and the list of modules. Package debug/buildinfo would also read older layouts, but adds
+// version and the list of modules. Package debug/buildinfo also reads older layouts, but would add
 // half a megabyte to this program, because it links parsers for all executable formats and for
 // their debug information.
 const (
 	infoMagic   = "\xff Go buildinf:"
 	infoFlags   = 15
-	infoInline  = 2 // flag set if the strings follow, instead of pointers to them
+	infoInline  = 2 // flag that is set if the strings themselves follow, rather than pointers to them
 	infoStrings = 32
-	infoFrame   = 16 // number of bytes before and after the text that lists the modules
+	infoFrame   = 16 // number of bytes to skip at each end of the list of modules
 
 	infoMost = 1 << 20 // maximum size of the build information, in bytes
 )
