@@ -20,7 +20,7 @@ type Path struct{ steps []step }
 // A step leads one level down into a document.
 type step struct {
 	key   string // key of an object member
-	index int    // index of an array element; the constant every stands for all elements, and noIndex means that the step is a key
+	index int    // index of an array element; every if the step selects all elements, noIndex if it selects a key
 }
 
 const (
@@ -39,7 +39,7 @@ func IsPath(field string) bool {
 	return strings.HasPrefix(field, "$.") || strings.HasPrefix(field, "$[")
 }
 
-// Parse parses a path. The error is nil if the path is valid.
+// Parse parses a path. If the path is invalid, the error describes where and why.
 func Parse(text string) (Path, *Error) {
 	var p Path
 	if !strings.HasPrefix(text, "$") {

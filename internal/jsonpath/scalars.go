@@ -15,7 +15,7 @@ const (
 	Absent                 // the value, or part of the path to it, does not exist
 	Unfit                  // the value is null, an object, or an array within an array
 	NoElement              // the value is an empty array
-	Doubtful               // a key is duplicate, or differs from another one only in letter case
+	Doubtful               // a key occurs twice, or two keys differ only in letter case
 	Excess                 // there are more scalars than allowed
 )
 
@@ -24,7 +24,7 @@ func Key(key string) Path { return Path{steps: []step{{key: key, index: noIndex}
 
 // Scalars returns the distinct scalars that the path selects in doc, in order and in the canonical
 // form of [Scalar]. An array at the end of the path stands for its elements. If there is a fault,
-// Scalars returns only the fault. It is a fault if the number of scalars exceeds the limit.
+// such as more scalars than the limit, Scalars returns only the fault.
 func (p Path) Scalars(doc []byte, limit int) ([]string, Fault) {
 	s := scalars{limit: limit}
 	if s.walk(p.steps, doc); s.fault != None {
@@ -98,8 +98,8 @@ func (s *scalars) elements(array []byte, index int, add func([]byte)) {
 	}
 }
 
-// uniqueMember returns the value of the member with the given key. It returns a fault if the key is
-// duplicate, or if other keys differ from it only in letter case.
+// uniqueMember returns the value of the member with the given key. It returns a fault if the key
+// occurs more than once, or if other keys differ from it only in letter case.
 func uniqueMember(object []byte, key string) ([]byte, Fault) {
 	var value []byte
 	found := 0

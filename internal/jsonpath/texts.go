@@ -63,7 +63,7 @@ func (t *Texts) leaves(yield func(leaf string) bool) {
 	}
 }
 
-// All returns the texts. Several leaves are followed by a text that consists of all leaves, joined
+// All returns the texts. If there are several leaves, the last text consists of all leaves, joined
 // with spaces.
 func (t *Texts) All() []string {
 	switch {
@@ -86,9 +86,9 @@ func (t *Texts) All() []string {
 	}
 }
 
-// Exceeds reports whether weak texts have at least the given number of leaves, or more than the
-// given number of bytes in total; see [Texts.Weak]. It stops reading as soon as the answer is
-// known.
+// Exceeds reports whether the texts are weak and consist of at least the given number of leaves or
+// of more than the given number of bytes; see [Texts.Weak]. It stops reading as soon as the answer
+// is known.
 func (t *Texts) Exceeds(texts, bytes int) bool {
 	n, size := 0, 0
 	t.leaves(func(leaf string) bool {
