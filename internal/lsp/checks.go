@@ -214,7 +214,7 @@ func (c *checker) publish(path string, found []diagnostic, open map[string]*docu
 // askInterval is the minimum time between two requests to a running proxy for its tools.
 const askInterval = 10 * time.Second
 
-// refreshTools gets the tools from the proxy that runs the policy, unless it did so recently.
+// refreshTools gets the tools from the proxy that runs the policy, unless it has done so recently.
 func (c *checker) refreshTools(p *project) {
 	if c.options.Running == nil || p.source.Config == nil || c.recorded() != nil || time.Since(c.runningTools(p.main).asked) < askInterval {
 		return

@@ -58,13 +58,13 @@ type offer struct {
 	*document
 	match *match
 	edit  Range
-	begun string // part of the word before the cursor
+	begun string // the beginning of the word, up to the cursor
 	items []completionItem
 	seen  map[string]bool
 }
 
-// add adds an item whose label contains the typed text, unless the list already has an item with
-// this label. It drops any other item.
+// add adds an item to the list if its label contains the typed text and differs from the labels
+// already in the list.
 func (o *offer) add(order int, item completionItem) {
 	typed := strings.ToLower(strings.Trim(o.begun, `"`))
 	if o.seen[item.Label] || !strings.Contains(strings.ToLower(item.Label), typed) {

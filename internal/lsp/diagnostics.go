@@ -62,7 +62,7 @@ func fullMessage(p diag.Problem) string {
 	return message
 }
 
-// shortened makes the paths in a message relative to the directory of the policy.
+// shortened returns the message with paths relative to the directory of the policy.
 func (s *sources) shortened(message string) string {
 	dir := filepath.Dir(s.project.main)
 	if !filepath.IsAbs(dir) || dir == filepath.Dir(dir) {

@@ -78,7 +78,7 @@ func expandClauses(form string) string {
 	return form
 }
 
-// withoutBraces removes the braces from an explanation in the table of forms.
+// withoutBraces returns an explanation from the table of forms without its braces.
 func withoutBraces(says string) string { return strings.NewReplacer("{", "", "}", "").Replace(says) }
 
 // code formats a user's text as inline code in Markdown.

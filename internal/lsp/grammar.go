@@ -227,7 +227,7 @@ func (m *match) target(p part, start int, rest func(int) bool) bool {
 type listSyntax struct {
 	separators []string
 	offered    string // separator to offer as a completion after the last word, if any
-	least      int    // minimum number of words; 0 means one
+	least      int    // minimum number of words; 0 means 1
 	names      bool   // whether all words must be names
 }
 
@@ -258,8 +258,8 @@ func (m *match) list(p part, l listSyntax, start int, rest func(int) bool) bool 
 	}
 }
 
-// sentence returns an explanation of the statement, or the empty string if no form matches. The
-// function quote formats the text of each operand.
+// sentence returns an explanation of the statement, or the empty string if no form matches. It uses
+// quote to format the text of each operand.
 func (m *match) sentence(quote func(string) string) string {
 	if m.form == nil {
 		return ""

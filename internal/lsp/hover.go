@@ -80,7 +80,7 @@ func join(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "\n\n---\n\n")
 }
 
-// meaning explains a statement and lists the nets it compiles to.
+// meaning returns an explanation of a statement and the list of nets it compiles to.
 func meaning(line string, m *match) string {
 	says := m.sentence(code)
 	if says == "" {
@@ -100,7 +100,7 @@ func meaning(line string, m *match) string {
 	return says
 }
 
-// about returns a list, as Markdown, of the statements that mention a name.
+// about returns a Markdown list of the statements that mention a name.
 func (s *server) about(d *document, name string) string {
 	var lines []string
 	for _, w := range s.rulesOf(d) {

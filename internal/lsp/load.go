@@ -40,8 +40,8 @@ func (s *server) projectOf(d *document, open map[string]*document) *project {
 	return singleFile(d)
 }
 
-// configured loads a configuration. Variables that are missing from the editor's environment are
-// reported as problems and replaced with placeholders.
+// configured returns the policy of a configuration. Variables that are missing from the editor's
+// environment are reported as problems and replaced with placeholders.
 func (s *server) configured(path string, open map[string]*document) *project {
 	p := &project{main: path}
 	o := config.Options{Path: path, Found: true, Trust: s.options.Trusts, Fetch: s.options.Base, Kept: s.options.Base, Partial: true, Unsaved: func(path string) ([]byte, bool) {
@@ -102,8 +102,8 @@ func singleFile(d *document) *project {
 	return p
 }
 
-// A currentRules is a rules file of a policy, parsed from its current text, which may be open in
-// the editor. The field text is set only for the file that the request is about.
+// A currentRules is a rules file of a policy, parsed from the editor's text if the file is open
+// there. The field text is set only for the file that the request is about.
 type currentRules struct {
 	file *rules.File
 	text *content

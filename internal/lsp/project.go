@@ -56,7 +56,7 @@ func (p *project) relocate(q diag.Problem) diag.Problem {
 	return q
 }
 
-// address reports whether a file of a policy is given by a URL, which an editor cannot open.
+// address reports whether a policy's file is given by a URL, which an editor cannot open.
 func address(file string) bool {
 	return strings.HasPrefix(file, "https://") || strings.HasPrefix(file, "http://")
 }

@@ -53,7 +53,7 @@ type documentParams struct {
 type codeActionParams struct {
 	TextDocument identifier `json:"textDocument"`
 	Context      struct {
-		Diagnostics []json.RawMessage `json:"diagnostics"` // diagnostics sent by the server; other programs may have added members
+		Diagnostics []json.RawMessage `json:"diagnostics"` // known diagnostics, undecoded so that the answer preserves members unknown to the server
 	} `json:"context"`
 }
 
