@@ -49,7 +49,7 @@ type ApprovalInfo struct {
 	Definition string          `json:"definition"`         // hash of the tool's definition
 	Policy     string          `json:"policy"`             // fingerprint of the policy that requires the approval
 
-	// Differences compares the call with an earlier call: the last one to this tool that was
+	// Differences lists the differences from an earlier call: the last call to this tool that was
 	// approved for the same principal.
 	LastApproved    *time.Time   `json:"lastApproved,omitempty"` // when the earlier call was approved; nil if this proxy does not know of an earlier call
 	LastApproval    string       `json:"lastApproval,omitempty"` // ID of the earlier call's approval
@@ -62,7 +62,7 @@ type ApprovalInfo struct {
 }
 
 // ApprovalOf converts an approval record to an [ApprovalInfo]. pin reports whether the proxy
-// requires a PIN. The given function formats the position of a rule for people.
+// requires a PIN. where formats the position of a rule for people.
 func ApprovalOf(a approval.Record, pin bool, where func(gate.Position) string) ApprovalInfo {
 	r, c, said := a.Request, a.Call, a.Answer
 	info := ApprovalInfo{

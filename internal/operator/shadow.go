@@ -2,8 +2,8 @@ package operator
 
 import "github.com/petrigate/petrigate/internal/runtime/admission"
 
-// A ShadowInfo counts the calls that nets in shadow mode would otherwise have refused or made
-// subject to approval.
+// A ShadowInfo counts the calls that nets in shadow mode would have refused or made subject to
+// approval if they were enforced.
 type ShadowInfo struct {
 	Policy  bool        `json:"policy"`  // whether the entire policy is in shadow mode
 	Refused int         `json:"refused"` // number of calls that would have been refused
