@@ -3,9 +3,9 @@ package petri
 import "slices"
 
 // Advance fires the structural transitions, which fire by themselves, in the marking m. It does so
-// round by round, until none of them can fire or a marking repeats. It reports whether this
-// happened within the given number of rounds; if not, m is unchanged. Conflicts between transitions
-// are determined in the marking present(m), not in m.
+// round by round, until none of them can fire or a marking repeats. If that takes more than the
+// given number of rounds, Advance restores m and returns false. Conflicts between transitions are
+// determined in the marking present(m), not in m.
 func (n *Net) Advance(m Marking, structural []int, rounds int, present func(Marking) Marking) bool {
 	start := slices.Clone(m)
 	seen := map[string]bool{string(m.AppendKey(nil)): true}

@@ -2,9 +2,9 @@ package petri
 
 import "github.com/petrigate/petrigate/internal/list"
 
-// An Analysis is the result of [Analyze]. Unless Stop is Finished, it covers only some of the
-// states and proves nothing about the rest, except for Bounded, Unbounded, Pump and Invariants. The
-// states of an unbounded net are not counted; its Dead and Bounds come from a coverability search.
+// An Analysis is the result of [Analyze]. If Stop is not Finished, the analysis covers only some of
+// the states, and only Bounded, Unbounded, Pump and Invariants also hold for the others. The states
+// of an unbounded net are not counted; its Dead and Bounds come from a coverability search.
 type Analysis struct {
 	Stop      Stop
 	States    int   // number of distinct reachable markings

@@ -18,8 +18,8 @@ const (
 // counterSearch explores a net with a few places, the counters, that hold many tokens. The token
 // counts in the other places form a [control]. The counter values that are reachable in a control
 // are stored as boxes. A loop of controls that changes a single counter by one is accelerated: all
-// values reached by repeating the loop are added in a single step, so that a budget of a million
-// costs as much as a budget of three.
+// values reached by repeating the loop are added in a single step, so that a counter of a million
+// tokens costs as much as one of three.
 type counterSearch struct {
 	net      *Net
 	small    []int // places that are neither counters nor mirrors (see mirror); their token counts form a control
@@ -33,8 +33,9 @@ type counterSearch struct {
 	fired    []bool
 }
 
-// mirror is a large place that is tied to a counter by an invariant. The sum of the two places
-// times weight equals the invariant's constant minus the weighted tokens in the small places.
+// mirror is a place that holds many tokens and is tied to a counter by an invariant. The tokens in
+// both places together, times weight, equal the invariant's constant minus the weighted tokens in
+// the small places.
 type mirror struct {
 	place, counter int
 	weight         int

@@ -13,7 +13,7 @@ const Omega = math.MaxInt
 const (
 	quickCover    = 500
 	thoroughCover = 20_000
-	maxCoverCells = 8_000_000 // maximum number of token counts in all markings of a cover together
+	maxCoverCells = 8_000_000 // maximum number of token counts in a cover, in all its markings together
 )
 
 func coverBudget(n *Net, markings int) int {

@@ -2,8 +2,8 @@ package petri
 
 import "slices"
 
-// maxKnown is the largest number of transitions in a net whose search uses knownSuccessors. In a
-// larger net, the search looks up every successor.
+// A search uses knownSuccessors only if the net has at most maxKnown transitions. In a larger net,
+// it looks up every successor.
 const maxKnown = 256
 
 // knownSuccessors stores, for each state waiting to be expanded, the transitions whose successors

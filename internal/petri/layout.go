@@ -89,13 +89,13 @@ func (l *layout) widths() []uint {
 }
 
 // packedTransition is a transition for packed markings. Firing it takes one subtraction and one
-// addition for each part.
+// addition for each word that it affects.
 type packedTransition struct {
 	parts []part
 	idle  bool // whether firing the transition leaves the marking unchanged
 }
 
-// part is the effect of a firing on one word of a packed marking.
+// part is the effect of a transition on one word of a packed marking.
 type part struct {
 	word    int
 	in, out uint64
@@ -122,7 +122,7 @@ func (l *layout) packArcs(arcs []Arc) []uint64 {
 }
 
 // neededWidths returns lane widths that fit the initial marking, every arc, and the known bounds. A
-// negative bound is unknown.
+// negative number means that the bound is unknown.
 func neededWidths(n *Net, initial Marking, bounds []int) []uint {
 	widths := make([]uint, n.Places)
 	need := func(place, tokens int) {

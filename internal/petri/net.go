@@ -1,9 +1,9 @@
 // Package petri implements place/transition nets (weighted Petri nets) and their analysis. Places
 // and transitions are numbers; names belong to the caller.
 //
-// A [Net] has [Transition] values with weighted [Arc] values; a [Marking] is the token count of
-// each place. The token game (Enabled, Fire, [Net.Advance]) serves the enforcement of a policy,
-// [Analyze] its verification.
+// A [Net] consists of transitions ([Transition]) with weighted arcs ([Arc]), and a [Marking] is the
+// token count of each place. The token game (Enabled, Fire, [Net.Advance]) is used to enforce a
+// policy, and [Analyze] to verify it.
 //
 // Analyze combines several standard techniques:
 //

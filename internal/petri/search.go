@@ -3,7 +3,8 @@ package petri
 import "math/bits"
 
 // manyTransitions is the largest number of transitions that a search tries in every state. In a net
-// with more transitions, a search tries only those that watch a marked place; see search.watchers.
+// with more transitions, each of them watches one of its input places and is tried only if that
+// place is marked; see search.watchers.
 const manyTransitions = 48
 
 // learnStates is the number of states to visit before the search chooses again, based on these

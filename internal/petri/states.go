@@ -83,8 +83,8 @@ func (s *stateSet) at(i int) []uint64 {
 
 func (s *stateSet) len() int { return s.count }
 
-// bytesPerState returns the memory that the set uses for each state, that is, for each key. This
-// includes the memory reserved for growth.
+// bytesPerState returns the memory that the set uses per state (that is, per key), including the
+// memory reserved for growth.
 func (s *stateSet) bytesPerState() float64 { return float64(s.bytes) / float64(max(s.count, 1)) }
 
 // firstSlot returns the first slot in a hash's probe sequence. It uses the high bits of the hash,
@@ -235,8 +235,8 @@ func (s *stateSet) reserveBytes(n int64) bool {
 	return true
 }
 
-// hashKey mixes each word by a full-width multiplication. It spreads markings well. It does not
-// resist keys crafted to collide, but such keys would only slow down the search.
+// hashKey mixes in each word with a full-width multiplication. It spreads markings well. It does
+// not resist keys crafted to collide, but such keys would only slow down the search.
 func hashKey(key []uint64) uint64 {
 	h := uint64(hashSeed)
 	for _, w := range key {

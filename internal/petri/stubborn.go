@@ -16,7 +16,7 @@ type stubborn struct {
 	set     []int32
 	best    []int32
 
-	states, enabled, chosen int // totals of the visited states, their enabled transitions, and the chosen transitions
+	states, enabled, chosen int // numbers of states visited, of transitions enabled in them, and of transitions chosen
 }
 
 // worthwhile reports whether computing stubborn sets has reduced the number of transitions to fire
