@@ -26,8 +26,8 @@ const (
 	saltBytes = 16
 	minLength = 6 // minimum number of characters
 
-	maxWrong = 5                // number of wrong PINs within a period that makes Check reject all PINs
-	pause    = 10 * time.Minute // length of that period, and how long all PINs are then rejected
+	maxWrong = 5                // number of wrong PINs in a period; once it is reached, Check rejects all PINs
+	pause    = 10 * time.Minute // length of that period, and of the pause during which all PINs are rejected
 )
 
 // Errors returned by [PIN.Check].
