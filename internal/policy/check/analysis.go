@@ -28,12 +28,11 @@ type Effort struct {
 	// Narrower is nil, such claims remain unproved.
 	Narrower func(c policy.Claim, result *policy.Result, source policy.Source, stop func() bool) verify.Proof
 
-	// Widened checks that a configuration only narrows its base policies, and reports the base
-	// policies that it cannot prove to be narrowed. If Widened is nil, base policies are not
-	// compared.
+	// Widened checks that a configuration only narrows its base policies. It reports each base
+	// policy that might be widened. If Widened is nil, base policies are not compared.
 	Widened func(ctx context.Context, c *config.Config, result *policy.Result) diag.List
 
-	spent func() time.Duration // returns the time spent so far, according to the clock; nil if the clock was not started
+	spent func() time.Duration // elapsed time of the verification, according to Now; nil until the clock is started
 }
 
 // begun returns a copy of e whose clock, if it has one, has been started.
@@ -44,8 +43,8 @@ func (e Effort) begun() Effort {
 	return e
 }
 
-// widened checks that the source's configuration only narrows its base policies, and reports the
-// base policies that it cannot prove to be narrowed.
+// widened checks that the source's configuration only narrows its base policies. It reports each
+// base policy that might be widened.
 func (e Effort) widened(ctx context.Context, source policy.Source, result *policy.Result) diag.List {
 	if source.Config == nil || e.Widened == nil {
 		return nil
@@ -283,7 +282,7 @@ func (v *Analysis) withToolsHint(why, supposed string) string {
 	return withLiveHint(why, supposed)
 }
 
-// NameOf converts a proof about the reachability of a name to a [verify.Name].
+// NameOf returns the [verify.Name] for a proof about whether a tool can be called.
 func NameOf(tool gate.Tool, p verify.Proof) verify.Name {
 	n := verify.Name{Tool: tool, Because: p.Because, Why: withLiveHint(p.Why, p.Supposed)}
 	switch {

@@ -7,11 +7,11 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// maxPlayed is the maximum number of calls in a replayed run.
+// maxPlayed is the maximum number of calls that asked replays.
 const maxPlayed = 10_000
 
-// asked returns the number of people who must approve the last call of the run, or 0 if no approval
-// is required.
+// asked returns the number of people who must approve the last call in the trace, or 0 if no
+// approval is required.
 func (v *Analysis) asked(t verify.Trace) (people int) {
 	now := time.Unix(0, 0)
 	session := gate.NewSession(v.policy, gate.SessionOptions{Time: now})

@@ -70,8 +70,8 @@ func period(c policy.Claim) verify.Period {
 }
 
 // compared converts the fields of a claim's key to the form used by assertions. It identifies an
-// expression by its source text, so that the verification can reuse the Reader of the same
-// expression in a rule.
+// expression by its source text, so that the verification can reuse the [gate.ValueReader] of the
+// same expression in a rule.
 func compared(key []rules.KeyField) []verify.Compared {
 	field := func(f rules.Field) gate.Field {
 		out := gate.Field{Result: f.Result, Source: f.String()}

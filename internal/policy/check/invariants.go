@@ -17,8 +17,8 @@ func invariants(info gate.NetInfo) []string {
 	return append([]string{}, texts...)
 }
 
-// keptTokens returns a line for each set of places in a hand-written net whose total number of
-// tokens never changes. It omits weighted sums, which appear only in the JSON output.
+// keptTokens returns, for a hand-written net, one line per set of places with a constant total
+// number of tokens. It omits weighted sums, which appear only in the JSON output.
 func keptTokens(info gate.NetInfo) (lines []string) {
 	if info.Labels != nil {
 		return nil
