@@ -17,8 +17,9 @@ import (
 )
 
 // servers holds a proxy's enabled servers and the prefixes of their tools. If there are several
-// servers, each of them may have a tool with a given bare name, now or later. A bare name therefore
-// restricts the tools of all servers but is not evidence for any server's tool.
+// servers, each of them may have a tool with a given bare name (a name without a prefix), now or
+// later. A bare name in a rule therefore restricts the tools of all servers, but does not count as
+// evidence that a particular server's tool was called.
 type servers toolname.Owners
 
 // Owners returns the configuration's enabled servers with the prefixes of their tools.
@@ -161,9 +162,9 @@ func progresses(t config.Transition) bool {
 	return false
 }
 
-// problemOf explains why a name cannot have the intended effect if it does not identify the owner
-// of its tool, and returns a hint. Both strings are empty if the name is acceptable. A label is
-// also acceptable if a map for it reads a tool with an identified owner.
+// problemOf returns a message and a hint if a name fails to identify the owner of its tool and
+// therefore cannot have the intended effect. Both strings are empty if the name is acceptable. A
+// label is also acceptable if a map for it reads a tool with an identified owner.
 func (c *bareNames) problemOf(u use, name string, glob bool, labels map[string][]string) (msg, hint string) {
 	if u == forbids || c.identifiesOwner(name, glob) || u == admits && c.source.Default != "deny" {
 		return "", ""
