@@ -10,7 +10,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// patience is the maximum time for goroutines to end. It is much longer than goleak's default,
+// patience is how long Main waits for goroutines to end. It is much longer than goleak's default,
 // because the machine may be busy with other tests.
 const patience = 30 * time.Second
 

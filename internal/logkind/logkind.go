@@ -11,7 +11,7 @@ import "log/slog"
 // A kind is the type of event that a log record reports.
 type kind string
 
-// LogValue returns an empty group, because handlers do not write empty groups.
+// LogValue returns an empty group, which handlers omit from their output.
 func (kind) LogValue() slog.Value { return slog.GroupValue() }
 
 // Marks for log records. Each comment describes the event, followed by the keys of the record's

@@ -1,5 +1,5 @@
-// Package messagetest finds error messages in the source of a package that do not appear in the
-// package's golden files. Only tests use it.
+// Package messagetest finds error messages that are in a package's source but not in its golden
+// files. Only tests use it.
 //
 // An error message is a string of at least two words that is passed to a function for creating
 // errors or warnings. In a format string, the verbs match any text. Other strings, such as help
@@ -116,7 +116,8 @@ func Text(t *testing.T, glob string) string {
 	return b.String()
 }
 
-// exceptions is the name of the test file that calls [CheckCalls]. [Tables] ignores it.
+// exceptions is the name of the test file that passes the exceptions to [CheckCalls]. [Tables]
+// ignores it.
 const exceptions = "messages_test.go"
 
 // Tables returns the string literals in all test files that match glob, for packages whose tests
@@ -168,8 +169,7 @@ func sources(t *testing.T, globs []string) []string {
 // words matches strings that contain more than one word.
 var words = regexp.MustCompile(`\pL.* | .*\pL`)
 
-// texts returns the string literals in a call that consist of at least two words, keyed by
-// position.
+// texts returns the string literals of at least two words in a call, keyed by position.
 func texts(call *ast.CallExpr) map[token.Pos]string {
 	all := make(map[token.Pos]string)
 	ast.Inspect(call, func(n ast.Node) bool {
