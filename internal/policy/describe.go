@@ -10,7 +10,7 @@ import (
 type Net struct {
 	Name            string   `json:"name"`
 	Rule            Rule     `json:"rule"`
-	States          *int     `json:"states"`    // number of states; nil if there are infinitely many, or more than were counted
+	States          *int     `json:"states"`    // number of states; nil if infinite or not fully counted
 	Bounded         *bool    `json:"bounded"`   // whether the net is bounded; nil if unknown
 	Deadlocks       *int     `json:"deadlocks"` // number of deadlocked states; nil if unknown
 	DeadTransitions []string `json:"deadTransitions"`

@@ -11,9 +11,9 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// checkEvidence warns about rules that wait for a command to succeed although calls of that kind
-// never count as evidence, because the command has no effect, as in a dry run, or because its end
-// is never reported.
+// checkEvidence warns about rules that wait for a command to succeed although its success never
+// counts as evidence: either the command has no effect, as in a dry run, or its end is never
+// reported.
 func (b *builder) checkEvidence() {
 	scripts := successChecker{b, make(map[string]bool)}
 	for s := range b.statements {
@@ -33,8 +33,8 @@ func (b *builder) checkEvidence() {
 	}
 }
 
-// evidence warns about a name that never counts as evidence, because every map for it looks for a
-// command with an option that makes the command ineffective.
+// evidence warns about a name that never counts as evidence, because each map that gives it matches
+// a command with an option that makes the command ineffective, such as --dry-run.
 func (b *builder) evidence(n rules.Name, so string) {
 	option := ""
 	for i := range b.labels.Maps {

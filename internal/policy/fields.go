@@ -80,8 +80,8 @@ func mentioned(reader any, number int) [][]string {
 	return list.Map(expressions.Arguments(number), func(key string) []string { return []string{key} })
 }
 
-// checkMaps warns about maps in rules that read arguments that no call has, and returns the labels
-// of all other maps.
+// checkMaps warns about maps in rules if they name an unknown tool or read an argument that the
+// tool does not have. It returns the labels of the maps that can apply to some call.
 func (b *builder) checkMaps() (given []string) {
 	byPlace := b.labelsByPlace()
 	for s := range b.statements {
@@ -92,7 +92,8 @@ func (b *builder) checkMaps() (given []string) {
 	return given
 }
 
-// labelsByPlace returns the maps in rules, keyed by position.
+// labelsByPlace returns the maps of the rules, keyed by their positions. Each map gives a label to
+// calls.
 func (b *builder) labelsByPlace() map[gate.Position]gate.Map {
 	byPlace := make(map[gate.Position]gate.Map)
 	for _, m := range b.labels.Maps {
@@ -113,8 +114,9 @@ func (b *builder) mapApplies(m *rules.Map, of gate.Map) (applies bool) {
 	return applies
 }
 
-// mapApplies reports whether the map can apply to calls to the given tool. If not, it issues a
-// warning that ends with the description of the consequence.
+// mapApplies reports whether the map can apply to calls to the given tool. It issues a warning if
+// the tool is unknown or does not accept an argument that the map reads. The warning states the
+// consequence.
 func (b fieldChecker) mapApplies(tool rules.Name, of gate.Map, consequence string) bool {
 	if !isKnown(tool, b.source.Tools) {
 		msg, hint := fmt.Sprintf("unknown tool %q", tool.Text), b.nearestTool(tool.Text, b.source.Tools)

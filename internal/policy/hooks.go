@@ -14,7 +14,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// hooks holds the validators and memories of a hand-written net.
+// hooks holds the validators of a hand-written net, which judge calls, and its memories, which
+// record values when calls succeed.
 type hooks struct {
 	validators []validator
 	memories   []memory
@@ -86,7 +87,8 @@ func (r *netReader) compiler() *cel.Compiler {
 	return r.cel
 }
 
-// inExpression records the errors in an expression at their positions.
+// inExpression adds the errors in an expression to the problems of net n, each at its position in
+// the file.
 func (r *netReader) inExpression(n *config.Net, e config.Expression, err error) {
 	var list diag.List
 	errors.As(err, &list)

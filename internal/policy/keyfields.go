@@ -127,8 +127,9 @@ func (b fieldChecker) waysOf(source string) [][]string {
 	return nil
 }
 
-// toolsOf returns a function that reports whether a call to a tool can have name n, because n
-// matches the tool, denotes one of its actions, or matches a label that a map gives to its calls.
+// toolsOf returns a function that reports whether calls to a tool can have the name n. They can if
+// n matches the tool, denotes one of its actions, or matches a label that a map gives to such
+// calls.
 func (b fieldChecker) toolsOf(n rules.Name) func(tool string) bool {
 	return func(tool string) bool {
 		if n.Matches(tool) || !n.Quoted && strings.HasPrefix(n.Text, tool+".") {

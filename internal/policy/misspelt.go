@@ -25,8 +25,8 @@ const (
 	shortEnding = 4
 )
 
-// likenessOf compares the words of two names. word is the word that differs, as spelled in the
-// first name. Words that contain digits or begin with different letters ("lock" and "unlock")
+// likenessOf compares two names, each split into words. If they differ in a single word, word is
+// that word in a. Words that contain digits or begin with different letters ("lock" and "unlock")
 // always count as different.
 func likenessOf(a, b []string) (l likeness, word string) {
 	if len(a) != len(b) || len(a) == 0 {

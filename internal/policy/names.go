@@ -86,8 +86,8 @@ func listed(names []rules.Name) string { return text.And(list.Map(names, rules.N
 
 func textOf(n rules.Name) string { return n.Text }
 
-// A use is the effect that a name is meant to have in a policy, apart from restricting calls. Its
-// value is the text of a warning about a name that cannot have this effect.
+// A use is an effect of a name in a policy, apart from restricting calls. Its value is the text of
+// a warning about a name that cannot have this effect.
 type use string
 
 const (

@@ -53,10 +53,11 @@ func (b *builder) net(n *config.Net) gate.Net {
 	return out
 }
 
-// scopes maps keywords to scopes. The default is session scope. The map must not be modified.
+// scopes maps keywords in configurations to scopes. Any other value means session scope. The map
+// must not be modified.
 var scopes = map[string]gate.Scope{"principal": gate.ScopePrincipal, "global": gate.ScopeGlobal}
 
-// phases returns the allowlists of a net, in the same order as the net's places.
+// phases returns the allowlists of a net as phases, in the order of the net's places.
 func phases(n *config.Net) []gate.Phase {
 	return list.Map(allowed(n), func(place string) gate.Phase {
 		return gate.Phase{Place: place, Tools: tools(n.Allow[place], gate.Glob)}
@@ -107,7 +108,8 @@ func transition(t config.Transition) gate.Transition {
 // exact returns tools that match the given names literally, even if the names contain wildcards.
 func exact(names []string) []gate.Tool { return tools(names, gate.Literal) }
 
-// tools returns tools with the given names. Names that contain wildcards get the kind pattern.
+// tools returns tools with the given names. pattern is the kind of those tools whose names contain
+// wildcards.
 func tools(names []string, pattern gate.ToolKind) []gate.Tool {
 	tools := gate.Tools(names...)
 	for i := range tools {

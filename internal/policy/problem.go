@@ -33,17 +33,17 @@ const (
 	UnknownClaimed = "W105" // a claim refers to a call that nothing gates
 	TwoWindows     = "W106" // a net with session scope should probably count over all sessions
 	UnknownField   = "W107" // a map, key or sum reads an argument that the tool does not accept
-	WeakProgress   = "W108" // with "weak: progress", a transition fires even if a call only might have the required name
+	WeakProgress   = "W108" // with "weak: progress", a transition fires even for a call that is not certain to have the required name
 	UnusedPlace    = "W109" // no transition uses a place
 	NoEvidence     = "W110" // a rule waits for a command that never counts as evidence
 	IdleAllow      = "W111" // an allow rule has no effect because the default allows every call
-	IdleDeny       = "W112" // "default: deny" never denies a call because a limit names every tool
+	IdleDeny       = "W112" // "default: deny" denies no call, because a limit names every tool
 	NearName       = "W113" // a name may be a misspelling of another one
 	MissedName     = "W114" // a pattern such as pay_* does not match the name pay
 	Unasked        = "W115" // an approval cannot be given
 	UntoldEnd      = "W116" // a rule waits for a script, but no hook reports how scripts end
 	NoCondition    = "W117" // a rule waits for a script to succeed, but nothing defines what counts as success
-	ReadIgnored    = "W119" // a map, key or sum reads an argument listed in approval.ignore; W118 belongs to package check
+	ReadIgnored    = "W119" // a map, key or sum reads an argument listed in approval.ignore; package check defines W118
 )
 
 func problem(s diag.Severity, code string, pos gate.Position, msg, hint string) diag.Problem {

@@ -12,9 +12,9 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// lost reports tools that failures, but not successful calls alone, can make permanently
-// unavailable. It omits losses that are merely the end of a workflow, and losses that a reported
-// deadlock or a refuted claim already shows.
+// lost warns about tools that can become permanently unavailable, though only after failed calls.
+// It omits losses that are merely the end of a workflow, and losses that a reported deadlock or a
+// refuted claim already shows.
 func (v *Analysis) lost() diag.List {
 	var ps diag.List
 	for _, l := range v.report.Losses {
@@ -45,8 +45,8 @@ func (v *Analysis) deadlocked(nets []verify.Net) bool {
 	})
 }
 
-// endsWorkflow reports whether a terminal place is marked after the run that leads to the loss, so
-// that the loss is merely the end of a workflow.
+// endsWorkflow reports whether the loss is merely the end of a workflow, because the run that leads
+// to it marks a terminal place.
 func (v *Analysis) endsWorkflow(l verify.Loss) bool {
 	states := v.statesAfter(l.Trace)
 	return slices.ContainsFunc(l.Because, func(n verify.Net) bool {

@@ -10,12 +10,12 @@ import (
 )
 
 // The maps of a policy give names to calls. A call that matches two maps gets a name from each, so
-// the rules for both names apply to it. That is correct if a command does two things or if the
-// narrower pattern has the stricter rules. If the narrower pattern has the weaker rules, these
-// rules have no effect.
+// the rules for both names apply to it. This is right if a command does two things, or if the
+// narrower pattern has the stricter rules. If the narrower pattern has the weaker rules, these have
+// no effect.
 
-// milder warns about a map if all calls that it matches also get a second name with stricter rules,
-// from a map with a wider pattern.
+// milder warns about a map if another map, with a wider pattern, gives the same calls a second name
+// that has stricter rules.
 func (v *Analysis) milder() diag.List {
 	var ps diag.List
 	treated := v.treatments()

@@ -70,8 +70,8 @@ func (v *Analysis) unsure() []string {
 	return notes
 }
 
-// grouped yields the names that the first function selects, grouped by the key that the second
-// function returns for each of them. The groups are ordered by their first names.
+// grouped yields the names that meant selects, grouped by the key that common returns. The groups
+// are ordered by the position of the first name in each.
 func (v *Analysis) grouped(meant func(verify.Name) bool, common func(verify.Name) string) iter.Seq2[string, []verify.Name] {
 	var order []string
 	groups := make(map[string][]verify.Name)

@@ -11,7 +11,7 @@ import (
 )
 
 // An openQuestion is a question about the policy that the verification left open. Unknown claims
-// and tools are not included, because they state their own reasons.
+// and tools are not included; the report lists them with their own reasons.
 type openQuestion struct {
 	Question string   `json:"question"` // the topic: "calls", "lost", "redundant", "deadlock", "because" or "transitions"
 	Tools    []string `json:"tools,omitempty"`
@@ -20,7 +20,7 @@ type openQuestion struct {
 	Hint     string   `json:"hint,omitempty"` // how to get an answer
 
 	text  string // the question, written out in full
-	group string // if Question is "deadlock", the names of the nets
+	group string // if Question is "deadlock", a phrase that names the nets
 }
 
 // raise returns a hint on how to raise the limit that ended the search, or "" if no limit did.
@@ -62,8 +62,8 @@ func (v *Analysis) open() []openQuestion {
 	return append(out, v.unexplored()...)
 }
 
-// openText describes an open question in a sentence. For a group of nets, it instead returns the
-// group's name, because a report can contain many similar questions.
+// openText describes an open question in a sentence. For a question about deadlocks, it instead
+// returns a phrase that names the group of nets, because one sentence can report many such groups.
 func openText(q verify.Question) (said, group string) {
 	nets, tools := many(list.Map(q.Nets, citedNet)), many(list.Map(q.Tools, toolText))
 	switch {

@@ -112,8 +112,8 @@ func shortened(claim string) string {
 	return claim
 }
 
-// short returns the net's name or, if the name is too long, the line of the net's rule, without the
-// file's directory.
+// short returns the net's name or, if the name is too long, the base name of the file and the line
+// of the net's rule.
 func short(n gate.NetInfo) string {
 	if len(n.Name) <= maxNetWidth || n.Rule.Line == 0 {
 		return n.Name
@@ -170,8 +170,8 @@ func byWhat(n verify.Name) string {
 // maxOverlaps is the maximum number of listed pairs of maps that match the same text.
 const maxOverlaps = 10
 
-// details returns the additional notes for --verbose: the number of states of groups, the intended
-// ends of workflows, and overlapping maps.
+// details returns the additional notes for --verbose: the number of states of each group of nets,
+// the intended ends of workflows, and overlapping maps.
 func (v *Analysis) details() []string {
 	var lines []string
 	for _, g := range v.report.Groups {
@@ -266,8 +266,8 @@ func (r Report) cut() bool {
 }
 
 // openNotes lists the open questions that a higher limit may answer and, if verbose is true, all
-// others. It always lists the question about unexplored kinds of calls if the report contains no
-// claims and no unknown tools, which would mention the same problem.
+// others. It always lists the question about unexplored kinds of calls, unless the report contains
+// claims or unknown tools: these mention the same problem.
 func (r Report) openNotes(verbose bool) (notes []string) {
 	said := slices.ContainsFunc(r.Tools, func(t reportedTool) bool { return t.Why != "" }) || len(r.Proofs) > 0
 	told := list.Filter(r.Open, func(q openQuestion) bool { return q.Hint != "" || verbose || q.Question == "calls" && !said })

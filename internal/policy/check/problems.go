@@ -215,8 +215,9 @@ func (v *Analysis) narrowedByConfig(r verify.Redundant) bool {
 	return ofBase(r.Net) && slices.ContainsFunc(r.Because, func(n verify.Net) bool { return !ofBase(n) })
 }
 
-// whyRedundant returns a phrase that explains why a net is redundant: it names the given nets,
-// which already decide the same calls, and tells whether they forbid them or require approval.
+// whyRedundant returns a phrase that explains why a net is redundant. The phrase names the given
+// nets, which already decide the same calls, and tells whether they forbid these calls or require
+// approval.
 func (ns netInfos) whyRedundant(nets []verify.Net) string {
 	asking := list.Filter(nets, func(n verify.Net) bool {
 		return slices.ContainsFunc(ns[n.Name].Transitions, func(t gate.Transition) bool { return t.Manual })

@@ -98,8 +98,8 @@ func NewReport(problems diag.List, result *policy.Result, known ToolSet, v *Anal
 	return r
 }
 
-// Judge determines whether the report is ok. A report is ok if it contains no errors, no unknown
-// claims unless allowUnknown is true, and no warnings if strict is true.
+// Judge determines whether the report is ok. A report with errors is never ok. Unknown claims are
+// accepted if allowUnknown is true, and warnings are accepted unless strict is true.
 func (r *Report) Judge(strict, allowUnknown bool) {
 	r.open = len(list.Filter(r.Proofs, func(p reportedProof) bool { return p.Result == verify.Unknown.String() && !allowUnknown }))
 	r.OK = len(r.Problems.Of(diag.Error)) == 0 && r.open == 0 && (!strict || len(r.Problems.Of(diag.Warning)) == 0)

@@ -54,8 +54,8 @@ func KnownSet(list []ListedTool, cfg *config.Config) ToolSet {
 
 // LikelyTools returns the tools that the names in rules suggest, for use if no list of tools is
 // known. For example, if a configuration contains a server "gh", a rule for "gh_push" or "gh.push"
-// suggests that this server has a tool "push". Any other server might also have a tool with that
-// name.
+// suggests that this server has a tool "push". LikelyTools also adds a tool "push" of every other
+// server, because these servers might have one too.
 func LikelyTools(cfg *config.Config, result *policy.Result) ToolSet {
 	if cfg == nil || result.Policy == nil {
 		return ToolSet{}
@@ -82,10 +82,10 @@ func LikelyTools(cfg *config.Config, result *policy.Result) ToolSet {
 	return likely(list, named, owners)
 }
 
-// likely converts a list of tools that might not exist to a [ToolSet]. It does not merge tools,
-// because only one tool can own a bare name. The parameter named is the number of tools at the
-// start of the list that the rules suggest. All later tools are marked as supposed, because no
-// claim may depend on them.
+// likely converts a list of tools that might not exist to a [ToolSet]. It derives the names of each
+// tool separately, as if the other tools did not exist. The rules suggest the first tools in the
+// list; named is their number. All later tools are marked as supposed, because no claim may depend
+// on them.
 func likely(list []ListedTool, named int, owners toolname.Owners) ToolSet {
 	var set ToolSet
 	seen := make(map[string]bool)
@@ -102,10 +102,10 @@ func likely(list []ListedTool, named int, owners toolname.Owners) ToolSet {
 }
 
 // CallsUnder returns a function that creates a call to a tool, with all names that the tool has
-// behind a proxy with the configuration cfg. For example, "gh_push" and "gh.push" denote the tool
-// "push" of the server "gh", and "claude-code.Bash" denotes that agent's built-in tool "Bash",
-// including the names that the agent's hook gives to it. If cfg is nil, a server's tool has only
-// one name.
+// behind a proxy with the configuration cfg. For example, "gh_push" and "gh.push" both denote the
+// tool "push" of the server "gh". "claude-code.Bash" denotes the built-in tool "Bash" of the agent
+// "claude-code"; calls to it also get the names that the agent's hook gives them. If cfg is nil, a
+// server's tool has only one name.
 func CallsUnder(cfg *config.Config) func(tool string) gate.Call {
 	owners := policy.Owners(cfg)
 	return func(tool string) gate.Call {

@@ -80,7 +80,8 @@ func ownersOf(list []ListedTool) toolname.Owners {
 	return owners
 }
 
-// joined returns the tools under their exposed names, together with their other names.
+// joined converts listed tools to [verify.Tool] values, each with the exposed name and all other
+// names of the tool.
 func joined(all []ListedTool, owners toolname.Owners) []verify.Tool {
 	tools := []verify.Tool{}
 	for i, also := range toolname.AdditionalNames(list.Map(all, ListedTool.names), owners) {
@@ -89,8 +90,8 @@ func joined(all []ListedTool, owners toolname.Owners) []verify.Tool {
 	return tools
 }
 
-// Lacks returns a function that compares a field with a tool's schemas: it returns an argument that
-// the field reads but none of the schemas lists. Lacks returns nil if no schemas are known.
+// Lacks returns a function that finds an argument that field f reads but none of the tool's schemas
+// lists; see [policy.Lacks]. If no schemas are known, Lacks returns nil.
 func (s ToolSet) Lacks() func(tool string, f gate.Field) string {
 	if len(s.Schemas) == 0 {
 		return nil
@@ -127,9 +128,8 @@ func (s ToolSet) Hooked() []string {
 	})
 }
 
-// AddHooks adds the agents that use petrigate as a hook for this user. The parameter complete tells
-// whether these are all of the user's agents. If hook events arrive over the network, other users
-// may have more agents.
+// AddHooks adds agents that use petrigate as a hook. complete is false if there may be more agents,
+// such as those of other users whose hook events arrive over the network.
 func (s *ToolSet) AddHooks(agents []string, complete bool) {
 	if complete && !s.Agents {
 		s.Hooks = agents

@@ -135,8 +135,8 @@ func countRepeats(t verify.Trace) int {
 // minPairs is the minimum number of identical pairs of calls that are merged into one line.
 const minPairs = 3
 
-// pairs returns how many times the run repeats its first two calls, with the same outcomes, before
-// anything else happens, and the number of steps of each such pair.
+// pairs returns how many times in a row the run's first two calls occur, with the same outcomes,
+// and the number of steps in each such pair.
 func pairs(t verify.Trace) (n, steps int) {
 	whole := func(t verify.Trace) (said string, steps int) {
 		if len(t) == 0 || t[0].Ends || t[0].Wait > 0 || t[0].Times > 0 {

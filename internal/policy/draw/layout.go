@@ -176,8 +176,8 @@ func (l *layout) cut() {
 	}
 }
 
-// order sorts each layer by the mean positions of the nodes' neighbors, with alternating passes
-// from left to right and from right to left. It uses the order that has the fewest crossings.
+// order sorts each layer by the mean positions of the nodes' neighbors, in alternating passes from
+// left to right and from right to left. It keeps the order that has the fewest crossings.
 func (l *layout) order() {
 	best, fewest := l.copyLayers(), l.crossings()
 	for round := range 12 {

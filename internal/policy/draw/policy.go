@@ -106,8 +106,8 @@ func OfFile(n *netfile.Net, from string) Net {
 	return out
 }
 
-// Plain returns the nets without the tools that they gate, with each net's position added to its
-// name.
+// Plain converts the nets to [netfile.Net] values, which do not contain the tools that the nets
+// gate. It adds each net's position to its name.
 func Plain(nets []Net) []*netfile.Net {
 	var plain []*netfile.Net
 	for _, n := range nets {

@@ -8,7 +8,8 @@
 //	 "transitions": [{"name": "burn", "in": [["H2", 2], ["O2", 1]], "out": [["H2O", 2]]}]}
 //
 // [Read] returns the nets in a file; [NewReport] converts the analysis of a net to a [Report],
-// which can be printed or encoded as JSON. The package has no goroutines and no shared state.
+// which can be printed or encoded as JSON. The package starts no goroutines and has no shared
+// state.
 package netfile
 
 import (

@@ -10,7 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// A plainNet is a net in plain JSON. Other keys, which tell where the net comes from, are ignored.
+// A plainNet is a net in plain JSON. Other keys, such as those that state the origin of the net,
+// are ignored.
 type plainNet struct {
 	Name        string         `json:"name"`
 	Places      []string       `json:"places"`

@@ -1,5 +1,5 @@
 // Package pipefail adds `set -o pipefail` to scripts whose success counts as evidence only with
-// this option, because a pipe hides the exit code of the command, for example
+// this option. Without it, a pipe hides the exit code of the command, for example in
 //
 //	npm test 2>&1 | tail -30
 package pipefail
@@ -21,8 +21,8 @@ const Prefix = "set -o pipefail; "
 const field = "command"
 
 // Add returns the arguments of the call after inserting Prefix before the call's script. ok is
-// false if Prefix would not help, because the call's success would count as evidence for no more of
-// its names than before.
+// false if Prefix would not help, because the call's success would not count as evidence for any
+// additional name.
 func Add(p *gate.Policy, c gate.Call) (args []byte, ok bool) {
 	if !strings.Contains(Script(c.Args), "|") {
 		return nil, false

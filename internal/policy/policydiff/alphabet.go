@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A call can have several names: a proxy gives more than one name to a server's tool, and so does
-// an agent's hook to an agent's tool. An alphabet therefore lists tools with all their names.
+// A call can have several names, because proxies and agents' hooks give additional names to tools.
+// An alphabet therefore lists each tool with all its names.
 
 // A namedTool is a tool with all names that calls to it have.
 type namedTool struct {

@@ -15,19 +15,19 @@ import (
 type Comparison struct {
 	sides      [2]*Side // the old and the new policy
 	calls      []possibleCall
-	maybe      []possibleCall    // calls that might not exist
+	maybe      []possibleCall    // calls that might be impossible, because no arguments for them are known
 	vocabulary vocabulary        // names that the policies mention
-	pairs      []sharedNet       // nets that both policies have
-	shared     []sharedNet       // nets that are left out until they are needed to confirm a difference
-	kept       []bool            // for each element of pairs, whether the net was needed to confirm a difference
+	pairs      []sharedNet       // all nets that both policies have
+	shared     []sharedNet       // elements of pairs that the search leaves out until a difference depends on them
+	kept       []bool            // for each element of pairs, whether a difference depended on it
 	sums       [][2]gate.NetInfo // pairs of nets that differ only in the limit of a sum
 	states     int
 	stop       func() bool
-	none       [2]bool // whether a difference is ruled out: the new policy is proved not to be stricter (index 0) or not to be looser (index 1)
-	alike      int     // maximum number of identical calls in flight that a state lists if they hold no tokens; this number stands for any larger one
+	none       [2]bool // whether it is proved that the new policy is not stricter (index 0) and not looser (index 1)
+	alike      int     // maximum number of identical calls without tokens that a state lists as in flight; this number stands for any larger one
 
 	Stricter, Looser *Witness
-	more             []*Witness // further differences, caused by rules or tools not involved in Stricter or Looser
+	more             []*Witness // further differences, which involve other nets or tools than Stricter and Looser
 	Complete         bool
 	why              string // if not Complete, the reason
 }
@@ -35,7 +35,7 @@ type Comparison struct {
 // A Witness is a run whose last call the policies decide differently.
 type Witness struct {
 	trace    verify.Trace
-	verdicts [2]permission // decisions of the old policy and of the new policy
+	verdicts [2]permission // decisions of the old and the new policy on the last call
 	by       []string      // names of the nets that refuse the call or require approval
 }
 
@@ -45,23 +45,23 @@ type representative struct {
 	named *gate.Call // the call with all its names; nil if the call has only the name of its tool
 }
 
-// A possibleCall is a call to compare. If no arguments for it are known, the call might not exist;
-// each policy then sees it with the names that the policy's maps would assign.
+// A possibleCall is a call to make under both policies. If no arguments for it are known, it might
+// be impossible; each policy then sees it with the names that the policy's maps would give to it.
 //
-// A loose search includes calls that might not exist and lets timed transitions fire in any order
-// and any number of times. It therefore over-approximates the policies: if it finds no difference,
-// no difference exists, but a difference that it finds might not be real.
+// A loose search includes calls that might be impossible, and lets timed transitions fire in any
+// order and any number of times. It therefore over-approximates the policies: if it finds no
+// difference, no difference exists, but a difference that it finds might not be real.
 type possibleCall struct {
 	representative
-	names   [2][]gate.Name // for each policy, the names that its maps would assign
-	effects [2]effects     // for each policy, the effects on its nets
+	names   [2][]gate.Name // for each policy, the names that its maps would give to the call
+	effects [2]effects     // for each policy, the meaning of the call in its nets
 }
 
-// An effects value maps the name of each net of a policy to the meaning of a call in that net. A
-// policy cannot distinguish calls with equal effects.
+// effects describes what a call means to each net of a policy, keyed by the net's name. A policy
+// cannot distinguish calls with equal effects.
 type effects map[string]string
 
-// callFor returns the call as seen by the policy with index side.
+// callFor returns the call as the policy with the index side sees it.
 func (c *possibleCall) callFor(side int) gate.Call {
 	call := gate.Call{Tool: c.Tool}
 	if c.named != nil {
@@ -107,8 +107,8 @@ const someTogether = "no arguments are known that match some of the maps togethe
 
 func (d *Comparison) partly(why string) { d.Complete, d.why = false, why }
 
-// direction returns the address of the field Stricter or Looser, depending on how the second
-// verdict differs from the first. It returns nil if the verdicts are equal.
+// direction returns a pointer to the field Stricter if the second verdict is stricter than the
+// first, or to the field Looser if it is less strict. It returns nil if the verdicts are equal.
 func (d *Comparison) direction(verdicts [2]permission) **Witness {
 	switch {
 	case verdicts[1] > verdicts[0]:
@@ -130,7 +130,7 @@ func (d *Comparison) unsharedNets() []gate.NetInfo {
 	return out
 }
 
-// settled reports whether the comparison is decided in both directions.
+// settled reports whether each direction has a witness or is ruled out.
 func (d *Comparison) settled() bool {
 	return (d.Stricter != nil || d.none[0]) && (d.Looser != nil || d.none[1])
 }
@@ -144,8 +144,8 @@ func (d *Comparison) Excludes(direction string) bool {
 }
 
 // decide makes a call in state s and grants the approvals that the policy requests. It returns the
-// verdict, the number of an admitted call, and the names of the nets that refuse the call or
-// require approval.
+// verdict, the number of the call if it is admitted, and the names of the nets that refuse the call
+// or require approval.
 func decide(p *gate.Policy, s *gate.State, call gate.Call) (verdict permission, number uint64, by []string) {
 	decision, delta := p.Decide(s, call, nil)
 	s.Apply(delta)
@@ -164,8 +164,8 @@ func decide(p *gate.Policy, s *gate.State, call gate.Call) (verdict permission, 
 	return refusedCall, 0, by
 }
 
-// decide makes the call in the states of both policies with the function decide, and returns the
-// results for each policy.
+// decide makes the call in the states of both policies at the time now. It returns the results of
+// the function decide for each policy.
 func (c *possibleCall) decide(policies [2]*gate.Policy, states [2]*gate.State, now time.Time) (verdicts [2]permission, numbers [2]uint64, by [2][]string) {
 	for i, p := range policies {
 		call := c.callFor(i)
@@ -175,8 +175,8 @@ func (c *possibleCall) decide(policies [2]*gate.Policy, states [2]*gate.State, n
 	return verdicts, numbers, by
 }
 
-// settle ends a call with outcome o in the states of both policies. numbers holds the number of the
-// call in each state.
+// settle ends a call with outcome o in the states of both policies. numbers holds the call's number
+// in each of them.
 func settle(policies [2]*gate.Policy, states [2]*gate.State, numbers [2]uint64, o gate.Outcome, now time.Time) {
 	for i, p := range policies {
 		states[i].Apply(p.SettleAt(states[i], numbers[i], o, now))

@@ -44,10 +44,10 @@ func hasKey(n gate.Net) bool {
 	return len(n.Key) > 0 || slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return len(t.Key) > 0 })
 }
 
-// bounded reports whether n and a net of the other policy limit the same sum to different numbers
-// and all such pairs of nets differ in the same direction. Calls that both policies admit add the
-// same amounts to both nets. The net with the lower limit therefore refuses everything that the
-// other net refuses, so the opposite direction need not be searched.
+// bounded reports whether n belongs to a pair of nets that limit the same sum to different numbers,
+// and this pair differs in the same direction as the first such pair. Calls that both policies
+// admit add the same amounts to both nets. The net with the lower limit therefore refuses
+// everything that the other net refuses, so the opposite direction need not be searched.
 func (d *Comparison) bounded(n gate.NetInfo) bool {
 	for _, pair := range d.sums {
 		if pair[0].Name == n.Name || pair[1].Name == n.Name {

@@ -1,23 +1,23 @@
-// Package policydiff determines whether a policy is stricter or looser than another policy.
+// Package policydiff determines whether one policy is stricter or looser than another.
 //
-// [Compare] returns a [Comparison] that contains, for each direction, the shortest run whose last
-// call the two policies decide differently (a [Witness]). [Widened] uses it to check that a
-// configuration only narrows the base policies that it extends, and [Narrower] proves claims that a
-// policy does so.
+// [Compare] returns a [Comparison]. For each direction, it contains the shortest run that shows a
+// difference, a [Witness]: the two policies decide the last call of the run differently. [Widened]
+// uses comparisons to check that a configuration only narrows the base policies that it extends,
+// and [Narrower] uses them to prove claims that a policy only narrows the rules in a file.
 //
-// The search explores the product of both policies (product): the same calls begin and end under
-// both. The calls are representatives of the classes that either policy distinguishes, from package
-// verify, with the names that servers and agents' hooks give them (alphabet). Nets that both
-// policies have are omitted until a difference depends on one of them, as in counterexample-guided
-// abstraction refinement: each difference is replayed under the whole policies, with the semantics
-// of package gate.
+// The search explores the product of the two policies (product.go): the same calls begin and end
+// under both. Package verify divides the calls into classes that neither policy distinguishes
+// further, and provides a representative call of each class. These calls have the names that
+// servers and agents' hooks give to tools (alphabet.go). Nets that both policies have are omitted
+// until a difference depends on one of them, as in counterexample-guided abstraction refinement:
+// each difference is replayed under the complete policies, with the semantics of package gate.
 //
-// Before the search, some differences are excluded structurally. Nets only restrict, so a policy
-// that has an equal or stricter net for each net of the other policy cannot be looser (order.go).
-// Limits with different numbers are compared by repeating a call (repeated.go). A second, loose
-// search also covers calls and times that cannot be shown to be possible. If it finds no
-// difference, the comparison is complete.
+// Some differences are ruled out before the search. Because nets only restrict calls, a policy that
+// has an equal or stricter net for each net of the other policy cannot be looser (order.go). Limits
+// with different numbers are compared by repeating a call (repeated.go). A second, loose search
+// also covers calls and times that might be impossible. If it finds no difference, the comparison
+// is complete.
 //
-// A Comparison that is not Complete states the reason and may miss differences, but its Witnesses
-// are always real. A Comparison is not safe for concurrent use.
+// An incomplete Comparison states the reason and may miss differences, but each Witness is always
+// real. A Comparison is not safe for concurrent use.
 package policydiff

@@ -12,7 +12,7 @@ import (
 )
 
 // Nets only restrict calls, and identical nets are in the same state after the same calls with the
-// same outcomes. If a policy has every net of another policy, or a stricter net instead, it
+// same outcomes. If a policy has every net of another policy, or a stricter one in its place, it
 // therefore refuses everything that the other policy refuses. This holds after every run, even over
 // several sessions.
 
@@ -65,9 +65,9 @@ func replaces(strict, n gate.NetInfo, alone []gate.Map, more bool) bool {
 	return same && (strict.Labels == nil) == (n.Labels == nil) && sameClass(strict, n) && !reads(n, alone)
 }
 
-// withList returns a copy of n that lists the same calls as the other net, if both nets are limits
-// without refill and n limits at least the calls that the other net limits. In this case, n never
-// has more tokens left than the other net.
+// withList returns a copy of n that lists the same calls as the other net, provided that both nets
+// are limits without refill and that n limits at least the calls that the other net limits. In this
+// case, n never has more tokens left than the other net. Otherwise, withList returns n.
 func withList(n, other gate.Net) gate.Net {
 	lists := func(t gate.Transition) bool { return len(t.Tools) > 0 }
 	i := slices.IndexFunc(n.Transitions, lists)

@@ -22,7 +22,7 @@ func Compare(from, to *Side, states int, stop func() bool) (*Comparison, error) 
 		return nil, err
 	}
 	over, asked := false, stop
-	stop = func() bool { // stop keeps returning true after the first time
+	stop = func() bool { // once stop has returned true, it always returns true
 		over = over || asked()
 		return over
 	}

@@ -54,10 +54,10 @@ type openCall struct {
 	numbers [2]uint64
 }
 
-// The search retains at most manyAlike identical calls that only watch, which means that they hold
-// no tokens; these calls represent any larger number of them. If this leads to a difference that no
-// concrete calls show, the search is repeated with a larger number, up to mostAlike. This often
-// helps, because something else limits the number of such calls.
+// The search retains at most manyAlike identical calls that only watch, that is, hold no tokens.
+// They represent any larger number of such calls. If this leads to a difference that no concrete
+// calls show, the search is repeated with a larger number, up to mostAlike. This often helps,
+// because something else limits the number of such calls.
 const (
 	manyAlike = 3
 	mostAlike = 24
@@ -178,8 +178,8 @@ func (n node) watches(f openCall) bool {
 	return true
 }
 
-// copyOf adds a copy of the open call f to all states. Its success counts as the same evidence as
-// that of f, and it invalidates the same evidence. call is the call number of the copy.
+// copyOf adds a copy of the open call f, with the given call number, to all states. The success of
+// the copy counts as the same evidence as the success of f, and invalidates the same evidence.
 func (n node) copyOf(f openCall, call int) openCall {
 	again := openCall{step: f.step}
 	again.step.Call = call
@@ -206,7 +206,7 @@ func (n node) copyOf(f openCall, call int) openCall {
 }
 
 // withCopies returns flights, followed by a copy of each element that belongs to the given call.
-// The copies belong to the call with the number in other.
+// The copies belong to the call with the number other.
 func withCopies(flights []gate.Flight, call, other uint64) []gate.Flight {
 	out := slices.Clip(flights)
 	for _, one := range flights {

@@ -14,9 +14,9 @@ import (
 // maxRepeated is the maximum number of times that a call is repeated.
 const maxRepeated = 10_000
 
-// compareRepeated repeats each call that is counted by nets of only one policy, first with all
-// calls in flight at once, and then with each call succeeding before the next. If both policies
-// refuse the call, compareRepeated lets some time pass and continues.
+// compareRepeated repeats each call that is counted by nets of only one policy. It first makes all
+// these calls before any of them ends, and then lets each succeed before the next begins. If both
+// policies refuse the call, compareRepeated lets some time pass and continues.
 func (d *Comparison) compareRepeated() {
 	apart := d.unsharedNets()
 	most, wait := 0, time.Duration(0)

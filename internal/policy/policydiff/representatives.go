@@ -93,8 +93,8 @@ func (d *Comparison) certainty(labels *gate.Labels) gate.Net {
 	return gate.Net{Name: "\x00certainty", Places: []string{"p"}, Initial: map[string]int{"p": 1}, Transitions: []gate.Transition{t}, Labels: labels}
 }
 
-// markOf returns a unique name that replaces the label of map i, counting only the maps that one of
-// the policies lacks.
+// markOf returns a unique name that replaces the label of map i among the maps that only one of the
+// policies has.
 func markOf(i int) string { return strings.Repeat("\x00", i+2) }
 
 // bothNets returns the nets of both policies. In a net that uses its policy's labels, the given

@@ -23,7 +23,7 @@ type Side struct {
 	configured bool // whether owners holds the servers of the policy's configuration; if false, any servers may exist
 	owners     toolname.Owners
 
-	tools []verify.Tool // known tools other than those that the names imply
+	tools []verify.Tool // known tools, in addition to those that the names in the policy imply
 	whole *gate.Policy  // the policy with all its nets
 }
 
@@ -45,8 +45,8 @@ func (s *Side) compile() (err error) {
 	return err
 }
 
-// emptyIfShadow removes all nets from a policy in shadow mode, which refuses nothing, provided that
-// the other policy is enforced.
+// emptyIfShadow removes all nets from the policy if it is in shadow mode and the other policy is
+// enforced. A policy in shadow mode refuses nothing.
 func (s *Side) emptyIfShadow(other *Side) error {
 	if !s.shadow || other.shadow {
 		return nil
@@ -55,8 +55,8 @@ func (s *Side) emptyIfShadow(other *Side) error {
 	return s.compile()
 }
 
-// buildPolicy builds a policy from the nets that the function wanted accepts, after transforming
-// each net with the function seen.
+// buildPolicy builds a policy from the nets that wanted accepts. The function seen transforms each
+// of them first.
 func (s *Side) buildPolicy(wanted func(gate.NetInfo) bool, seen func(gate.Net) gate.Net) (*gate.Policy, error) {
 	nets := list.Map(list.Filter(s.nets, wanted), func(n gate.NetInfo) gate.Net { return seen(n.Net) })
 	return gate.NewPolicy(nets, gate.PolicyOptions{Labels: s.labels, Deny: s.deny})

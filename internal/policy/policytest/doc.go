@@ -11,7 +11,7 @@
 //	      - call: backup
 //	      - call: delete
 //
-// A file that names no policy tests the petrigate.yaml in its directory or, without one, all
+// If a file names no policy, it tests the petrigate.yaml in its directory or, without one, all
 // *.rules and *.net.yaml files there. A test starts a new session and runs its steps in order until
 // a step does not have the expected result. A step makes a call, ends an earlier call (settle), or
 // lets time pass (after). In a step that also makes or ends a call, the time passes first.
@@ -50,9 +50,9 @@
 //
 //	sessions: { a: ann, b: ann, c: bob }
 //
-// Programs can write such tests as cases in JSON Lines, each line holding a policy and events.
-// [Eval] answers each case with the gate's decisions and compares them with the expected ones;
-// [RunCases] runs cases as tests.
+// Programs can write such tests as cases in JSON Lines; each line holds a policy and events. [Eval]
+// answers each case with the gate's decisions and compares them with the expected ones; [RunCases]
+// runs cases as tests.
 //
 // A [Suite] loads the files of a test run and produces a [Report]; a [Loader] builds each policy
 // once and can record [Coverage]. Tests run one after another, in sandboxes with simulated time

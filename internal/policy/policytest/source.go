@@ -24,9 +24,9 @@ type Loader struct {
 	Cover  bool   // whether to record coverage
 	Config string // path of a configuration to test all files against; if empty, each file determines its policy
 
-	// Options are the options for loading configurations. A configuration that was named by a test
-	// file or found in its directory was not chosen by a person and, unless trusted, is only read
-	// as text.
+	// Options are the options for loading configurations. If the caller did not choose a
+	// configuration, but a test file names it or its directory contains it, the configuration is
+	// only read as text unless it is trusted.
 	Options config.Options
 
 	loaded map[string]*Policy
@@ -77,8 +77,8 @@ func (l *Loader) Coverage() *Coverage {
 	return newCoverage(items)
 }
 
-// source returns the location of the policy to test: override, if it is not empty; or else the one
-// that the file names; or else the one in the file's directory.
+// source returns the location of the policy to test: override or, if override is empty, the
+// location that the file names. If the file names none, the policy is in the file's directory.
 func (f *File) source(override string) (Source, error) {
 	s := f.Policy
 	if override != "" {

@@ -15,8 +15,8 @@ const (
 	Later // the answer is given later, with [Session.Answer]
 )
 
-// Call makes a call at the simulated time and gives the answer in says to an approval request. If
-// says is [Later], Call instead returns the [gate.Ask].
+// Call makes a call at the simulated time and answers an approval request with says. If says is
+// [Later], Call returns the [gate.Ask] instead.
 func (s *Session) Call(c gate.Call, says Consent) gate.Decision {
 	c.Time = s.box.now
 	d := s.Decide(c, nil)

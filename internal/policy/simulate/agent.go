@@ -10,9 +10,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// ReadAs qualifies the name of an agent's built-in tool, for example "Bash", with the agent, as in
+// ReadAs adds the agent to the name of an agent's built-in tool: for example, "Bash" becomes
 // "claude-code.Bash". It does so only if the policy names tools of exactly one agent that has such
-// a tool, and if no server can have a tool of this name. Otherwise, it returns c unchanged.
+// a tool, and if no server can have a tool of this name. Otherwise, ReadAs returns c unchanged.
 func (s *Simulation) ReadAs(c Call) Call {
 	if own := s.ownTools(c.Tool); len(own) == 1 && !s.served(c.Tool) {
 		c.Asked, c.Tool = c.Tool, own[0]

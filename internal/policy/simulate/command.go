@@ -91,7 +91,7 @@ func (m *Simulator) line(line string) (quit bool) {
 	return false
 }
 
-// commands lists the commands, for suggesting one when a user misspells it.
+// commands contains the names that the program suggests if a user misspells a command.
 var commands = []string{"call", "succeed", "fail", "unknown", "approve", "deny", "after", "back", "status", "names", "help", "quit"}
 
 func (m *Simulator) command(line string) error {
