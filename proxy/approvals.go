@@ -137,7 +137,7 @@ func (p *approvalControl) checkAnswerPIN(id string, a operator.Answer) error {
 	})
 }
 
-// Resolve is like [Proxy.ResolveAs] for the person named by actor.
+// Resolve is like [Proxy.ResolveAs], with actor as the person's name.
 func (p *approvalControl) Resolve(id string, approve bool, actor, reason string) error {
 	return p.ResolveAs(actor, id, approve, actor, reason)
 }

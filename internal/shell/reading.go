@@ -74,7 +74,7 @@ func (r *Reading) character(at int) int {
 	return utf8.RuneCountInString(r.text[:min(at, len(r.text))]) + 1
 }
 
-// code returns part of the script for display: only its first line, possibly shortened.
+// code returns the first line of a part of the script for display, possibly shortened.
 func (r *Reading) code(from, to int) string {
 	if to == 0 {
 		return ""

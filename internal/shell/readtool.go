@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// readTool determines what a tool runs. known is false if an argument may still name a command.
+// readTool determines what a tool runs. known is false if an argument may name a command that
+// readTool did not find.
 func readTool(name string, t tool, args []arg, strictly bool) (p plan, known bool) {
 	for file := range strings.FieldsSeq(t.files) {
 		p.add(runsFile, "", arg{text: file})

@@ -99,7 +99,8 @@ func (r *Reading) missingPart(p *Pattern) Doubt {
 	return Doubt{}
 }
 
-// upTo returns a copy of the pattern that has only the given number of operands, and no options.
+// upTo returns a copy of the pattern without options and with only the first operands, as many as
+// given.
 func (p *Pattern) upTo(operands int) *Pattern {
 	q := *p
 	q.operands, q.options = p.operands[:operands], nil

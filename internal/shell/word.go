@@ -160,8 +160,8 @@ func (b *wordBuilder) parts(r *expander, parts []syntax.WordPart, quoted bool) {
 	}
 }
 
-// part adds a part of a word, which is in double quotes if quoted is true, and the word's first
-// part if first is true.
+// part adds a part of a word. quoted reports whether the part is in double quotes, and first
+// whether it is the first part of the word.
 func (b *wordBuilder) part(r *expander, part syntax.WordPart, quoted, first bool) {
 	switch p := part.(type) {
 	case *syntax.Lit:
@@ -224,8 +224,8 @@ func (b *wordBuilder) known(a arg) {
 	}
 }
 
-// mayRun reports whether zsh may read pattern, which is in parentheses, as glob qualifiers that run
-// a command. The qualifiers that do so are e and +.
+// mayRun reports whether zsh may read the parenthesized pattern as glob qualifiers that run a
+// command. The qualifiers that do so are e and +.
 func mayRun(pattern string) bool {
 	return strings.ContainsAny(pattern, "e+") && !strings.ContainsAny(pattern, "|(") || strings.Contains(pattern, "#q")
 }

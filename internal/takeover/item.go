@@ -91,8 +91,9 @@ func (d *Driver) besideFiles(f *file) (all []*file) {
 	return all
 }
 
-// load converts a translated server to a config.Server by parsing it as part of a configuration. If
-// this fails, load describes the problem in a sentence.
+// load converts a server from a client's file, already translated to petrigate's format, to a
+// config.Server. It parses the server as part of a configuration. If this fails, problem describes
+// why in a sentence.
 func (d *Driver) load(file string, s clientcfg.Server) (loaded config.Server, problem string) {
 	if s.Refused != "" {
 		return loaded, s.Refused

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// Variable is the environment variable with the path of a binary built in advance for all test
-// packages.
+// Variable names the environment variable that contains the path of a binary built in advance for
+// all test packages.
 const Variable = "PETRIGATE_BIN"
 
 // Path returns the absolute path of the binary in [Variable] or, if the variable is not set, of a

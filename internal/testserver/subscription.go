@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// subscribe adds the subscription sub, which receives all changes until the returned function is
-// called. It first calls begin, which must acknowledge the subscription to the client.
+// subscribe calls begin, which must acknowledge the subscription to the client, and then adds the
+// subscription. From then on, sub receives all changes until the returned function is called.
 func (s *Server) subscribe(sub *subscription, begin func()) (end func()) {
 	s.mu.Lock()
 	begin()

@@ -13,9 +13,9 @@ import (
 // lockWait is how long [Locked] waits for another process.
 const lockWait = 5 * time.Second
 
-// Locked runs f while no other process runs Locked for the same file. The lock is a separate file
-// next to it, so the file itself need not exist. If necessary, Locked creates the directory,
-// accessible only to the current user.
+// Locked runs f while no other process runs Locked for the same file. The file need not exist,
+// because a separate file next to it serves as the lock. If necessary, Locked creates the
+// directory, accessible only to the current user.
 func Locked(file string, f func() error) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return fmt.Errorf("making the folder of %s: %w", file, err)
