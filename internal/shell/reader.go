@@ -27,8 +27,8 @@ func (o Options) NewReader() *Reader {
 	return &Reader{options: o, numbers: make(map[string]int), byName: make(map[string][]int)}
 }
 
-// Command adds a command, given as words; see [Compile]. It returns the pattern's number, for use
-// as [gate.Map.Pattern]. Identical commands share a number.
+// Command adds a pattern for a command, given as words; see [Compile]. It returns the pattern's
+// number, for use as [gate.Map.Pattern]. Equal patterns share a number.
 func (r *Reader) Command(words []string, exactly bool) (pattern int, err error) {
 	key := fmt.Sprint(exactly) + "\x00" + strings.Join(words, "\x00")
 	if n, ok := r.numbers[key]; ok {
@@ -52,8 +52,8 @@ func (r *Reader) Command(words []string, exactly bool) (pattern int, err error) 
 	return n, nil
 }
 
-// Files adds a glob for files that a script reads or writes; see [CompileFiles]. It returns the
-// pattern's number. Identical globs with the same access share a number.
+// Files adds a pattern for files that a script reads or writes, given as a glob; see
+// [CompileFiles]. It returns the pattern's number. Equal patterns share a number.
 func (r *Reader) Files(access Access, glob string) (pattern int, err error) {
 	key := access.String() + "\x00" + glob
 	if n, ok := r.numbers[key]; ok {

@@ -99,8 +99,7 @@ func (r *Reading) missingPart(p *Pattern) Doubt {
 	return Doubt{}
 }
 
-// upTo returns a copy of the pattern without options and with only the first operands, as many as
-// given.
+// upTo returns a copy of the pattern without options, cut off after the given number of operands.
 func (p *Pattern) upTo(operands int) *Pattern {
 	q := *p
 	q.operands, q.options = p.operands[:operands], nil

@@ -16,8 +16,9 @@ var (
 	foreignShells = setOf("fish csh tcsh rc es nu xonsh elvish oil osh ysh pwsh powershell cmd")
 )
 
-// readShell reads a command that starts a shell: the script after -c, or the script on standard
-// input. It does not read a script in a file, which counts as a program like any other.
+// readShell reads a command that starts a shell, and the shell's script if it follows -c or comes
+// from standard input. It does not read a script in a file, which counts as a program like any
+// other.
 func (r *reader) readShell(name string, args []arg, redirs []*syntax.Redirect) {
 	if asksHelp(args) {
 		return

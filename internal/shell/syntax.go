@@ -147,8 +147,8 @@ func nameOf(a *syntax.Assign) string {
 	return ""
 }
 
-// mayFail reports whether the redirection rd opens a file. If opening it fails, the shell does not
-// run the command.
+// mayFail reports whether the redirection rd may fail because it opens a file. If it fails, the
+// shell does not run the command.
 func mayFail(rd *syntax.Redirect) bool {
 	return rd.Word != nil && rd.Hdoc == nil && rd.Op != syntax.WordHdoc && rd.Op != syntax.DplIn && rd.Op != syntax.DplOut && rd.Word.Lit() != "/dev/null"
 }

@@ -239,8 +239,8 @@ func (r *reader) callEach(lists [][]arg, words []*syntax.Word, redirs []*syntax.
 	}
 }
 
-// redirects reads a statement's redirections: the commands in their words, and the files they read
-// and write.
+// redirects reads the redirections of a statement. It reads the commands in their words, and
+// records the files that they read and write.
 func (r *reader) redirects(list []*syntax.Redirect) {
 	for _, rd := range list {
 		if rd.N != nil && strings.HasPrefix(rd.N.Value, "{") {

@@ -87,7 +87,8 @@ func (d *Driver) change(f *file, s step, connected bool, message string) error {
 	return nil
 }
 
-// noteHardLink warns if the file has another hard link, whose content will not change.
+// noteHardLink warns if the file has other names (hard links), because the content under these
+// names will not change.
 func (o output) noteHardLink(f *file) {
 	if info, err := os.Stat(f.target); err == nil && textfile.Linked(info) {
 		o.say("note: %s has a second name (a hard link), whose content stays unchanged", text.Escape(f.path))

@@ -33,7 +33,7 @@ func (c Connection) checkOnly(items []item) error {
 	return nil
 }
 
-// replaces reports whether Connect must remove the entry.
+// replaces reports whether Connect replaces the entry with its own.
 func (d *Driver) replaces(c Connection, i item) bool {
 	switch {
 	case i.own:
