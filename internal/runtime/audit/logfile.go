@@ -32,7 +32,7 @@ type logFile struct {
 	retry       int64  // minimum file size for the next attempt to rotate
 	cut         string // describes the records missing at the end of the file; empty if none are missing
 	buf         []byte // reused for the next write
-	neededSpace int    // disk space needed before writing again, or 0 if no shortage is known; see [logFile.checkSpace]
+	neededSpace int    // free disk space needed to write again, or 0 if no shortage is known; see [logFile.checkSpace]
 }
 
 // maxBuffer is the maximum capacity of a buffer that is kept for reuse.
@@ -187,7 +187,8 @@ func (l *logFile) noteShortage(n int) {
 }
 
 // checkSpace returns an error if the disk still has no room for the largest write that failed, even
-// if n is smaller. Otherwise small records could succeed although a decision would still fail.
+// if n is smaller. Otherwise a small record could be written although a decision would still not
+// fit.
 func (l *logFile) checkSpace(n int) error {
 	if !l.regular || l.neededSpace <= n {
 		return nil

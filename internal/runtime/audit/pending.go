@@ -15,9 +15,10 @@ import (
 	"github.com/petrigate/petrigate/internal/quickfile"
 )
 
-// PendingSuffix is the suffix of a log's pending file. A pending file holds the lines that a busy
-// process has not yet moved to the log. It exists from the first lease until the process closes the
-// log. After a crash, it exists until another process that has the log open closes the log.
+// PendingSuffix is added to the name of a log to form the name of its pending file. A pending file
+// holds the lines that a busy process has not yet moved to the log. It exists from the first lease
+// until the process closes the log. After a crash, it exists until another process that has the log
+// open closes the log.
 const PendingSuffix = ".pending"
 
 // Layout of a pending file: a counter of moves to the log, the size of the pending lines, and the
@@ -92,8 +93,8 @@ func (r *pendingFile) clear() {
 	})
 }
 
-// lost reports whether a crash would lose lines that are written to the pending file now, because
-// the file has been removed or unmapped.
+// lost reports whether the file has been removed or unmapped, so that a crash would lose lines that
+// are written to it now.
 func (r *pendingFile) lost() bool {
 	info, err := r.file.Stat()
 	return r.mapped == nil || err != nil || quickfile.Removed(info)
@@ -106,7 +107,7 @@ func (r *pendingFile) close() {
 }
 
 // Pending returns the lines that have not yet been moved to the log at path. Call it before reading
-// the log, and skip those lines that the log already has.
+// the log, and skip the lines that the log already has.
 func Pending(path string) ([]byte, error) {
 	f, err := os.Open(path + PendingSuffix)
 	if errors.Is(err, fs.ErrNotExist) {

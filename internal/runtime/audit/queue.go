@@ -12,7 +12,8 @@ const (
 	maxKept   = 16 << 10
 )
 
-// Staged holds the records of one step until they have been stored. The zero value is empty.
+// Staged holds the records that are staged together, as one step, until they have been stored. The
+// zero value is empty.
 type Staged struct {
 	queue   *queue
 	records []byte
@@ -179,9 +180,9 @@ func (q *queue) end(b *batch, n int, err error) {
 	}
 }
 
-// fail undoes the steps in b with records beyond the first n, and all steps staged after them. It
-// returns the batch with the steps staged after b. The queue refuses new steps until [queue.end]
-// has ended both batches.
+// fail undoes the steps in b that are not completely stored with the first n records, and all steps
+// staged after b. It returns the batch with the steps staged after b. The queue refuses new steps
+// until [queue.end] has ended both batches.
 func (q *queue) fail(b *batch, n int, err error) (later *batch) {
 	q.mu.Lock()
 	later = q.open

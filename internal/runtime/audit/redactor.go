@@ -102,8 +102,8 @@ func (r *Redactor) Mask(value []byte) json.RawMessage {
 	return b.Bytes()
 }
 
-// Shown returns the form of a JSON value to show to approvers, and the number of masked values in
-// it. A masked value is replaced by its type and size: "*** (string, 24 bytes)".
+// Shown returns a JSON value as shown to approvers, and the number of masked values in it. A masked
+// value is replaced by its type and size: "*** (string, 24 bytes)".
 func (r *Redactor) Shown(value []byte) (shown []byte, masked int) {
 	if len(value) == 0 || r.Plain() {
 		return value, 0
@@ -160,7 +160,7 @@ func separate(b *bytes.Buffer, open byte) {
 	}
 }
 
-// hidden returns the replacement for a masked value, which reveals only the value's type.
+// hidden returns the replacement for a masked value. The replacement reveals only the value's type.
 func hidden(value []byte) string {
 	switch kind := rawjson.Kind(value); kind {
 	case '"':
@@ -175,7 +175,8 @@ func hidden(value []byte) string {
 // typeNames maps kinds, as returned by [rawjson.Kind], to names of JSON types.
 var typeNames = map[byte]string{'"': "string", '{': "object", '[': "list", '0': "number", 't': "boolean", 'f': "boolean"}
 
-// described returns the replacement for a masked value, which reveals the value's type and size.
+// described returns the replacement for a masked value. The replacement reveals the value's type
+// and size.
 func described(value []byte) string {
 	kind, size, unit := rawjson.Kind(value), len(bytes.TrimSpace(value)), "byte"
 	switch kind {
@@ -237,7 +238,7 @@ func (r *Redactor) Results(read []reading.Value) []Value {
 	return all
 }
 
-// masksField reports whether the value of a field is masked. The field is given in rule notation.
+// masksField reports whether the value of a field is masked. The field is written as in rules.
 func (r *Redactor) masksField(field string) bool {
 	at := steps(field)
 	for i := range at {

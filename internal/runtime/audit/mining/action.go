@@ -18,7 +18,7 @@ type action struct {
 	time      time.Time
 	principal string
 	values    []fieldValue
-	row       string // string shared by identical calls; empty if unknown
+	row       string // string that only identical calls share; empty if unknown
 	clock     int    // time of admission on the session's clock
 }
 
@@ -26,7 +26,7 @@ type action struct {
 // (see [gate.Map]).
 type callName struct {
 	tool    int  // index of the name in reader.names
-	certain bool // whether the name counts as evidence of a call; a name that does not count can only restrict calls
+	certain bool // false if the name is uncertain or weak (see [audit.Decision]), so that it can restrict calls but is not evidence of them
 }
 
 // A fieldValue is the value of a scalar argument.
@@ -83,7 +83,7 @@ func (a *action) read(e *trail.Entry) {
 	})
 }
 
-// Limits that keep the memory use bounded for any length of log.
+// Limits that bound the memory use, however long the log.
 const (
 	maxTools     = 300  // maximum number of distinct call names
 	maxFields    = 8    // maximum number of fields per tool

@@ -28,7 +28,7 @@ type Allowed struct {
 type toolActivity struct {
 	calls    int
 	sessions sessionSet
-	stopped  bool // whether a call was refused or needed approval, or a net in shadow mode would have had this effect
+	stopped  bool // whether a call was refused or needed approval, or would have without shadow mode
 }
 
 // An allowCounter counts decisions per tool.

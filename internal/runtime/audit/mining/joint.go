@@ -6,7 +6,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// maxParts is the maximum number of fields per pair of calls that are combined into two-field keys.
+// maxParts is the maximum number of one-field candidates to combine into two-field keys, per pair
+// of calls.
 const maxParts = 4
 
 // jointCandidates returns candidates with two-field keys, combined from supported candidates with

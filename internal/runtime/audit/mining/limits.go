@@ -45,7 +45,7 @@ func (m *Miner) limits() (all []Proposal) {
 	return all
 }
 
-// proposal creates a proposal of the given kind about the tool with index n. The caller must fill
+// proposal returns a proposal of the given kind about the tool with index n. The caller must fill
 // in the rule.
 func (m *Miner) proposal(kind string, n int) Proposal {
 	t := m.survey.tools[n]
@@ -100,9 +100,9 @@ func (m *Miner) daily(n int, t toolStats) (out Proposal, perDay int) {
 	return out, most
 }
 
-// ceiling returns the highest number of calls in a histogram, the number of observations that
-// reached it, and the chance that none of these observations would have gone further if a further
-// call were as likely as the earlier calls.
+// ceiling returns the highest number of calls in a histogram and the number of observations that
+// reached it. It also returns the chance that none of these observations would have gone further if
+// a further call were as likely as the earlier calls.
 func ceiling(counts map[int]int) (most, reached int, how chance) {
 	for n := range counts {
 		most = max(most, n)
@@ -126,7 +126,7 @@ func ceiling(counts map[int]int) (most, reached int, how chance) {
 	share := func(some, of int) float64 { return float64(some+1) / float64(of+2) } // smoothed, because a few observations prove little
 	on := min(share(went, could), share(reached, least(most-1)))
 	how = chance(float64(reached) * math.Log1p(-on))
-	if near := most / 4; near > 1 { // numbers near the maximum differ only by chance
+	if near := most / 4; near > 1 { // numbers this near the maximum are taken to differ only by chance
 		how = max(how, clusteredByChance(reached, least(most-near), near+1))
 	}
 	return most, reached, how

@@ -122,8 +122,8 @@ func (m *Miner) sequence(f *findings, p pair) Proposal {
 	return out
 }
 
-// withSince adds a "since" clause to p, a proposal whose first call must be repeated after the call
-// C of any of the invalidators.
+// withSince returns p with a "since" clause. The call that p requires must then be repeated after
+// the call C of any of the invalidators.
 func (m *Miner) withSince(p Proposal, of []*invalidator, first string) Proposal {
 	out := p
 	out.looser = []Proposal{p}
@@ -180,7 +180,7 @@ func (c *candidate) clause(each bool, call string) (clause, said string) {
 	return clause + c.key(), fmt.Sprintf(", each with the %s of one %s", c.fieldNames(), call)
 }
 
-// key returns the clause "with same", which names the fields of the key.
+// key returns the rule's "with same" clause, which lists the fields of the key.
 func (c *candidate) key() string {
 	first, then := strings.Split(c.first, joined), strings.Split(c.then, joined)
 	var all []string

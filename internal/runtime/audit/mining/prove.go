@@ -23,9 +23,10 @@ const (
 	whyUnknown = "the records do not describe the calls in enough detail to prove it"
 )
 
-// Prove replays the log under all proposals together and drops those that would have refused or
-// asked about a call that passed. It repeats this until none is dropped. The proposals need not be
-// tested one by one, because a call that passes under all of them passes under each.
+// Prove replays the log under all proposals together. It weakens or drops those that would have
+// refused or asked about a call that passed, and repeats this until the replay finds no more of
+// them. The proposals need not be tested one by one, because a call that passes under all of them
+// passes under each.
 func (m *Miner) Prove(ctx context.Context, r *Report) error {
 	for len(r.Proposals) > 0 {
 		wrong, err := m.replay(ctx, r)
@@ -84,12 +85,12 @@ func (m *Miner) replay(ctx context.Context, r *Report) (wrong map[int]string, er
 	return wrong, nil
 }
 
-// ignoredReasons lists reasons for unknown decisions that do not count against a rule: mining has
-// left out the sessions that began before the log, and a call that waited for approval did not
+// ignoredReasons lists the reasons for unknown decisions that do not count against a rule. Mining
+// has left out sessions that began before the log, and a call that waited for approval did not
 // pass.
 var ignoredReasons = []string{replay.BeforeFirst, replay.MovedMeanwhile}
 
-// blame marks each proposal that has a selected net as wrong, with the given reason. If no net is
+// blame marks each proposal with a selected net as wrong, for the given reason. If no net is
 // selected, blame marks every proposal.
 func blame(wrong map[int]string, at map[string]int, reason string, selected func(net string) bool) {
 	found := false

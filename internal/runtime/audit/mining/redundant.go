@@ -25,9 +25,9 @@ const (
 const proofTime = 5 * time.Second
 
 // DropRedundant drops proposals that are unnecessary or harmful given source's policy: statements
-// that the policy has already, rules that it proves, rules that would open calls refused by
-// "default: deny", and rules that package check reports as having no effect or making a tool
-// impossible.
+// that the policy already contains, rules that it already enforces, rules that would let calls pass
+// that "default: deny" refuses, and rules that package check reports as having no effect or as
+// making a tool impossible to call.
 func (r *Report) DropRedundant(ctx context.Context, source policy.Source) error {
 	r.dropRepeated(source)
 	if err := r.dropOpening(source); err != nil {
@@ -54,7 +54,7 @@ func (r *Report) DropRedundant(ctx context.Context, source policy.Source) error 
 	return nil
 }
 
-// dropRepeated drops statements that the policy contains already.
+// dropRepeated drops statements that the policy already contains.
 func (r *Report) dropRepeated(source policy.Source) {
 	have := map[string]bool{}
 	for _, t := range source.Rules {
@@ -98,7 +98,7 @@ func (r *Report) dropOpening(source policy.Source) error {
 	return nil
 }
 
-// dropProved drops rules that the policy provably enforces already.
+// dropProved drops rules that the policy provably enforces without them.
 func (r *Report) dropProved(ctx context.Context, source policy.Source) error {
 	text, at := "", []int{-1} // the slice at maps line numbers of text to indices of proposals
 	for i, p := range r.Proposals {

@@ -26,7 +26,7 @@ type Report struct {
 	least int // minimum number of sessions for a rule
 }
 
-// Dropped describes a rule that was considered but is not proposed, with the reason.
+// Dropped describes a rule that was considered but not proposed, and why.
 type Dropped struct {
 	Rule string `json:"rule"`
 	Why  string `json:"why"`
@@ -53,7 +53,7 @@ type Proposal struct {
 	Evidence string    `json:"evidence"` // why the log supports the rule, in one sentence
 	Sessions int       `json:"sessions"` // number of sessions with the restricted call
 	Calls    int       `json:"calls"`
-	Chance   float64   `json:"chance"` // probability of the observation if there were no rule, at least 1e-300; 1 for a limit with headroom, which is not statistical
+	Chance   float64   `json:"chance"` // probability of the observation if there were no rule, at least 1e-300; 1 for a limit with headroom, which is not a statistical result
 	Since    time.Time `json:"since"`
 
 	tool   string     // the restricted tool, or empty for all tools

@@ -7,7 +7,7 @@ type session struct {
 	process string
 	partial bool // whether the session began before the log
 	early   bool // whether the session is certainly partial, regardless of the number of its first call
-	resumed bool // set until the first call; that call's number shows whether the session is partial, because complete sessions begin with number 1
+	resumed bool // set until the first call, whose number shows whether the session is partial; complete sessions begin with call number 1
 	calls   map[uint64]*action
 	clock   int // number of events so far
 

@@ -102,8 +102,8 @@ func (r *Report) rules() string {
 	}), "")
 }
 
-// odds returns the end of the evidence, which states the probability of the observation if there
-// were no rule.
+// odds returns the last words of the evidence, which state the probability of the observation if
+// there were no rule.
 func odds(chance float64) string {
 	switch {
 	case chance >= 1:

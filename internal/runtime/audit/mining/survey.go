@@ -250,8 +250,8 @@ func (v *survey) needed(p pair) chance {
 	return presentByChance(b, v.tools[p.a].held-b, v.sessions-b)
 }
 
-// minToolsForOpening is the number of tools above which a call's position at the beginning of
-// sessions is not enough evidence for a rule.
+// In a log with more than minToolsForOpening tools, a call's position at the beginning of sessions
+// is not enough evidence for a rule.
 const minToolsForOpening = 5
 
 // shared returns the sorted names of the fields that are present in every call to each of the

@@ -20,7 +20,7 @@ type candidate struct {
 	notEach     bool
 	sessions    int
 	once, each  chance // chances that the values in calls to B occurred earlier in the session
-	hits, tries int    // number of first values of B (one per session) that were looked up in another session (tries), and number of these that also occurred there (hits)
+	hits, tries int    // number of first values of B (one per session) that also occurred in another session (hits), and number of those looked up there (tries)
 
 	drawn, early, altEarly int       // number of distinct values in calls to B, and numbers of those that also occurred in calls to A and to alt
 	fields                 fieldPair // used only if the key has two fields
@@ -89,8 +89,8 @@ func (m *matchVisitor) admit(s *session, a *action) {
 	}
 }
 
-// evidence returns the counts of the session's calls that had the given value: those of calls to A
-// and those of calls to alt.
+// evidence returns the session's counts for the given value, first in calls to A and then in calls
+// to alt.
 func (c *candidate) evidence(s *session, value string) (one, other valueState) {
 	return stateOf(s.values[fieldKey{c.a, c.first}], value), stateOf(s.values[fieldKey{c.alt, c.first}], value)
 }
@@ -248,8 +248,8 @@ func (v *survey) candidates(least int) (all []*candidate) {
 	return all
 }
 
-// compareKeys orders candidates by chance, and candidates with equal chances by whether their field
-// names are the same.
+// compareKeys orders candidates by chance. Of two candidates with equal chances, one with the same
+// field name in both calls comes first.
 func compareKeys(a, b *candidate) int {
 	plain := func(c *candidate) int {
 		if c.first == c.then {
@@ -269,8 +269,8 @@ func (c *candidate) supported(least, tried int) bool {
 	return c.alt < 0 || c.early < c.drawn && c.altEarly < c.drawn && coveredByChance(c.drawn, c.early, c.altEarly).beats(tried)
 }
 
-// A fieldPair determines whether both fields of a two-field key are needed: neither is redundant if
-// each occurs with several values of the other.
+// A fieldPair determines whether both fields of a two-field key are needed. They are if values of
+// each field occur with several values of the other.
 type fieldPair struct {
 	partners [2]map[string]string
 	changes  [2]int

@@ -16,8 +16,8 @@ type netInfo struct {
 	sums     []string
 	results  []string
 	tools    []gate.Tool
-	mentions []gate.Tool // all tools that the net mentions, even as exceptions
-	always   bool        // whether the net can concern any call
+	mentions []gate.Tool // all tools that the net mentions, including exceptions
+	always   bool        // whether the net can concern every call
 	row      bool        // whether the net counts consecutive identical calls
 }
 

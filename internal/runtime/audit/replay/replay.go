@@ -112,8 +112,8 @@ func (r *Replay) switchIn(state *gate.State, net string, on bool) {
 	}
 }
 
-// begin returns a new session for the record e, which starts at the given time. The session shares
-// the net states (see [part]) of its principal and of all sessions.
+// begin returns a new session for the record e. The session starts at the given time and shares the
+// net states (see [part]) of its principal and of all sessions.
 func (r *Replay) begin(e *trail.Entry, since time.Time) *session {
 	s := &session{state: r.policy.NewState(r.active), process: e.Process, calls: map[uint64]call{}, policies: map[string]bool{}}
 	s.state.Apply(r.policy.Tick(s.state, since))
@@ -132,8 +132,8 @@ func (r *Replay) begin(e *trail.Entry, since time.Time) *session {
 	return s
 }
 
-// part returns the shared state identified by k. It creates this state, with the nets in their
-// initial states, if necessary.
+// part returns the shared state identified by k. If necessary, it creates this state, with the nets
+// in their initial states.
 func (r *Replay) part(k partKey, since time.Time) *part {
 	if p := r.parts[k]; p != nil {
 		return p
