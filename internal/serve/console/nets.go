@@ -19,13 +19,13 @@ import (
 // can choose from. The most recently used sessions are offered.
 const sessionsOffered = 50
 
-// netsBody holds the data for the page that shows all nets, or a single net.
+// netsBody holds the data for the page that shows all nets and for the page about a single net.
 type netsBody struct {
 	at      netsAddress
 	Session string // ID of the displayed session; empty for a new session
 	Others  []choice
 	Nets    []netRow
-	Refuses int // number of nets that currently refuse some call
+	Refuses int // number of nets that currently refuse at least one call
 	Maps    []mapRow
 	Net     *netPage // nil on the page with all nets
 	Then    *snapshot
@@ -46,7 +46,7 @@ type netRow struct {
 
 	Link    string
 	Marking string
-	Key     string   // fields of the net's key, if the net has a separate marking for each combination of their values
+	Key     string   // fields of the net's key, which selects one of its markings; empty if the net has only one
 	Refuses []string // calls that the net currently refuses; if the net has a key, only calls whose key value has no marking of its own
 	Unknown string   // why the marking is unknown; empty if it is known
 }
@@ -238,7 +238,7 @@ type transitionRow struct {
 	draw.Transition
 
 	Takes, Puts string
-	Calls       []choice // tools that fire the transition, with links to explanations
+	Calls       []choice // tools that fire the transition, each with a link to its explanation
 }
 
 func (c *Console) netPage(m *snapshot, net int, at netsAddress) *netPage {
@@ -379,7 +379,7 @@ func (c *Console) explain(state *gate.State, tool string) *explanation {
 }
 
 // callOf returns a call without arguments to the tool with the given name or alias. If the
-// session's state does not list such a tool, the call contains only the name.
+// session's state lists no such tool, the call contains only the given name.
 func callOf(state *gate.State, name string) gate.Call {
 	for _, t := range state.Tools {
 		if t.Tool == name || slices.ContainsFunc(t.Also, func(n gate.Name) bool { return n.Text == name }) {

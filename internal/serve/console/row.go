@@ -22,8 +22,8 @@ const (
 	maxRowArgs   = 2 << 10
 )
 
-// A row describes a call with its decision and outcome, or another event; the Event field tells
-// which. Rows are immutable: when a call ends, a new row replaces the old one.
+// A row describes a call, with its decision and outcome, or an event of another kind. Rows are
+// immutable: when a call ends, a new row replaces the old one.
 type row struct {
 	ID        string             `json:"id"`
 	Event     string             `json:"event"` // "call", or the event in the record, such as "session opened"
@@ -64,8 +64,8 @@ type row struct {
 // IsCall reports whether the row describes a call.
 func (r *row) IsCall() bool { return r.Event == "call" }
 
-// Limits on displaying arguments: the maximum length of the displayed text, and the maximum size of
-// arguments to display.
+// Limits on displaying arguments. Text longer than maxDoes is shortened, and arguments larger than
+// maxDoesRead are not displayed at all.
 const (
 	maxDoes     = 160
 	maxDoesRead = 64 << 10

@@ -16,7 +16,8 @@ import (
 // sessionsShown is the maximum number of sessions on one page.
 const sessionsShown = 100
 
-// sessionsBody holds the data for the page that lists all sessions, or shows one of them.
+// sessionsBody holds the data for the page that lists all sessions and for the page about a single
+// session.
 type sessionsBody struct {
 	Sessions []sessionRow
 	Found    int // number of matching sessions
