@@ -8,6 +8,6 @@
 // hook event; it forwards the event to the right proxy.
 //
 // The server handles each request in its own goroutine. Where the operating system supports it, the
-// server uses the peer credentials of the socket to identify the user. Close immediately ends
-// requests that are waiting for changes, and ends all others after at most one second.
+// server uses the peer credentials of the socket to identify the user. [Server.Close] immediately
+// ends requests that are waiting for changes. It ends all others after at most one second.
 package control

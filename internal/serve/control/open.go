@@ -6,7 +6,7 @@ import "errors"
 type ConsoleOpener interface {
 	// OpenConsole returns the address of the console page at path. The address contains a login
 	// code, which logs in one browser as the given person. Actions in that browser are recorded
-	// under the given name.
+	// under the person's name.
 	OpenConsole(name, person, path string) (address string, err error)
 }
 
