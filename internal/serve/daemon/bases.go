@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// versionsFile returns the path of the file that records the highest version of each signed base
-// policy that has been in force. It returns "" if the configuration has no base.
+// versionsFile returns the path of the file that records, for each signed base policy, the highest
+// version that has been in force. It returns "" if the configuration has no base.
 func versionsFile(c *config.Config) (string, error) {
 	if len(c.Bases) == 0 {
 		return "", nil
@@ -22,9 +22,9 @@ func versionsFile(c *config.Config) (string, error) {
 	return basefile.VersionsPath(dir), err
 }
 
-// Followed checks each signed base policy against the version of the base that was last in force.
-// The base must not be older than that version. If it has the same version, it must have the same
-// content. If a check fails, Followed returns a [config.ErrorList]. It writes nothing to disk.
+// Followed checks that no signed base policy is older than the version of it that was last in
+// force, and that a base with the same version also has the same content. If a check fails,
+// Followed returns a [config.ErrorList]. It writes nothing to disk.
 func Followed(c *config.Config) error {
 	book, err := versionsFile(c)
 	if err != nil || book == "" {

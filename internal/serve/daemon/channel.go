@@ -2,9 +2,9 @@ package daemon
 
 import "github.com/petrigate/petrigate/internal/operator"
 
-// A channel notifies people outside the MCP client that a call is waiting for approval. Some of the
-// channels listed in package channel do not need an implementation of this interface: the proxy
-// itself asks MCP clients, and the console and the commands list the pending approvals.
+// A channel notifies people outside the MCP client that a call is waiting for approval. Not every
+// channel listed in package channel implements this interface: the proxy itself asks MCP clients,
+// and the console and the commands list the pending approvals.
 type channel interface {
 	// asked announces an approval request. It must not block.
 	asked(operator.ApprovalInfo)

@@ -46,13 +46,13 @@ type tuner struct {
 	ended              atomic.Bool
 }
 
-// watch arranges for t.collected to run after each garbage collection. It must be called only once.
+// watch makes t.collected run after each garbage collection. It must be called only once.
 func (t *tuner) watch() {
 	t.idle = time.AfterFunc(t.quiet, t.giveBack)
 	t.awaitCollection()
 }
 
-// awaitCollection arranges for t.collected to run after the next garbage collection.
+// awaitCollection makes t.collected run after the next garbage collection.
 func (t *tuner) awaitCollection() {
 	type mark struct{ _ *byte } // contains a pointer, so that the tiny allocator does not combine the value with others
 	runtime.AddCleanup(new(mark), (*tuner).collected, t)

@@ -11,9 +11,9 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// A monitor makes the proxy's state available to monitoring systems: it collects metrics, sends
-// traces if they are configured, and answers health checks, which fail while the proxy is shutting
-// down.
+// A monitor makes the proxy's state available to monitoring systems. It collects metrics, sends
+// traces if they are configured, and answers health checks. Health checks fail while the proxy is
+// shutting down.
 type monitor struct {
 	proxy    *proxy.Proxy // set by New before the monitor serves requests
 	secrets  masker

@@ -7,7 +7,7 @@ import (
 )
 
 // notifyReady tells systemd that clients can connect. It does nothing unless the service unit
-// contains Type=notify, because only then does NOTIFY_SOCKET name a socket.
+// contains Type=notify: only then does NOTIFY_SOCKET name a socket.
 func notifyReady() error {
 	socket := os.Getenv("NOTIFY_SOCKET")
 	if socket == "" {

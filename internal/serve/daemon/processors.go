@@ -47,7 +47,7 @@ func newProcessors(c *config.Config) *processors {
 	}}
 }
 
-// overHTTP reports whether clients or servers use HTTP.
+// overHTTP reports whether any client or server uses HTTP.
 func overHTTP(c *config.Config) bool {
 	return c.Listen.HTTP != "" || slices.ContainsFunc(c.Servers, func(s config.Server) bool { return s.URL != "" })
 }

@@ -205,8 +205,8 @@ func (s *reloads) files() []string {
 	return filesOf(c)
 }
 
-// isRelevant reports whether name may be one of the files of the configuration, or a symbolic link
-// on the path to one.
+// isRelevant reports whether name may be a file of the configuration, or a symbolic link on the
+// path to such a file.
 func (s *reloads) isRelevant(name string) bool {
 	base := filepath.Base(name)
 	switch filepath.Ext(base) {

@@ -121,7 +121,7 @@ func withAgents(tools []gate.Call, agents ...string) []gate.Call {
 }
 
 // forAgent looks for a remedy for c, a refused call to a built-in tool of an agent. If the agent
-// has a session of its own, calls to server tools can affect only the nets that all sessions share.
+// has its own session, calls to server tools can affect only the nets that all sessions share.
 func (f *remedyFinder) forAgent(s *gate.State, c gate.Call, r *gate.Refusal) (found verify.Remedy) {
 	tools, own := f.tools(), f.refusedAgentTools(c)
 	if f.apart {

@@ -37,7 +37,8 @@ func (d *Daemon) hasSilentUpstreams() bool {
 	return slices.ContainsFunc(d.Overview().Upstreams, func(u operator.UpstreamStatus) bool { return u.State != "up" })
 }
 
-// LastWords returns the last lines that the upstream's process has printed, indented.
+// LastWords returns the last lines that the upstream's process has printed. It indents each line
+// with the given string.
 func LastWords(u operator.UpstreamStatus, indent string) string {
 	if len(u.Said) == 0 {
 		return ""

@@ -132,8 +132,8 @@ func (f *tlsSection) certificates(key, path string, data []byte) (certs []*x509.
 	return nil
 }
 
-// unusableKey explains why no private key in data can be used. If a key can be used, it returns
-// empty strings.
+// unusableKey explains why no private key in data can be used. It returns empty strings if one can
+// be used.
 func unusableKey(data []byte) (problem, hint string) {
 	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {
 		switch {

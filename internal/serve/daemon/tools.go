@@ -24,7 +24,7 @@ const (
 	firstFetch = 5 * time.Minute
 )
 
-// fetchers lists programs that run another program and may have to download it first.
+// fetchers lists programs that run other programs and may have to download them first.
 var fetchers = []string{"npx", "bunx", "pnpm", "yarn", "uvx", "uv", "pipx", "docker", "podman", "deno"}
 
 // startupTimeout returns how long to wait for the servers' first answers.
@@ -135,8 +135,8 @@ func unanswered(upstreams []operator.UpstreamStatus, c *config.Config) []Unanswe
 	return all
 }
 
-// positionOf returns the position of the named server in the configuration, in the form of a
-// message prefix, or "" if the position is unknown.
+// positionOf returns the position of the named server in the configuration, formatted as a prefix
+// for a message. It returns "" if the position is unknown.
 func positionOf(c *config.Config, name string) string {
 	for _, s := range c.Servers {
 		if s.Name == name && s.Position.Line > 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// Wrapped returns the configuration for the server that petrigate wrap runs: either the command in
-// args or the server at url. The names of the server's tools get no prefix.
+// Wrapped returns the configuration that petrigate wrap uses for its only server, which is either
+// the command in args or the server at url. The names of the server's tools get no prefix.
 func Wrapped(name, url, protocol string, args []string) (config.Server, error) {
 	server := config.Server{Name: name, HasPrefix: true, Protocol: protocol, URL: url, Type: "http"}
 	at, err := neturl.Parse(url)
