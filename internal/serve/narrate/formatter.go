@@ -49,8 +49,8 @@ type call struct{ tool, caller, would string }
 
 func newFormatter(l *lines) *formatter { return &formatter{lines: l, calls: map[callKey]call{}} }
 
-// missed prints how many events were dropped because they arrived faster than they could be
-// printed.
+// missed prints the number of events that were dropped because they arrived faster than they could
+// be printed.
 func (s *formatter) missed(at time.Time, n int) {
 	s.lost += n
 	if n > 0 {
@@ -185,9 +185,9 @@ func (s *formatter) decision(e *trail.Entry) {
 	}
 }
 
-// answeredByCall prints the answer to an approval if the record e of the approved or denied call
-// contains the answer. This record may arrive before the proxy reports the answer, and the proxy
-// never reports an answer that another process has received.
+// answeredByCall prints a person's answer if e, the record of the approved or denied call, contains
+// one. This record may arrive before the proxy reports the answer, and the proxy never reports an
+// answer that another process has received.
 func (s *formatter) answeredByCall(e *trail.Entry) {
 	q := s.findShown(e.Approval)
 	if q == nil || q.answered || e.Channel == "" {

@@ -55,7 +55,7 @@ func (h handler) Handle(ctx context.Context, r slog.Record) error {
 	return h.Handler.Handle(ctx, r)
 }
 
-// up prints that a server is up, and how many tools it has.
+// up prints that a server is up, along with the number of its tools.
 func (h handler) up(r slog.Record) {
 	f := attributes(r)
 	says := f["tools"] + " tools"
