@@ -24,8 +24,8 @@ type authority struct {
 	meta     *oauthex.AuthServerMeta
 }
 
-// discover finds the authorization server of s according to RFC 9728 and its metadata according to
-// RFC 8414 or OpenID Connect Discovery.
+// discover finds the authorization server of s, as specified in RFC 9728. It then reads that
+// server's metadata, as specified in RFC 8414 or OpenID Connect Discovery.
 func discover(ctx context.Context, client *http.Client, s Server, c challenge) (*authority, error) {
 	if !isSecure(s.URL) {
 		return nil, errInsecure
@@ -86,8 +86,8 @@ func resourceMetadata(ctx context.Context, client *http.Client, s Server, c chal
 	return &oauthex.ProtectedResourceMetadata{Resource: s.resource(), AuthorizationServers: []string{originOf(u)}}, nil
 }
 
-// A metadataLocation is a URL where a server may publish its metadata, and the resource identifier
-// that the metadata must contain.
+// A metadataLocation holds a URL where a server may publish its metadata, along with the resource
+// identifier that the metadata must contain.
 type metadataLocation struct{ url, resource string }
 
 // metadataLocations returns the possible locations of the server's metadata, in the order required
