@@ -119,7 +119,7 @@ func (r *reader) shift(args []arg) {
 	list, known := r.vars.arrays["@"]
 	straight := r.texts == b.texts && r.flow.conditions == b.begin.conditions && r.flow.subprocesses == b.begin.subprocesses && r.flow.chained == b.begin.chained && r.flow.orRight == b.begin.orRight
 	if known = known && err == nil && n >= 0 && straight && r.commands[r.owner].by == b.owner; known {
-		list, known = behind(list, n)
+		list, known = skipElements(list, n)
 	}
 	r.vars.setArguments(list, known)
 }

@@ -90,12 +90,12 @@ func sliced(p *syntax.ParamExp, list []arg, known bool) ([]arg, bool) {
 	if err != nil || n < 1 {
 		return nil, false
 	}
-	return behind(list, n-1)
+	return skipElements(list, n-1)
 }
 
-// behind returns list without its first n elements. It returns false if list is shorter than n, or
-// if any of the first n elements may expand to several words or none.
-func behind(list []arg, n int) ([]arg, bool) {
+// skipElements returns list without its first n elements. It returns false if list is shorter than
+// n, or if any of the first n elements may expand to several words or none.
+func skipElements(list []arg, n int) ([]arg, bool) {
 	if n > len(list) {
 		return nil, false
 	}

@@ -98,7 +98,7 @@ func (w *wanted) given(k *optionTable, args []arg) Outcome {
 			found = found.or(w.inOperands(args[i+1:]))
 			break
 		}
-		if found = found.or(w.in(k, args[i:])); found == Match {
+		if found = found.or(w.matchFirst(k, args[i:])); found == Match {
 			return Match
 		}
 		if k.takesNext(args[i:]) {
@@ -150,8 +150,8 @@ func (k *optionTable) takesNext(args []arg) bool {
 	return false
 }
 
-// in reports whether args[0] is the option w or a group of letters that contains it.
-func (w *wanted) in(k *optionTable, args []arg) Outcome {
+// matchFirst reports whether args[0] is the option w or a group of letters that contains it.
+func (w *wanted) matchFirst(k *optionTable, args []arg) Outcome {
 	a := args[0]
 	switch {
 	case a.kind == literal && a.text == w.text && !w.with:

@@ -486,7 +486,7 @@ func TestAskAt(t *testing.T) {
 }
 
 func TestLasting(t *testing.T) {
-	if lasting("/usr/bin/petrigate") != nil || lasting("/tmp/go-build1/b001/exe/petrigate") == nil {
+	if checkNotTemporary("/usr/bin/petrigate") != nil || checkNotTemporary("/tmp/go-build1/b001/exe/petrigate") == nil {
 		t.Error("what lasts is taken for what does not, or the other way round")
 	}
 }

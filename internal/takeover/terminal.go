@@ -42,11 +42,11 @@ func Program() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("finding the path of this program: %w", err)
 	}
-	return path, lasting(path)
+	return path, checkNotTemporary(path)
 }
 
-// lasting returns an error if path is a temporary program built by "go run".
-func lasting(path string) error {
+// checkNotTemporary returns an error if path is a temporary program built by "go run".
+func checkNotTemporary(path string) error {
 	if strings.Contains(path, "go-build") {
 		return errors.New("go run built this program and will delete it; install it first: go install ./cmd/petrigate")
 	}

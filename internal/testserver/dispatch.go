@@ -140,7 +140,7 @@ func (s *Server) list(m message, x exchange) (json.RawMessage, error) {
 		to = min(to, from+s.opts.PageSize)
 	}
 	objects := list.Map(tools[from:to], func(t Tool) string { return string(t.object()) })
-	result := `{"tools":[` + strings.Join(objects, ",") + `]` + after(",", s.opts.Around)
+	result := `{"tools":[` + strings.Join(objects, ",") + `]` + withPrefix(",", s.opts.Around)
 	if to < len(tools) {
 		result += `,"nextCursor":"` + strconv.Itoa(to) + `"`
 	}

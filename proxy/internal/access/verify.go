@@ -28,7 +28,7 @@ func New(o Options) (*Verifier, error) {
 	case o.Audience == "":
 		return nil, errors.New("the audience of tokens is missing: tokens for other servers would be accepted")
 	}
-	if err := o.trustworthy(); err != nil {
+	if err := o.checkKeysURL(); err != nil {
 		return nil, err
 	}
 	o.Resource = cmp.Or(o.Resource, o.Audience)
@@ -48,8 +48,8 @@ func New(o Options) (*Verifier, error) {
 	return v, nil
 }
 
-// trustworthy returns an error if the keys could be forged in transit; see [checkTrustworthy].
-func (o Options) trustworthy() error {
+// checkKeysURL returns an error if the keys could be forged in transit; see [checkTrustworthy].
+func (o Options) checkKeysURL() error {
 	if o.JWKS == "" {
 		if _, err := locations(o.Issuer); err != nil {
 			return fmt.Errorf("cannot fetch the issuer's keys: %w", err)
