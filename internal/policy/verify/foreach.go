@@ -60,9 +60,9 @@ func (a *ForEach) narrow(tag func(*callclass.Class) uint8) func(*callclass.Class
 // count.
 func (m *prover) hasTrackedValue(s *callclass.Class) bool {
 	if m.each == nil {
-		return s.OfItself()
+		return s.TracksFirst()
 	}
-	return s.OfItself(list.Map(m.each.Key, func(c Compared) gate.Field { return c.Field })...)
+	return s.TracksFirst(list.Map(m.each.Key, func(c Compared) gate.Field { return c.Field })...)
 }
 
 // NeverMet is like [explore.Model.NeverMet], which asks whether the query is ever met. If the claim

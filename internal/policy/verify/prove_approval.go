@@ -44,7 +44,7 @@ func unaskedQuery(tag func(*callclass.Class) uint8, a *Approval) *explore.Query 
 
 func (a Only) prove(m *prover) Proof {
 	other := explore.Tagger(func(s *callclass.Class) bool {
-		return !s.Waits && s.OfItself() && !slices.ContainsFunc(a.Tools, s.CarriesCertainly)
+		return !s.Waits && s.TracksFirst() && !slices.ContainsFunc(a.Tools, s.CarriesCertainly)
 	})
 	if a.Unapproved == nil {
 		return m.proveNeverMet(&explore.Query{Sole: -1, Tag: other})

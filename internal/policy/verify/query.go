@@ -61,7 +61,7 @@ func carriesAny(s *callclass.Class, names []gate.Tool, evidence bool) bool {
 }
 
 // ownTagger returns a function that tags calls with the given name. It tags only calls with the key
-// value that the proof considers; see [callclass.Class.OfItself].
+// value that the proof considers; see [callclass.Class.TracksFirst].
 func ownTagger(t gate.Tool) func(*callclass.Class) uint8 {
-	return explore.Tagger(func(s *callclass.Class) bool { return s.Carries(t, false) && s.OfItself() })
+	return explore.Tagger(func(s *callclass.Class) bool { return s.Carries(t, false) && s.TracksFirst() })
 }

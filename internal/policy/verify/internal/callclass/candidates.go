@@ -61,7 +61,7 @@ const maxEvaluated = 4
 // mentioned in it.
 func (w *recipe) evaluate(d *Datum) (values []literal) {
 	texts := w.b.sorts[d.sort].texts
-	for _, m := range samples([]string{w.b.written(d.Field)}, nil, texts[0], texts[1], []any{texts[0]}) {
+	for _, m := range samples([]string{w.b.sourceOf(d.Field)}, nil, texts[0], texts[1], []any{texts[0]}) {
 		if l, ok := w.valueOf(d, object(m).text()); ok && !strings.HasPrefix(string(l.element()), "[") {
 			values = list.Add(values, l.element())
 		}
@@ -86,7 +86,7 @@ func (w *recipe) samples(v Values, expressions []Datum) []map[string]any {
 	var sources []string
 	var values []any
 	for _, d := range expressions {
-		sources = append(sources, w.b.written(d.Field))
+		sources = append(sources, w.b.sourceOf(d.Field))
 		l := w.b.literal(v, &d)
 		values = append(values, l, []any{l}, w.b.sorts[d.sort].texts[0])
 	}

@@ -82,9 +82,9 @@ func quoteJSON(text string) literal {
 	return literal(b)
 }
 
-// reading returns the fields that the net's key reads from calls to the tools of the given
+// keyFields returns the fields that the net's key reads from calls to the tools of the given
 // transition, or nil if the net has no key.
-func (n *Net) reading(transition int) []gate.Field {
+func (n *Net) keyFields(transition int) []gate.Field {
 	return n.Info.KeyOf(&n.Info.Transitions[transition])
 }
 
@@ -93,7 +93,7 @@ func (n *Net) reading(transition int) []gate.Field {
 func (n *Net) KeyOf(t gate.Tool) []gate.Field {
 	for i := range n.Info.Transitions {
 		listed := slices.ContainsFunc(n.Info.Transitions[i].Tools, func(u gate.Tool) bool { return u.Name == t.Name && u.Kind == t.Kind })
-		if key := n.reading(i); listed && len(key) > 0 {
+		if key := n.keyFields(i); listed && len(key) > 0 {
 			return key
 		}
 	}
@@ -133,7 +133,7 @@ func (b *fieldTable) findSorts(compared [][]Reading) {
 	for _, n := range b.nets {
 		var numbers []int
 		for t := range n.Info.Transitions {
-			for i, f := range n.reading(t) {
+			for i, f := range n.keyFields(t) {
 				if i == len(numbers) {
 					numbers = append(numbers, -1)
 				}
@@ -151,7 +151,7 @@ func (b *fieldTable) findSorts(compared [][]Reading) {
 	b.sortOf = of
 	for _, n := range b.nets {
 		for t := range n.Info.Transitions {
-			n.crossed = n.crossed || b.Crossed(n.reading(t))
+			n.crossed = n.crossed || b.Crossed(n.keyFields(t))
 		}
 	}
 	for _, s := range b.sorts {
@@ -214,7 +214,7 @@ func (b *fieldTable) data(s *Class) (data []Datum, why string) {
 		}
 		for _, a := range n.Meanings.List[e.Meaning] {
 			for _, t := range slices.Concat(a.Transitions, a.Spoilers) {
-				for _, f := range n.reading(t) {
+				for _, f := range n.keyFields(t) {
 					add(f)
 				}
 			}
@@ -365,13 +365,13 @@ func (n *Net) project(m Meaning, s *Class) Meaning {
 
 // awaits reports whether transition t reads the results of its calls.
 func (n *Net) awaits(t int) bool {
-	return slices.ContainsFunc(n.reading(t), func(f gate.Field) bool { return f.Result })
+	return slices.ContainsFunc(n.keyFields(t), func(f gate.Field) bool { return f.Result })
 }
 
 // readPresence examines the fields that transition t reads. The results tell whether the call lacks any of
 // these fields (void), and whether any of them has a value other than the tracked one (other).
 func (n *Net) readPresence(t int, s *Class) (void, other bool) {
-	for _, f := range n.reading(t) {
+	for _, f := range n.keyFields(t) {
 		switch s.PresenceOf(f) {
 		case Lacks:
 			void = true

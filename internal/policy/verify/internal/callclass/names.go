@@ -78,7 +78,7 @@ func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
 // supposeMatched adds hypothetical tools named after the labels of maps. It adds a tool only if
 // some pattern matches the label, and no known tool and no newly synthesized name is matched by
 // exactly the same patterns.
-func (b *vocabulary) supposeMatched(v *synthesis, fresh []synthesized) {
+func (b *vocabulary) supposeMatched(v *synthesis, fresh []synthName) {
 	met := make(map[string]bool)
 	for _, f := range fresh {
 		met[f.set] = true

@@ -26,11 +26,11 @@ func (b *fieldTable) literal(v Values, d *Datum) literal {
 	return quoteJSON(texts[0])
 }
 
-// written returns the source text of the expression that a net or an assertion reads as field f.
-func (b *fieldTable) written(f gate.Field) string {
+// sourceOf returns the source text of the expression that a net or an assertion reads as field f.
+func (b *fieldTable) sourceOf(f gate.Field) string {
 	for _, n := range b.nets {
 		for t := range n.Info.Transitions {
-			for _, g := range n.reading(t) {
+			for _, g := range n.keyFields(t) {
 				if normalize(g) == f {
 					return g.Source
 				}
@@ -63,9 +63,9 @@ func (p presences) mustLack(field string) bool {
 	return slices.ContainsFunc(p, func(d Datum) bool { return d.Has == Lacks && !d.Field.Result && d.Field.Path == field })
 }
 
-// setLacking reports whether the members set a field although the class requires that keys find no
+// setsLacking reports whether the members set a field although the class requires that keys find no
 // value in it.
-func (p presences) setLacking(members map[string]any) bool {
+func (p presences) setsLacking(members map[string]any) bool {
 	return slices.ContainsFunc(p, func(d Datum) bool {
 		if d.Has != Lacks || d.Field.Result || d.Field.Path == "" {
 			return false
@@ -75,9 +75,9 @@ func (p presences) setLacking(members map[string]any) bool {
 	})
 }
 
-// permits reports whether the form allows every field that must lack a key value to do so. A field
+// permitsLack reports whether the form allows every field that must lack a key value to do so. A field
 // cannot lack a value if the form sets it to a string, because every string is a value.
-func (f *form) permits(data []Datum) bool {
+func (f *form) permitsLack(data []Datum) bool {
 	return !slices.ContainsFunc(data, func(d Datum) bool {
 		v := f.value(d.Field.Path)
 		return d.Has == Lacks && !d.Field.Result && d.Field.Path != "" && v != nil && !v.weak

@@ -8,9 +8,9 @@ import (
 // A tool's schema lists the arguments that the tool accepts, but an agent may send others. A call
 // with an unlisted argument can violate a claim, but it does not show that anything is possible.
 
-// lacking returns an argument of the class's calls that the tool's schema does not list, or "" if
+// unlistedArg returns an argument of the class's calls that the tool's schema does not list, or "" if
 // it lists all of them.
-func (b *Enumerator) lacking(s *Class, f *form) string {
+func (b *Enumerator) unlistedArg(s *Class, f *form) string {
 	if b.lacks == nil {
 		return ""
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A synthesized name represents all names that the same patterns match.
-type synthesized struct {
+// A synthName name represents all names that the same patterns match.
+type synthName struct {
 	text string
 	set  string // identifies the set of matching patterns
 }
@@ -40,7 +40,7 @@ const longestPattern = 62
 
 // names returns one unused name for each set of patterns that can match the same name. complete is
 // false if the search reached its limit.
-func (v *synthesis) names() (names []synthesized, complete bool) {
+func (v *synthesis) names() (names []synthName, complete bool) {
 	if slices.ContainsFunc(v.patterns, func(p string) bool { return len(p) > longestPattern }) {
 		return nil, false
 	}
@@ -57,13 +57,13 @@ func (v *synthesis) names() (names []synthesized, complete bool) {
 func Synthesize(patterns, prefixes []string, taken map[string]bool) (names []string, complete bool) {
 	v := synthesis{tries: maxSyntheses, patterns: patterns, prefixes: prefixes, taken: taken}
 	found, complete := v.names()
-	return list.Map(found, func(s synthesized) string { return s.text }), complete
+	return list.Map(found, func(s synthName) string { return s.text }), complete
 }
 
 // search tries two names for each state of the automata, plus one for each taken name that passes
 // through the state, so that it finds a free name if one exists. sets is the number of sets of
 // patterns found.
-func (v *synthesis) search(passes map[string]int) (names []synthesized, sets int, complete bool) {
+func (v *synthesis) search(passes map[string]int) (names []synthName, sets int, complete bool) {
 	type node struct {
 		text string
 		at   []uint64
@@ -76,7 +76,7 @@ func (v *synthesis) search(passes map[string]int) (names []synthesized, sets int
 		set, wanted := v.acceptedSet(nd.at)
 		if wanted && !found[set] {
 			if found[set] = !v.taken[v.prefixes[0]+nd.text]; found[set] {
-				names = append(names, synthesized{v.prefixes[0] + nd.text, set})
+				names = append(names, synthName{v.prefixes[0] + nd.text, set})
 			}
 		}
 	}
@@ -258,7 +258,7 @@ func stateKey(at []uint64) string {
 
 // isJoint reports whether a name matches exactly the patterns matched by several other names taken
 // together.
-func isJoint(a synthesized, names []synthesized) bool {
+func isJoint(a synthName, names []synthName) bool {
 	union := bytes.Repeat([]byte{'0'}, len(a.set))
 	for _, n := range names {
 		if n.set == a.set || !within(n.set, a.set) {

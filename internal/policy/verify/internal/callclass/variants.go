@@ -30,16 +30,16 @@ func (b *Enumerator) variants(tool string, f *form) []*Class {
 	}
 	if len(data) == 0 {
 		b.findWitness(s, f)
-		s.lacking = b.lacking(s, f)
+		s.lacking = b.unlistedArg(s, f)
 		return []*Class{s}
 	}
 	var all []*Class
 	eachPresence(data, func(data []Datum) {
-		if v := *s; f.permits(data) {
+		if v := *s; f.permitsLack(data) {
 			v.Data = data
 			b.project(&v)
 			b.findWitness(&v, f)
-			v.lacking = b.lacking(&v, f)
+			v.lacking = b.unlistedArg(&v, f)
 			all = append(all, &v)
 		}
 	})

@@ -33,7 +33,7 @@ func (b *fieldTable) RecordKey(v *Values, net int, key []gate.KeyValue) {
 	}
 	n := b.nets[net]
 	for t := range n.Info.Transitions {
-		fields := n.reading(t)
+		fields := n.keyFields(t)
 		if len(fields) != len(key) {
 			continue
 		}
@@ -52,7 +52,7 @@ func (b *fieldTable) KeyText(v Values, net int) (text string, ok bool) {
 	n := b.nets[net]
 	for t := range n.Info.Transitions {
 		var parts []string
-		for _, f := range n.reading(t) {
+		for _, f := range n.keyFields(t) {
 			l := v.same[b.sortOf[normalize(f)]]
 			if l == "" {
 				return "", false
@@ -162,7 +162,7 @@ func (w *recipe) complete(o object, v Values, expressions []Datum) (args string,
 			if tries++; tries > maxCompletions {
 				return "", false
 			}
-			if w.data.setLacking(m) || w.data.setLacking(s) {
+			if w.data.setsLacking(m) || w.data.setsLacking(s) {
 				continue
 			}
 			if merged, ok := with.merge(s); ok {

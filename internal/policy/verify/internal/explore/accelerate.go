@@ -2,9 +2,9 @@ package explore
 
 import "slices"
 
-// repeatable returns how many times the step from state a to state b can be repeated with the same
+// maxRepeats returns how many times the step from state a to state b can be repeated with the same
 // effect. The result may be lower than the actual number, but never higher.
-func (n *structure) repeatable(a, b *localState) int {
+func (n *structure) maxRepeats(a, b *localState) int {
 	if a.stuck || b.stuck || a.spoiled != b.spoiled || !slices.Equal(a.flights, b.flights) {
 		return 0
 	}

@@ -35,7 +35,7 @@ func (g *scope) landmarks(state []int, goal []int, sole int) (found []landmark, 
 			var openers []int
 			for _, n := range nets {
 				g.opened[n] = g.round
-				openers = g.open(openers, state[n], n)
+				openers = g.appendOpeners(openers, state[n], n)
 			}
 			found = append(found, landmark{openers, nets, k})
 			if len(openers) == 0 {
@@ -81,9 +81,9 @@ func (g *scope) barriers(state []int, calls []int, sole int) [][]int {
 	return list.Map(common, func(n int) []int { return []int{n} })
 }
 
-// open appends to the slice calls every call that net n admits in the given local state and that
+// appendOpeners appends to the slice calls every call that net n admits in the given local state and that
 // changes this state. It returns the extended slice.
-func (g *scope) open(calls []int, local, n int) []int {
+func (g *scope) appendOpeners(calls []int, local, n int) []int {
 	for _, u := range g.users[n] {
 		b := g.nets[n].begin(local, u.Meaning)
 		if b.verdict == blocks {
@@ -100,9 +100,9 @@ func (g *scope) open(calls []int, local, n int) []int {
 	return calls
 }
 
-// count returns a lower bound on the length of any run that contains a call of each landmark: the
+// minLength returns a lower bound on the length of any run that contains a call of each landmark: the
 // number of landmarks that share no call with an earlier landmark.
-func (g *scope) count(found []landmark) int {
+func (g *scope) minLength(found []landmark) int {
 	count := 0
 	g.round++
 	for _, l := range found {
@@ -173,7 +173,7 @@ func (p *planner) landmarkPlan(start []int) (path []int) {
 	if !ok {
 		return nil
 	}
-	least := p.count(found)
+	least := p.minLength(found)
 	needs := make([][]int, len(found))
 	for k := 1; k < len(found); k++ {
 		needs[found[k].parent] = append(needs[found[k].parent], k)

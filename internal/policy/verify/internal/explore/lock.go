@@ -10,7 +10,7 @@ import (
 
 // Deadlock looks for a state that permanently forbids all calls that the nets gate.
 func (s *Space) Deadlock() Answer {
-	if why := s.model.Calls.Gap(s.numbers(), nil); why != "" {
+	if why := s.model.Calls.Gap(s.netIndexes(), nil); why != "" {
 		return Answer{Why: why}
 	}
 	gated := s.model.isGated
@@ -147,11 +147,11 @@ func (s *Space) realize(ms []Move, nets []int, match func(*callclass.Class) bool
 // reports whether all of these nets are needed.
 func (s *Space) lockingNets(ms []Move, match func(*callclass.Class) bool) (nets []int, sure bool) {
 	calls := s.callsOf(match)
-	return leaveOut(s.numbers(), func(fewer []int) Result { return s.model.checkLock(s.newRun().nets, calls, ms, fewer, match) })
+	return leaveOut(s.netIndexes(), func(fewer []int) Result { return s.model.checkLock(s.newRun().nets, calls, ms, fewer, match) })
 }
 
-// numbers returns, for each net of the view, its index in the model.
-func (v *view) numbers() []int { return list.Map(v.nets, func(n *Net) int { return n.Index }) }
+// netIndexes returns, for each net of the view, its index in the model.
+func (v *view) netIndexes() []int { return list.Map(v.nets, func(n *Net) int { return n.Index }) }
 
 // checkLock determines whether the nets alone, after the run, forbid every call selected by match, even
 // if all calls succeed.
@@ -175,7 +175,7 @@ func (m *Model) checkLock(all []*Net, calls []*callclass.Class, ms []Move, nets 
 // callsOf returns the classes that affect a net of the view. No class contains both calls selected
 // by match and other calls.
 func (v *view) callsOf(match func(*callclass.Class) bool) []*callclass.Class {
-	classes, _ := v.model.ClassesFor(v.numbers(), Tagger(match))
+	classes, _ := v.model.ClassesFor(v.netIndexes(), Tagger(match))
 	return list.Filter(classes, func(s *callclass.Class) bool {
 		return slices.ContainsFunc(s.Effects, func(t callclass.Effect) bool { return v.at[t.Net] >= 0 })
 	})

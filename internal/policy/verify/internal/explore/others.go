@@ -84,7 +84,7 @@ func (m *Model) proveLostIn(ms []Move, g *Goal, nets []int) (why string) {
 // relatedNets returns the nets that the goal's calls affect, the nets that share calls with these nets,
 // and so on. A call that affects only other nets does not change what the related nets do.
 func (g *Goal) relatedNets(m *Model) []int {
-	classes, _ := m.ClassesFor(m.numbers(), Tagger(g.Matches))
+	classes, _ := m.ClassesFor(m.netIndexes(), Tagger(g.Matches))
 	in, of := make([]bool, len(m.Nets)), make([][]*callclass.Class, len(m.Nets))
 	var out []int
 	add := func(c *callclass.Class) {
@@ -111,8 +111,8 @@ func (g *Goal) relatedNets(m *Model) []int {
 	return out
 }
 
-// numbers returns the indexes of all nets except the omitted ones.
-func (sys *system) numbers() []int {
+// netIndexes returns the indexes of all nets except the omitted ones.
+func (sys *system) netIndexes() []int {
 	return list.Indexes(sys.off, func(off bool) bool { return !off })
 }
 
@@ -164,7 +164,7 @@ func (o *otherSearch) admit(r *run) (more bool) {
 func (m *Model) RunTo(ms []Move, match func(*callclass.Class) bool) (then []Move, why string) {
 	cut := ""
 	for _, another := range []bool{false, true} {
-		classes, _ := m.ClassesFor(m.numbers(), Tagger(match))
+		classes, _ := m.ClassesFor(m.netIndexes(), Tagger(match))
 		calls := list.Filter(classes, func(c *callclass.Class) bool { return !c.Unsure() && (another || !c.HasOther()) })
 		if then, why = m.leads(ms, calls, match); why == "" {
 			return then, ""

@@ -58,7 +58,7 @@ func (m *Model) planFor(q *Query, nets []int, o ViewOptions) Answer {
 
 // search returns the classes of a shortest plan, or nil if no plan exists. ok is false if the limit
 // on states was reached. States that might be part of a short plan are expanded first; their
-// distance from the goal is estimated by [scope.count].
+// distance from the goal is estimated by [scope.minLength].
 func (p *planner) search(o ViewOptions) (path []int, ok bool) {
 	limit := p.bound(o)
 	defer func() { p.model.visited(p.view, len(p.states)) }()

@@ -59,7 +59,7 @@ func (p *planner) visit(state []int, from int32, by int) {
 	if !ok {
 		return
 	}
-	least := max(p.least, length+p.count(found))
+	least := max(p.least, length+p.minLength(found))
 	for len(p.queue) <= least {
 		p.queue = append(p.queue, nil)
 	}

@@ -418,7 +418,7 @@ func (r *run) accelerate(before []int, most int) int {
 	}
 	for i, n := range r.nets {
 		if n != nil && r.local[i] != before[i] {
-			most = min(most, n.repeatable(&n.locals.List[before[i]], &n.locals.List[r.local[i]]))
+			most = min(most, n.maxRepeats(&n.locals.List[before[i]], &n.locals.List[r.local[i]]))
 		}
 	}
 	if most <= 0 {

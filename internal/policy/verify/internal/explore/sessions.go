@@ -28,7 +28,7 @@ func (m *Model) InSessions(q *Query) bool {
 
 // followed reports whether the view's nets, with unreduced counters (see [Net.cap]), admit the run.
 func (sys *system) followed(s *Space, ms []Move) bool {
-	r := sys.runOf(s.numbers())
+	r := sys.runOf(s.netIndexes())
 	for _, mv := range ms {
 		if !r.apply(mv, func(blocking []int) bool { return len(blocking) == 0 }) {
 			return false
