@@ -20,10 +20,10 @@ type Source struct {
 
 	Config *config.Config // the configuration that the source comes from; may be nil
 
-	Tools   []string            // all known names of tools, not counting names that maps give; nil if the tools are unknown
-	Schemas map[string][]Schema // argument schemas of the known tools, keyed by each name of the tool
+	Tools   []string            // names of all known tools, but not the labels that the policy's maps give to calls; nil if the tools are unknown
+	Schemas map[string][]Schema // argument schemas of the known tools; a tool has an entry under each of its names
 	Hooked  []string            // names that only agents' built-in tools have; hooks report the calls to these tools
-	Unended []string            // names in Hooked of tools that run scripts, if no hook reports how these scripts end
+	Unended []string            // names of the script tools of agents that never report how a script ended
 }
 
 // FromConfig returns the source for a configuration. The source's tools are unknown.
@@ -31,7 +31,7 @@ func FromConfig(c *config.Config) Source {
 	return Source{Rules: c.Rules, Nets: c.Nets, Default: c.Default, Mode: c.Mode, Active: c.Active, ActivePosition: c.ActivePosition, Config: c}
 }
 
-// FromFiles reads the source from rules files and net files. Each file name may be a pattern.
+// FromFiles reads a source from rules files and net files. Each file name may be a pattern.
 func FromFiles(ruleFiles, netFiles []string) (s Source, err error) {
 	for _, file := range ruleFiles {
 		texts, err := config.ReadRules(file)
@@ -68,9 +68,9 @@ type Result struct {
 }
 
 // A Claim is a property that a policy must have, written as a line in rules that begins with
-// "prove" or as an entry under "prove" in a net. Its net and places exist. For the meaning of its
-// fields, see rules.Prove. A claim about several names has Parts, and its own fields are those of
-// the first part.
+// "prove" or as an entry under "prove" in a net. The net and the places that it mentions exist. For
+// the meaning of its fields, see rules.Prove. A claim about several names has Parts, and its own
+// fields are those of the first part.
 type Claim struct {
 	Kind  rules.Claim
 	Text  string // the claim's text in the rules

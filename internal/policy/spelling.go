@@ -41,8 +41,8 @@ func (v *vocabulary) named(text string) *spelling {
 	return s
 }
 
-// addUse records an occurrence of a name, but at most one for each list of names. It ignores quoted
-// names, prompts and resources.
+// addUse records an occurrence of a name. If the same list contains the name several times, addUse
+// records only the first occurrence. It ignores quoted names, prompts and resources.
 func (v *vocabulary) addUse(o occurrence) {
 	if o.Quoted || beyondTools(o.Text) {
 		return
@@ -96,13 +96,13 @@ func (v *vocabulary) ofNet(n *config.Net, list string) {
 	}
 }
 
-// A spelling is a name that calls can have, with all its uses in the policy.
+// A spelling is a name as the policy spells it, with all its uses.
 type spelling struct {
 	text    string
 	words   []string
 	pattern bool
-	given   gate.Position // position of the first map that gives the name; zero if no map does
-	idle    bool          // whether a map gives the name, but no rule uses it
+	given   gate.Position // position of the first map that gives this name to calls; zero if no map does
+	idle    bool          // whether a map gives this name to calls, but no rule uses it
 	uses    []occurrence
 }
 

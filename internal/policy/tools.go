@@ -36,7 +36,8 @@ func (b *builder) checkTools() {
 	}
 }
 
-// checkName warns about a name in rules, unless it has already given the same warning.
+// checkName warns about a name in rules that no call can have. It does not repeat a warning that it
+// has already given.
 func (b *builder) checkName(m mention, known []string, warned map[string]bool) {
 	n := m.Name
 	key := n.String() + " " + m.so
@@ -60,7 +61,7 @@ func (b *builder) checkName(m mention, known []string, warned map[string]bool) {
 	b.atName(n, problem(diag.Warning, UnknownTool, n.Pos, msg+", "+m.so, hint))
 }
 
-// checkNetTools warns about names in a net that no tool has and no map gives.
+// checkNetTools warns about names in a net that no tool has and that no map gives to calls.
 func (b *builder) checkNetTools(n *config.Net, given []string) {
 	check := func(names, known []string, where func(name string) gate.Position, so func(name string) string) {
 		for _, name := range names {
@@ -127,9 +128,9 @@ func (b *builder) noteNames() {
 	}
 }
 
-// explainOddName explains why a name probably does not denote a tool, and returns a hint. Both strings are
-// empty if it finds no reason. It also compares the name with earlier names, which were already
-// checked.
+// explainOddName explains why a name probably does not denote a tool, and returns a hint. Both
+// strings are empty if it finds no reason. It also compares the name with earlier names, which were
+// already checked.
 func (b *builder) explainOddName(n rules.Name, servers []string, earlier []rules.Name) (msg, hint string) {
 	if n.Quoted || b.givenBy(n.Text) != "" {
 		return "", ""

@@ -13,14 +13,15 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// A successChecker finds calls that serve as evidence although their success is not defined.
+// A successChecker finds calls that count as evidence although no condition defines when they
+// succeed.
 type successChecker struct {
 	*builder
 	warned map[string]bool // tools already warned about
 }
 
-// warn warns if the success of a script is used as evidence although the server might not report
-// that a script failed and no condition defines success. It warns only once for each tool.
+// warn warns if the success of a script is used as evidence, but no condition defines its success
+// and the server might not report a failure. It warns only once for each tool.
 func (b successChecker) warn(n rules.Name, effect string) {
 	for _, tool := range b.scriptTools(n) {
 		known, condition := b.shellOf(tool)
@@ -40,8 +41,8 @@ func (b successChecker) warn(n rules.Name, effect string) {
 	}
 }
 
-// scriptTools returns the tools whose scripts get the name n from a map. It also returns n itself
-// if a well-known server has a script tool named n.
+// scriptTools returns each tool with a map that gives its calls the name n if their scripts run a
+// certain command. It also returns n itself if a well-known server has a script tool named n.
 func (b successChecker) scriptTools(n rules.Name) (tools []string) {
 	if known, _ := b.shellOf(n.Text); known != nil {
 		tools = append(tools, n.Text)

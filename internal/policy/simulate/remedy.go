@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A remedy is the remedy for a refused call, with a sentence that describes it.
+// A remedy is a [verify.Remedy] for a refused call, with a sentence that describes it.
 type remedy struct {
 	verify.Remedy
 	sentence string // description of the remedy; empty if the remedy is unknown, or if the call only needs to wait
@@ -55,7 +55,8 @@ func (s *Simulation) hooksInOtherSessions() bool {
 	return c != nil && cmp.Or(c.Session.By, "connection") == "connection"
 }
 
-// allowAgents looks for a remedy that can also use agents' built-in tools.
+// allowAgents looks for a remedy that can also use agents' built-in tools. If it finds one, it
+// replaces w.Remedy.
 func (s *Simulation) allowAgents(w *remedy, c gate.Call, r *gate.Refusal) {
 	if !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool { return b.Cause != gate.CauseBlock }) {
 		return
@@ -67,8 +68,9 @@ func (s *Simulation) allowAgents(w *remedy, c gate.Call, r *gate.Refusal) {
 	}
 }
 
-// restrictToServers restricts a remedy, which was found without knowing the existing tools, to tools that
-// servers can have.
+// restrictToServers adapts w, a remedy that was found without knowing which tools exist, to tools
+// that servers can have. It discards a remedy that calls an agent's built-in tool. If the tool of a
+// step merely has the same name as such a tool, it adds that the tool must be a server's.
 func (s *Simulation) restrictToServers(w *remedy, tool string) {
 	own := agenttool.Names()
 	if slices.Contains(own, tool) {
@@ -86,5 +88,5 @@ func (s *Simulation) restrictToServers(w *remedy, tool string) {
 	}
 }
 
-// quoteName returns a name as it appears in remedies.
+// quoteName returns a name in backquotes, as in all remedies.
 func quoteName(name string) string { return "`" + name + "`" }

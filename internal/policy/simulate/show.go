@@ -45,7 +45,7 @@ func (m *Simulator) printResult(mv move) {
 }
 
 // noteUnnamed prints a note if no net applies to the call and the policy does not name the call's
-// tool, because the name might then be misspelt.
+// tool. In that case, the name might be misspelt.
 func (m *Simulator) noteUnnamed(c Call) {
 	speaks := func(v gate.Verdict) bool { return v.Kind != gate.Abstain }
 	names := m.of.names()
@@ -54,8 +54,8 @@ func (m *Simulator) noteUnnamed(c Call) {
 	}
 }
 
-// printChanges prints the changes to the markings since the given earlier states, each under its
-// net's rule.
+// printChanges prints how the markings differ from those in before, the earlier states of the nets.
+// It labels each net with its rule.
 func (m *Simulator) printChanges(before []gate.NetState) {
 	for i, n := range m.of.session.Nets() {
 		was, is := policy.MarkingText(before[i].Marking), policy.MarkingText(n.Marking)
@@ -69,7 +69,8 @@ func (m *Simulator) printChanges(before []gate.NetState) {
 	}
 }
 
-// printValueChanges prints the changes for each value of a net's key, including the amounts spent.
+// printValueChanges prints how the state of a net has changed for each value of the net's key,
+// including the amounts spent.
 func (m *Simulator) printValueChanges(was, is *gate.NetState) {
 	before := make(map[string]string)
 	for i := range was.Values {
@@ -104,7 +105,7 @@ func stateText(m gate.Marking, spent string) string {
 	return text
 }
 
-// valueText returns the values of a key in readable form, each with its field.
+// valueText returns the values of a key in readable form, each preceded by the name of its field.
 func valueText(key []gate.KeyValue) string {
 	return strings.Join(list.Map(key, func(k gate.KeyValue) string { return k.Field + " " + k.Value }), ", ")
 }

@@ -86,8 +86,9 @@ func (s *Simulation) offer() {
 	s.session.Offer(calls)
 }
 
-// isUnknown reports whether the existing tools are known and none has the given name. A name
-// qualified with an agent is never unknown, since no list of an agent's tools is complete.
+// isUnknown reports whether all tools are known and none of them has the given name. A name
+// qualified with the name of an agent is never unknown, since no list of an agent's tools is
+// complete.
 func (s *Simulation) isUnknown(tool string) bool {
 	_, ok := s.tools.Find(tool)
 	return s.tools.Known && !ok && !check.OfAgent(tool, s.source.Config)

@@ -57,7 +57,7 @@ type trackedCall struct {
 	refusal *gate.Refusal // refusal or approval request
 	people  int           // number of different people who must approve the call, if it waits for approval
 	agreed  int           // number of people who have approved
-	would   *gate.Refusal // refusal by shadow nets
+	would   *gate.Refusal // the refusal that shadow nets would cause if they were enforced; may be nil
 }
 
 type callState string
@@ -69,7 +69,8 @@ const (
 	callEnded   callState = "has ended"
 )
 
-// progress describes the state of the call, with the number of approvals.
+// progress describes the state of the call. If the call needs several approvals, the description
+// includes their number.
 func (c *trackedCall) progress() string {
 	switch {
 	case c.state != callWaits || c.people < 2:
@@ -98,7 +99,7 @@ func (c *trackedCall) decided(d gate.Decision) {
 	}
 }
 
-// endings maps the commands that end a call to the outcome and to the words that report it.
+// endings maps each command that ends a call to the call's outcome and to the words that report it.
 var endings = map[string]struct {
 	outcome gate.Outcome
 	told    string

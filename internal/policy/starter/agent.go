@@ -18,8 +18,8 @@ func Agents() []Agent {
 	return list.Map(agenttool.All(), func(a agenttool.Agent) Agent { return Agent{a} })
 }
 
-// AgentOf returns the agent with the given name or client name. The second result reports whether
-// one was found.
+// AgentOf returns the agent with the given name or with the given client name, which "petrigate
+// connect" uses. The second result reports whether one was found.
 func AgentOf(name string) (Agent, bool) {
 	a, ok := agenttool.Find(name)
 	return Agent{a}, ok
@@ -40,7 +40,8 @@ func (a Agent) quotedNames(tools ...string) string {
 	return `"` + strings.ReplaceAll(a.names(tools...), ", ", `", "`) + `"`
 }
 
-// approvalCommands lists the shell commands that require approval, with their labels.
+// approvalCommands lists the shell commands that require approval, grouped by the label that the
+// rules give them.
 var approvalCommands = []struct {
 	label, comment string
 	commands       []string
@@ -109,8 +110,9 @@ func (a Agent) rules(tests []string, deny bool) string {
 	return b.String()
 }
 
-// shellField returns the script field of the agent's own shell. The field is qualified with the
-// agent's name, because a server's tool named "bash" must not provide evidence.
+// shellField returns the name of the field that holds the script in a call to the agent's own
+// shell. The name is qualified with the agent's name, because a server's tool named "bash" must not
+// provide evidence that tests passed.
 func (a Agent) shellField() string {
 	return fmt.Sprintf("%q.command", a.names(a.Shells[0]))
 }
@@ -119,8 +121,8 @@ func (a Agent) shellField() string {
 // it.
 func (a Agent) asksPush(tests []string) bool { return a.Silent || len(tests) == 0 }
 
-// writePushRules writes rules that require tests before a push, and returns claims about them. If no tests
-// are known or no hook reports whether they passed, the rules require approval instead.
+// writePushRules writes rules that require tests before a push, and returns claims about them. If
+// no tests are known or no hook reports whether they passed, the rules require approval instead.
 func (a Agent) writePushRules(say func(string, ...any), tests []string) (claims []string) {
 	switch {
 	case a.Silent:
@@ -144,7 +146,8 @@ func (a Agent) writePushRules(say func(string, ...any), tests []string) (claims 
 	return []string{"prove never push before tests once", "prove never push after change until tests", "prove always-possible push"}
 }
 
-// writeSecretRules writes rules that require approval for access to files that contain keys and passwords.
+// writeSecretRules writes rules that require approval for access to files that contain keys and
+// passwords.
 func (a Agent) writeSecretRules(say func(string, ...any)) {
 	say("\n# Files that hold keys and passwords: require approval.")
 	for _, f := range a.Fields {

@@ -22,8 +22,8 @@ func (plan *Plan) compare(o Options) error {
 	return err
 }
 
-// missingStatements returns the statements of text that the existing policy lacks, each below its
-// comment. Its second parameter contains the existing statements.
+// missingStatements returns the statements in text that the existing policy lacks, each below its
+// comment. The set have contains the existing statements.
 func missingStatements(text string, have map[string]bool) string {
 	var b strings.Builder
 	comment := ""
@@ -45,8 +45,8 @@ func missingStatements(text string, have map[string]bool) string {
 	return b.String()
 }
 
-// removeCovered returns a copy of the statement that omits the names already covered by existing
-// statements. If these cover the whole statement, it returns the empty string.
+// removeCovered returns a copy of the statement without the names that existing statements already
+// cover. If they cover the whole statement, it returns the empty string.
 func removeCovered(statement string, have map[string]bool) string {
 	if have[statement] || have[successPrefix(statement)] {
 		return ""
@@ -87,8 +87,8 @@ func successPrefix(statement string) string {
 }
 
 // existingStatements returns the set of existing statements in canonical form. An approval
-// statement on several tools is also included once for each tool, and a success statement also
-// without its condition.
+// statement about several tools is also included once for each tool, and a success statement is
+// also included without its condition.
 func (plan *Plan) existingStatements() map[string]bool {
 	have := map[string]bool{}
 	for _, t := range plan.texts {

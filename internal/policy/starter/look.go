@@ -7,10 +7,10 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/toolkind"
 )
 
-// Words in tool names. A word in the first list means that a read-only tool shows a thing instead
-// of just listing it; a word in the second list means that it shows the contents of the thing. A
-// word in the third list means that a writing tool can also create new things, so there may be
-// nothing to look at beforehand.
+// Words in tool names. If the name of a read-only tool contains one of showWords, the tool shows a
+// thing instead of just listing it. If it contains one of contentWords, the tool shows the contents
+// of the thing. A writing tool with one of createWords in its name can also create things, so there
+// may be nothing to look at beforehand.
 var (
 	showWords    = []string{"read", "view", "cat", "get", "show", "describe"}
 	contentWords = []string{"read", "view", "cat"}
@@ -43,8 +43,8 @@ func (s *server) readersOf(t tool) (readers []string, key string) {
 	return readers, strings.Join(t.Fields.Same, ", ")
 }
 
-// readersOfPath returns the tools that can show the thing that the path in a field of tool t refers to,
-// and the key for that path.
+// readersOfPath returns the tools that can show the thing at the path in the given field of tool t.
+// It also returns the key for that path.
 func (s *server) readersOfPath(t tool, field string) (readers []string, key string) {
 	words := showWords
 	if t.Kind == toolkind.Edit {

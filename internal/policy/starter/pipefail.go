@@ -3,7 +3,7 @@ package starter
 import "github.com/petrigate/petrigate/internal/agenttool"
 
 // OffersPipefail reports whether setting shell.pipefail would make test runs inside a pipe count as
-// evidence.
+// evidence that the tests passed.
 func (plan *Plan) OffersPipefail() bool {
 	return plan.agent != nil && plan.tested && plan.ExistingPolicy == "" && !plan.shell && agenttool.TakesScript(plan.agent.Name)
 }

@@ -39,8 +39,8 @@ type Plan struct {
 	Config        string // path of the configuration; only missing keys are added to it
 	Before, After []byte // content of the configuration before and after the change
 
-	// ExistingPolicy, if set, holds the path of the rules file or configuration that contains an existing
-	// policy. In that case, nothing is written.
+	// ExistingPolicy is the path of the rules file or configuration that contains an existing
+	// policy, or the empty string. If it is set, nothing is written.
 	ExistingPolicy string
 
 	// Client reports whether the configuration file probably belongs to a client, since it is a
@@ -88,7 +88,7 @@ func New(ctx context.Context, c *config.Config, tools []check.ListedTool, missin
 	if err := plan.prepare(c); err != nil {
 		return nil, err
 	}
-	known := check.KnownSet(tools, c) // this also adds the other names of tools known only by their exposed name
+	known := check.KnownSet(tools, c) // KnownSet also adds the other names of each tool that is known only by the name that clients see
 	p := &proposal{servers: guess(tools, c.Servers), missing: missing, deny: c.Default == "deny" || !c.Has("default")}
 	p.propose()
 	for range maxRounds {
@@ -194,7 +194,7 @@ func (plan *Plan) parseConfig() (*config.Config, error) {
 	}})
 }
 
-// problems returns an error if the plan did not pass the verification.
+// problems returns the problems that the verification found, or nil if the plan passed it.
 func (plan *Plan) problems() error {
 	if plan.Report.OK {
 		return nil

@@ -31,8 +31,8 @@ type statementGroup struct {
 // A line is a line of the rules file that contains a statement.
 type line struct {
 	text string
-	// alone contains a separate statement for each name, or is nil if the statement has a single
-	// name.
+	// perName contains a separate line for each name in the statement. It is nil if the statement
+	// has a single name.
 	perName []line
 }
 
@@ -112,8 +112,8 @@ func (p *proposal) addBudget(comment string, names []string, count int) {
 	p.addClaims("prove at-most "+strconv.Itoa(count)+" %s per session", names)
 }
 
-// addReadRules adds rules for read-only tools. These rules only limit the number of consecutive identical
-// calls.
+// addReadRules adds rules for read-only tools. They limit only how often the same call can be made
+// in a row.
 func (p *proposal) addReadRules(s *server) {
 	p.addGroup(fmt.Sprintf("%s: calls that only read are allowed. The same call %d times in a row means that the agent is stuck.", text.Escape(s.name), maxInARow+1),
 		formatLines("limit %s to "+strconv.Itoa(maxInARow)+" in a row", ofKind(s.tools, toolkind.Read, toolkind.Outside))...)
@@ -140,8 +140,8 @@ func (p *proposal) addChangeRules(s *server) {
 	p.rules = append(p.rules, looks)
 }
 
-// addSuccesses adds statements that define success for tools whose results do not reveal through
-// isError that a script failed.
+// addSuccesses adds statements that define success for tools that do not set isError in the result
+// if a script fails.
 func (p *proposal) addSuccesses(s *server) {
 	group := statementGroup{comment: text.Escape(s.name) + ": its results do not show whether a script failed or is still running, so none of these calls counts as a success."}
 	for _, t := range s.tools {
@@ -174,8 +174,8 @@ func (p *proposal) addApprovals() {
 	p.addClaims("prove never %s without human-approval", all)
 }
 
-// addMessageRules adds rules that limit messages to other people, and that require approval for them once the
-// session may have read untrusted content.
+// addMessageRules adds rules that limit messages to other people, and that require approval for
+// them once the session may have read untrusted content.
 func (p *proposal) addMessageRules() {
 	names, outside := ofKind(p.tools(), toolkind.Send), ofKind(p.tools(), toolkind.Outside)
 	p.addBudget("These send data to others: a budget for each session.", names, maxMessages)
@@ -187,8 +187,8 @@ func (p *proposal) addMessageRules() {
 	p.addGroup("Once the session has read content that strangers may have written, a person approves what goes out.", lines...)
 }
 
-// addPaymentRules adds rules that limit payments, by their sum or, if no argument holds the amount, by their
-// number.
+// addPaymentRules adds rules that limit payments, by their sum or, if no argument holds the amount,
+// by their number.
 func (p *proposal) addPaymentRules() {
 	for _, t := range p.tools() {
 		switch {
@@ -206,8 +206,8 @@ func (p *proposal) addPaymentRules() {
 // such files.
 const secretPath = `/(^|[\/\\])(\.env|\.ssh|\.aws|\.gnupg|\.netrc|\.npmrc|\.kube|id_(rsa|ed25519))/i`
 
-// addSecretRules adds rules that require approval for access, with any tool, to files that contain keys
-// and passwords.
+// addSecretRules adds rules that require approval for access, with any tool, to files that contain
+// keys and passwords.
 func (p *proposal) addSecretRules() {
 	var fields []string
 	for _, t := range p.tools() {

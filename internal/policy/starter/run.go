@@ -113,7 +113,7 @@ func (plan *Plan) printNextSteps(say func(format string, args ...any)) {
 	}
 }
 
-// Summary returns a line with the number of tools, nets and proved claims.
+// Summary returns a line with the numbers of tools, nets and proved claims.
 func (plan *Plan) Summary() string {
 	proved := 0
 	for _, c := range plan.Report.Claims() {

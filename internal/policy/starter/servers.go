@@ -71,9 +71,9 @@ func guess(tools []check.ListedTool, servers []config.Server) (all []server) {
 	return all
 }
 
-// visibleName returns the name for use in approval statements. If the name contains invisible
-// characters, it becomes a glob, since "check" complains about such characters. The glob may match
-// other tools too, but no tool can use such a name to evade approval.
+// visibleName returns the name for use in approval statements. Because "check" complains about
+// invisible characters, a name that contains any becomes a glob. The glob may match other tools
+// too, but no tool can use such a name to evade approval.
 func visibleName(name string) string {
 	if !strings.ContainsFunc(name, hidden) {
 		return rules.Written(name)

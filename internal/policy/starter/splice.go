@@ -48,8 +48,8 @@ func splice(src []byte, keys []key) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// objectOffset returns the offset of the opening brace if src is an object in braces, or -1 otherwise.
-// Only white space, comments and a byte order mark may precede the brace.
+// objectOffset returns the offset of the opening brace if src is an object in braces, or -1
+// otherwise. Only white space, comments and a byte order mark may precede the brace.
 func objectOffset(src []byte) int {
 	at := 0
 	for line := range bytes.Lines(src) {

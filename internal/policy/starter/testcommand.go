@@ -69,5 +69,5 @@ func npmTest(src []byte) bool {
 var plainWords = regexp.MustCompile(`^[A-Za-z0-9_./][A-Za-z0-9_./:@+-]*( [A-Za-z0-9_./:@+-]+)*$`)
 
 // PlainCommand reports whether a command is a single program with its arguments, all of them
-// literal words. Maps require such a command.
+// literal words. Commands in maps must have this form.
 func PlainCommand(command string) bool { return plainWords.MatchString(command) }

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// text returns the proposal as the text of a rules file. Server names cannot break out of comment
-// lines.
+// text returns the proposal as the text of a rules file. Server names are escaped, so that they
+// cannot break out of comment lines.
 func (p *proposal) text() string {
 	var b strings.Builder
 	for _, line := range p.head() {
@@ -43,7 +43,8 @@ func (p *proposal) head() []string {
 	return head
 }
 
-// serverSummary returns text that lists the servers and the number of tools of each.
+// serverSummary returns a list of the servers for use in a sentence, with the number of tools of
+// each.
 func (p *proposal) serverSummary() string {
 	var all []string
 	for _, s := range p.servers {

@@ -12,7 +12,8 @@ import (
 // targetWords denote the destination of a file operation.
 var targetWords = []string{"destination", "dest", "dst"}
 
-// filesOf returns the arguments that name files, sorted and in map notation.
+// filesOf returns the arguments that name files. They are sorted and written as in maps, for
+// example "path" or "$.files[*].path".
 func filesOf(raw json.RawMessage) (files []string) {
 	for name, p := range readProperties(raw) {
 		if !Plain(name) {

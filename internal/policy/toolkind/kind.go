@@ -19,8 +19,8 @@ const (
 	Write               // creates something or makes a reversible change
 	Edit                // changes something that exists
 	Send                // sends something to other people
-	Publish             // makes something public irrevocably
-	Destroy             // removes or overwrites something irrevocably
+	Publish             // makes something public irreversibly
+	Destroy             // removes or overwrites something irreversibly
 	Run                 // runs a command or code
 	Pay                 // moves money
 )
@@ -29,7 +29,8 @@ var kindNames = [...]string{"unclear", "read", "outside", "secret", "write", "ed
 
 func (k Kind) String() string { return kindNames[k] }
 
-// decisiveWords contains words that determine the kind wherever they occur in a name.
+// decisiveWords maps words to kinds. Such a word determines the kind wherever it occurs in a name,
+// but a word for [Run] does so only if the name does not begin with a verb for reading.
 var decisiveWords = map[string]Kind{
 	"delete": Destroy, "remove": Destroy, "drop": Destroy, "destroy": Destroy, "purge": Destroy, "wipe": Destroy, "truncate": Destroy,
 	"erase": Destroy, "kill": Destroy, "terminate": Destroy, "reset": Destroy, "revoke": Destroy, "uninstall": Destroy, "overwrite": Destroy,
@@ -37,7 +38,7 @@ var decisiveWords = map[string]Kind{
 	"execute": Run, "exec": Run, "eval": Run, "evaluate": Run, "shell": Run, "bash": Run, "terminal": Run,
 }
 
-// leadingVerbs contains verbs. The first of them that occurs in a name determines the kind.
+// leadingVerbs maps verbs to kinds. The first of these verbs in a name determines the kind.
 var leadingVerbs = map[string]Kind{
 	"get": Read, "list": Read, "read": Read, "search": Read, "find": Read, "describe": Read, "show": Read, "view": Read, "count": Read,
 	"check": Read, "status": Read, "stat": Read, "info": Read, "lookup": Read, "cat": Read, "ls": Read, "tree": Read,
@@ -117,10 +118,10 @@ func namesSecret(words []string) bool {
 		(slices.Contains(words, "key") || slices.Contains(words, "keys")) && slices.ContainsFunc(words, func(w string) bool { return slices.Contains(keyWords, w) })
 }
 
-// Reads reports whether a call changes nothing and returns no secrets.
+// Reads reports whether a call to a tool of this kind changes nothing and returns no secrets.
 func (k Kind) Reads() bool { return k == Read || k == Outside }
 
-// Acts reports whether a call has an effect that is, or might be, irrevocable.
+// Acts reports whether a call to a tool of this kind has, or might have, an irreversible effect.
 func (k Kind) Acts() bool { return k >= Send }
 
 // Words splits a name into lower-case words. A word ends before a character that is not a letter,
@@ -150,11 +151,12 @@ func Words(name string) (words []string) {
 	return words
 }
 
-// Sends reports whether a call can send something to other people: messages, money, or anything
-// that code can send.
+// Sends reports whether a call to a tool of this kind can send something to other people: messages,
+// money, or anything that code can send.
 func (k Kind) Sends() bool { return k == Send || k == Publish || k == Run || k == Pay }
 
-// Untrusted reports whether a call may return content written by untrusted people.
+// Untrusted reports whether a call to a tool of this kind may return content written by untrusted
+// people.
 func (k Kind) Untrusted() bool { return k == Outside }
 
 // Plain reports whether rules can refer to a field with the given name by a plain word.

@@ -82,9 +82,9 @@ func (s *Server) add(key string, words []string) bool {
 	return k > 0
 }
 
-// FindServer returns the well-known server identified by start, which is a server's URL or the words of
-// a command. If no server matches start, FindServer returns one identified by the given tools, or nil.
-// The command takes precedence because it comes from the user's configuration.
+// FindServer returns the well-known server that start identifies, or else one that the given tools
+// identify. It returns nil if neither identifies one. start consists of a server's URL and the
+// words of its command. It takes precedence because it comes from the user's configuration.
 func FindServer(start []string, tools []string) *Server {
 	started := list.Find(Servers(), func(s Server) bool {
 		return slices.ContainsFunc(s.By, func(by string) bool {
@@ -99,8 +99,8 @@ func FindServer(start []string, tools []string) *Server {
 	})
 }
 
-// hasComponent reports whether text occurs in word as a component, that is, between two slashes,
-// similar characters, or ends of word.
+// hasComponent reports whether text occurs in word as a component, delimited by slashes, similar
+// characters or the ends of word.
 func hasComponent(word, text string) bool {
 	for {
 		at := strings.Index(word, text)

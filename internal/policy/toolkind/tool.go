@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ListedTool describes a tool as its server lists it.
+// A ListedTool is a tool as its server lists it.
 type ListedTool struct {
 	Name        string // name on the server
 	Schema      json.RawMessage

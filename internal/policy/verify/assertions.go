@@ -7,7 +7,7 @@ import (
 )
 
 type (
-	// A Never is the claim that no call to Tool is admitted.
+	// Never claims that no call to Tool is admitted.
 	Never struct{ Tool gate.Tool }
 
 	// NeverBefore claims that no call to Tool is admitted unless a call to First has succeeded
@@ -76,7 +76,7 @@ type (
 // separately, and calls with other values do not count.
 type NoFailureLocks struct{ Tool gate.Tool }
 
-// An Each is the claim that all assertions in Of hold.
+// Each claims that all assertions in Of hold.
 type Each struct{ Of []Assertion }
 
 // NeverAfter claims that once a call to After has been admitted, whatever its outcome, no call to
@@ -84,7 +84,7 @@ type Each struct{ Of []Assertion }
 // Tool that need the approval in Unapproved are allowed.
 type NeverAfter struct {
 	Tool, After gate.Tool
-	Until       []gate.Tool // tools whose success ends the restriction; if empty, it is permanent
+	Until       []gate.Tool // the success of any of these tools ends the restriction; if empty, the restriction is permanent
 	Unapproved  *Approval   // calls that need this approval are exempt; if nil, no calls are
 }
 

@@ -90,7 +90,7 @@ func (m *prover) callableBy(t gate.Tool) Name {
 }
 
 // setImpossible records in the finding that no call with its name is admitted, and which nets
-// forbid such calls. Nets found to be unnecessary for this are omitted.
+// forbid such calls. It omits nets that it finds to be unnecessary.
 func (m *prover) setImpossible(name *Name, q *explore.Query, nets []int) {
 	nets, sure := m.Minimal(q, nets)
 	name.Callable, name.Because, name.Rough = Impossible, m.named(nets), !sure

@@ -54,10 +54,9 @@ func (a *ForEach) narrow(tag func(*callclass.Class) uint8) func(*callclass.Class
 	}
 }
 
-// hasTrackedValue reports whether calls of class s belong to the tracked value, the one key value that the
-// proof considers: in each group of fields that keys compare, the first field that the calls have
-// must have this value. If the claim is made for each value of a key, the fields of that key do not
-// count.
+// hasTrackedValue reports whether calls of class s have the tracked value, the one key value that
+// the proof considers. Only the first field that the calls have counts in each group of fields that
+// keys compare. If the claim is made for each value of a key, the fields of that key are ignored.
 func (m *prover) hasTrackedValue(s *callclass.Class) bool {
 	if m.each == nil {
 		return s.TracksFirst()
@@ -105,8 +104,8 @@ func ofOneValue(ms []explore.Move, tag func(*callclass.Class) uint8) bool {
 	return !slices.ContainsFunc(classes, func(s *callclass.Class) bool { return tag(s) != 0 && !s.Takes(v) })
 }
 
-// FindBudget is like [explore.Model.FindBudget], which looks for a net that bounds the number of tagged
-// calls. Like [prover.NeverMet], it restricts the question to a single value.
+// FindBudget is like [explore.Model.FindBudget], which looks for a net that bounds the number of
+// tagged calls. Like [prover.NeverMet], it restricts the question to a single value.
 func (m *prover) FindBudget(tag func(*callclass.Class) uint8, count int, b explore.Budget) (net int, ok bool) {
 	if m.each != nil {
 		tag = m.each.narrow(tag)

@@ -15,9 +15,9 @@ func (m *prover) groupsOf(nets []int) []int {
 	})...)
 }
 
-// matcherOf returns a function that matches calls to tool t where all arguments that keys read have the
-// tracked value, the one key value that the proof considers. If no net with a key gates the tool,
-// the function matches all calls to t, and the second result is false.
+// matcherOf returns a function that matches calls to tool t where all arguments that keys read have
+// the tracked value, the one key value that the proof considers. If no net with a key gates the
+// tool, the function matches all calls to t, and the second result is false.
 func (m *prover) matcherOf(t gate.Tool) (match func(*callclass.Class) bool, one bool) {
 	carries := func(s *callclass.Class) bool { return s.Carries(t, false) }
 	classes, _ := m.ClassesFor(nil, taggerOf(t))

@@ -9,10 +9,10 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// candidates yields values to try for the fields: first the default values of the sorts (sets of
-// fields that are compared with each other), then the contents of the form's fields, then constants
-// from conditions, and finally the results of the fields' expressions for arguments built from the
-// members that the expressions mention.
+// candidates yields values to try for the fields. The default values of the sorts (sets of fields
+// that are compared with each other) come first, followed by the contents of the form's fields and
+// by constants from conditions. Last come the results of the fields' expressions for arguments
+// built from the members that the expressions mention.
 func (w *recipe) candidates() func(yield func(Values) bool) {
 	return func(yield func(Values) bool) {
 		if !yield(Values{}) || len(w.data) == 0 {
@@ -57,8 +57,8 @@ func (w *recipe) valuesToTry(d *Datum) (all []literal) {
 // maxEvaluated is the maximum number of values that are tried per expression.
 const maxEvaluated = 4
 
-// evaluate returns the values that d's expression yields for arguments built from the members
-// mentioned in it.
+// evaluate returns up to maxEvaluated values that d's expression yields for arguments built from
+// the members mentioned in it.
 func (w *recipe) evaluate(d *Datum) (values []literal) {
 	texts := w.b.sorts[d.sort].texts
 	for _, m := range samples([]string{w.b.sourceOf(d.Field)}, nil, texts[0], texts[1], []any{texts[0]}) {
@@ -93,8 +93,8 @@ func (w *recipe) samples(v Values, expressions []Datum) []map[string]any {
 	return slices.DeleteFunc(samples(sources, nil, values...), w.mayAddName)
 }
 
-// mayAddName reports whether the members might give the call a name that does not follow from the call's
-// [form].
+// mayAddName reports whether the members might give the call a name that does not follow from the
+// call's [form].
 func (w *recipe) mayAddName(members map[string]any) bool {
 	return slices.ContainsFunc(w.b.fields(w.form.tools), func(field string) bool {
 		v, there := members[keysOf(field)[0]]

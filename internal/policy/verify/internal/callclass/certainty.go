@@ -13,9 +13,8 @@ import (
 
 // A reader, such as the reader of shell scripts, decides two things about the label of its map:
 // whether a call is certain to have the label, and whether the call's success counts as evidence
-// for it. If several such maps match the same text, a single script can produce only some
-// combinations of these properties. The function kindsOf returns values that cover exactly these
-// combinations.
+// for it. If the maps of several readers match the same text, only some combinations of these
+// properties are possible. The values that kindsOf returns cover exactly these combinations.
 
 // maxLabels is the maximum number of labels per text that are distinguished by certainty and by
 // use as evidence.
@@ -58,9 +57,9 @@ func (n *Net) exempts(name string) bool {
 }
 
 // kindsOf returns values that match all patterns in set, one value for each combination of
-// properties of the patterns' labels. The values may also match patterns in the set either, because
-// this makes no difference, but no further patterns. If no such text can exist, kindsOf returns no
-// values. ok is false if there are too many combinations.
+// properties of the patterns' labels. The values may also match patterns in the set either, where a
+// match makes no difference. They match no other patterns. If no such text can exist, kindsOf
+// returns no values. ok is false if there are too many combinations.
 func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (values []*value, ok bool) {
 	text, known := witness(ps, set)
 	if !known && impossible(ps, set, either) {
@@ -180,8 +179,8 @@ func (b *Enumerator) exactHits(ps []pattern, set uint64, text string) (hits []hi
 	return hits, true
 }
 
-// unsoughtCommand returns the first command that no pattern looks for, or commands[0] if patterns look for
-// all of them.
+// unsoughtCommand returns the first command that no pattern looks for, or commands[0] if patterns
+// look for all of them.
 func unsoughtCommand(ps []pattern, commands ...string) string {
 	for _, s := range commands {
 		if !slices.ContainsFunc(ps, func(p pattern) bool { return p.matches(s) }) {
@@ -196,7 +195,7 @@ func unsoughtCommand(ps []pattern, commands ...string) string {
 // are set to weak and uncertain. ok is false if there are too many combinations.
 func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways [][]hit, ok bool) {
 	var matter []int
-	var proving, exempting uint64 // sets of indexes into the slice matter, for labels whose use as evidence matters, and for labels whose certainty matters
+	var proving, exempting uint64 // sets of indexes into the slice matter: the labels that matter as evidence, and the labels that matter if certain
 	for _, i := range readers {
 		w := b.certainties[ps[i].As]
 		if !w.evidence && !w.certain {

@@ -24,13 +24,13 @@ func denotes(l naming.Label, t gate.Tool) bool {
 	return l.Text == t.Name && (l.Glob > 0) == (t.Kind == gate.Glob) && !(t.Kind == gate.Literal && l.From == naming.FromAction)
 }
 
-// CarriesCertainly is like [Class.Carries], but reports whether calls of class s are certain to have the
-// given name.
+// CarriesCertainly is like [Class.Carries], but reports whether calls of class s are certain to
+// have the given name.
 func (s *Class) CarriesCertainly(t gate.Tool) bool {
 	return slices.ContainsFunc(s.labels, func(l naming.Label) bool { return l.Certain && denotes(l, t) })
 }
 
-// Unsure reports whether calls of class s might be impossible to make.
+// Unsure reports whether calls of class s might be impossible.
 func (s *Class) Unsure() bool { return s.Doubtful || s.supposed || s.lacking != "" }
 
 // Nets returns the indexes of the nets that the class affects.
@@ -50,8 +50,8 @@ func (s *Class) Name() string {
 	return name
 }
 
-// Mapped returns the names that maps give to calls of class s. ok is false if nets also see
-// something else, because the calls have action names or keys read their fields.
+// Mapped returns the names that maps give to calls of class s. ok is false if nets see more of the
+// calls than these names, namely names of actions or fields that keys read.
 func (s *Class) Mapped() (names []gate.Name, ok bool) {
 	for _, l := range s.labels {
 		switch {
@@ -65,8 +65,8 @@ func (s *Class) Mapped() (names []gate.Name, ok bool) {
 	return names, len(s.Data) == 0
 }
 
-// CarriesWeakly is like [Class.Carries], but reports whether calls of class s have the given name only as
-// a restriction, not as evidence.
+// CarriesWeakly is like [Class.Carries], but reports whether calls of class s have the given name
+// only as a restriction, not as evidence.
 func (s *Class) CarriesWeakly(name string) bool {
 	return slices.ContainsFunc(s.labels, func(l naming.Label) bool { return l.Glob == 0 && l.Text == name && l.Weak })
 }

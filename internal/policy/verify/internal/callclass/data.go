@@ -262,9 +262,9 @@ func (s *Class) HasOther() bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Has == Other })
 }
 
-// Counterpart returns the class that differs from s in that the tracked value and the other value are
-// exchanged. If another value becomes the tracked one, this class holds the calls of s that had the
-// old tracked value, and those that have the new one. Counterpart returns nil if no such class is
+// Counterpart returns the class like s, but with the tracked value and the other value exchanged.
+// If another value becomes the tracked one, this class holds the calls of s that had the old
+// tracked value, and those that have the new one. Counterpart returns nil if no such class is
 // known, and s itself if s has no values.
 func (s *Class) Counterpart() *Class {
 	if len(s.Data) == 0 {
@@ -368,8 +368,8 @@ func (n *Net) awaits(t int) bool {
 	return slices.ContainsFunc(n.keyFields(t), func(f gate.Field) bool { return f.Result })
 }
 
-// readPresence examines the fields that transition t reads. The results tell whether the call lacks any of
-// these fields (void), and whether any of them has a value other than the tracked one (other).
+// readPresence reports whether calls of class s lack any of the fields that transition t reads
+// (void), and whether any of these fields has a value other than the tracked one (other).
 func (n *Net) readPresence(t int, s *Class) (void, other bool) {
 	for _, f := range n.keyFields(t) {
 		switch s.PresenceOf(f) {

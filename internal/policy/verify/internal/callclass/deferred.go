@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// visibleAtoms returns the atoms that the nets or the function tag can see. An atom is a map, an action or
-// a pattern that a call can match.
+// visibleAtoms returns the atoms that the nets or the function tag can see. An atom is a map, an
+// action or a pattern that a call can match.
 func (d *deferredGroup) visibleAtoms(nets []int, tag func(*Class) uint8) []int {
 	atoms := list.FlatMap(nets, func(n int) []int { return d.byNet[n] })
 	for i := 0; tag != nil && i < len(d.alone); i++ {

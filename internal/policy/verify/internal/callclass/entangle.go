@@ -85,8 +85,8 @@ func keysOf(field string) []string {
 	return steps(field)
 }
 
-// steps returns the keys and brackets in a path. It splits a key that contains a dot at the dot; at
-// worst, more calls are then without known arguments, and thus doubtful.
+// steps returns the keys and brackets in a path. It also splits a key that contains a dot. At
+// worst, arguments are then found for fewer calls, and more calls are doubtful.
 func steps(field string) []string {
 	text := strings.NewReplacer(`["`, ".", `"]`, "", "[", ".[").Replace(strings.TrimPrefix(field, "$"))
 	return strings.FieldsFunc(text, func(c rune) bool { return c == '.' })

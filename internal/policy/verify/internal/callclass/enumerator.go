@@ -78,10 +78,9 @@ type sum struct {
 	net   int
 }
 
-// A deferredGroup value represents calls that can be distinguished in too many ways to list all
-// their classes. The calls differ in their atoms: the maps, actions or patterns that they match. A
-// single question about the policy depends on only a few atoms, so classes are created for each
-// question.
+// A deferredGroup represents calls that can be distinguished in too many ways to list all their
+// classes. The calls differ in their atoms: the maps, actions or patterns that they match. A single
+// question about the policy depends on only a few atoms, so classes are created for each question.
 type deferredGroup struct {
 	nets     []int        // nets that a single call can affect together
 	byNet    [][]int      // for each net, the atoms (maps, actions or patterns) that it can see
@@ -95,7 +94,7 @@ type deferredGroup struct {
 // class of the same call without this match.
 type contrast struct{ with, without *Class }
 
-// A kindSet value holds those classes of deferred calls that a set of maps, actions or patterns
+// A kindSet holds those classes of deferred calls that a set of maps, actions or patterns
 // distinguishes. If classes might be missing, gap is the reason.
 type kindSet struct {
 	classes []*Class
@@ -108,9 +107,9 @@ type gap struct{ tool, text string }
 // A certainty records which properties of a label matter: being evidence, and being certain.
 type certainty struct{ evidence, certain bool }
 
-// A conditionSet value groups the maps of a tool that read a whole call, such as CEL conditions. No
-// text can be constructed for such maps, so sample arguments are tried until all maps give the
-// results that a class requires. If no sample works, the class has no known arguments.
+// A conditionSet groups the maps of a tool that read a whole call, such as CEL conditions. No text
+// can be constructed for such maps, so sample arguments are tried until all maps give the results
+// that a class requires. If no sample works, the class has no known arguments.
 type conditionSet struct {
 	maps    []*mapping
 	samples []map[string]any // sample arguments; the first sample is empty

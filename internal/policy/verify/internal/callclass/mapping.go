@@ -5,8 +5,8 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// A mapping is a map, a rule that gives labels to calls by their arguments, with the policy or net
-// that it belongs to.
+// A mapping is a map, together with the policy or net that it belongs to. A map is a rule that
+// gives labels to calls by their arguments.
 type mapping struct {
 	*gate.Map
 	net  int   // index of the net that owns the map; -1 for the policy

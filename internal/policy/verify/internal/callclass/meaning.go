@@ -23,8 +23,8 @@ func (n *Net) meaning(ls []naming.Label) Meaning {
 	return e
 }
 
-// barringPlaces returns the indexes of the places that, while marked, do not admit a call with the given
-// names.
+// barringPlaces returns the indexes of the places that, while marked, do not admit a call with the
+// given names.
 func (n *Net) barringPlaces(ls []naming.Label) []int {
 	var places []int
 	for _, phase := range n.Info.Phases {
@@ -52,8 +52,8 @@ func (n *Net) separateSpoilers(a gate.Asked) Ask {
 	return out
 }
 
-// knows reports whether the call certainly has one of the given names that n gates or declares
-// free, or a name that a phase of n lists. Names that n only observes do not count.
+// knows reports whether the call is certain to have a name that n gates, declares free or lists in
+// a phase. Names that n only observes do not count.
 func (n *Net) knows(ls []naming.Label) bool {
 	return n.listing.Knows(ls) || slices.ContainsFunc(n.Info.Phases, func(p gate.Phase) bool { return allows(p, ls) })
 }

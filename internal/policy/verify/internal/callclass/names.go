@@ -76,8 +76,8 @@ func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
 }
 
 // supposeMatched adds hypothetical tools named after the labels of maps. It adds a tool only if
-// some pattern matches the label, and no known tool and no newly synthesized name is matched by
-// exactly the same patterns.
+// some pattern matches the label and no other name, of a tool or in fresh, is matched by exactly
+// the same patterns.
 func (b *vocabulary) supposeMatched(v *synthesis, fresh []synthName) {
 	met := make(map[string]bool)
 	for _, f := range fresh {
@@ -176,7 +176,8 @@ func plainName(patterns []string, taken map[string]bool) string {
 	return ""
 }
 
-// patterns returns the patterns of the policy and of all nets with their own maps.
+// patterns returns the patterns for names of tools and actions: those in nets and assertions, in
+// the policy's maps, and in the maps that belong to a single net.
 func (b *vocabulary) patterns() []naming.Pattern {
 	return slices.Concat(b.naming.Patterns(), patternsOf(b.naming.maps), list.FlatMap(b.nets, (*Net).patterns))
 }

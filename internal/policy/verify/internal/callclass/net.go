@@ -193,7 +193,7 @@ func (n *Net) patterns() []naming.Pattern {
 	return append(all, list.Map(globs, naming.NewPattern)...)
 }
 
-// patternsOf returns the patterns for tool names in the maps.
+// patternsOf returns the patterns that maps contain in place of the name of a tool.
 func patternsOf(maps []*mapping) []naming.Pattern {
 	var all []naming.Pattern
 	for _, m := range maps {

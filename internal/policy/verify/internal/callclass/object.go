@@ -72,7 +72,7 @@ func (o object) placeAt(path []string, content any) bool {
 	return object(inner).placeAt(rest, content)
 }
 
-// wrap returns value wrapped in the given number of single-element lists.
+// wrap nests value in the given number of single-element lists.
 func wrap(value any, lists int) any {
 	for range lists {
 		value = []any{value}

@@ -15,7 +15,8 @@ import (
 // for all of them. A question is about only a few of these patterns, so names that match them are
 // synthesized when the question is asked.
 
-// openNames represents the calls to tools that only patterns match.
+// openNames represents the calls to tools that the policy does not name and that only its patterns
+// match.
 type openNames struct {
 	deferredGroup
 	before *Enumerator // an enumerator with only the tools and actions that the policy names
@@ -60,7 +61,8 @@ func shortName(pattern string) string {
 	return strings.NewReplacer("*", "", "?", "x").Replace(pattern)
 }
 
-// plainClass returns the class of the tool's calls without arguments, as if no pattern matched the tool.
+// plainClass returns the class of the tool's calls without arguments, as if no pattern matched the
+// tool.
 func (b *Enumerator) plainClass(tool string) *Class {
 	return &Class{Tool: tool, labels: []naming.Label{{Text: tool, From: naming.FromTool, Certain: true}}}
 }

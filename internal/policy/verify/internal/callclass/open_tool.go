@@ -65,8 +65,8 @@ func (b *Enumerator) openField(name string, base []naming.Label) openField {
 
 func (f *openField) size() int { return len(f.ps) + len(f.actions) }
 
-// ownAtoms returns the given atoms that belong to the field, numbered from 0 within the field. An atom
-// is a map or an action that the field can match.
+// ownAtoms returns the given atoms that belong to the field, numbered from 0 within the field. An
+// atom is a map or an action that the field can match.
 func (f *openField) ownAtoms(atoms []int) (own []int) {
 	for _, a := range atoms {
 		if a >= f.first && a < f.first+f.size() {
@@ -167,10 +167,10 @@ func (b *Enumerator) kindsOfTool(o *openTool, atoms []int) kindSet {
 	return k
 }
 
-// admittedClasses returns the classes that a policy admits if its default denies calls that no net knows
-// about. If the call could match further maps or actions, not among the given atoms, that make it
-// known to a net, admittedClasses also keeps the unknown classes and marks them as doubtful, because the
-// arguments of such calls are unknown.
+// admittedClasses returns the classes that a policy admits if its default denies calls unknown to
+// all nets. If the calls could also match a map or action that is not among the given atoms but
+// would make them known to a net, admittedClasses keeps the classes unknown to all nets as well. It
+// marks these as doubtful, because the arguments of such calls are unknown.
 func (o *openTool) admittedClasses(classes []*Class, atoms []int) []*Class {
 	unseen := slices.ContainsFunc(o.known, func(a int) bool { return !slices.Contains(atoms, a) })
 	return slices.DeleteFunc(classes, func(s *Class) bool {
@@ -245,8 +245,8 @@ func certaintyOf(v *value, ps []pattern, groups [][]int) string {
 	return fmt.Sprint(v.weak, certainties)
 }
 
-// groupByLabel groups the patterns by the label that they give to a call. If a net uses only its first
-// matching map, each of its maps forms a group.
+// groupByLabel groups the patterns by the label that they give to a call. If a net uses only its
+// first matching map, each of its maps forms a group.
 func (b *vocabulary) groupByLabel(ps []pattern) [][]int {
 	var groups [][]int
 	for i := range ps {

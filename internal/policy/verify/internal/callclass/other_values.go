@@ -65,8 +65,8 @@ func (s *Class) ArgsWithValue(v Values, n int) (args string, ok bool) {
 	return s.of.arguments(v)
 }
 
-// RenewTracked returns values like v, but with the additional value number n as the tracked value of each
-// [sort] where calls of class s have an untracked value.
+// RenewTracked returns values like v, but with the additional value number n as the tracked value
+// of each [sort] where calls of class s have an untracked value.
 func (s *Class) RenewTracked(v Values, n int) Values {
 	same := maps.Clone(v.same)
 	if same == nil {
@@ -90,9 +90,10 @@ func (s *Class) same(sort int) bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.sort == sort && d.Has == Same && !d.Field.Result })
 }
 
-// ClassUnder returns the class that calls of class s belong to if the values returned by to.RenewTracked become
-// the tracked ones. Fields with the old tracked value then have another value if their [sort] has a
-// new tracked value, and result fields lack the value. ClassUnder returns nil if no such class is known.
+// ClassUnder returns the class that calls of class s belong to if the values returned by
+// to.RenewTracked become the tracked ones. Fields with the old tracked value then have another
+// value if their [sort] has a new tracked value, and result fields lack the value. ClassUnder
+// returns nil if no such class is known.
 func (s *Class) ClassUnder(to *Class) *Class {
 	if len(s.Data) == 0 {
 		return s

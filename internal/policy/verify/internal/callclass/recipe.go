@@ -75,8 +75,8 @@ func (p presences) setsLacking(members map[string]any) bool {
 	})
 }
 
-// permitsLack reports whether the form allows every field that must lack a key value to do so. A field
-// cannot lack a value if the form sets it to a string, because every string is a value.
+// permitsLack reports whether each field that must lack a key value can lack one in this form. A
+// field cannot lack a value if the form sets it to a string, because every string is a value.
 func (f *form) permitsLack(data []Datum) bool {
 	return !slices.ContainsFunc(data, func(d Datum) bool {
 		v := f.value(d.Field.Path)

@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A synthName name represents all names that the same patterns match.
+// A synthName is a synthesized name. It represents all names that the same patterns match.
 type synthName struct {
 	text string
 	set  string // identifies the set of matching patterns
@@ -26,9 +26,9 @@ type synthesis struct {
 	prefixes    []string        // a pattern matches a name if it matches any of the prefixes followed by the name
 	taken       map[string]bool // names that must not be returned
 	distinguish func(at []uint64) string
-	// distinguish returns a key that distinguishes names that the same patterns match, given the states
-	// of the automata. If it returns "", the name is not returned. If distinguish is nil, names that no
-	// pattern matches are not returned.
+	// distinguish returns a key that distinguishes names that the same patterns match, given the
+	// states of the automata. If it returns "", the name is not returned. If distinguish is nil,
+	// names that no pattern matches are not returned.
 }
 
 // maxSyntheses is the default maximum number of names to try; see [Options].

@@ -158,8 +158,8 @@ func (b *vocabulary) namesAction(tools []naming.Label, action string) bool {
 	})
 }
 
-// unnamedAction returns an action that no rule names and that all maps match in the same way as the given
-// action. The result is a longer text if possible, and an abstract value otherwise.
+// unnamedAction returns an action that no rule names and that all maps match in the same way as the
+// given action. The result is a longer text if possible, and an abstract value otherwise.
 func (b *Enumerator) unnamedAction(tools []naming.Label, ps []pattern, set uint64, action string) *value {
 	hits, _ := b.exactHits(ps, set, action)
 	for _, s := range join(action, "x") {

@@ -93,7 +93,8 @@ func (b *vocabulary) collectNames() {
 	}
 }
 
-// suppose adds tools with the same names as the policy's actions and labels.
+// suppose adds hypothetical tools: one for each of the given names of actions, and one for each
+// label that a net or an assertion uses.
 func (b *vocabulary) suppose(names []string) {
 	listed := list.Filter(b.maps, func(m *mapping) bool { return b.listed[m.As] })
 	names = append(names, list.Map(listed, func(m *mapping) string { return m.As })...)
@@ -116,8 +117,8 @@ func (b *vocabulary) addDotted(name string) {
 	b.addAction(name)
 }
 
-// addAction adds name as an action of each tool that it can belong to. It reports whether any of
-// these tools is known.
+// addAction adds name, which has the form tool.action, as an action of each tool that it can belong
+// to. It reports whether any of these tools is known.
 func (b *vocabulary) addAction(name string) (listed bool) {
 	for i := 1; i < len(name); i++ {
 		base, action := name[:i], name[i+1:]

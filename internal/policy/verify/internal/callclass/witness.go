@@ -175,8 +175,8 @@ func (w *recipe) complete(o object, v Values, expressions []Datum) (args string,
 	return "", false
 }
 
-// CommonValues returns values that calls of all the classes can have, provided that one value per sort
-// suffices.
+// CommonValues returns values that calls of all the classes can have, provided that one value per
+// sort suffices.
 func CommonValues(classes []*Class) Values {
 	all := Values{same: make(map[int]literal)}
 	for _, s := range classes {

@@ -2,8 +2,8 @@ package explore
 
 import "slices"
 
-// maxRepeats returns how many times the step from state a to state b can be repeated with the same
-// effect. The result may be lower than the actual number, but never higher.
+// maxRepeats returns a lower bound on the number of times that the step from state a to state b can
+// be repeated with the same effect.
 func (n *structure) maxRepeats(a, b *localState) int {
 	if a.stuck || b.stuck || a.spoiled != b.spoiled || !slices.Equal(a.flights, b.flights) {
 		return 0

@@ -39,9 +39,9 @@ func (m *Model) Attractor() *attractor {
 	return a
 }
 
-// inNextLayer reports whether class s belongs to the next layer: from every state, calls in the existing
-// layers lead to a state that admits a call of class s. prep holds the nets whose states those
-// calls change.
+// inNextLayer reports whether class s belongs to the next layer: from every state, calls in the
+// existing layers lead to a state that admits a call of class s. prep holds the nets whose states
+// those calls change.
 func (a *attractor) inNextLayer(s *callclass.Class) (prep map[int]bool, ok bool) {
 	m := a.model
 	strict := list.Filter(s.Effects, func(t callclass.Effect) bool { return !m.Nets[t.Net].neverBlocks(t.Meaning) }) // the nets that can refuse the class
@@ -67,8 +67,8 @@ func (a *attractor) inNextLayer(s *callclass.Class) (prep map[int]bool, ok bool)
 // connectedNets returns the first net in strict, along with all nets in strict that helpers connect
 // to it, directly or through other nets. rest holds the other nets in strict. A helper is a class
 // in the attractor whose calls can be prepared without changing the state of any net in strict, or
-// a class that waits. It connects two nets if it changes the states of both. The helpers are also
-// returned.
+// a class that stands for the passage of time. It connects two nets if it changes the states of
+// both. The helpers are also returned.
 func (a *attractor) connectedNets(strict []callclass.Effect) (nets []callclass.Effect, helpers []int, rest []callclass.Effect) {
 	m := a.model
 	nets, rest = strict[:1:1], slices.Clone(strict[1:])
@@ -115,8 +115,8 @@ func (a *attractor) recover(nets []callclass.Effect, helpers []int) bool {
 	return len(good) == len(joint)
 }
 
-// leads reports whether the nets admit the call in the given state, or whether some helper leads
-// from this state to a state known to be good.
+// leads reports whether, in the given state, the nets admit the call or some helper leads to a
+// state known to be good.
 func (a *attractor) leads(nets []callclass.Effect, helpers []int, state []int, good map[string]bool) bool {
 	m := a.model
 	if !slices.ContainsFunc(nets, func(t callclass.Effect) bool {

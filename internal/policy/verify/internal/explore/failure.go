@@ -8,8 +8,8 @@ import (
 )
 
 // FailureLock looks for a call in flight whose outcome decides whether successful calls can still
-// reach the goal: they can if it succeeds, but not if it fails or if its outcome is unknown. The
-// space must have unreduced counters (see [Net.cap]).
+// reach the goal. They can reach it if the call succeeds, but not if the call fails or its outcome
+// is unknown. The space must have unreduced counters (see [Net.cap]).
 func (s *Space) FailureLock(g *Goal) Answer {
 	found, open := s.failureLocks(g)
 	if len(found) == 0 && !open {

@@ -45,8 +45,9 @@ func (s *Space) Escapes(g *Goal, allowed func(class int) bool) []bool {
 	return good
 }
 
-// successPredecessors returns, for each state, the states that lead to it when a call succeeds. Either a
-// call in flight succeeds, or a new call of an allowed class begins and succeeds immediately.
+// successPredecessors returns, for each state, the states that lead to it when a call succeeds.
+// Either a call in flight succeeds, or a new call of an allowed class begins and succeeds
+// immediately.
 func (s *Space) successPredecessors(allowed func(class int) bool) [][]int32 {
 	back := make([][]int32, len(s.At))
 	for _, e := range s.edges {

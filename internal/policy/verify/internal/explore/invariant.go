@@ -9,8 +9,8 @@ import (
 
 // The following queries are about the tokens of one net.
 
-// UnbalancedQuery returns a query for a state where the net's token count, including tokens in flight,
-// differs from the initial count.
+// UnbalancedQuery returns a query for a state where the net's token count, including tokens in
+// flight, differs from the initial count.
 func (sys *system) UnbalancedQuery(net int) *Query {
 	return &Query{Sole: -1, state: func(s *Space, words []uint32) bool {
 		n, start, now := s.nets[s.at[net]], 0, 0
@@ -87,8 +87,8 @@ func (n *Net) markedPlaces(state int, places []int) (set uint32) {
 	return set
 }
 
-// releasedPlaces returns the subset of the given places that get tokens back when the outcome of a call
-// is unknown, although the call may still be running.
+// releasedPlaces returns the subset of the given places that get tokens back when the outcome of a
+// call is unknown, although the call may still be running.
 func (n *Net) releasedPlaces(hold int, places []int) (set uint32) {
 	for _, t := range n.held.List[hold].flights {
 		for i, p := range places {

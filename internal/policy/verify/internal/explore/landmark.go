@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A landmark is a set of calls. Every run to the goal contains at least one of them (a disjunctive
-// action landmark).
+// A landmark is a disjunctive action landmark: a set of calls such that every run to the goal
+// contains at least one of them.
 type landmark struct {
 	calls  []int
 	nets   []int // nets that block all calls of the parent landmark until a call of this landmark changes their state
@@ -46,9 +46,9 @@ func (g *scope) landmarks(state []int, goal []int, sole int) (found []landmark, 
 	return found, true
 }
 
-// barriers returns sets of nets. At least one net in each set must change its state before any of
-// the calls is admitted. A set consists of a single net that blocks all calls, or of one net for
-// each call. If some call is not blocked, barriers returns nil.
+// barriers returns sets of nets such that at least one net in each set must change its state before
+// any of the calls is admitted. A set consists of a single net that blocks all calls, or of one net
+// for each call. If some call is not blocked, barriers returns nil.
 func (g *scope) barriers(state []int, calls []int, sole int) [][]int {
 	var common, each []int
 	fresh := false
@@ -81,7 +81,7 @@ func (g *scope) barriers(state []int, calls []int, sole int) [][]int {
 	return list.Map(common, func(n int) []int { return []int{n} })
 }
 
-// appendOpeners appends to the slice calls every call that net n admits in the given local state and that
+// appendOpeners appends to calls each call that net n admits in the given local state and that
 // changes this state. It returns the extended slice.
 func (g *scope) appendOpeners(calls []int, local, n int) []int {
 	for _, u := range g.users[n] {

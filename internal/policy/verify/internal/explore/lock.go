@@ -153,8 +153,8 @@ func (s *Space) lockingNets(ms []Move, match func(*callclass.Class) bool) (nets 
 // netIndexes returns, for each net of the view, its index in the model.
 func (v *view) netIndexes() []int { return list.Map(v.nets, func(n *Net) int { return n.Index }) }
 
-// checkLock determines whether the nets alone, after the run, forbid every call selected by match, even
-// if all calls succeed.
+// checkLock determines whether the nets alone, after the run, forbid every call selected by match,
+// even if all calls succeed.
 func (m *Model) checkLock(all []*Net, calls []*callclass.Class, ms []Move, nets []int, match func(*callclass.Class) bool) Result {
 	r := m.runIn(list.Map(nets, func(n int) *Net { return all[n] }))
 	if r.play(ms); r.long {

@@ -96,8 +96,8 @@ func (m *Model) ClassesFor(nets []int, tag func(*callclass.Class) uint8) (classe
 // askEvery is the minimum number of visited states between two calls to Model.Stop.
 const askEvery = 64
 
-// mustStop reports whether a search must end. It calls Model.Stop only if at least askEvery states were
-// visited since the last call.
+// mustStop reports whether a search must end. It calls Model.Stop only if at least askEvery states
+// were visited since the last call.
 func (l *searchLimits) mustStop(asked *int, states int) bool {
 	if states-*asked < askEvery {
 		return false
@@ -106,8 +106,8 @@ func (l *searchLimits) mustStop(asked *int, states int) bool {
 	return l.Stop()
 }
 
-// stickyStop wraps stop so that, once it has returned true, it always returns true. All searches in
-// progress then end.
+// stickyStop wraps stop so that it keeps returning true once it has returned true. This ends all
+// searches in progress.
 func stickyStop(stop func() bool) func() bool {
 	over := false
 	return func() bool {

@@ -16,7 +16,7 @@ type structure struct {
 	lasting    [][]petri.Arc
 	free       []int // indexes of structural transitions, which fire on their own
 	timed      []int // indexes of timed transitions, which the clock fires
-	watchAt    []int // for each transition, its index among the deferred observers, or -1 for other transitions
+	watchAt    []int // for each transition, its index among the deferred observers (see [holding]), or -1 for other transitions
 	spoils     bool  // whether some transitions invalidate evidence (see [gate.Transition.Spoils]); firing one ends all watches (see [holding]) of the net
 	static     bool  // whether the marking never changes
 	incomplete bool  // whether some effects that calls can have on the net are unknown
@@ -196,8 +196,8 @@ func (n *structure) advance(l *localState) bool {
 	return net.Advance(l.marking, n.free, toolnet.MaxRounds, func(petri.Marking) petri.Marking { return n.restoredMarking(l) })
 }
 
-// restoredMarking returns the marking where all tokens in flight are back in the places that they were
-// taken from.
+// restoredMarking returns the marking where all tokens in flight are back in the places that they
+// were taken from.
 func (n *structure) restoredMarking(l *localState) petri.Marking {
 	m := slices.Clone(l.marking)
 	for t, flights := range l.flights {

@@ -81,8 +81,8 @@ func (m *Model) proveLostIn(ms []Move, g *Goal, nets []int) (why string) {
 	return ""
 }
 
-// relatedNets returns the nets that the goal's calls affect, the nets that share calls with these nets,
-// and so on. A call that affects only other nets does not change what the related nets do.
+// relatedNets returns the nets that the goal's calls affect, the nets that share calls with these
+// nets, and so on. A call that affects only other nets does not change what the related nets do.
 func (g *Goal) relatedNets(m *Model) []int {
 	classes, _ := m.ClassesFor(m.netIndexes(), Tagger(g.Matches))
 	in, of := make([]bool, len(m.Nets)), make([][]*callclass.Class, len(m.Nets))

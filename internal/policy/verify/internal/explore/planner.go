@@ -38,8 +38,8 @@ func (m *Model) newPlanner(v *view, sole int) *planner {
 	return p
 }
 
-// visit adds the state to the queue if it can lead to the goal and no path to it that is at least
-// as short is known yet.
+// visit adds the state to the queue if it can lead to the goal, unless a path to it that is at
+// least as short is already known.
 func (p *planner) visit(state []int, from int32, by int) {
 	p.key = callclass.AppendKey(p.key[:0], state)
 	length := 0

@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A question is a request for approval by a transition.
+// A question is a transition's request for approval.
 type question struct {
 	net       int // index of the net in the model
 	approvals int

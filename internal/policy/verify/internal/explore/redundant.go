@@ -49,14 +49,14 @@ func (m *Model) proveUnmet(q *Query, nets []int, o ViewOptions) Result {
 	return Proved
 }
 
-// UndecidedNet describes a net that might be redundant, with the reason why this is unknown.
+// An UndecidedNet is a net that might be redundant. Why is the reason why this is unknown.
 type UndecidedNet struct {
 	Net int
 	Why string
 }
 
 // AllRedundant returns nets that can all be removed at the same time. If two nets forbid the same
-// calls, the later net is removed. Undecided nets are returned as untried.
+// calls, the later net is removed. The result untried contains the nets that could not be decided.
 func (m *Model) AllRedundant() (found []redundancy, untried []UndecidedNet) {
 	more := max(1, m.Limit/DefaultStates)
 	until := m.effort + more*redundantEffort

@@ -17,7 +17,7 @@ type run struct {
 	long  bool // whether the run repeats calls more often than can be replayed; its final state is then unknown
 
 	from *run // the run that this run continues, if any
-	by   Move // if this run continues another, the beginning of the call that succeeded since, or its end if it was already in flight
+	by   Move // if this run continues another, the last event: the beginning of a new call that has succeeded since, or the end of a call that was already in flight
 	next int  // number of the next call to begin
 }
 
