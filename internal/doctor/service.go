@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// service checks whether the service created by petrigate connect --hooks is running, that is,
-// whether a proxy with the service's configuration is listening.
+// service returns a finding about the service that petrigate connect --hooks has created, if any.
+// The service works if a proxy listens with the service's configuration.
 func (d *Doctor) service() []Finding {
 	if d.Services == nil {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
-// upstreams starts all upstreams and asks them for their tools.
+// upstreams starts all upstreams, asks them for their tools, and returns the findings.
 func (d *Doctor) upstreams(ctx context.Context) []Finding {
 	if d.loaded == nil {
 		return nil
@@ -37,7 +37,7 @@ func (d *Doctor) upstreams(ctx context.Context) []Finding {
 	return all
 }
 
-// leftOutFix returns the fix for a tool that the proxy leaves out for the given reason.
+// leftOutFix returns a fix for a tool that the proxy leaves out for the given reason.
 func leftOutFix(reason string) string {
 	switch {
 	case strings.Contains(reason, " is quarantined: "):
@@ -48,7 +48,7 @@ func leftOutFix(reason string) string {
 	return "rename the tool, or give the server another prefix"
 }
 
-// remote reports whether the upstream is reached by URL.
+// remote reports whether the upstream with the given name has a URL, rather than a command to run.
 func (d *Doctor) remote(name string) bool {
 	return slices.ContainsFunc(d.loaded.Servers, func(s config.Server) bool { return s.Name == name && s.URL != "" })
 }

@@ -51,7 +51,7 @@ func mainVersion(program string) (version string, ok bool) {
 	}
 }
 
-// versionAt reads the build information that starts with a magic number at the given offset.
+// versionAt returns the main module's version from the build information at the given offset.
 func versionAt(f io.ReaderAt, at int64) (version string, ok bool) {
 	b := make([]byte, infoMost)
 	n, _ := f.ReadAt(b, at) // a short read is detected by the length of b
