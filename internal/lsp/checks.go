@@ -88,7 +88,7 @@ func (c *checker) check(ctx context.Context, stale []string, open map[string]*do
 	return nil
 }
 
-// projects returns the policies of the open documents, keyed by the document's path. It reloads the
+// projects returns the policies of the open documents, keyed by document path. It reloads the
 // policies of stale documents.
 func (c *checker) projects(stale []string, open map[string]*document) map[string]*project {
 	all := map[string]*project{}

@@ -29,15 +29,15 @@ type Range struct {
 	End   Position `json:"end"`
 }
 
-// Limits on texts. Larger texts are not checked. maxDocument also applies to files on disk. maxLine
-// is needed because parsing a line takes quadratic time; lines written by hand are shorter.
+// Limits on the size of texts. Larger texts are not checked. maxDocument also applies to files on
+// disk. maxLine is needed because parsing a line takes quadratic time; lines written by hand are
+// shorter.
 const (
 	maxDocument = 4 << 20
 	maxLine     = 16 << 10
 )
 
-// tooLarge returns the reason why the text is too large to be checked, or "" if it is not too
-// large.
+// tooLarge returns the reason why the text is too large to be checked, or "" if it is small enough.
 func (t *content) tooLarge() string {
 	if len(t.src) > maxDocument {
 		return fmt.Sprintf("the text is over %d MiB and is not checked", maxDocument>>20)
@@ -72,9 +72,9 @@ func (t *content) line(n int) string {
 	return strings.TrimRight(t.src[t.lines[n]:end], "\r\n")
 }
 
-// offset returns the byte offset of a position. If the position is past the end of its line, offset
-// returns the end of the line; if it is past the end of the text, the end of the text; and if it is
-// within a character, the beginning of the character.
+// offset returns the byte offset of a position. A position past the end of its line stands for the
+// end of the line, one past the end of the text for the end of the text, and one within a character
+// for the beginning of the character.
 func (t *content) offset(p Position) int {
 	switch {
 	case p.Line < 0:

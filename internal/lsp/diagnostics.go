@@ -101,9 +101,9 @@ func (s *sources) uri(path string) string {
 	return uriOf(path)
 }
 
-// extent returns the range of bytes to mark for a problem: the characters above its carets, the
-// word or statement at its position, or the whole line. If the problem concerns a whole file,
-// extent returns the range of the file's first line.
+// extent returns the range of bytes to mark for a problem: the characters above the carets in its
+// excerpt, the word or statement at its position, or the whole line. If the problem concerns a
+// whole file, extent returns the range of the file's first line.
 func extent(t *content, p diag.Problem) (from, to int) {
 	if p.Line < 1 {
 		return 0, len(t.rowText(0)) + t.rows[0]

@@ -124,9 +124,9 @@ func (m *match) matchParts(parts []part, start int, then func(start int) bool) b
 	return m.operand(p, start, rest)
 }
 
-// oneOf reports whether one of the alternatives of the choice p matches the words from index start
-// on, and rest returns true when called with the index of the next word. If p is a clause, oneOf
-// then records the clause in m.
+// oneOf matches the alternatives of the choice p against the words from index start on. It reports
+// whether one of them matches and rest returns true for the index of the next word. If p is a
+// clause, oneOf then records the clause in m.
 func (m *match) oneOf(p part, start int, rest func(int) bool) bool {
 	for _, parts := range p.choice {
 		fits := m.matchParts(parts, start, func(end int) bool {
@@ -146,8 +146,8 @@ func (m *match) oneOf(p part, start int, rest func(int) bool) bool {
 	return false
 }
 
-// assign reports whether rest returns true when called with the index end. If so, it records that
-// the words from index start up to, but not including, index end belong to part p.
+// assign reports whether rest returns true for the index end. If so, it records that the words from
+// index start up to, but not including, index end belong to part p.
 func (m *match) assign(p part, start, end int, rest func(int) bool) bool {
 	if !rest(end) {
 		return false
@@ -173,8 +173,8 @@ func (m *match) textOf(start, end int) string {
 	return b.String()
 }
 
-// operand reports whether the operand p matches the words from index start on, and rest returns
-// true when called with the index of the next word.
+// operand matches the operand p against the words from index start on. It reports whether p matches
+// and rest returns true for the index of the next word.
 func (m *match) operand(p part, start int, rest func(int) bool) bool {
 	w := m.words[start]
 	if w.kind == bare && slices.Contains(reservedNames, w.text) {
@@ -239,8 +239,8 @@ var lists = map[class]listSyntax{
 	key:       {separators: []string{",", "as"}, offered: "as"},
 }
 
-// list reports whether the operand p, which consists of words and separators, matches the words
-// from index start on, and rest returns true when called with the index of the next word.
+// list matches the operand p, which consists of words and separators, against the words from index
+// start on. It reports whether p matches and rest returns true for the index of the next word.
 func (m *match) list(p part, l listSyntax, start int, rest func(int) bool) bool {
 	for end := start; ; end += 2 {
 		switch last := end+1 == len(m.words); {

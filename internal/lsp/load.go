@@ -109,8 +109,8 @@ type currentRules struct {
 	text *content
 }
 
-// rulesOf parses the rules of the policy that a document belongs to, using the text of files that
-// are open in the editor. The rules of the document itself come first.
+// rulesOf parses the rules of the policy that a document belongs to. If a file is open in the
+// editor, it uses the editor's text. The rules of the document itself come first.
 func (s *server) rulesOf(d *document) []currentRules {
 	f, _ := rules.Parse(d.path, []byte(d.src))
 	all := []currentRules{{f, d.content}}

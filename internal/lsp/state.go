@@ -18,7 +18,7 @@ type state struct {
 	open    map[string]*document  // open documents, keyed by path
 	stale   map[string]bool       // paths of the documents to be checked
 	cancel  context.CancelFunc    // cancels the running check; nil if no check is running
-	known   map[string]*project   // policies of the open documents as of the last check, keyed by the document's path
+	known   map[string]*project   // policies of the open documents as of the last check, keyed by document path
 	byProxy map[string]proxyTools // tools of running proxies, keyed by the policy's main file
 }
 
