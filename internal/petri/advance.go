@@ -25,8 +25,8 @@ func (n *Net) Advance(m Marking, structural []int, rounds int, present func(Mark
 
 // round fires, in order, the structural transitions that are enabled in m and do not conflict with
 // another structural transition. It reports whether any transition fired. A transition that becomes
-// enabled during the round waits for the next round; otherwise, if its competitors became enabled
-// later in this round, the declaration order would decide between them.
+// enabled during the round waits for the next round. Otherwise, the declaration order would decide
+// between it and competitors that become enabled later in the round.
 func (n *Net) round(m Marking, structural []int, present Marking) bool {
 	var room [8]int
 	ready := room[:0]

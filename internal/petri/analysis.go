@@ -44,9 +44,9 @@ type Options struct {
 	Terminal  []int // places where the net may stop
 
 	// Liveness makes Analyze determine which transitions can always fire again. If the states are
-	// visited one by one, this takes about ten times as long as the search and at least 20 bytes
-	// per state, which do not count towards MaxBytes. If Continue stops this phase, the search
-	// results remain valid.
+	// visited one by one, this takes about ten times as long as the search. It also takes at least
+	// 20 bytes per state, which do not count towards MaxBytes. If Continue stops this phase, the
+	// search results remain valid.
 	Liveness bool
 
 	// Continue reports whether Analyze should continue. It is called from time to time with the
@@ -88,7 +88,7 @@ func unfired(fired []bool) []int {
 	return list.Indexes(fired, func(ok bool) bool { return !ok })
 }
 
-// live reports whether a net is live, given the list of its transitions that are not live. If the
+// live returns whether a net is live, given the list of its transitions that are not live. If the
 // list is not empty, live returns No and the list.
 func live(lost []int) (Answer, []int) {
 	if len(lost) > 0 {

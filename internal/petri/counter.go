@@ -18,8 +18,8 @@ const (
 // counterSearch explores a net with a few places, the counters, that hold many tokens. The token
 // counts in the other places form a [control]. The counter values that are reachable in a control
 // are stored as boxes. A loop of controls that changes a single counter by one is accelerated: all
-// values reached by repeating the loop are added in a single step, so that a counter of a million
-// tokens costs as much as one of three.
+// values reached by repeating the loop are added in a single step. A counter of a million tokens
+// therefore costs as much as one of three.
 type counterSearch struct {
 	net      *Net
 	small    []int // places that are neither counters nor mirrors (see mirror); their token counts form a control
@@ -59,8 +59,8 @@ type move struct {
 	step       step
 }
 
-// newCounterSearch returns a search whose counters are the places with at least the given number of
-// tokens. It returns nil if the net has no such places or too many.
+// newCounterSearch returns a search whose counters are the places that can hold at least the given
+// number of tokens. It returns nil if the net has no such places or too many.
 func newCounterSearch(n *Net, initial Marking, bounds []int, invariants []Invariant, least int) *counterSearch {
 	c := &counterSearch{net: n, index: make(map[string]int), fired: make([]bool, len(n.Transitions))}
 	large := make([]bool, n.Places)
@@ -352,7 +352,7 @@ func (a *Analysis) countStates(c *counterSearch, o *Options) bool {
 	return exact
 }
 
-// terminal returns boxes of the counter values that mark a terminal place in control u.
+// terminal returns, as boxes, the counter values in control u that mark a terminal place.
 func (c *counterSearch) terminal(u *control, places []int) []box {
 	var marked []box
 	for _, p := range places {
