@@ -78,8 +78,8 @@ const (
 	StartStates      = 1000
 )
 
-// AtStart returns the effort for verifying a policy, with the given number of claims, before the
-// policy is enforced.
+// AtStart returns the effort for verifying a policy before it is enforced, given its number of
+// claims.
 func AtStart(claims int) Effort {
 	if claims == 0 {
 		return Effort{States: StartStates, Time: startTimeNoClaim}

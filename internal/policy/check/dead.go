@@ -54,9 +54,9 @@ func (v *Analysis) whyDead(name string, nets []verify.Net) string {
 	return b.String()
 }
 
-// needs describes the places that a dead transition waits for: the input places that nothing ever
-// fills or, if every input place can be filled, all of them, because they never hold enough tokens
-// at the same time.
+// needs describes the places that a dead transition waits for. These are the input places that
+// nothing ever fills. If every input place can be filled, they are all input places, because these
+// never hold enough tokens at the same time.
 func (v *Analysis) needs(net string, t gate.Transition) string {
 	info := v.nets[net]
 	empty := list.Filter(t.Inputs, func(place string) bool {

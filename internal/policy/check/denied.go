@@ -18,9 +18,9 @@ const (
 	codeDenied = "W118" // the default refuses agents' built-in tools
 )
 
-// Denied warns about built-in tools of the given agents that no rule names and that the default
-// will refuse once the configuration is enforced. It does not warn about blocked tools, which are
-// refused intentionally.
+// Denied warns about those built-in tools of the given agents that no rule names and that the
+// default will refuse once the configuration is enforced. It does not warn about blocked tools,
+// which are refused intentionally.
 func Denied(c *config.Config, agents []string) diag.List {
 	if c == nil || c.Default != "deny" {
 		return nil

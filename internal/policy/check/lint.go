@@ -96,8 +96,9 @@ func countRules(text config.RuleText) (n ruleCounts) {
 	return n
 }
 
-// NoUpstream warns about a configuration without an enabled server, unless the configuration is for
-// agents' built-in tools: its "listen" section accepts hook events, or its rules name such tools.
+// NoUpstream warns about a configuration without an enabled server. It does not warn if the
+// configuration is for agents' built-in tools, that is, if its "listen" section accepts hook events
+// or its rules name such tools.
 func NoUpstream(c *config.Config) diag.List {
 	enabled := slices.ContainsFunc(c.Servers, func(s config.Server) bool { return !s.Disabled })
 	if enabled || c.Listen.Hooks || speaksOfAgents(c) {
