@@ -188,8 +188,8 @@ func (c *bareNames) problemOf(u use, name string, glob bool, labels map[string][
 
 // identifiesOwner reports whether the name identifies the owner of the tool: a server, or an agent
 // that reports the tool's calls through hooks. If the configuration accepts hook events, even the
-// bare name of an agent's tool identifies the agent, but such a name does not count as evidence if
-// a server also has a tool with that name.
+// bare name of an agent's tool identifies the agent. Such a name does not count as evidence,
+// though, if a server also has a tool with that name.
 func (c *bareNames) identifiesOwner(name string, glob bool) bool {
 	if c.servers.identifiesServer(name, glob) {
 		return true

@@ -98,8 +98,8 @@ func (b *builder) deny() bool {
 	return false
 }
 
-// policy passes the nets to the gate for validation, even after other errors, so that all errors
-// are reported together.
+// policy builds the gate policy from the nets. It does so even after other errors, so that the
+// gate's errors are reported together with them.
 func (b *builder) policy(nets []gate.Net, o gate.PolicyOptions) {
 	p, err := gate.NewPolicy(nets, o)
 	var errs gate.ErrorList

@@ -52,7 +52,7 @@ func (r *report) errors() diag.List { return r.result.Problems.Of(diag.Error) }
 
 func (r *report) add(p diag.Problem) { r.result.Problems = append(r.result.Problems, p) }
 
-// atName records a problem with a name that occurs in rules.
+// atName records a problem with a name in the rules and adds an excerpt that shows the name.
 func (r *report) atName(n rules.Name, p diag.Problem) {
 	p.Excerpt = n.Excerpt()
 	r.add(p)
@@ -69,8 +69,8 @@ func (r *report) inNet(n *config.Net, p diag.Problem) {
 func at(places ...config.Position) gate.Position { return position(cmp.Or(places...)) }
 
 // places returns a function that maps a name to its position in the list with the given key. The
-// list belongs to a net or a transition, and locate is its Of method. If the position of a name is
-// unknown, the function returns the fallback position.
+// list belongs to a net or a transition, and locate is the Of method of that net or transition. If
+// the position of a name is unknown, the function returns the fallback position.
 func places(locate func(key, text string) config.Position, key string, fallback config.Position) func(text string) gate.Position {
 	return func(text string) gate.Position { return at(locate(key, text), fallback) }
 }
