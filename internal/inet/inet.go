@@ -17,7 +17,7 @@ func Plain(ip netip.Addr) netip.Addr {
 }
 
 // IsMetadata reports whether a cloud provider might serve a machine's credentials at the address.
-// Such addresses are the link-local addresses and a few others.
+// This applies to link-local addresses and a few others.
 func IsMetadata(ip netip.Addr) bool {
 	ip = Plain(ip)
 	switch ip.String() {

@@ -168,9 +168,9 @@ func (d *comparer) add(path string, keys []string, was, is []byte) {
 // hides reports whether the mask hides whole objects and arrays under the given keys.
 func (d *comparer) hides(keys []string) bool { return rawjson.Kind(d.shown(keys, []byte(`{}`))) != '{' }
 
-// shown returns the value under the given keys as displayed, with secrets masked. The mask
-// recognizes a value by its keys, so shown wraps the value in objects with these keys, applies the
-// mask, and unwraps the result.
+// shown returns the value to display under the given keys, with secrets masked. The mask recognizes
+// a value by its keys, so shown wraps the value in objects with these keys, applies the mask, and
+// unwraps the result.
 func (d *comparer) shown(keys []string, value []byte) json.RawMessage {
 	if value == nil {
 		return nil

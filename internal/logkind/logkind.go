@@ -1,5 +1,5 @@
-// Package logkind marks log records with the kind of event they report. Components that present
-// such events in another form recognize the records by their marks, whatever the message says.
+// Package logkind marks log records with the kind of event they report. Components that show these
+// events to people recognize the records by their marks, whatever the message says.
 //
 //	log.Info("upstream is up", logkind.Up, "upstream", name, "tools", count)
 //
@@ -20,7 +20,7 @@ var (
 	Up         = mark("up")         // an upstream is ready: upstream, tools, protocol
 	Connected  = mark("connected")  // an upstream is connected, but has not listed its tools yet
 	Operator   = mark("operator")   // an operator has given the proxy an order: event, session, net, call, actor, reason
-	Reloaded   = mark("reloaded")   // the configuration was reloaded: actor, policy; if the policy changed: before, difference
+	Reloaded   = mark("reloaded")   // the configuration was reloaded: actor, policy and, if the policy changed, before and difference
 	NotLoaded  = mark("not loaded") // a new configuration was rejected: actor, problem
 	Restart    = mark("restart")    // a configuration change will take effect only after a restart: key
 	Refused    = mark("refused")    // a call was refused; its audit record contains the details
