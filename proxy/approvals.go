@@ -160,9 +160,8 @@ func (p *approvalControl) granted(r approval.Record) {
 	}
 }
 
-// answerAndGrant approves a request and then creates the grant that the answer asks for, which
-// approves similar calls for a limited time. If recording the grant fails, the request is still
-// approved.
+// answerAndGrant approves a request and then creates the grant that the answer asks for. The grant
+// approves similar calls for a limited time. If recording it fails, the request remains approved.
 func (p *approvalControl) answerAndGrant(id string, a operator.Answer) error {
 	if !a.Approve {
 		return errors.New("only an approval can create a grant, not a denial")

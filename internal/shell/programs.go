@@ -226,7 +226,7 @@ func entryOf[T any](table map[string]T, name string, args []arg) (entry T, lead 
 }
 
 var (
-	// selfContained holds the programs that run nothing named by their environment, their
+	// selfContained holds the programs that never run anything named by their environment, their
 	// configuration or another file.
 	selfContained = setOf(`
 	export declare typeset local readonly set shopt unset read mapfile readarray getopts wait printf eval trap let alias unalias hash env
@@ -239,7 +239,7 @@ var (
 	trash journalctl modprobe sysctl top htop useradd usermod mount umount apt-cache curl`)
 )
 
-// isSelfContained reports whether a program runs nothing named by its environment, its
+// isSelfContained reports whether a program never runs anything named by its environment, its
 // configuration or another file.
 func isSelfContained(name string) bool {
 	return selfContained[name] || programs[name].free || plainPrograms[name] && !configurable[name]

@@ -2,9 +2,9 @@ package shell
 
 import "slices"
 
-// Runs determines whether the script could run a command that p describes. It returns [Match] if
-// any command certainly matches p, [Opaque] if there is only a possible match, and [NoMatch]
-// otherwise. If the result is Opaque, the Doubt gives the reason.
+// Runs determines whether the script could run a command matching p. It returns [Match] if any
+// command certainly matches p, [Opaque] if there is only a possible match, and [NoMatch] otherwise.
+// If the result is Opaque, the Doubt gives the reason.
 func (r *Reading) Runs(p Pattern) (Outcome, Doubt) {
 	found, by := NoMatch, 0
 	for i := range r.commands {
@@ -24,8 +24,8 @@ func (r *Reading) Runs(p Pattern) (Outcome, Doubt) {
 	return NoMatch, Doubt{}
 }
 
-// possibleDoubt returns the doubt that explains why the script might run a command that p
-// describes. The caller must have checked that no command certainly matches p.
+// possibleDoubt returns the doubt that explains why the script might run a command matching p. The
+// caller must have checked that no command certainly matches p.
 func (r *Reading) possibleDoubt(p *Pattern) (*doubt, bool) {
 	if p.name.text == "" {
 		return nil, false

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// Surely reports whether exit status 0 of the script proves that a command that p describes has run
-// and succeeded. If not, the Doubt gives the reason and a script that would be accepted.
+// Surely reports whether exit status 0 of the script proves that a command matching p has run and
+// succeeded. If not, the Doubt gives the reason and a script that would be accepted.
 //
 // The result is true if the command runs on every successful path through the script: as the last
 // command of the script; in the && list that ends the script; before ; under set -e; as the last
@@ -30,8 +30,8 @@ func (r *Reading) Surely(p Pattern) (bool, Doubt) {
 	return false, Doubt{What: what, Code: own, At: r.character(c.from), Advice: advice}
 }
 
-// evidence reports whether the script's success proves that a command that p describes succeeded.
-// first is the index of the first command that may match p, or -1.
+// evidence reports whether the script's success proves that a command matching p succeeded. first
+// is the index of the first command that may match p, or -1.
 func (r *Reading) evidence(p *Pattern) (first int, surely bool) {
 	first = -1
 	for i := range r.commands {

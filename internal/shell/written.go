@@ -158,7 +158,7 @@ func (f *fileUse) runsPackage(commands []command) bool {
 // compilers lists the programs that build programs from existing files.
 var compilers = setOf("gcc cc clang g++ c++ clang++ rustc javac kotlinc scalac ghc ocamlopt dotnet swiftc zig nim tsc esbuild")
 
-// textPrograms lists the programs whose output is literal text in the script.
+// textPrograms lists the programs whose output is treated as literal text from the script.
 var textPrograms = setOf("cat echo printf tee chmod mkdir cd python python3 node bash sh ruby perl")
 
 // containerPrograms lists the programs that run commands from files inside containers.

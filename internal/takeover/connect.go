@@ -313,8 +313,8 @@ func (d *Driver) disconnect(f *file, n *record, after []byte, exists bool) error
 }
 
 // undo writes or removes the file and deletes its record, if any. It then prints the message, the
-// file's path, and the outcome. asBefore reports whether the file is again in the state before the
-// first step; if so, undo ignores the argument outcome and prints a text of its own.
+// file's path, and the outcome. asBefore reports whether the file is now as before the first step.
+// If so, undo ignores the argument outcome and prints a text of its own.
 func (d *Driver) undo(f *file, n *record, after []byte, exists bool, message, outcome string) (asBefore bool, err error) {
 	asBefore = n != nil && exists == n.Steps[0].Existed && bytes.Equal(after, n.Steps[0].Before)
 	if err := d.records().undo(f, after, exists, asBefore); err != nil {
