@@ -10,7 +10,7 @@ type Advertised struct {
 	Tools    []string  // tools to show, in the order of [Session.Offer]
 	Hidden   []Hidden  // all other offered tools
 	Conflict *Conflict // set only if the nets together allow no tool
-	Ignored  []string  // advisory nets that would hide tools, but yield to other nets
+	Ignored  []string  // advisory nets that would hide tools but yield to other nets
 }
 
 // Hidden is a hidden tool and the verdict of the net that hides it.
@@ -30,16 +30,16 @@ type Conflict struct {
 
 // Offer sets the tools that can be called. They determine which advisory nets yield; see
 // [Net.Advisory]. Before the first call to Offer, advisory nets yield only to nets in recovery (see
-// [Net.Recovery]). Offer reads only the Tool, Also, Upstream and Annotations fields. The caller
-// must not modify tools afterwards.
+// [Net.Recovery]). Of each element, Offer reads only Tool, Also, Upstream and Annotations. The
+// caller must not modify tools afterwards.
 func (s *Session) Offer(tools []Call) {
 	s.update(func(*State) *Delta { return &Delta{Tools: tools} })
 }
 
-// Advertise returns the offered tools except those that a net would block now whatever the
-// arguments of the call are. In particular, a tool is not hidden because of a name that a map (see
-// [Map]) might give to its calls, and it stays listed if such a name might exempt its calls. Nets
-// that yield, nets in shadow mode and "default: deny" hide nothing.
+// Advertise returns the offered tools except those that a net would now block regardless of the
+// call's arguments. A name that a map (see [Map]) might give to a tool's calls is therefore no
+// reason to hide the tool. If such a name might exempt the calls, the tool stays listed. Nets that
+// yield, nets in shadow mode and "default: deny" hide nothing.
 //
 // Advertise advances the clocks to now; see [Session.Tick].
 func (s *Session) Advertise(now time.Time) Advertised {

@@ -25,7 +25,7 @@ type (
 	Tool = toolnet.Tool
 	// A ToolKind determines how the name of a [Tool] is interpreted.
 	ToolKind = toolnet.ToolKind
-	// Labels holds the [Map] entries that give names to calls, for all nets that share them.
+	// Labels holds [Map] entries, which give names to calls. Several nets can share them.
 	Labels = toolnet.Labels
 	// A Map gives calls an additional name if their arguments match.
 	Map = toolnet.Map
@@ -33,8 +33,7 @@ type (
 	Condition = toolnet.Condition
 	// A Judge evaluates conditions on call results.
 	Judge = toolnet.Judge
-	// A Reader parses a call's arguments once for several [Map] entries, for example as a shell
-	// script.
+	// A Reader parses an argument, for example as a shell script, once for several [Map] entries.
 	Reader = toolnet.Reader
 	// A Reading is a string parsed by a [Reader].
 	Reading = toolnet.Reading
@@ -66,7 +65,7 @@ type (
 	Outcome = toolnet.Outcome
 	// A NetError is an error in a net or in a [Map] of the policy.
 	NetError = toolnet.NetError
-	// An ErrorList contains all errors found, in net order.
+	// An ErrorList contains all errors found, in the order of the nets.
 	ErrorList = toolnet.ErrorList
 )
 

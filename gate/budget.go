@@ -27,7 +27,7 @@ func paidOff(debt *Debt, t time.Time) bool { return !debt.Until.IsZero() && !t.B
 
 // charge returns a copy of the state d whose usage at time t is the given amount plus the tokens
 // held by d's calls in flight. If the total exceeds the maximum, the excess becomes the debt. Clock
-// refunds start at t or, if t is zero, at the next known time.
+// refunds start at t or, if t is zero, as soon as the time is known.
 func (n *net) charge(d *NetData, used *big.Rat, t time.Time) *NetData {
 	c := *d
 	c.Stuck, c.Marking, c.Spent, c.Clock = false, n.start, nil, nil
@@ -74,9 +74,8 @@ func minRat(a, b *big.Rat) *big.Rat {
 	return b
 }
 
-// takeUsed sets d's marking to the net's start marking without the tokens that the given usage and
-// the calls in flight consume. If there are too few tokens, it removes as many as possible. It also
-// starts the clock.
+// takeUsed sets d's marking to the net's start marking minus the tokens that the given usage and
+// the calls in flight consume, or as many of these tokens as there are. It also starts the clock.
 func (n *net) takeUsed(d *NetData, used *big.Rat, t time.Time) {
 	spend, m := &n.net.Transitions[n.budget.spend], slices.Clone(n.start)
 	for range d.Flights {

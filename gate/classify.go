@@ -198,7 +198,7 @@ func (j *judgement) evaluateShadow(w world) *judgement {
 func (f *finding) choose(room []int) {
 	scratch := scratch{net: f.net, marking: f.data.Marking, room: room}
 	spared := f.net.listing.Spared(f.labels)
-	observes, forbids := false, false // whether an observer, and whether any other transition, was chosen
+	observes, forbids := false, false // whether an observer was chosen; whether another transition was chosen
 	for i := range f.labels {
 		lists, free := f.net.listing.Lookup(&f.labels[i], spared)
 		if free {
@@ -217,7 +217,7 @@ func (f *finding) choose(room []int) {
 		case t < 0:
 			f.block(i)
 		case f.net.Transitions[t].Observe:
-			// Observers ignore weak names (see [Name]), because such a name is not evidence.
+			// Observers ignore weak names (see [Name]), because these are not evidence.
 			if !f.labels[i].Weak && !f.chosen(t) && !f.spoiled(t) && scratch.take(t) {
 				observes = true
 				f.add(t, i)
@@ -277,8 +277,8 @@ func (s *scratch) take(t int) bool {
 }
 
 // judgeWatches removes from f's choices the observers whose key is read from the result, because
-// the default state records that they wait for the result. An observer of this kind that was not
-// chosen for f's key value is recorded as missed, so that the result does not count for this value.
+// the default state records that they wait for it. Those of them that were not chosen for f's key
+// value are recorded as missed, so that the result does not count for this value.
 func (f *finding) judgeWatches() {
 	for i, w := range f.plan.watches {
 		if !f.chosen(w.transition) {

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// maxTicks is the maximum number of clock firings in one step. A net that is even further behind
+// maxTicks is the maximum number of clock firings in one step. If more firings are due, the net
 // blocks calls until later steps have caught up.
 const maxTicks = 1000
 
@@ -60,9 +60,9 @@ func watchesOf(d *NetData) []Flight {
 }
 
 // tick advances the state d to time t, or to its latest known time if that is later. baseWatches
-// lists the watches of the default state, that is, its observers that wait for calls to end. A
-// watch lapses only for changes after its call was admitted, so tick advances d in stages. isBase
-// reports whether d is the default state of a net with a key.
+// lists the watches of the default state, that is, its observers that wait for calls to end. Only a
+// change after a call was admitted can make the call's watches lapse, so tick advances d in stages.
+// isBase reports whether d is the default state of a net with a key.
 func (n *net) tick(d *NetData, baseWatches []Flight, isBase bool, t time.Time) *NetData {
 	d = n.refunded(d, t)
 	if debt := d.Debt(); debt != nil && paidOff(debt, t) {
@@ -94,7 +94,7 @@ func (n *net) tickTo(d *NetData, baseWatches []Flight, isBase bool, t time.Time)
 	return w.data
 }
 
-// isDue reports whether the clock changes anything up to time t.
+// isDue reports whether any clock change is due by time t.
 func (n *net) isDue(d *NetData, t time.Time) bool {
 	for k, number := range n.timed {
 		since := netstate.Since(d.Clock, k)

@@ -72,7 +72,7 @@ func (j *judgement) recordWaiting(d *Delta, open *OpenCall) {
 }
 
 // refusalDelta returns the delta for a refusal: the clock changes and, unless a is nil, the removal
-// of the waiting call a.
+// of a from the calls that wait for an answer.
 func (j *judgement) refusalDelta(a *OpenAsk) *Delta {
 	if a == nil && len(j.ticked) == 0 {
 		return nil
@@ -100,7 +100,7 @@ func (j *judgement) validate() ([]Meta, *Refusal) {
 		for _, c := range f.choices {
 			reason := f.net.rejection(f.firing(j.call, c, metas[i]))
 			if reason != "" && j.world == actual {
-				metas[i] = nil // in the actual world (see [ShadowData]), a call that the validator rejects leaves the metadata unchanged
+				metas[i] = nil // the call is made despite the rejection (see [ShadowData]), but the metadata is left unchanged
 				break
 			}
 			if reason != "" {
@@ -144,8 +144,8 @@ func (f *finding) firing(c *Call, chosen choice, meta Meta) Firing {
 
 // applyMoves adds to d the moves of the nets that gate the call. If a net's structural transitions
 // (which fire by themselves) would not stop firing, it returns the net's finding, so that the call
-// is refused. For a call that has been made anyway (a replayed call, or any call in the actual
-// world; see [ShadowData]), it skips the move of such a net instead.
+// is refused. If the call is made in any case, because it is replayed or because the moves are
+// those of the actual states (see [ShadowData]), it skips the move of such a net instead.
 func (j *judgement) applyMoves(d *Delta, number uint64, metas []Meta) *finding {
 	var room []NetData
 	var base *NetData // default state (see [NetData]) of the current net, if the call has changed that state
@@ -243,8 +243,8 @@ func watchesBefore(watches []Flight, call *Flight) []Flight {
 	return watches
 }
 
-// recordMissed handles the call's observers that do not count for the key value that f is for: it
-// marks their watches as lapsed. A watch is an observer waiting for a call.
+// recordMissed marks as lapsed those of the call's watches that do not count for the key value that
+// f is for. A watch is an observer waiting for a call.
 func (m *move) recordMissed(f *finding, call Flight) {
 	for missed := f.parts().missed; missed != 0; missed &= missed - 1 {
 		w := f.plan.watches[bits.TrailingZeros64(missed)]
@@ -273,9 +273,9 @@ func (m *move) start(c choice, flight Flight) {
 	}
 }
 
-// pass removes the findings of nets that block the call. It retains such a finding if the call
-// changes the net nevertheless: by spoiling evidence (see [Transition.Spoils]) or by ending a
-// series of identical calls.
+// pass removes the finding of each net that blocks the call, unless the call changes that net
+// nevertheless: by spoiling evidence (see [Transition.Spoils]) or by ending a series of identical
+// calls.
 func (fs *findings) pass() {
 	passed := (*fs)[:0]
 	for _, f := range *fs {

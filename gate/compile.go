@@ -51,7 +51,7 @@ func compile(def Net) (*net, ErrorList) {
 	return n, nil
 }
 
-// findBudget returns the quantity that n limits, or nil if n is not a limit from rules.
+// findBudget returns the quantity that n limits, or nil if n is not a limit from the user's rules.
 func (n *net) findBudget() *budget {
 	gates := func(t Transition) bool { return len(t.Tools) > 0 && !t.Observe }
 	b := &budget{place: -1, spend: slices.IndexFunc(n.Transitions, gates)}

@@ -57,8 +57,9 @@ func (q *Prepared) clear() {
 	}
 }
 
-// name computes the labels that policy p gives to c. The labels do not depend on the state. All
-// other fields of j must be zero, except withoutMaps and the fields whose memory is reused.
+// name computes the labels that policy p gives to c. The labels do not depend on the state. When
+// name is called, all fields of j must be zero except withoutMaps and the fields whose memory is
+// reused.
 func (j *judgement) name(p *Policy, c *Call) {
 	j.policy, j.call = p, c
 	j.tools = naming.Physical(c, j.toolRoom[:0])
@@ -104,7 +105,7 @@ type judgement struct {
 	offered  []Call     // tools that can be called; nil means those in the state
 	world    world      // selects the nets to evaluate and their states; the zero value is acting
 	row      string     // fingerprint of the call (see [argument.Fingerprint]); empty if no net counts consecutive identical calls
-	ticked   []NetDelta // states of evaluated nets that the clock has changed
+	ticked   []NetDelta // clock changes to the states of the evaluated nets
 	shadows  []subject  // nets in shadow mode that apply to the call
 
 	waived []naming.Label // uncertain names to ask a person about
@@ -124,7 +125,7 @@ type world uint8
 const (
 	acting   world = iota // selects the nets that are not in shadow mode
 	enforced              // selects the nets in shadow mode, in the state they would be in if they had blocked calls
-	actual                // selects the nets in shadow mode, in the state that results from all calls made, except the calls that a net cannot follow
+	actual                // selects the nets in shadow mode, in the state that results from all calls made, as far as the nets can follow them
 )
 
 // names returns the names that the policy and the evaluated nets give to the call.

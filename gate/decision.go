@@ -67,7 +67,7 @@ type Grant struct {
 // [Ask.Approvals] different people.
 func (a *Ask) Grant() *Grant { return &Grant{Number: a.Number, Steps: a.Steps} }
 
-// A Kind identifies the phase of the decision that refused the call.
+// A Kind identifies the check that a refused call did not pass.
 type Kind string
 
 const (
@@ -102,8 +102,8 @@ type Near struct {
 	Why  Doubt
 }
 
-// Sentence returns text that identifies the call that did not count, explains why, and advises what
-// to write instead.
+// Sentence identifies the call that did not count, explains the reason, and advises what to write
+// instead.
 func (n *Near) Sentence() string {
 	call := "A call"
 	if n.Why.Code != "" {

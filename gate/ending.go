@@ -98,8 +98,8 @@ func (m *move) succeed(e *ending, done []Flight) {
 	}
 }
 
-// credit fires the observer recorded in the watch w, because the call that it waited for has
-// succeeded. It does nothing if the observer is not enabled.
+// credit fires the observer of the watch w after the success of the call that the observer waited
+// for. If the observer is not enabled, credit does nothing.
 func (m *move) credit(e *ending, w Flight) {
 	t := &m.net.net.Transitions[w.Transition]
 	if !t.Enabled(m.data.Marking) {

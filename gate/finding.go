@@ -14,7 +14,7 @@ import (
 // finding is a net's verdict, possibly for a single value of its key.
 type finding struct {
 	subject
-	labels    []naming.Label // names that the net gives to the call
+	labels    []naming.Label // the call's names in the net
 	choices   []choice       // transitions chosen for the call's names; empty if the net blocks
 	special   *special       // additional data; nil for most findings
 	label     int32          // index in labels of the first name that the net blocks
@@ -49,7 +49,7 @@ type special struct {
 	retry  time.Duration
 	phase  *Phase   // the phase that blocks the call
 	amount *big.Rat // amount that the call adds to the net's sum
-	missed uint64   // bit set of indexes in plan.watches: observers that do not count for this value
+	missed uint64   // bit set of indexes in plan.watches, for the observers that do not count for this key value
 }
 
 // chosen reports whether t was chosen for an earlier name.
@@ -117,8 +117,8 @@ var noSpecial special
 // spoils returns the transitions with [Transition.Spoils] that list a name of the call.
 func (f *finding) spoils() []choice { return f.parts().spoils }
 
-// objection returns the reason why the net blocks the call, or "" if the marking is the reason or
-// the net does not block it.
+// objection returns the reason why the net blocks the call. It returns "" if the net does not block
+// the call, or blocks it because of the marking.
 func (f *finding) objection() string { return f.parts().reason }
 
 // copyState returns a copy of the subject's state that may be modified. If the key value has no

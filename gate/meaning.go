@@ -51,8 +51,8 @@ func (n *net) asks(ls []naming.Label) []Asked {
 
 // Why reports whether the policy's maps (see [Map]) give the name to c. The doubt explains why this
 // is uncertain, or why c's success would not be evidence for the name. It is empty if the name is
-// certain or no map gives it. If the result is [NotFound], a nonempty doubt means that the call
-// contains part of a map's pattern, and describes the missing part.
+// certain. If the result is [NotFound], the doubt is empty unless the call contains part of a map's
+// pattern; it then describes the missing part.
 func (p *Policy) Why(c Call, name string) (Doubt, Found) {
 	j := &p.Prepare(c).judgement
 	return p.names.Why(j.call, j.tools, name)

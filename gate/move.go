@@ -79,9 +79,9 @@ func (m *move) setBaseWatches(watches []Flight, isBase bool) {
 // default state.
 func (m *move) lapseDisabled() { m.lapseUnless(m.isEnabled) }
 
-// lapseUnless marks as lapsed the watches of the default state that the function enabled rejects.
-// If a call in flight spoils the net's evidence (see [Transition.Spoils]), it marks all watches of
-// the default state.
+// lapseUnless marks as lapsed the watches of the default state, except those accepted by the
+// function enabled. If a call in flight spoils the net's evidence (see [Transition.Spoils]), it
+// marks all watches of the default state.
 func (m *move) lapseUnless(enabled func(Flight) bool) {
 	for _, w := range m.baseWatches {
 		if len(m.data.Spoilers()) > 0 || !enabled(w) {
@@ -120,7 +120,7 @@ func (m *move) addLapsed(w Flight) {
 }
 
 // paysDebt reports whether the tokens that the transition would return to the budget pay off a debt
-// instead. If so, it reduces the debt.
+// instead. If so, paysDebt reduces the debt.
 func (m *move) paysDebt(transition int) bool {
 	debt := m.data.Debt()
 	if debt == nil || m.net.budget == nil || m.net.Sum != nil {
@@ -155,7 +155,7 @@ func (m *move) restartClocks(t time.Time) {
 
 // updateClock updates the clocks after a step from the state old at time t; see
 // [move.restartClocks]. If t is unknown, a transition with [Transition.Every] whose input tokens
-// have changed restarts its clock at the next known time, so that it never fires too early.
+// have changed restarts its clock as soon as the time is known, so that it never fires too early.
 func (m *move) updateClock(old *NetData, t time.Time) {
 	if len(m.net.timed) == 0 || !m.data.Active {
 		return

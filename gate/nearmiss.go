@@ -30,8 +30,8 @@ func (j *judgement) nearTo(n *net, name string) (near []Near) {
 }
 
 // addNear adds to d.Near (see [Near]) an entry for each name of the call that any net awaits as
-// evidence. The entry has a reason if the call's success will not count as evidence. Without a
-// reason, the entry removes an earlier near miss.
+// evidence. If the call's success will not count as evidence, the entry contains the reason. An
+// entry without a reason removes an earlier near miss.
 func (j *judgement) addNear(d *Delta) {
 	for i := range j.labels {
 		l := &j.labels[i]
@@ -60,9 +60,9 @@ func (j *judgement) addNear(d *Delta) {
 	}
 }
 
-// spoiledBy returns, joined with "and", the call's other names that spoil evidence (see
-// [Transition.Spoils]), so that the call's success does not count for the given name. It returns ""
-// if there are no such names.
+// spoiledBy returns the call's other names that spoil evidence (see [Transition.Spoils]), joined
+// with "and". Because of these names, the call's success does not count for the given name. If
+// there are no such names, spoiledBy returns "".
 func (fs findings) spoiledBy(name string) string {
 	var by []string
 	for i := range fs {

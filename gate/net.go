@@ -41,7 +41,7 @@ type net struct {
 	awaits          []string // names of calls whose success the net awaits
 	spoiledEvidence []string // the names in awaits if any transition spoils evidence; otherwise empty
 
-	budget *budget // the limited quantity; nil unless the net is a limit from rules
+	budget *budget // the limited quantity; nil unless the net is a limit from the user's rules
 
 	keys    []int        // numbers of the net's distinct keys within the policy; empty if the net has no key
 	keyOf   []int        // index of each transition's key in keys, or -1 if the transition has no key

@@ -121,9 +121,9 @@ func (p *Policy) Nets() []NetInfo {
 // can take over the state, and a limit with the same Limit can take over the usage.
 type NetID struct {
 	Name   string
-	Print  string // fingerprint of the net's structure and of the maps (see [Map]) that give calls the names in the net
-	Limit  string // fingerprint of the counted calls and callers, if the net is a limit from rules; otherwise empty
-	Family string // fingerprint that does not depend on the maximum, if the net is a limit from rules; otherwise empty
+	Print  string // fingerprint of the net's structure and of the maps (see [Map]) that give calls a name listed by the net
+	Limit  string // fingerprint of the counted calls and callers, if the net is a limit from the user's rules; otherwise empty
+	Family string // fingerprint that does not depend on the maximum, if the net is a limit from the user's rules; otherwise empty
 }
 
 // A part holds the first two words of a command of at least three words. A call that contains both
@@ -141,7 +141,8 @@ func (p *part) occursIn(args []byte) bool {
 // IDs returns the identities of the nets, in order. The result must not be modified.
 func (p *Policy) IDs() []NetID { return p.ids() }
 
-// Successes lists the policy's conditions on results, in order.
+// Successes lists, in order, the policy's [Condition] values, which decide from a call's result
+// whether the call succeeded.
 func (p *Policy) Successes() []Condition {
 	return list.FlatMap(p.labels, func(l *Labels) []Condition { return l.Successes })
 }

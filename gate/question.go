@@ -47,7 +47,7 @@ func (j *judgement) steps() []Step {
 	return steps
 }
 
-// step returns the step that asks a person to approve transition t for the call's given name.
+// step returns the step that asks a person to approve transition t for the given name of the call.
 func (f *finding) step(t *Transition, name string) Step {
 	return Step{
 		Net: f.net.Name, Transition: t.Name, Name: name, Via: t.Via, Approvals: t.Approvals, Rule: f.net.Rule,

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxWords is the maximum length, in bytes, of an argument's text that is quoted in a sentence.
+// maxWords is the maximum length, in bytes, of the text quoted in [Block].Words.
 const maxWords = 80
 
 // quoteCall adds the call's tool, and the text of the arguments that gave it the name l, to the

@@ -61,7 +61,7 @@ func (f *finding) withReason(sentence string) string {
 	return f.reason("") + " " + sentence
 }
 
-// fillKey replaces {key} in a sentence by the key value that the finding is for, if there is one.
+// fillKey replaces {key} in a sentence with the key value that the finding is for, if there is one.
 func (f *finding) fillKey(sentence string) string {
 	if f.value == nil || !strings.Contains(sentence, "{key}") {
 		return sentence

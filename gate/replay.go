@@ -6,9 +6,10 @@ type Entry struct {
 	Outcome Outcome
 }
 
-// Replay changes the active nets as if the calls were made now, in order: each net independently of
-// the other nets, with all approvals granted and without validators. A net that would block a call
-// is not changed by that call. Replay is intended for rebuilding a session from a history.
+// Replay changes the active nets as if the calls were made now, in order. Each net changes
+// independently of the other nets. All approvals count as granted, and validators are not called. A
+// net that would block a call is not changed by that call. Replay is intended for rebuilding a
+// session from a history.
 //
 // Failed calls are skipped: they have no effect, even if they used up tokens when they were made. A
 // call whose outcome is [Unknown] stays open.

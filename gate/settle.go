@@ -58,7 +58,7 @@ func (p *Policy) PrepareEnd(e End) PreparedEnd {
 
 // Judged applies the policy's conditions on results to e. If a successful call violates a
 // condition, judged is e turned into a failure, and broken is the first violated condition.
-// Otherwise Judged returns e unchanged and nil.
+// Otherwise judged is e, and broken is nil.
 func (p *Policy) Judged(c *Call, e End) (judged End, broken *Condition) {
 	if e.Outcome != Success {
 		return e, nil

@@ -24,9 +24,9 @@ func (j *judgement) shadow(d *Delta, number uint64) (findings, *Refusal) {
 	return w.findings, r
 }
 
-// move adds to d the moves that a net in shadow mode makes in the actual and the enforced world,
-// and counts the call if the net would have refused it or required approval. c is the call's change
-// to the states of all key values.
+// move adds to d the changes that the call makes to the actual and the enforced state (see
+// [ShadowData]) of a net in shadow mode. It also counts the call if the net would have refused it
+// or required approval. c is the call's change to the states of all key values.
 func (s *subject) move(d, had, has *Delta, r *Refusal, c baseChange) {
 	key := ""
 	if s.value != nil {
@@ -83,8 +83,8 @@ func (j *judgement) moveEnforced(d *Delta, number uint64) *Refusal {
 	return nil
 }
 
-// moveActual adds to d the moves of the nets in shadow mode in the actual world, where every call
-// is made. A net that cannot follow the call does not move.
+// moveActual adds to d the moves that the nets in shadow mode make in their actual states (see
+// [ShadowData]), which reflect every call made. It skips nets that cannot follow the call.
 func (j *judgement) moveActual(d *Delta, number uint64) {
 	j.findings.pass()
 	metas, _ := j.validate()
@@ -116,7 +116,7 @@ type ShadowReport struct {
 type ShadowState struct {
 	Name     string
 	Active   bool
-	Enforced Marking // marking that would have resulted if the nets in shadow mode had blocked and all approvals had been granted
+	Enforced Marking // marking that would have resulted if the nets in shadow mode had blocked calls and all approvals had been granted
 	Actual   Marking // marking that reflects all calls made, as far as possible
 	Parted   bool    // whether the two markings differ
 	Refused  int     // number of calls that the net would have refused

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Shared holds the state of all nets with a given scope, shared by all sessions created with it.
-// These are the sessions of a single principal or, for the global scope, all sessions. Shared is
-// safe for concurrent use.
+// A Shared holds the state of all nets with a given scope. All sessions created with the Shared use
+// this state: the sessions of a single principal or, for the global scope, all sessions. A Shared
+// is safe for concurrent use.
 //
 // A decision locks its session, then its principal's Shared, then the global Shared. It skips a
 // Shared without nets. A decision is thus atomic over all nets, whatever their scope.

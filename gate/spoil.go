@@ -45,9 +45,9 @@ func (f *finding) spoiled(t int) bool {
 	return f.net.Transitions[t].Deferred && (len(f.data.Spoilers())+len(f.spoils()) > 0 || f.base != nil && len(f.base.Spoilers()) > 0)
 }
 
-// spoil fires the given transitions if they are enabled (see [Transition.Spoils]) and ends all
-// watches: observers no longer wait for earlier calls. No observer starts to wait until the call
-// has ended. In an inactive net, the tokens are left unchanged.
+// spoil fires those of the given transitions (see [Transition.Spoils]) that are enabled, and ends
+// all watches, so that observers no longer wait for earlier calls. No observer starts to wait until
+// the call has ended. In an inactive net, the tokens are left unchanged.
 func (m *move) spoil(spoils []choice, call Flight) {
 	if len(spoils) == 0 {
 		return
@@ -81,7 +81,7 @@ type baseChange struct {
 }
 
 // baseChange returns the change that the call with the given number makes to the states of all key
-// values. The change is empty unless s is the part of the call that does not depend on a value.
+// values. The change is empty if s has a key value or no plan.
 func (j *judgement) baseChange(s *subject, number uint64) (c baseChange) {
 	if s.plan == nil || s.value != nil {
 		return c
@@ -120,7 +120,7 @@ func (n *net) valuesAfter(base, after *NetData, c baseChange) *Values {
 
 // withLateWatches returns a copy of old, the state of a key value. In the copy, the call's watches
 // in base are marked as lapsed if their observers are disabled. It is used if calls with higher
-// numbers were admitted before the call, because the order of the numbers then does not show this;
+// numbers were admitted before the call, so that the numbers do not show the order of admission;
 // see [move.wasEnabled].
 func (n *net) withLateWatches(old, base *NetData, call *Flight) *NetData {
 	m := newMove(n, old, &NetData{})

@@ -22,7 +22,7 @@ type NetState struct {
 	Moved    bool      // whether the net has left its initial state or waits for a call
 	Static   bool      // whether switching the net at run time is forbidden
 	Marking  Marking   // marking, with tokens in flight counted in the places they came from
-	Enforced Marking   // marking that would have resulted if the nets in shadow mode had blocked; nil unless the net is in shadow mode
+	Enforced Marking   // marking that would have resulted if the nets in shadow mode had blocked calls; nil unless the net is in shadow mode
 	Next     time.Time // time of the next clock change, as of the last Tick; zero means never
 	Spent    string    // amount spent, such as "120.50 of 1000 per day"; empty unless the net has a sum
 	InFlight []InFlight
@@ -170,7 +170,8 @@ func (n *NetState) attributes() []string {
 }
 
 // String returns the marking, the enforced marking in shadow mode, the spent amount, the calls that
-// spoil evidence, the next tick, and the same for the values of a key.
+// spoil evidence, and the next tick. If the net has a key, the states of the values in n.Values
+// follow.
 func (n *NetState) String() string {
 	text := n.Marking.String()
 	if n.Shadow {

@@ -24,7 +24,7 @@ type Listing struct {
 // nameEntry holds a net's transitions for a name.
 type nameEntry struct {
 	free  bool
-	plain []int // transitions that list the name as a plain name, including tool.action
+	plain []int // transitions that list the name as a plain name, possibly of the form tool.action
 	exact []int // transitions that list the name, either plain or as a literal
 }
 
@@ -115,7 +115,7 @@ func (l *Listing) literal(name string) bool {
 func (l *Listing) Patterns() []naming.Pattern { return l.patterns }
 
 // Register registers the net's names and patterns with g, so that g includes them among the names
-// of calls. The patterns get the numbers that g assigns.
+// of calls. It stores the numbers that g assigns to the patterns.
 func (l *Listing) Register(g *naming.Naming) {
 	for i := range l.names {
 		g.Name(l.names[i].name)

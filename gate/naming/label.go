@@ -67,8 +67,8 @@ func Names(ls []Label) []toolnet.Name {
 type Pattern struct {
 	Text    string
 	Except  string // name excluded from the pattern, if any: a call that is certain to have it does not match
-	Literal bool   // whether Except is quoted and therefore does not match an action
-	Actions bool   // whether the pattern contains a dot and therefore applies to tool.action
+	Literal bool   // whether Except is quoted and therefore does not match a name of the form tool.action that comes from the call's action
+	Actions bool   // whether the pattern contains a dot and therefore applies to names of the form tool.action
 }
 
 // NewPattern returns the pattern for a [toolnet.Tool] of kind Glob. It does not set Literal, which

@@ -11,7 +11,7 @@ import (
 type Mapping struct {
 	maps   []toolnet.Map
 	places []place
-	same   [][]int // patterns of all maps that, like the map with this index, give the same name for the same part of the call; nil for a map without a Reader
+	same   [][]int // by map index, for maps with a Reader: the patterns of all maps that give the same name for the same part of the call
 	byTool map[subject][]int
 	texts  map[subject][]place // the fields that readers read, keyed by tool
 	globs  []string            // the patterns that maps use to match tools, without duplicates

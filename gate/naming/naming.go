@@ -15,7 +15,7 @@ import (
 type Naming struct {
 	used           bool            // whether any net uses the policy's labels; see [Naming.Use]
 	mapping        *Mapping        // the policy's maps; nil if it has none
-	bases          map[string]bool // tools with an action that a rule names
+	bases          map[string]bool // tool part of each name in dotted
 	dotted         map[string]bool // names of the form tool.action that rules use
 	globs          []Pattern       // patterns in order of first use
 	actionPatterns bool            // whether any pattern applies to actions
@@ -133,7 +133,7 @@ func (g *Naming) actions(c *toolnet.Call, tool Label, ls []Label) []Label {
 	return ls
 }
 
-// Needs reports whether any pattern matches the label l but none of the labels ls.
+// Needs reports whether any pattern matches l but does not match any of the labels ls.
 func (g *Naming) Needs(l *Label, ls []Label) bool {
 	return slices.ContainsFunc(g.globs, func(p Pattern) bool {
 		_, already := p.match(ls)

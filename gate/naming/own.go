@@ -16,7 +16,7 @@ type Own struct {
 	Patterns []Pattern
 }
 
-// Adds reports whether the net can give calls other names than the policy does.
+// Adds reports whether the net can give calls names that the policy does not give.
 func (o *Own) Adds() bool { return o.Mapper != nil || o.Maps != nil }
 
 // Labels returns the names of a call with the given physical names. ok is false if the Go function

@@ -122,8 +122,8 @@ type Policy struct {
 	Ignored []toolnet.Ignored
 }
 
-// A NetOfPolicy is a net's part in a policy's fingerprint: its name, its own fingerprint, its
-// refusal reason, and the options that apply to it.
+// A NetOfPolicy is a net's contribution to a policy's fingerprint: its name, its own fingerprint,
+// its refusal reason, and the options that apply to it.
 type NetOfPolicy struct {
 	Name, Print, Reason string
 	Because             string         `json:",omitempty"`

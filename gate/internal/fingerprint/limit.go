@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// WithMaps combines a net's fingerprint with the maps (see [toolnet.Map]) that give calls the names
-// in the net, and returns the resulting fingerprint.
+// WithMaps combines a net's fingerprint with the maps (see [toolnet.Map]) that give calls a name
+// listed by the net, and returns the resulting fingerprint.
 func WithMaps(print string, maps []toolnet.Map) string {
 	if len(maps) == 0 {
 		return print

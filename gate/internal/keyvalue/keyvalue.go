@@ -256,7 +256,7 @@ func (c *CallReader) field(number int) *fieldReading {
 	case c.Result == nil:
 		r.fault = jsonpath.Absent
 	default:
-		r.all, r.fault = f.path.Readable(c.Result, maxValues) // elements without a value are skipped when reading a result, because each value is evidence on its own
+		r.all, r.fault = f.path.Readable(c.Result, maxValues) // in a result, elements without a value are skipped, because each value is evidence on its own
 	}
 	if c.fields == nil {
 		c.fields = c.fieldRoom[:0]

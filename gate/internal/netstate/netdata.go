@@ -21,7 +21,7 @@ type NetData struct {
 	Flights []Flight
 	Watches []Flight
 	Meta    toolnet.Meta
-	Shadow  *ShadowData // set if the net is in shadow mode; the other fields are then the actual state
+	Shadow  *ShadowData // set if the net is in shadow mode; the other fields then describe the actual state
 	Spent   *Spent      // amount spent, for a net with a sum; nil if nothing was spent
 	Clock   *Clock      // nil if the net has no timed transitions, or if no time is known yet
 	Extras  *Extras     // state that only a few nets have; nil if empty
@@ -34,13 +34,13 @@ type NetData struct {
 
 // ShadowData is the additional state of a net in shadow mode. It is immutable.
 type ShadowData struct {
-	Enforced *NetData // state that would have resulted if the nets in shadow mode had blocked and people had always approved
+	Enforced *NetData // state that would have resulted if the nets in shadow mode had blocked calls and people had always approved
 	Refused  int      // number of calls that the net would have refused
 	Asked    int      // number of calls that would have required approval
 }
 
 // Values holds a net's states for its key values, except those that equal the default state; see
-// [NetData]. It is immutable. A nil pointer is empty.
+// [NetData]. It is immutable. A nil *Values is empty.
 type Values struct {
 	states trie.Trie[storedState]
 	pool   trie.Trie[storedState] // plain states (see isPlain) keyed by their encoding, so that identical states share memory
@@ -158,7 +158,8 @@ func (d *NetData) Spoilers() []Flight { return d.extras().Spoilers }
 // the key value whose state is d; see [Extras].
 func (d *NetData) Lapsed() []Flight { return d.extras().Lapsed }
 
-// Row identifies the last call counted by a net with [toolnet.Net].Row; see [Extras].
+// Row returns the fingerprint of the last call counted by a net with [toolnet.Net].Row; see
+// [Extras].
 func (d *NetData) Row() string { return d.extras().Row }
 
 // SetSpoilers sets the list of calls in flight that spoil evidence; see

@@ -14,7 +14,7 @@ import (
 type Net struct {
 	Name     string
 	Priority int
-	Advisory bool // whether the net may yield; the other nets are required
+	Advisory bool // whether the net is advisory and may yield; otherwise it is required
 }
 
 // A Contest collects the tools that a policy's nets block.
@@ -27,7 +27,7 @@ type Contest struct {
 	priority int  // highest priority among the nets in recovery
 }
 
-// allowlist describes the tools that a net allows in terms of the tools that it blocks.
+// allowlist records which tools a net blocks, and thus which tools it allows.
 type allowlist struct {
 	net     int
 	blocked []bool // whether the net blocks each tool
