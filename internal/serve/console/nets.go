@@ -319,8 +319,8 @@ func arcs(n *draw.Net, t draw.Transition, in bool) string {
 	return strings.Join(parts, ", ")
 }
 
-// An explanation describes how a call without arguments would be decided, and the calls that must
-// succeed before it would be allowed.
+// An explanation describes how a call without arguments would be decided, and lists the calls that
+// must succeed before it would be allowed.
 type explanation struct {
 	Tool     string
 	Decision string // "allow", "ask" or "refuse"
