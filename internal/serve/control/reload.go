@@ -41,7 +41,7 @@ type Reloaded struct {
 	Difference string             `json:"difference,omitempty"` // result of comparing the new policy with the previous one, such as "stricter"; empty if the policy has not changed
 	Diff       string             `json:"diff,omitempty"`       // difference between the two policies, in readable form
 	Nets       []operator.NetFate `json:"nets"`
-	Restart    []string           `json:"restart,omitempty"` // changed configuration keys that take effect only after a restart
+	Restart    []string           `json:"restart,omitempty"` // configuration keys of changed settings that take effect only after a restart
 }
 
 // fateWords holds a description of each value of [operator.NetFate.Fate].
