@@ -28,7 +28,8 @@ type candidate struct {
 	outside  int       // number of problems in the configuration
 }
 
-// applyDraft applies the draft to the configuration in force.
+// applyDraft returns the candidate that results from applying the draft to the configuration in
+// force.
 func (d *Evaluator) applyDraft(draft Draft) (*candidate, error) {
 	if len(draft.Text) > MaxText {
 		return nil, ErrLong

@@ -174,8 +174,8 @@ func (x *candidate) position(p diag.Problem) (line, column int) {
 	return line, column
 }
 
-// excerpt returns the source line that contains the problem p. It is used for problems that do not
-// include this line themselves.
+// excerpt returns the source line that contains the problem p, for problems that do not already
+// include it.
 func (x *candidate) excerpt(p Problem) string {
 	src, line, column := "", p.Problem.Line, p.Problem.Column
 	switch {
