@@ -163,7 +163,7 @@ func (s *formatter) entry(e *trail.Entry) {
 	s.lines.print(l)
 }
 
-// decision prints a call that has to wait or was refused. An allowed call is printed once its
+// decision prints a call that must wait or has been refused. An allowed call is printed once its
 // outcome is known.
 func (s *formatter) decision(e *trail.Entry) {
 	tool := e.Canonical()
