@@ -108,7 +108,7 @@ func (f checkFlags) source() (policy.Source, diag.List, error) {
 		return source, problems, err
 	}
 	cfg := source.Config
-	followed, err := check.ConfigProblems(daemon.Followed(cfg))
+	followed, err := check.ConfigProblems(daemon.CheckBases(cfg))
 	followed = append(followed, daemon.TokenProblems(cfg)...)
 	if err != nil || !f.live {
 		return source, slices.Concat(followed, daemon.Doubts(cfg)), err

@@ -77,9 +77,9 @@ func (s stdio) configLoader(c *cobra.Command) (configLoader, error) {
 
 // options returns the options for loading the configuration.
 func (r configLoader) options() config.Options {
-	o := config.Options{Path: r.path, WorkDir: true, Trust: r.book.Trusts, Fetch: daemon.Kept, Kept: daemon.Kept}
+	o := config.Options{Path: r.path, WorkDir: true, Trust: r.book.Trusts, Fetch: daemon.StoredBases, Kept: daemon.StoredBases}
 	if !r.offline {
-		o.Fetch = daemon.Fetching(r.c.Context())
+		o.Fetch = daemon.BaseFetcher(r.c.Context())
 	}
 	return o
 }
@@ -152,7 +152,7 @@ func (r configLoader) locate() (file string, trusts func(string, []byte) bool, e
 	if err != nil || !found {
 		return file, nil, err
 	}
-	cfg, _ := config.Load(config.Options{Path: file, Found: true, Kept: daemon.Kept}) // ask the user even if the file cannot be loaded
+	cfg, _ := config.Load(config.Options{Path: file, Found: true, Kept: daemon.StoredBases}) // ask the user even if the file cannot be loaded
 	trusts, err = r.trusted(file, cfg)
 	return file, trusts, err
 }

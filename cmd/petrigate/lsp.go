@@ -29,7 +29,7 @@ func newLSP(s stdio) *cobra.Command {
 			return err
 		}
 		o := lsp.Options{
-			Version: versionString(), Running: runningTools, Base: daemon.Kept, Trusts: r.book.Trusts, Widened: policydiff.Widened,
+			Version: versionString(), Running: runningTools, Base: daemon.StoredBases, Trusts: r.book.Trusts, Widened: policydiff.Widened,
 			Lint: func(cfg *config.Config) diag.List {
 				return slices.Concat(daemon.TLSProblems(cfg, diag.Warning), daemon.TokenProblems(cfg))
 			},

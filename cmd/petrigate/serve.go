@@ -54,7 +54,7 @@ func newServe(s stdio) *cobra.Command {
 				flags[name] = value
 			}
 		}
-		from := config.Options{Path: f.path, Flags: flags, Fetch: daemon.Fetching(c.Context()), Require: *require}
+		from := config.Options{Path: f.path, Flags: flags, Fetch: daemon.BaseFetcher(c.Context()), Require: *require}
 		cfg, err := config.Load(from)
 		if file := configIn("."); errors.Is(err, config.ErrNotFound) && file != "" {
 			return fmt.Errorf("%w; to serve the one in this folder, run petrigate serve --config ./%s", err, file)

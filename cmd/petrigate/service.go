@@ -92,7 +92,7 @@ func configVariables(ctx context.Context, path string, c *config.Config) (names 
 		}
 		return value, set
 	}
-	_, _ = config.Load(config.Options{Path: path, Env: env, Fetch: daemon.Fetching(ctx)}) // errors are ignored, because the configuration has already been loaded successfully
+	_, _ = config.Load(config.Options{Path: path, Env: env, Fetch: daemon.BaseFetcher(ctx)}) // errors are ignored, because the configuration has already been loaded successfully
 	slices.Sort(names)
 	return names
 }

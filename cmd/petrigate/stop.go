@@ -81,7 +81,7 @@ func switchInDatabase(s stdio, on bool, session string, pid int, file string, or
 	if pid != 0 {
 		return usage("--config applies to all proxies that use the database, --proxy to one; they cannot be combined")
 	}
-	c, err := config.Load(config.Options{Path: file, Fetch: daemon.Kept, Partial: true}) // only the location of the database is needed
+	c, err := config.Load(config.Options{Path: file, Fetch: daemon.StoredBases, Partial: true}) // only the location of the database is needed
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func (f *deskFlags) desk(ctx context.Context, s stdio) (*takeover.Driver, error)
 	d := &takeover.Driver{
 		System: clientcfg.System{OS: runtime.GOOS, Home: home, Env: os.LookupEnv},
 		State:  filepath.Join(state, "clients"), Out: s.out, Running: clientcfg.Running, Yes: f.yes, Force: f.force,
-		Fetch: daemon.Fetching(ctx), Proxies: proxies,
+		Fetch: daemon.BaseFetcher(ctx), Proxies: proxies,
 	}
 	if terminal.Is(s.in) && terminal.Is(s.out) {
 		d.Ask = takeover.AskAt(ctx, s.in, s.out)
@@ -235,7 +235,7 @@ func (s stdio) fillConnection(c *cobra.Command, n *takeover.Connection) (*config
 	if err != nil {
 		return nil, err
 	}
-	loaded, err := config.Load(config.Options{Path: path, Found: trusts != nil, Trust: trusts, Fetch: daemon.Fetching(c.Context())}) // an invalid configuration would leave the client without tools
+	loaded, err := config.Load(config.Options{Path: path, Found: trusts != nil, Trust: trusts, Fetch: daemon.BaseFetcher(c.Context())}) // an invalid configuration would leave the client without tools
 	if err != nil {
 		return nil, err
 	}

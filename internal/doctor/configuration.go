@@ -19,7 +19,7 @@ func (d *Doctor) configuration(ctx context.Context) []Finding {
 	if d.Config == "" {
 		return []Finding{failed("petrigate import CLIENT creates one from a client's servers", "there is no configuration")}
 	}
-	c, err := config.Load(config.Options{Path: d.Config, Found: d.Trusts != nil, Trust: d.Trusts, Fetch: daemon.Fetching(ctx)})
+	c, err := config.Load(config.Options{Path: d.Config, Found: d.Trusts != nil, Trust: d.Trusts, Fetch: daemon.BaseFetcher(ctx)})
 	if err != nil {
 		return d.loadFindings(err)
 	}

@@ -22,10 +22,10 @@ func versionsFile(c *config.Config) (string, error) {
 	return basefile.VersionsPath(dir), err
 }
 
-// Followed checks that no signed base policy is older than the version of it that was last in
+// CheckBases checks that no signed base policy is older than the version of it that was last in
 // force, and that a base with the same version also has the same content. If a check fails,
-// Followed returns a [config.ErrorList]. It writes nothing to disk.
-func Followed(c *config.Config) error {
+// CheckBases returns a [config.ErrorList]. It writes nothing to disk.
+func CheckBases(c *config.Config) error {
 	book, err := versionsFile(c)
 	if err != nil || book == "" {
 		return err
@@ -79,9 +79,9 @@ func baseCopies() (basefile.Copies, error) {
 	return basefile.Copies{Dir: filepath.Join(dir, "base-copies")}, err
 }
 
-// Fetching returns a function that fetches base policies from their addresses. If an address cannot
-// be reached, the function returns the stored copy of the base that was last in force.
-func Fetching(ctx context.Context) config.Fetch {
+// BaseFetcher returns a function that fetches base policies from their addresses. If an address
+// cannot be reached, the function returns the stored copy of the base that was last in force.
+func BaseFetcher(ctx context.Context) config.Fetch {
 	return func(addresses ...string) ([][]byte, error) {
 		copies, err := baseCopies()
 		if err != nil {
@@ -91,9 +91,9 @@ func Fetching(ctx context.Context) config.Fetch {
 	}
 }
 
-// Kept returns the stored copies of the base policies at the given addresses. Each copy holds the
-// version that was last in force. Kept does not access the network.
-func Kept(addresses ...string) ([][]byte, error) {
+// StoredBases returns the stored copies of the base policies at the given addresses. Each copy
+// holds the version that was last in force. StoredBases does not access the network.
+func StoredBases(addresses ...string) ([][]byte, error) {
 	copies, err := baseCopies()
 	if err != nil {
 		return nil, err

@@ -201,7 +201,7 @@ func TestUnreachableBaseUsesCopy(t *testing.T) {
 	}))
 	defer server.Close()
 	s.extends("url: "+server.URL+"/b7.yaml", "")
-	s.options.Fetch = Fetching(t.Context())
+	s.options.Fetch = BaseFetcher(t.Context())
 	gone = true
 	if _, err := s.load(); err == nil || !strings.Contains(err.Error(), "503") {
 		t.Fatalf("a first start without the base: %v", err)
@@ -228,7 +228,7 @@ func TestUnreachableBaseUsesCopy(t *testing.T) {
 	if _, _, err := Policy(t.Context(), c); err != nil {
 		t.Error(err)
 	}
-	s.options.Fetch = Kept
+	s.options.Fetch = StoredBases
 	if _, err := s.load(); err != nil {
 		t.Errorf("the copy by itself: %v", err)
 	}

@@ -6,8 +6,8 @@ import "github.com/petrigate/petrigate/internal/operator"
 // channel listed in package channel implements this interface: the proxy itself asks MCP clients,
 // and the console and the commands list the pending approvals.
 type channel interface {
-	// asked announces an approval request. It must not block.
-	asked(operator.ApprovalInfo)
+	// announce informs people of an approval request. It must not block.
+	announce(operator.ApprovalInfo)
 	// start makes the channel accept answers until the returned function is called.
 	start() (stop func(), err error)
 	// describe adds the channel's state to the status.

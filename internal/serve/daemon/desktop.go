@@ -17,7 +17,7 @@ func openDesktop(d *Daemon) (channel, error) {
 	return desktopChannel{desktop.New(d.log)}, nil
 }
 
-func (c desktopChannel) asked(a operator.ApprovalInfo) {
+func (c desktopChannel) announce(a operator.ApprovalInfo) {
 	c.notifier.Show(desktop.Line(a.ID, a.Tool, a.Upstream, a.Principal, a.Client))
 }
 

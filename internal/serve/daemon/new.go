@@ -84,7 +84,7 @@ func (d *Daemon) applyPolicy(p *gate.Policy, options *proxy.Options) {
 	if p.Shadow() {
 		d.log.Warn("the policy is in shadow mode: every call passes, and petrigate records what the policy would refuse" + enforceHint(d.file))
 	}
-	options.Remedy, options.Impossible = d.remedies(p).remedy, impossible(p)
+	options.Remedy, options.Impossible = d.remedies(p).remedy, impossibleTools(p)
 }
 
 // options returns the proxy options that can be set without opening any files.
@@ -99,17 +99,17 @@ func (d *Daemon) options(o Options) proxy.Options {
 			Channels: c.Approval.Channels, Hold: c.Approval.Hold, Expire: c.Approval.Expire, Cooldown: c.Approval.Cooldown,
 			Grants: cmp.Or(c.Approval.Grants, time.Hour), HoldFor: c.Approval.HoldFor, Mask: c.Approval.Mask, Page: d.console.approvalPage, PIN: c.Approval.PIN,
 			Self: c.Approval.Self, People: c.Approval.People,
-			Asked:    d.asked,
+			Asked:    d.announce,
 			Answered: d.narrator.Answered,
 		},
 	}
 }
 
-// asked announces on all channels that a call is waiting for approval.
-func (d *Daemon) asked(a operator.ApprovalInfo) {
+// announce informs people through all channels that a call is waiting for approval.
+func (d *Daemon) announce(a operator.ApprovalInfo) {
 	d.narrator.Asked(a)
 	for _, c := range d.channels {
-		c.asked(a)
+		c.announce(a)
 	}
 }
 

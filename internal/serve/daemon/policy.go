@@ -20,7 +20,7 @@ func Policy(ctx context.Context, c *config.Config) (*policy.Result, diag.List, e
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := Followed(c); err != nil {
+	if err := CheckBases(c); err != nil {
 		return nil, nil, err
 	}
 	if widened := policydiff.Widened(ctx, c, result); len(widened) > 0 {

@@ -233,7 +233,7 @@ func (d *Daemon) replacement(c *config.Config, result *policy.Result, o control.
 	if (d.config.Advertise == "enabled") != (c.Advertise == "enabled") {
 		r.Advertise = d.config.Advertise
 	}
-	r.Remedy, r.Impossible = d.remedies(result.Policy).remedy, impossible(result.Policy)
+	r.Remedy, r.Impossible = d.remedies(result.Policy).remedy, impossibleTools(result.Policy)
 	return r
 }
 

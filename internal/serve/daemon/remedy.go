@@ -184,10 +184,10 @@ func toolsOf(names []gate.Call) []verify.Tool {
 // tool is listed.
 const impossibleTime = 250 * time.Millisecond
 
-// impossible returns a function that finds tools that provably can never be called under the
+// impossibleTools returns a function that finds tools that provably can never be called under the
 // policy. Its arguments are the tools to check and the names of the active nets. The function
 // leaves out tools that can be called after another call has failed.
-func impossible(whole *gate.Policy) func([]gate.Call, []string) []string {
+func impossibleTools(whole *gate.Policy) func([]gate.Call, []string) []string {
 	return func(tools []gate.Call, active []string) []string {
 		p, err := activeNets(whole, active)
 		if err != nil || p.Shadow() {

@@ -39,7 +39,7 @@ func openWebhook(d *Daemon) (channel, error) {
 	return &webhookChannel{d, w, hook}, nil
 }
 
-func (c *webhookChannel) asked(a operator.ApprovalInfo) { c.hook.Asked(a) }
+func (c *webhookChannel) announce(a operator.ApprovalInfo) { c.hook.Asked(a) }
 
 func (c *webhookChannel) describe(s *operator.Status) {
 	s.Webhook = c.hook.Status()
