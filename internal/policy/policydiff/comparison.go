@@ -27,7 +27,8 @@ type Comparison struct {
 	alike      int     // maximum number of identical calls without tokens that a state lists as in flight; this number stands for any larger one
 
 	Stricter, Looser *Witness
-	more             []*Witness // further differences, which involve other nets or tools than Stricter and Looser
+	more             []*Witness  // further differences, which involve other nets or tools than Stricter and Looser
+	hidden           [2][]string // for each policy, the nets that a search for further differences leaves out
 	Complete         bool
 	why              string // if not Complete, the reason
 }
@@ -121,13 +122,14 @@ func (d *Comparison) direction(verdicts [2]permission) **Witness {
 
 // unsharedNets returns the nets that only one of the two policies has.
 func (d *Comparison) unsharedNets() []gate.NetInfo {
-	var out []gate.NetInfo
-	for i, s := range d.sides {
-		out = append(out, list.Filter(s.nets, func(n gate.NetInfo) bool {
-			return !slices.ContainsFunc(d.pairs, func(t sharedNet) bool { return t[i] == n.Name })
-		})...)
-	}
-	return out
+	return append(d.unsharedNetsOf(0), d.unsharedNetsOf(1)...)
+}
+
+// unsharedNetsOf returns the nets that only the policy with index side has.
+func (d *Comparison) unsharedNetsOf(side int) []gate.NetInfo {
+	return list.Filter(d.sides[side].nets, func(n gate.NetInfo) bool {
+		return !slices.ContainsFunc(d.pairs, func(t sharedNet) bool { return t[side] == n.Name })
+	})
 }
 
 // settled reports whether each direction has a witness or is ruled out.
