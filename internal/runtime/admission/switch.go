@@ -16,17 +16,17 @@ type Stop struct {
 	Actor   string // name of the person who issued the stop
 	Reason  string // reason for the stop; may be empty
 	Time    time.Time
-	Alone   bool // whether the stop is missing from the database, so only this process observes it
+	Alone   bool // whether the stop is missing from the database, so that only this process observes it
 }
 
-// Switched is the result of starting or ending a stop.
+// Switched is the result of [Switch.Set].
 type Switched struct {
 	Already bool   // whether there was nothing to change
 	Left    []Stop // stops that are now in force, oldest first
 
-	// Alone is the reason the change could not be stored, or nil if it was stored. A change that
-	// was not stored is known only to this process. A new stop will be stored as soon as possible.
-	// An ended stop might still be in the database if the database did not answer.
+	// If Alone is not nil, it is the reason why the change could not be stored, and only this
+	// process knows of the change. A new stop will be stored as soon as possible. An ended stop
+	// might still be in the database if the database did not answer.
 	Alone error
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// verdict is an unfinished decision on a call, made under a single generation.
+// verdict is a decision in progress on one call, under a single [Generation].
 type verdict struct {
 	call    *Call
 	grant   *gate.Grant // nil if no approval was needed

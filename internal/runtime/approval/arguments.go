@@ -50,8 +50,8 @@ func readArguments(c Call) arguments {
 	return arguments{doc, audit.HashOf(strings.Join(slices.Sorted(maps.Keys(members)), "\n"))}
 }
 
-// addShape adds the paths and kinds of value, and of all values inside it, to set. path is the path
-// of value itself. All elements of an array have the same path.
+// addShape adds to set the path and kind of value, and of all values inside it. path is the path of
+// value itself. All elements of an array have the same path.
 func addShape(set map[string]bool, path string, value []byte) {
 	kind := rawjson.Kind(value)
 	if kind == 'f' {

@@ -19,7 +19,7 @@ type Comparison struct {
 	Redefined bool      // whether the tool's definition has changed since then
 	TooLong   bool      // whether the arguments of either call are longer than maxCompared, so that they were not compared
 	Changes   []Change
-	More      int // number of further changes, which are not in Changes
+	More      int // number of changes left out of Changes
 }
 
 // A Change describes how one argument differs, in its displayed form.

@@ -17,7 +17,7 @@ type Question struct {
 
 // Conditions restrict how a request can be answered. They never change.
 type Conditions struct {
-	Via   string // the only channel that can answer the request; empty means any channel
+	Via   string // the only channel for answering the request; empty means any channel
 	Needs int    // number of different people who must approve the request; at least 1
 	Size  int    // size in bytes of the content that the client supplied
 }

@@ -15,8 +15,8 @@ import (
 )
 
 // Text returns the text that a person reads before answering: what would run, who requests it, and
-// which rules require approval. It is plain text, identical for all channels. The function format
-// formats the positions of rules.
+// which rules require approval. It is plain text, identical for all channels. format returns the
+// text for the position of a rule.
 func (s Record) Text(format func(gate.Position) string, now time.Time) string {
 	b := s.question(format)
 	s.writeSince(b, now)

@@ -23,12 +23,12 @@ type Decision struct {
 	Names     []string        `json:"names,omitempty"`
 	Own       int             `json:"own,omitempty"`       // number of leading elements of Names that do not depend on the arguments; recorded only if greater than one
 	Uncertain []string        `json:"uncertain,omitempty"` // elements of Names that might not apply to the call
-	Weak      []string        `json:"weak,omitempty"`      // elements of Names that nets can forbid but do not accept as evidence
+	Weak      []string        `json:"weak,omitempty"`      // elements of Names that nets can forbid but do not accept as evidence of a call
 	Omitted   int             `json:"omittedNames,omitempty"`
 	Arguments string          `json:"arguments,omitempty"` // SHA-256 of the arguments
 	Args      json.RawMessage `json:"args,omitempty"`      // the call's arguments; recorded only if configured
 	Values    []Value         `json:"values,omitempty"`    // argument values that nets read
-	Row       string          `json:"row,omitempty"`       // hash that identical calls share; recorded only if a net counts consecutive identical calls
+	Row       string          `json:"row,omitempty"`       // hash that only identical calls share; recorded only if a net counts consecutive identical calls
 	Reads     []string        `json:"reads,omitempty"`     // nets that did not abstain and that read more of the call or its result than Names and Values contain
 	Decision  string          `json:"decision"`            // "allow", "refuse" or "ask"
 	Kind      string          `json:"kind,omitempty"`

@@ -10,7 +10,7 @@ import (
 )
 
 // openFile opens or creates a file, with additional flags. It does not follow a symbolic link, and
-// it does not block on a named pipe without a reader, which would hang the program at startup.
+// it does not wait for a reader of a named pipe, so that the program cannot hang at startup.
 func openFile(path string, flags int) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|flags, 0o600)
 	switch {

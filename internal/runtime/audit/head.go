@@ -62,8 +62,8 @@ func openHead(path string) (head, error) {
 }
 
 // ReadHead returns the content of the head of the log at path. It returns an error if the head is
-// not a regular file or has a different owner than the log, because then it was not created by the
-// log's writers.
+// not a regular file or has a different owner than the log, because the log's writers would not
+// have created such a head.
 func ReadHead(path string) ([]byte, error) {
 	name := path + HeadSuffix
 	info, err := os.Lstat(name)

@@ -205,7 +205,7 @@ func (r *Redactor) masked(at []string) bool {
 	})
 }
 
-// Values returns the recorded form of the values that nets read in a call's arguments.
+// Values returns the recorded form of the values that nets read from a call's arguments.
 func (r *Redactor) Values(read []reading.Value) (all []Value) {
 	for i := range read {
 		v := Value{Field: Bounded(read[i].Field), Amount: json.Number(read[i].Amount)}

@@ -100,7 +100,7 @@ func (v *survey) invalidators(held map[pair]bool, tried, least int) (all []*inva
 	return all, false
 }
 
-// joined reports whether any single call had the name C in addition to the name A or B.
+// joined reports whether any single call had both the name C and the name A or B.
 func (v *survey) joined(c int, p pair) bool {
 	return stateOf(v.pairs, pair{c, p.a}).shared || stateOf(v.pairs, pair{c, p.b}).shared
 }

@@ -163,8 +163,8 @@ func (m *matchVisitor) succeed(s *session, a *action) {
 	}
 }
 
-// markUsed records that s is the last session that used the field. It also remembers the session
-// that was the last one before.
+// markUsed records that s is the last session that used the field. It also keeps the previous such
+// session.
 func (m *matchVisitor) markUsed(s *session, key fieldKey) {
 	if of := entry(m.recent, key, math.MaxInt); of[0].session != s {
 		of[1], of[0] = of[0], fieldUse{s, s.values[key]}
