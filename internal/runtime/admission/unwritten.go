@@ -21,13 +21,13 @@ const maxUnwritten = 10_000
 // [Ledger.Ready] returned nil.
 const retryAfter = time.Second
 
-// Unwritten holds settlements that the ledger could not store because its disk is full or its
-// database is unavailable. Only this process knows of them. They are staged again, in order, before
-// anything else is staged.
+// Unwritten holds settlements (outcomes of ended calls) that the ledger could not store because its
+// disk is full or its database is unavailable. Only this process knows of them. They are staged
+// again, in order, before anything else is staged.
 type Unwritten struct {
 	admission *Admission
 
-	count atomic.Int32 // number of settlements in ends
+	count atomic.Int32 // len(ends), for reading without mu
 	wake  chan struct{}
 
 	catchUpMu sync.Mutex // held while settlements are being retried

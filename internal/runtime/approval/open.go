@@ -25,7 +25,6 @@ func (t *requests) open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	return q, nil
 }
 
-// insert adds the request q to the table.
 func (t *requests) insert(q *Request) {
 	t.notifyChanged()
 	t.byID[q.ID], t.byKey[q.Key] = q, q

@@ -129,7 +129,7 @@ func (t *requests) forget(q *Request) {
 func (t *requests) standsUntil(q *Request) time.Time {
 	until := t.options.Now().Add(t.options.Cooldown)
 	if q.waiters == 0 && q.Expires.After(until) {
-		return q.Expires // no call is waiting, so the caller was told to retry before this time
+		return q.Expires // no call is waiting, and the caller was told to retry before q expires
 	}
 	return until
 }

@@ -28,7 +28,7 @@ type Allowed struct {
 type toolActivity struct {
 	calls    int
 	sessions sessionSet
-	stopped  bool // whether a call was refused or needed approval, or would have without shadow mode
+	stopped  bool // whether a call was refused or needed approval; the suppressed effects of nets in shadow mode count too
 }
 
 // An allowCounter counts decisions per tool.

@@ -1,10 +1,9 @@
 package mining
 
-// maxInvalidators is the maximum number of invalidators to test.
 const maxInvalidators = 5000
 
-// An invalidator is a rule that a call C invalidates a success of A, so A must be called again
-// between C and B.
+// An invalidator is a rule "A before B" with a call C that invalidates a success of A. After C, A
+// must succeed again before B is called.
 type invalidator struct {
 	pair
 	c        int

@@ -24,7 +24,6 @@ type pairStats struct {
 	beforeFirst chance // chance that B never came after A in the sessions with both
 }
 
-// A toolStats holds the statistics of a tool.
 type toolStats struct {
 	calls, sessions int
 	held            int // number of sessions with a success
