@@ -25,7 +25,7 @@ func (b *Broker) AnswerAs(person, id string, approve bool, channel, actor, reaso
 	said := Rejection{Approve: approve, Channel: channel, Actor: actor, Reason: clip(reason, maxReason), At: b.options.Now()}
 	var rejected *RejectedError
 	err := b.amend(id, func(q *Request) (Progress, bool, error) {
-		err := b.requests.answerable(q, id, channel)
+		err := b.requests.checkAnswerable(q, id, channel)
 		if rejected = b.options.rejection(q, who.Person, said); rejected != nil {
 			d := q.progress
 			if len(d.Rejections) == maxRejections {

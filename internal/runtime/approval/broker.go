@@ -259,7 +259,7 @@ func (b *Broker) Grant(id string, t Terms, channel, actor string) (*Grant, error
 	defer b.mu.Unlock()
 	b.requests.sweep()
 	q := b.requests.byID[id]
-	if err := b.requests.answerable(q, id, channel); err != nil {
+	if err := b.requests.checkAnswerable(q, id, channel); err != nil {
 		return nil, err
 	}
 	return newGrant(q, t, min(b.options.Grants, MaxGrant), channel, actor, b.options.Now())

@@ -42,14 +42,14 @@ func (s *Grants) List() []Grant {
 	return all
 }
 
-// ofSession returns the valid grants of a session, oldest first.
-func (s *Grants) ofSession(session string) []Grant {
+// sessionGrants returns the valid grants of a session, oldest first.
+func (s *Grants) sessionGrants(session string) []Grant {
 	return slices.DeleteFunc(s.List(), func(g Grant) bool { return g.Key.Session != session })
 }
 
 // Add puts the grant g in force.
 func (s *Grants) Add(g *Grant) error {
-	if len(s.ofSession(g.Key.Session)) >= maxGrants || len(s.List()) >= maxGrantsAll {
+	if len(s.sessionGrants(g.Key.Session)) >= maxGrants || len(s.List()) >= maxGrantsAll {
 		return errors.New("there are too many grants already; revoke some (petrigate approvals grants)")
 	}
 	version, err := s.put(*g, Approved)
@@ -105,7 +105,7 @@ func (s *Grants) draft(q *Request) (Progress, error) {
 // could not be removed from the store; even these can no longer be used.
 func (s *Grants) EndSession(session string) error {
 	var failed error
-	for _, g := range s.ofSession(session) {
+	for _, g := range s.sessionGrants(session) {
 		if _, err := s.Revoke(g.ID); errors.Is(err, ErrStore) {
 			failed = errors.Join(failed, fmt.Errorf("grant %s: %w", g.ID, err))
 		}
@@ -133,7 +133,7 @@ func (s *Grants) use(q *Request) (g Grant, ok bool, err error) {
 
 // candidates returns the valid grants for q's session and tool.
 func (s *Grants) candidates(q *Request) []Grant {
-	return slices.DeleteFunc(s.ofSession(q.Key.Session), func(g Grant) bool { return g.Key.Tool != q.Key.Tool })
+	return slices.DeleteFunc(s.sessionGrants(q.Key.Session), func(g Grant) bool { return g.Key.Tool != q.Key.Tool })
 }
 
 // count records one use of the grant g. It returns false if g has become invalid.

@@ -26,9 +26,9 @@ type requests struct {
 	changed chan struct{} // closed at the next change to a request; nil until the next call to Broker.Changed
 }
 
-// answerable returns nil if q can be answered through the channel, and otherwise an error. It must
-// be called with Broker.mu held.
-func (t *requests) answerable(q *Request, id, channel string) error {
+// checkAnswerable returns an error if q cannot be answered through the channel. It must be called
+// with Broker.mu held.
+func (t *requests) checkAnswerable(q *Request, id, channel string) error {
 	switch {
 	case q == nil:
 		return fmt.Errorf("no approval %s is waiting", id)

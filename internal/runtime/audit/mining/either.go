@@ -30,7 +30,7 @@ func (v *survey) eithers(least, tried int) (all []*either, more bool) {
 		if t.sessions < least {
 			continue
 		}
-		first := v.alone(b, least)
+		first := v.earlyTools(b, least)
 		want := uint64(1)<<min(t.sessions, samples) - 1
 		for i, one := range first {
 			for _, other := range first[i+1:] {
@@ -54,8 +54,8 @@ type earlyTool struct {
 	early         uint64
 }
 
-// alone returns the tools that came before B in some, but not all, of the sessions with B.
-func (v *survey) alone(b, least int) (all []earlyTool) {
+// earlyTools returns the tools that came before B in some, but not all, of the sessions with B.
+func (v *survey) earlyTools(b, least int) (all []earlyTool) {
 	for a, t := range v.tools {
 		s := v.pairs[pair{a, b}]
 		if a != b && s != nil && s.notOnce && !s.shared && t.sessions >= least && s.early != 0 {
@@ -146,7 +146,7 @@ func (e *either) supported(m *Miner, tried int) bool {
 	switch {
 	case e.out || e.sessions < m.least:
 		return false
-	case e.about(m.least, tried) != nil:
+	case e.bestCandidate(m.least, tried) != nil:
 		return true
 	case !e.strength().beats(tried):
 		return false
@@ -156,9 +156,9 @@ func (e *either) supported(m *Miner, tried int) bool {
 	return true
 }
 
-// about returns the candidate whose values in A and B agree best, or nil if the log supports no
-// candidate.
-func (e *either) about(least, tried int) *candidate {
+// bestCandidate returns the candidate whose values in A and B agree best, or nil if the log
+// supports no candidate.
+func (e *either) bestCandidate(least, tried int) *candidate {
 	supported := list.Filter(e.same, func(c *candidate) bool { return c.supported(least, tried) })
 	if len(supported) == 0 {
 		return nil

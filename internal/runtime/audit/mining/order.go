@@ -148,7 +148,7 @@ func (m *Miner) alternative(e *either, tried int) Proposal {
 	}
 	out := m.proposal("order", e.b)
 	how, each := e.strength(), !e.notEach && (e.each-e.once).beats(tried)
-	c := e.about(m.least, tried)
+	c := e.bestCandidate(m.least, tried)
 	if c != nil {
 		out.Kind, how, each = "value", min(how, c.acrossChance()), !c.notEach && c.each.beats(tried)
 	}

@@ -23,11 +23,11 @@ type netInfo struct {
 
 // concerns reports whether a call with the given names can concern the net.
 func (n *netInfo) concerns(names map[string]gate.Name) bool {
-	return n.always || among(n.tools, names)
+	return n.always || anyMatch(n.tools, names)
 }
 
-// among reports whether any of the names matches any of the tools.
-func among(tools []gate.Tool, names map[string]gate.Name) bool {
+// anyMatch reports whether any of the names matches any of the tools.
+func anyMatch(tools []gate.Tool, names map[string]gate.Name) bool {
 	return slices.ContainsFunc(tools, func(t gate.Tool) bool {
 		if t.Kind != gate.Glob {
 			_, ok := names[t.Name]
@@ -47,7 +47,7 @@ func among(tools []gate.Tool, names map[string]gate.Name) bool {
 // reasons.
 func (n *netInfo) affectedBy(missing map[string]string) string {
 	for name, why := range missing {
-		if name == "" || n.always || among(n.mentions, map[string]gate.Name{name: {}}) {
+		if name == "" || n.always || anyMatch(n.mentions, map[string]gate.Name{name: {}}) {
 			return why
 		}
 	}
