@@ -32,8 +32,8 @@ func (p Path) Texts(doc []byte) Texts {
 	return t
 }
 
-// Weak reports whether the texts must not count as evidence, since the key or path might select
-// something other than a single string.
+// Weak reports whether the key or path might select something other than a single string. If so,
+// the texts must not count as evidence.
 func (t *Texts) Weak() bool { return t.weak }
 
 // add adds a value that the key or path selects. If parsers may disagree about the value, or if it
