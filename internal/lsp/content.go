@@ -124,9 +124,9 @@ func (t *content) rowText(n int) string {
 }
 
 // place returns the byte offset of the given line and column in rules. Both start at 1, and columns
-// are in characters. If the column is past the end of the line, place returns the end of the line
-// without trailing white space. If the line is past the end of the text, place returns the end of
-// the text.
+// are in characters. If the column is past the end of the line, place returns the end of the line,
+// not counting trailing white space. If the line is past the end of the text, place returns the end
+// of the text.
 func (t *content) place(line, column int) int {
 	switch {
 	case line < 1:

@@ -9,7 +9,7 @@ import (
 )
 
 // formatting returns the edit that turns a document into the output of the fmt command. It returns
-// nil if the document has syntax errors; diagnostics show those.
+// nil if the document has syntax errors, which appear as diagnostics.
 func (s *server) formatting(d *document, _ Position) any {
 	out, err := rules.Format([]byte(d.src))
 	if err != nil {

@@ -116,7 +116,7 @@ const (
 	callNames  class = iota // names of calls (tools, labels, actions, or patterns that match them), separated by commas
 	callName                // name of one call; see callNames
 	either                  // names of calls, separated by "or"
-	key                     // fields separated by commas, each optionally followed by "as" and the name of the matching field in the other of two related calls
+	key                     // fields separated by commas, each optionally followed by "as" and the name of the corresponding field in a related call
 	field                   // field in the arguments or the result of a call
 	count                   // number
 	target                  // tools, followed by a field in the arguments of the last tool

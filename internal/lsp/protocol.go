@@ -2,7 +2,7 @@ package lsp
 
 import "encoding/json"
 
-// The following types describe the parts of the protocol used by the server. They are named as in
+// The following types describe the parts of the protocol that the server uses. They are named as in
 // the specification, version 3.17.
 
 type initializeParams struct {

@@ -18,7 +18,7 @@ type Options struct {
 	Version string
 	Tools   []check.ListedTool // complete list of tools, used to check names; nil if the tools are unknown
 
-	// Running asks the proxy that runs a configuration for its tools, which may take a long time.
+	// Running asks the proxy that runs a configuration for its tools. This may take a long time.
 	// The tools are offered as completions, but names are not checked against them. If Running is
 	// nil, no proxy is asked.
 	Running func(*config.Config) check.ToolSet
@@ -34,8 +34,8 @@ type Options struct {
 	// only read as text. If Trusts is nil, no configuration is trusted.
 	Trusts func(path string, src []byte) bool
 
-	// Widened returns a problem for each base policy, except those that the configuration provably
-	// only narrows. If Widened is nil, base policies are not compared.
+	// Widened returns a problem for each base policy that the configuration might widen. If Widened
+	// is nil, base policies are not compared.
 	Widened func(context.Context, *config.Config, *policy.Result) diag.List
 
 	Quiet time.Duration // how long the user must pause typing before a check starts; 0 means 200 ms
