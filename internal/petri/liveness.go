@@ -54,8 +54,8 @@ type visit struct {
 
 const componentDone = math.MaxUint32
 
-// run visits every state, starting from state 0, the initial state. It returns false if the
-// callback has ended the search by returning false.
+// run visits every state, starting from state 0, the initial state. If the callback returns false,
+// run stops and returns false.
 func (c *components) run() bool {
 	n := c.states.len()
 	c.number, c.low = make([]uint32, n), make([]uint32, n)
