@@ -231,9 +231,9 @@ func (v *Analysis) active(result *policy.Result) (*gate.Policy, error) {
 	return gate.NewPolicy(nets, result.Policy.Options())
 }
 
-// otherTools returns the tools that a verification examines only if asked to: tools that nets
-// declare free, tools in phases, tools that only shadow nets list, and known tools that no net
-// lists by name.
+// otherTools returns the tools that a verification examines only if asked to: tools in the Free
+// lists and the phases of nets, tools that only shadow nets list, and known tools that no net lists
+// by name.
 func (v *Analysis) otherTools(p *gate.Policy, tools ToolSet) []gate.Tool {
 	seen := make(map[string]bool)
 	var free []gate.Tool

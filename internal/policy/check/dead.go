@@ -55,7 +55,7 @@ func (v *Analysis) whyDead(name string, nets []verify.Net) string {
 }
 
 // needs describes the places that a dead transition waits for. These are the input places that
-// nothing ever fills. If every input place can be filled, they are all input places, because these
+// nothing ever fills. If every input place can be filled, needs describes all of them, because they
 // never hold enough tokens at the same time.
 func (v *Analysis) needs(net string, t gate.Transition) string {
 	info := v.nets[net]

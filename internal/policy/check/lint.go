@@ -139,7 +139,7 @@ func NoAudit(c *config.Config) diag.List {
 		fmt.Sprintf("the audit log %s cannot be written: %s is not a directory", c.Audit.File, dir), "create the directory; petrigate serve does not start without it")}
 }
 
-// Sessions warns if callers can choose their sessions, because a caller can then reset limits per
+// Sessions warns if callers can choose their sessions. Such a caller can reset any limit per
 // session by choosing a new session.
 func Sessions(c *config.Config) diag.List {
 	if c == nil || c.Session.By != "header" && c.Session.By != "meta" {
@@ -150,8 +150,8 @@ func Sessions(c *config.Config) diag.List {
 		"write per user in rules, and scope: principal in nets, to limit a caller")}
 }
 
-// ShortSessions warns if states are kept in a database although rules count calls per connection,
-// because these counts start anew with each connection.
+// ShortSessions warns if states are kept in a database although rules count calls per connection.
+// Such counts start anew with each connection.
 func ShortSessions(s policy.Source) diag.List {
 	c := s.Config
 	if c == nil || c.Session.By != "connection" || !c.Has("state") || c.State.Driver == "memory" { // without a "state" section, the user does not expect states to be kept
