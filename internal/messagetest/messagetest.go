@@ -25,8 +25,8 @@ import (
 // CheckCalls reports an error for each message that does not appear in the given text, such as the
 // contents of golden files. Messages are the strings passed to one of the given functions, such as
 // "usage" or "fmt.Errorf" (".Warn" stands for all methods named Warn), in non-test files that match
-// one of the globs. Exceptions are messages that need not appear, each with the reason; an unneeded
-// exception is also an error.
+// one of the globs. except holds the messages that need not appear, each with the reason; an
+// unneeded exception is also an error.
 func CheckCalls(t *testing.T, functions []string, shown string, except map[string]string, globs ...string) {
 	t.Helper()
 	used := make(map[string]bool)
