@@ -13,7 +13,7 @@ type Advertised struct {
 	Ignored  []string  // advisory nets that would hide tools but yield to other nets
 }
 
-// Hidden is a hidden tool and the verdict of the net that hides it.
+// A Hidden is an offered tool that is not shown, with the verdict of the net that hides it.
 type Hidden struct {
 	Tool string
 	Block

@@ -223,7 +223,7 @@ func (j *judgement) unrest(f *finding) *Refusal {
 	return j.refuse(KindBlocked, []Block{f.net.block(slices.Concat(f.choices, f.spoils())[0].name, f.net.unrest())})
 }
 
-// startKeyed prepares m to move a net that has a key: it copies the state of the key value that f
+// startKeyed prepares m to move a net that has a key. It copies the state of the key value that f
 // is for, and records the watches of base, the default state (see [NetData]). A watch is an
 // observer waiting for a call.
 func (m *move) startKeyed(f *finding, base *NetData, call Flight) {

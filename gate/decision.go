@@ -33,7 +33,7 @@ type Ask struct {
 // A Step is a manual transition that a person is asked to approve.
 type Step struct {
 	Net, Transition string
-	Name            string // name of the call that the step is about
+	Name            string // the call's name that the step is about
 	Via             string // channel for asking the question; empty means any
 	Approvals       int    // number of different people who must approve; 0 means one
 	Rule            Position
@@ -86,7 +86,7 @@ type Block struct {
 	Rule   Position
 	Reason string        // why the net blocks the call, as a sentence
 	Words  string        // the part of the arguments that Reason quotes; may be empty
-	Name   string        // name of the call that the block is about
+	Name   string        // the call's name that the block is about
 	Holds  []Holder      // some of the calls in flight that hold or would produce the missing tokens, or that spoil the evidence (see [Transition.Spoils])
 	Retry  time.Duration // like [Refusal].Retry, but for this net alone
 	Key    []KeyValue    // key value that is blocked, if the net has a key; nil if the call has no value for the key

@@ -149,7 +149,7 @@ func (j *judgement) fillPlan(p *plan) {
 
 // addTransition accounts for transition t, which lists the call's label with the given index. It
 // adds t's key values in the call to the plan, or records that t reads its key from the result or
-// that the call has no value.
+// that the call has no value for the key.
 func (p *plan) addTransition(c *keyvalue.CallReader, label, t int) {
 	n := p.net
 	number := n.keys[n.keyOf[t]]

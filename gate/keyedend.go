@@ -95,8 +95,8 @@ func (e *ending) watchedKeys(n *net) []int {
 }
 
 // addResultValues appends to values the key values that the call's result has for a key. local is
-// the index of the key in n.keys. If values already contains a key value, addResultValues only adds
-// the key to that value's Keys.
+// the index of the key in n.keys. If one of them is already in values, addResultValues only adds
+// the key to its Keys.
 func (q PreparedEnd) addResultValues(n *net, local int, e *ending, values []keyvalue.Value) []keyvalue.Value {
 	at := make(map[string]int, len(values))
 	for i := range values {

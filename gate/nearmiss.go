@@ -9,9 +9,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// nearTo returns the near misses (see [Near]) for the names that n awaits. It adds the call itself
-// if its script contains both the blocked command and an awaited command, because the whole script
-// is decided on before any part of it runs.
+// nearTo returns the near misses (see [Near]) for the names that n awaits. It includes the call
+// itself if the call's script contains both the blocked command and an awaited command, because a
+// decision covers the whole script before any part of it runs.
 func (j *judgement) nearTo(n *net, name string) (near []Near) {
 	near = list.Filter(j.state.Near, func(miss Near) bool { return slices.Contains(n.awaits, miss.Name) })
 	for i := range j.labels {

@@ -14,9 +14,9 @@ import (
 
 // NewPolicy checks the nets and returns a policy. A non-nil error is an [ErrorList].
 //
-// Identical nets with Labels are merged (see [Policy.Merged]). If a net with Labels has the same
-// name as another net, the suffix "#2", "#3" and so on is added to its name. Two nets without
-// Labels that have the same name are an error.
+// Identical nets with Labels are merged (see [Policy.Merged]). A net with Labels whose name is
+// already taken gets the suffix "#2", "#3" and so on. Two nets without Labels that have the same
+// name are an error.
 func NewPolicy(nets []Net, o PolicyOptions) (*Policy, error) {
 	p := &Policy{asks: o.AskDoubts, deny: o.Deny, shadow: o.Shadow, static: o.Static, netTable: netTable{byName: make(map[string]*net, len(nets)), awaits: make(map[string]bool)}}
 	errs := p.add(nets, p.shadow, p.static)

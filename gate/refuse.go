@@ -55,8 +55,8 @@ func sentences(blocks []Block, now time.Time) string {
 	return strings.Join(append(all, Ways(blocks)...), " ")
 }
 
-// Ways returns the distinct pieces of advice for calls that are blocked because of an uncertain
-// name, as sentences.
+// Ways returns, as sentences, the distinct pieces of advice for calls that are blocked because of
+// an uncertain name.
 func Ways(blocks []Block) (ways []string) {
 	for i := range blocks {
 		if d := blocks[i].Doubt; d != nil && d.Advice != "" && !slices.Contains(ways, d.Way()) {

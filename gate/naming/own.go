@@ -8,7 +8,7 @@ import (
 
 // Own computes names for a net that does not use the policy's labels. The names come from a Go
 // function or from the net's maps (see [toolnet.Map]), or are the call's physical names (see
-// [toolnet.Call]). They are followed by the net's matching patterns.
+// [toolnet.Call]). The net's patterns that match these names follow them.
 type Own struct {
 	Mapper   func(toolnet.Call) []toolnet.Name
 	Maps     *Mapping // the net's own maps; nil if it has none

@@ -40,8 +40,8 @@ func Limit(n *toolnet.Net, spend int) string {
 	}{tools, n.Scope, fieldIdentities(n.KeyOf(t)), of, t.Deferred, n.Row})
 }
 
-// Family returns a fingerprint of everything in a limit except its maximum: the initial token count
-// of the given place, or the maximum of the sum. For a limit with a clock, the fingerprint contains
+// Family returns a fingerprint of a limit without its maximum, which is the initial token count of
+// the given place or the maximum of the sum. Of the limit's clock, if any, the fingerprint contains
 // only the total period until all calls are available again, rounded down to a named period such as
 // an hour. The total may be slightly longer than the period in the policy, because the time until
 // each call becomes available again is rounded up.

@@ -61,7 +61,7 @@ func WithEnforced(s *ShadowData, enforced *NetData) *ShadowData {
 	return &c
 }
 
-// Deciding returns the state that decides calls: in shadow mode, the enforced state (see
+// Deciding returns the state used for decisions: in shadow mode, the enforced state (see
 // [ShadowData]); otherwise, d.
 func (d *NetData) Deciding() *NetData {
 	if d.Shadow != nil {
