@@ -13,7 +13,7 @@ type tool struct {
 	files    string // names of the project files that define what the tool executes
 }
 
-// A toolKind is the meaning of a tool's arguments.
+// A toolKind describes what the arguments of a tool mean.
 type toolKind uint8
 
 const (

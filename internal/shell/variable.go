@@ -18,12 +18,12 @@ type variables struct {
 	wild         bool  // any variable may have any value
 	commandIndex bool  // some text has an array index that contains a command
 	tests        bool  // test or [ has a non-literal operand
-	made         bool  // make gets a non-literal value
+	made         bool  // make is called with a non-literal value
 	shells       bool  // some text may call a function of make, such as $(shell ...)
-	given        bool  // the current command gets a variable that is not known to be inert
-	exported     bool  // all later programs get a variable that is not known to be inert
+	given        bool  // the current command is passed a variable that is not known to be inert
+	exported     bool  // all later programs are passed a variable that is not known to be inert
 	allexport    bool  // all variables are exported, because of set -a
-	passed       []arg // the values of the exported variables
+	passed       []arg // the values of variables that are passed to programs and not known to be inert
 
 	values                   // the values in the current shell
 	expanded            int  // number of bytes in all expansions so far
@@ -193,8 +193,8 @@ func (v *variables) assign(a *syntax.Assign, value arg, elements, old []arg, kno
 	}
 }
 
-// attributes handles the attributes that declare and similar builtins give to variables. With an
-// attribute, an assignment may store a different value or have no effect.
+// attributes handles the attributes that declare and similar builtins give to variables. An
+// attribute may make an assignment store a different value or have no effect.
 func (v *variables) attributes(d *syntax.DeclClause) {
 	readOnly, strange, array := d.Variant.Value == "readonly", false, false
 	for _, a := range d.Args {

@@ -50,8 +50,8 @@ const (
 	sshOptions     = "4 6 A a C f !G g K k M !N n q s T t !V v X x Y y B= b= c= D= E= e= F= I= i= J= L= l= m= o= p= !Q= R= S= W= w="
 )
 
-// read returns the plan of the named wrapper with the arguments args: the command that it runs, and
-// the effects of its options.
+// read returns the [plan] of the named wrapper for the arguments args. The plan contains the
+// command that the wrapper runs, and the effects of its options.
 func (w *wrapper) read(name string, args []arg) (p plan) {
 	if name == "command" && len(args) > 0 && args[0].matchWord("=-v =-V") != "" {
 		return p // command -v and command -V describe the words after them without running anything

@@ -76,8 +76,8 @@ func (d *Driver) items(f *file, doc *splice.Document) (all []item, err error) {
 	return all, nil
 }
 
-// besideFiles reads the client's other files that affect its servers. It skips missing and
-// unreadable files, because petrigate import reports the unreadable ones.
+// besideFiles reads the client's other files that affect its servers. It skips missing files, and
+// unreadable ones, which petrigate import reports.
 func (d *Driver) besideFiles(f *file) (all []*file) {
 	for _, path := range f.client.Beside(d.System, f.path) {
 		src, err := readRegular(path)
@@ -91,9 +91,8 @@ func (d *Driver) besideFiles(f *file) (all []*file) {
 	return all
 }
 
-// load converts a server from a client's file, already translated to petrigate's format, to a
-// config.Server. It parses the server as part of a configuration. If this fails, problem describes
-// why in a sentence.
+// load parses a server, translated from a client's file, as part of a configuration. It returns the
+// result or, if the server cannot be loaded, the reason in a sentence.
 func (d *Driver) load(file string, s clientcfg.Server) (loaded config.Server, problem string) {
 	if s.Refused != "" {
 		return loaded, s.Refused

@@ -16,7 +16,7 @@ type ClientStatus struct {
 	Title     string `json:"title"`
 	File      string `json:"file"`
 	Exists    bool   `json:"exists"`
-	Servers   int    `json:"servers"`   // number of entries in the file, not counting that of petrigate
+	Servers   int    `json:"servers"`   // number of entries in the file, not counting petrigate's own
 	Connected string `json:"connected"` // "no", "yes", or "gone" if the client has overwritten petrigate's entry
 	Running   *bool  `json:"running"`   // whether the client is running; nil if unknown
 	Problem   string `json:"problem,omitempty"`

@@ -25,8 +25,8 @@ type record struct {
 	Steps   []step    `json:"steps"`
 }
 
-// A step is a single change to a file. Before and After are the file's contents, and Existed is
-// false if the step created the file.
+// A step is a single change to a file. Before and After are the file's contents before and after
+// the change, and Existed is false if the step created the file.
 type step struct {
 	Existed bool      `json:"existed"`
 	Before  []byte    `json:"before"`
