@@ -183,7 +183,7 @@ func (p *approvalControl) answerAndGrant(id string, a operator.Answer) error {
 	return nil
 }
 
-// Grants lists the valid grants, which approve similar calls for a limited time, oldest first.
+// Grants lists the valid grants, oldest first. A grant approves similar calls for a limited time.
 func (p *approvalControl) Grants() []operator.GrantInfo {
 	p.approvals.Refresh(p.life.Ctx)
 	list := []operator.GrantInfo{}

@@ -107,7 +107,7 @@ func (k *keys) age() {
 }
 
 // pick returns the key with the given ID that fits the algorithm. For an empty ID, it returns the
-// only key that fits the algorithm, or nil if several do. It returns nil if no key fits.
+// only key that fits. It returns nil if no key fits or, for an empty ID, if several do.
 func pick(set []jose.JSONWebKey, id string, alg jose.SignatureAlgorithm) any {
 	var found []any
 	for _, key := range set {
