@@ -145,7 +145,7 @@ func (r *row) canBeSettled(e *trail.Entry) bool {
 const clockTolerance = 20 * time.Millisecond
 
 // isOutcome reports whether the outcome e belongs to this row. The call number alone is not
-// sufficient, because numbers are reused after states are lost, so the tool and the time of arrival
+// sufficient, because numbers are reused after states are lost. The tool and the time of arrival
 // must match too.
 func (r *row) isOutcome(e *trail.Entry) bool {
 	if r.Outcome != "" || r.Decision != "allow" || r.Tool != e.Canonical() {
