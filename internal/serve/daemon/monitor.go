@@ -42,8 +42,8 @@ func newMonitor(c *config.Config, log *slog.Logger, secrets masker, version stri
 	return m, nil
 }
 
-// observe sets the proxy options that make the proxy report calls and database commits to the
-// monitor. If p is not nil, the proxy also reports calls to p.
+// observe makes the proxy report calls and database commits to the monitor by setting its options.
+// If p is not nil, the proxy also reports calls to p.
 func (m *monitor) observe(o *proxy.Options, p *processors) {
 	o.Meter = m.metrics
 	if p != nil {

@@ -134,7 +134,7 @@ func (c *countingReader) Read(p []byte) (int, error) {
 }
 
 // reopen opens the file behind the stream again if possible, so that reads and writes take fewer
-// system calls. It also returns a function that closes what it has opened.
+// system calls. It also returns a function that closes the reopened file.
 func reopen[T any](stream T) (T, func()) {
 	f, ok := any(stream).(*os.File)
 	if !ok {
