@@ -62,8 +62,8 @@ func (l *lines) print(s line) {
 	_, _ = io.WriteString(l.out, strings.TrimRight(out, " ")+"\n")
 }
 
-// widen returns the width of the subject column, after widening it for the given subject if
-// necessary. The column never becomes narrower, so that consecutive lines stay aligned.
+// widen widens the subject column if the given subject requires it, and returns the width of the
+// column. The column never becomes narrower, so that consecutive lines stay aligned.
 func (l *lines) widen(about string) int {
 	for {
 		before := l.column.Load()
