@@ -94,9 +94,9 @@ func (c *callback) serve(w http.ResponseWriter, r *http.Request) {
 	c.acceptRequest(w, r)
 }
 
-// acceptTyped accepts a redirect address typed by the user, whose browser may run on another
-// machine and be unable to reach the listener. It returns an error if line is not the expected
-// address.
+// acceptTyped accepts a redirect address typed by the user. The user's browser may run on another
+// machine and be unable to reach the listener. acceptTyped returns an error if line is not the
+// expected address.
 func (c *callback) acceptTyped(line string) error {
 	u, err := url.Parse(strings.TrimSpace(line))
 	if err != nil || u.Host != c.host || u.Path != c.path {
