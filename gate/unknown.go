@@ -53,15 +53,15 @@ func (s *State) representative(c *OpenCall) (first *OpenCall) {
 	return first
 }
 
-// sameTool reports whether a and b call the same tool, so that [adoption.maySpoil] returns the same
-// result for both.
+// sameTool reports whether a and b call the same tool. For such calls, [adoption.maySpoil] returns
+// the same result.
 func sameTool(a, b *Call) bool {
 	return a.Tool == b.Tool && a.Foreign == b.Foreign && a.Upstream == b.Upstream &&
 		slices.Equal(a.Also, b.Also) && bytes.Equal(a.Annotations, b.Annotations)
 }
 
-// holdsTokens reports whether the call has tokens in flight that an unknown outcome does not
-// return.
+// holdsTokens reports whether the call has tokens in flight that are not returned if its outcome is
+// unknown.
 func (s *State) holdsTokens(c *OpenCall) bool {
 	return s.anyState(c, func(n *net, d *NetData) bool {
 		call := s.flight(n, c.Number, c.Call.Time)
@@ -81,9 +81,9 @@ func (s *State) spoilsAllOf(o, c *OpenCall) bool {
 	})
 }
 
-// anyState reports whether ok returns true for any state of a net that may wait for the call: the
-// default state (see [NetData]) and the states for the call's key values, both actual and enforced
-// (see [ShadowData]).
+// anyState reports whether ok returns true for any state of the nets that may wait for the call. It
+// considers each net's default state (see [NetData]) and the states for the call's key values, both
+// actual and enforced (see [ShadowData]).
 func (s *State) anyState(c *OpenCall, ok func(*net, *NetData) bool) bool {
 	for k, i := range c.Nets {
 		all := []*NetData{s.Nets[i]}

@@ -11,9 +11,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// overfull returns the findings that would make a net with a key store more values than the policy
-// allows, at most one finding per net. To make room, it first drops stored values whose states
-// equal the net's default state again; see [NetData].
+// overfull returns the findings that would make a net with a key store too many values: for each
+// such net, the first finding that exceeds the policy's limit. To make room, it first drops stored
+// values whose states equal the net's default state again; see [NetData].
 func (j *judgement) overfull(d *Delta) (over []*finding) {
 	grown, freed := 0, -1
 	for i := range j.findings {
@@ -41,8 +41,9 @@ func (j *judgement) refuseOverfull(f *finding) *Refusal {
 	return j.refuse(KindBlocked, []Block{f.rejected(j.call.Tool, f.net.overfullReason(j.policy.maxValues))})
 }
 
-// dropNewValues removes from d the key values that are new to a full net; the list full has a
-// finding for each such net. It is used for calls that were made although these nets are full.
+// dropNewValues removes from d the key values that are new to the nets in full, a list of findings
+// that [judgement.overfull] returned. It is used for calls that were made although these nets are
+// full.
 func (j *judgement) dropNewValues(d *Delta, full []*finding) {
 	for _, first := range full {
 		for i := range j.findings {
@@ -65,9 +66,9 @@ func (j *judgement) dropIdle(d *Delta, f *finding) int {
 	return len(idle)
 }
 
-// idle returns changes that remove the values of base whose states at time t equal after, the new
-// default state. These are values that the clock has reset, or that were stored only for observers
-// that no longer wait for a call. A value is not removed if keep returns true.
+// idle returns changes that remove values of base from the net. It removes a value if its state at
+// time t equals after, the new default state, and keep returns false. Such a value has been reset
+// by the clock, or was stored only for observers that no longer wait for a call.
 func (n *net) idle(base, after *NetData, t time.Time, keep func(key string) bool) (idle []NetDelta) {
 	if !n.moving && len(n.results) == 0 {
 		return nil

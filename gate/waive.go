@@ -42,7 +42,7 @@ func (j *judgement) waive(s *State) (doubts []Step) {
 }
 
 // doubts returns a question for each net that blocks the call. ok is false if a net blocks the call
-// for any reason other than an uncertain name given by the rules' maps (see [Map]).
+// for any reason other than an uncertain name that the rules' maps (see [Map]) gave to the call.
 func (j *judgement) doubts() (steps []Step, ok bool) {
 	for i := range j.findings {
 		f := &j.findings[i]

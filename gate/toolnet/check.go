@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
-// Check returns all errors in the net itself, in the order of its parts. It finds references to
-// undefined names, mutually exclusive options, transitions without tools that do not stop firing,
-// and unbounded places, among others.
+// Check returns all errors in the net itself, in a fixed order. Among others, it finds references
+// to undefined names, mutually exclusive options, unbounded places, and transitions without tools
+// that do not stop firing.
 func (n *Net) Check() ErrorList {
 	c := &checker{net: n, places: make(map[string]bool, len(n.Places))}
 	if n.Name == "" {
@@ -94,8 +94,8 @@ func (c *checker) transition(t *Transition) {
 	}
 }
 
-// structural reports an error for each option that is set in a transition without tools although
-// the option requires tools.
+// structural checks a transition without tools. It reports an error for each option that only a
+// transition with tools can have.
 func (c *checker) structural(t *Transition) {
 	for _, a := range []struct {
 		set  bool

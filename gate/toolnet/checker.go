@@ -25,7 +25,7 @@ func (c *checker) report(transition, msg, hint string) {
 // minEvery is the minimum value of [Transition.Every].
 const minEvery = time.Microsecond
 
-// sortedKeys returns the keys in a deterministic order.
+// sortedKeys returns the keys of m in sorted order.
 func sortedKeys(m map[string]int) []string { return slices.Sorted(maps.Keys(m)) }
 
 func (c *checker) place(transition, name string) {
@@ -43,8 +43,8 @@ func (c *checker) nearPlace(name string) string {
 	return cmp.Or(text.Suggest(name, c.net.Places), "places: "+strings.Join(c.net.Places, ", "))
 }
 
-// plain reports an error for a plain name that looks like a pattern. Such a name matches no tool,
-// so a net that is meant to forbid something would never apply.
+// plain reports an error if the tool is [Plain] but its name looks like a pattern. Such a name
+// matches no tool, so a net that is meant to forbid something would never apply.
 func (c *checker) plain(transition string, tool Tool) {
 	if tool.Kind == Plain && strings.ContainsAny(tool.Name, "*?") {
 		c.report(transition, fmt.Sprintf("the tool %q looks like a pattern but is read as a name", tool.Name),

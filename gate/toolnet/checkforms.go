@@ -22,8 +22,9 @@ func (c *checker) spoiler(t *Transition) {
 }
 
 // unreachable reports an error for each deferred transition that takes tokens from the same place
-// as the transition t, which spoils evidence. While such tokens are in flight, t cannot take them.
-// If the call then fails, the tokens return, and the evidence is valid although t has fired.
+// as the transition t, which spoils evidence. While such tokens are in flight, they are out of t's
+// reach. If the deferred transition's call then fails, the tokens return, and the evidence is valid
+// although t has fired.
 func (c *checker) unreachable(t *Transition) {
 	taken := func(place string) bool {
 		return slices.Contains(t.Inputs, place) && !slices.Contains(t.Outputs, place)

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// An Exploration describes the states of a net that are reachable from its initial marking,
-// regardless of the tools of the transitions.
+// An Exploration describes the states of a net that are reachable from its initial marking. It
+// ignores the tools of the transitions.
 type Exploration struct {
 	States          int
 	Complete        bool // whether all states were visited; otherwise, the other fields are incomplete
@@ -25,8 +25,9 @@ type Exploration struct {
 	Trapped int
 	Trap    []string
 
-	// Invariants are weighted sums of tokens that never change, over minimal sets of places. They
-	// hold even if the exploration is incomplete, but there may then be further invariants.
+	// Invariants are weighted sums of token counts. The sums never change, and each is over a
+	// minimal set of places. They hold even if the exploration is incomplete, but there may then be
+	// further invariants.
 	Invariants []string // the invariants as equations, such as "idle + 2 running = 1"
 }
 
@@ -41,8 +42,8 @@ const (
 
 // Explore explores the reachable states of the net, which must be free of errors (see [Net.Check]).
 // It visits at most limit states, or 100,000 if limit is less than 1. The values of a counter,
-// which is a place with many tokens, do not count towards the limit. The states of an unbounded net
-// are not counted.
+// which is a place with many tokens, do not count towards the limit. Explore does not count the
+// states of an unbounded net.
 func (n *Net) Explore(limit int) Exploration {
 	net, initial := n.Structure()
 	g := petri.Analyze(&net, initial, n.options(limit))

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxKeys is the maximum number of transitions with their own keys in one net.
+// maxKeys is the maximum number of transitions in a net that have keys of their own.
 const maxKeys = 64
 
 // keys checks the keys of the net and its transitions, and reports an error for an option that a

@@ -60,8 +60,8 @@ type Net struct {
 
 	// Phases are allowlists, each in force while its place is marked. During that time, only calls
 	// that are certain to have a name on the list pass; calls to free tools are not exempt. Tokens
-	// in flight count in the place they came from. Whatever the marking, [PolicyOptions].Deny
-	// treats a listed call as known, as if the net gated it.
+	// in flight count in the place they came from. Under [PolicyOptions].Deny, a listed call counts
+	// as known whatever the marking, as if the net gated it.
 	Phases []Phase
 
 	Scope  Scope // which calls share the net's state
@@ -71,11 +71,11 @@ type Net struct {
 	// Priority ranks nets that contradict each other. A higher number means a higher rank.
 	Priority int
 
-	// Advisory makes the net yield to others. It does not block while a net of higher priority is
-	// in recovery. Nor does it block if it would thereby, together with the required nets and the
-	// advisory nets of higher priority, forbid every offered tool (see [Session.Offer]). Advisory
-	// nets of equal priority are ordered by the number of tools they allow, fewest first, and then
-	// by name. All other nets are required: they always block.
+	// Advisory makes the net yield to others. The net does not block while a net of higher priority
+	// is in recovery. Nor does it block if every offered tool (see [Session.Offer]) would then be
+	// forbidden by it, the required nets and the advisory nets of higher priority together.
+	// Advisory nets of equal priority are ordered by the number of tools they allow, fewest first,
+	// and then by name. All other nets are required: they always block.
 	Advisory bool
 	Recovery map[string]int // the net is in recovery while each place has at least this many tokens; nil means never
 }
@@ -123,22 +123,22 @@ type Transition struct {
 	// Evidence makes the success of a deferred observer's call count only for later calls. The
 	// observer then does not admit the call itself under a name that another transition of the net
 	// gates. If the call is gated, its success counts only if the observer is still enabled after
-	// the gating transition has fired. Without Evidence, an enabled observer is enough for the name
-	// to pass, and the observer produces no tokens for a call that the net gates, so that no call
+	// the gating transition has fired. Without Evidence, the name passes whenever the observer is
+	// enabled, and the observer produces no tokens for a call that the net gates, so that no call
 	// can refill its own limit.
 	Evidence bool
 
 	// WeakProgress allows the transition to fire for a weak [Name] even if it puts tokens into
 	// places that it took none from. Without WeakProgress, in a net without Labels, a weak name can
-	// only use up tokens, so the net blocks a call if it merely might be the awaited call.
+	// only use up tokens, so the net blocks a call that is not certain to be the awaited one.
 	WeakProgress bool
 
-	// Spoils means that the transition, an observer that is not deferred, spoils evidence, that is,
-	// invalidates it. When a call to its tools is admitted, it fires if it is enabled, and the
-	// net's deferred observers stop waiting for the success of earlier calls; none of them starts
-	// to wait until the spoiling call has succeeded or failed. The success of a deferred observer's
-	// call thus counts only if no spoiling call was in flight at any time since the observer's call
-	// was admitted.
+	// Spoils makes the transition spoil evidence, that is, invalidate it. Only an observer that is
+	// not deferred can have Spoils. When a call to the transition's tools is admitted, the
+	// transition fires if it is enabled, and the net's deferred observers stop waiting for the
+	// success of earlier calls. None of them starts to wait until the spoiling call has succeeded
+	// or failed. The success of a deferred observer's call thus counts only if no spoiling call was
+	// in flight at any time since the observer's call was admitted.
 	//
 	// All spoiling transitions that list a name of the call fire, after the chosen transitions and
 	// on the remaining tokens; they are not candidates for the name, and no validator checks them.
@@ -208,14 +208,14 @@ type Tool struct {
 
 	// Except is a name that a Glob does not match. A call that is certain to have this name is
 	// exempt; for other calls, the pattern is compared only with their other names. If the net
-	// lists the same name elsewhere only as a Literal, a name of the form tool.action that a call
-	// gets from its action argument does not count as this name.
+	// lists the name elsewhere only as a Literal, the exception does not cover a name of the form
+	// tool.action that a call gets from its action argument.
 	Except string
 
-	// Spared, in an entry of [Transition.Unless], means that the transition does not make the
-	// exempted calls known to [PolicyOptions].Deny, which then refuses them unless another
-	// transition gates them. A rule about * uses Spared for the calls that it requires to come
-	// first. Spared is not part of the net's identity.
+	// Spared, in an entry of [Transition.Unless], matters under [PolicyOptions].Deny, which refuses
+	// unknown calls. It means that the transition does not make the exempted calls known, so they
+	// are refused unless another transition gates them. A rule about * uses Spared for the calls
+	// that it requires to come first. Spared is not part of the net's identity.
 	Spared bool `json:"-"`
 }
 
@@ -298,5 +298,5 @@ const (
 	CauseLimit    Cause = "limit"
 	CauseSequence Cause = "sequence"
 	CauseApproval Cause = "approval"
-	CauseAllow    Cause = "allow" // not a constraint: the call passes even under default: deny
+	CauseAllow    Cause = "allow" // not a constraint; the call passes even under "default: deny"
 )

@@ -59,12 +59,10 @@ func (c *checker) behavior() {
 	}
 }
 
-// named returns the names of the transitions with the given indexes.
 func (n *Net) named(transitions []int) []string {
 	return list.Map(transitions, func(t int) string { return n.Transitions[t].Name })
 }
 
-// placed returns the names of the places with the given indexes.
 func (n *Net) placed(places []int) []string {
 	return list.Map(places, func(p int) string { return n.Places[p] })
 }

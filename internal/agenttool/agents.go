@@ -17,7 +17,7 @@ type Agent struct {
 	Tools  []string // known built-in tools
 	Shells []string // tools that run scripts; in rules, bash is another name for these tools
 	Edits  []string // tools that change files
-	Reads  []string // tools that only read; a stuck agent may repeat such a call endlessly
+	Reads  []string // tools that only read; an agent that is stuck may call them endlessly
 
 	Fields []string    // names of the arguments that contain a file name, in any tool
 	Lists  [][2]string // tools that take several files, each with the name of the argument that lists the files
@@ -29,7 +29,7 @@ type Agent struct {
 	// and are not listed.
 	Asides map[string][]string
 
-	Silent      bool // whether the hooks leave the end of a script unreported
+	Silent      bool // whether no hook reports the end of a script
 	TakesScript bool // whether the agent runs a script returned by its hook in place of the original one
 	ShortPrefix bool // whether MCP tools are named mcp_SERVER_TOOL instead of mcp__SERVER__TOOL
 }
@@ -115,7 +115,8 @@ var agents = []Agent{
 // All returns all known agents.
 func All() []Agent { return slices.Clone(agents) }
 
-// Find returns the agent with the given name or client name. It returns false if no agent has it.
+// Find returns the agent with the given name or client name. It returns false if no agent has this
+// name.
 func Find(name string) (Agent, bool) {
 	if a := list.Find(agents, func(a Agent) bool { return a.Name == name || a.Client == name }); a != nil {
 		return *a, true

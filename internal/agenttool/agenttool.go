@@ -142,8 +142,8 @@ func Parts(tool string) [][2]string {
 	return cuts(rest, "__")
 }
 
-// cuts returns all ways to split name into two parts at an occurrence of the given separator. The
-// second part must not be empty.
+// cuts returns all ways to split name in two at the given separator. The second part must not be
+// empty.
 func cuts(name, sign string) (all [][2]string) {
 	for i := range len(name) - len(sign) {
 		if strings.HasPrefix(name[i:], sign) {

@@ -33,7 +33,7 @@ func CheckDigest(digest string) error {
 	return nil
 }
 
-// HasDigest returns an error unless data has the given digest.
+// HasDigest returns an error if data does not have the given digest.
 func HasDigest(data []byte, digest string) error {
 	if got := Digest(data); got != digest {
 		return fmt.Errorf("its digest is %s, which is not the configured one", got)
@@ -50,8 +50,8 @@ func KeyID(key string) (string, error) {
 	return fmt.Sprintf("%016X", k.ID()), nil
 }
 
-// Signed returns an error unless signature is a valid minisign signature of data under the given
-// key, including its trusted comment.
+// Signed returns an error if signature is not a valid minisign signature of data under the given
+// key. The signature's trusted comment must be valid, too.
 func Signed(data, signature []byte, key string) error {
 	var k minisign.PublicKey
 	if err := k.UnmarshalText([]byte(key)); err != nil {

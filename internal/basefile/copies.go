@@ -28,7 +28,7 @@ type Copies struct{ Dir string }
 
 // Read reads the content of the URLs. If a URL cannot be read and copies for all URLs are cached,
 // Read returns the copies and a [*CopyError]. It never mixes copies with fetched content, because a
-// signature matches only the version of the base that it was fetched with.
+// signature is valid only for the version of the base that was fetched with it.
 func (c Copies) Read(ctx context.Context, addresses ...string) ([][]byte, error) {
 	all, err := fetchAll(ctx, addresses)
 	if err == nil {

@@ -15,7 +15,8 @@ type Demand struct {
 	Digest  string // required digest, if Key is empty
 }
 
-// Demanded parses a demand: a digest, or a key optionally preceded by NAME= or NAME@VERSION=.
+// Demanded returns the demand that text specifies: a digest, or a key optionally preceded by NAME=
+// or NAME@VERSION=.
 func Demanded(text string) (d Demand, err error) {
 	if strings.HasPrefix(text, "sha256:") {
 		d.Digest = text

@@ -51,7 +51,7 @@ func CheckVersions(path string, bases []Seen) error {
 }
 
 // Record checks base policies like [CheckVersions] and then records their versions. It holds the
-// file's lock throughout.
+// lock on the file at path throughout.
 func Record(path string, bases []Seen) error {
 	if len(bases) == 0 {
 		return nil

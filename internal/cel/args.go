@@ -202,8 +202,8 @@ func firstError(whole bool, err error) error {
 	return err
 }
 
-// number converts a JSON number. It never rounds an integer, and never turns a number into infinity
-// or zero.
+// number converts a JSON number. It never rounds an integer, and returns an error if the number
+// would overflow or underflow.
 func number(text string) (any, error) {
 	if !strings.ContainsAny(text, ".eE") {
 		if i, err := strconv.ParseInt(text, 10, 64); err == nil {

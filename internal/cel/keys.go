@@ -14,7 +14,7 @@ import (
 )
 
 // keys contains the keys of objects, grouped by their case-folded form. A server might ignore
-// letter case. If an expression reads a key, and a call also has another spelling of it that
+// letter case. If a call contains both a key that an expression reads and another spelling that
 // differs only in case, it is therefore unknown which of the two values the server will use.
 type keys map[string][]string
 

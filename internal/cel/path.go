@@ -37,7 +37,7 @@ const (
 )
 
 // errPlace is the error for a path that may be inside or outside the directory. The expression then
-// fails, so the call is restricted whether the policy requires its path to be inside or outside.
+// fails, so the call is restricted whichever of the two the policy requires.
 var errPlace = errors.New("cannot tell whether the path is within the directory: only one of them is absolute or has a drive, it begins with ~, or systems read it differently")
 
 // within determines, from the text alone, whether path p names dir or something below it. The
@@ -109,7 +109,7 @@ func splitParents(p string) (rest string, ups int) {
 }
 
 // hasDisguisedParent reports whether an element of the path would be ".." on a system that drops
-// trailing spaces and dots in names.
+// spaces and dots at the end of a name.
 func hasDisguisedParent(p string) bool {
 	for part := range strings.SplitSeq(p, "/") {
 		if len(part) > 2 && strings.HasPrefix(part, "..") && strings.Trim(part, ". ") == "" {

@@ -23,7 +23,7 @@ type program struct {
 	src  string
 	run  cel.Program
 	out  *cel.Type
-	uses map[string][]string // members that the expression reads, keyed by variable; nil if it reads the whole variable
+	uses map[string][]string // members that the expression reads, keyed by variable; a nil list stands for the whole variable
 	keys []string            // keys that the expression reads by name
 }
 
@@ -135,8 +135,8 @@ func article(t *cel.Type) string {
 	return cmp.Or(words[name], t.String())
 }
 
-// freeVariables returns the members that an expression reads, keyed by free variable. The members
-// are nil if the expression reads the whole variable.
+// freeVariables returns the free variables of an expression. Each is mapped to the members that the
+// expression reads, or to nil if it reads the whole variable.
 func freeVariables(a *cel.Ast) map[string][]string {
 	uses := make(map[string][]string)
 	whole := make(map[string]bool)

@@ -12,8 +12,7 @@ import (
 )
 
 // stringFunctions returns string functions that CEL's standard library lacks. Each has a single
-// overload, so that the types of its operands are certain, and none returns a string longer than
-// maxArgs.
+// overload, so the types of its operands are known. None returns a string longer than maxArgs.
 func stringFunctions() []cel.EnvOption {
 	str, list := cel.StringType, cel.ListType(cel.StringType)
 	one := func(name string, f func(string) string) cel.EnvOption {

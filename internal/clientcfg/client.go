@@ -101,9 +101,9 @@ func (c Client) Closed(d *splice.Document, at splice.Place, name string) string 
 	return c.guards.closed(d, at, name)
 }
 
-// ClosedBeside returns the key in the file d that disables a server listed in another file, whose
-// name is given. It returns "" if no key disables the server. d must be one of the files returned
-// by [Client.Beside].
+// ClosedBeside returns the key in d that disables the named server, which is listed in the given
+// file and not in d itself. It returns "" if no key disables the server. d must be one of the files
+// returned by [Client.Beside].
 func (c Client) ClosedBeside(d *splice.Document, file, name string) string {
 	if c.guards.closedBeside == nil {
 		return ""

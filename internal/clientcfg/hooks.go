@@ -20,7 +20,7 @@ type Hooks struct {
 	// Open lists the kinds of calls that petrigate cannot stop even if all of its hooks are
 	// installed.
 	Open []string
-	// New is the content of a new hooks file; may be empty.
+	// New is the content of a new hooks file. It may be empty.
 	New string
 
 	files func(System) []string

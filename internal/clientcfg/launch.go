@@ -2,7 +2,8 @@ package clientcfg
 
 import "github.com/petrigate/petrigate/internal/clientcfg/splice"
 
-// A Launch describes how a client reaches petrigate: by running a command or at a URL.
+// A Launch describes how a client reaches petrigate: by running a command or by connecting to a
+// URL.
 type Launch struct {
 	Command string
 	Args    []string
@@ -22,8 +23,8 @@ func stdio(urlKey, headersKey string, first ...splice.Member) func(Launch) splic
 	}
 }
 
-// typedStdio returns a server-list entry for petrigate with a command or a URL, like the functions
-// that [stdio] returns, and adds a "type" to the entry.
+// typedStdio returns a server-list entry for petrigate, like the functions that [stdio] returns,
+// but the entry also has a "type".
 func typedStdio(l Launch) splice.Object {
 	o := stdio("url", "headers", splice.Member{Key: "type", Value: "http"})(l)
 	if l.URL == "" {

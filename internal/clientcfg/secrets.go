@@ -60,8 +60,8 @@ var (
 	option = regexp.MustCompile(`^--?[A-Za-z][\w-]*$`)
 )
 
-// valueKeys lists the keys of mappings whose values may all be secret, such as variables and
-// headers.
+// valueKeys lists the keys of mappings where every value may be secret, such as the mappings of
+// variables and headers.
 var valueKeys = []string{"env", "envs", "environment", "headers", "http_headers"}
 
 // nameKeys lists the keys whose values are names of variables and therefore not secret.

@@ -61,8 +61,8 @@ func (r *reader) refuse(format string, args ...any) {
 	}
 }
 
-// read reads the value of one key of the entry. It supports the keys of all clients at once,
-// because no key has different meanings for two clients.
+// read reads the value of one key of the entry. It handles the keys of all clients, because no key
+// has different meanings in different clients.
 func (r *reader) read(key string, v any) {
 	if v == nil {
 		return

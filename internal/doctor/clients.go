@@ -49,9 +49,9 @@ func (d *Doctor) checkClient(c takeover.Inspection) []Finding {
 	return list.Map(own, func(e takeover.Entry) Finding { return d.checkEntry(c, e, running) })
 }
 
-// withReconnect adds a fix to the finding: to run petrigate connect for the client once more. It
-// returns the finding unchanged if the configuration cannot be loaded, or if the client is running
-// and would overwrite its file.
+// withReconnect returns the finding with a fix added: running petrigate connect for the client once
+// more. It adds no fix if the configuration cannot be loaded, or if the client is running and would
+// overwrite its file.
 func (d *Doctor) withReconnect(c takeover.Inspection, f Finding) Finding {
 	if d.loaded == nil || d.Connected.Launch.Command == "" || c.Client.Overwrites && c.Running != nil && *c.Running {
 		return f

@@ -1,5 +1,5 @@
-// Package doctor looks for problems that occur in practice: a configuration that cannot be loaded,
-// files that other users can write to, commands that desktop programs cannot find, clients that
+// Package doctor looks for problems that occur in practice: configurations that cannot be loaded,
+// files that other users can write to, commands that desktop programs cannot find, and clients that
 // reach servers without petrigate. Each finding names its fix. The doctor can apply safe fixes if
 // the user agrees.
 //

@@ -23,7 +23,7 @@ const (
 	Failed  = "failed"
 )
 
-// A mend is a safe fix, which petrigate doctor --fix can apply.
+// A mend is a safe fix for a problem, for use by petrigate doctor --fix.
 type mend struct {
 	shows string // text to show before asking the user; empty if calling apply shows the fix and asks the user
 	apply func(context.Context) error
@@ -50,7 +50,7 @@ func orOK(all []Finding, format string, args ...any) []Finding {
 	return all
 }
 
-// with returns a copy of the finding that has a safe fix, which petrigate doctor --fix can apply.
+// with returns a copy of the finding with the given safe fix, for use by petrigate doctor --fix.
 func (f Finding) with(shows string, apply func(context.Context) error) Finding {
 	f.mend = &mend{shows, apply}
 	return f

@@ -17,8 +17,8 @@ type files struct {
 	project string
 }
 
-// home returns a path below the directory that an environment variable names or, if the variable is
-// not set, below the given folder of the home directory.
+// home returns a path below the directory that an environment variable names. If the variable is
+// not set, the path is below the given folder of the home directory.
 func (f files) home(variable, folder string, parts ...string) string {
 	dir, ok := f.Env(variable)
 	if !ok || dir == "" {
@@ -27,7 +27,7 @@ func (f files) home(variable, folder string, parts ...string) string {
 	return filepath.Join(append([]string{dir}, parts...)...)
 }
 
-// in joins the path elements to the path of a file in the project.
+// in returns the path of a file in the project, given the elements of its relative path.
 func (f files) in(parts ...string) string {
 	return filepath.Join(append([]string{f.project}, parts...)...)
 }

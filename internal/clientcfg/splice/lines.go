@@ -9,7 +9,7 @@ import (
 // A lineSegment is a sequence of whole lines.
 type lineSegment = segment[[]byte]
 
-// A run is a range of lines that belong together, from line from up to, but not including, line to.
+// A run is a range of lines that belong together. It begins with line from and ends before line to.
 // Lines are counted from 0.
 type run struct {
 	name     string

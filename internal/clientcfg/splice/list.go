@@ -101,7 +101,8 @@ func withoutOurs(list []any, inner string, ours func(any) bool) []any {
 }
 
 // edited parses text, the file after an edit. It returns an error if a list in the mapping at the
-// given path is not the one expected for its key, or if anything else in the file has changed.
+// given path differs from the one that want has for its key, or if anything else in the file has
+// changed.
 func (d *Document) edited(text []byte, path []string, want map[string][]any) (*Document, error) {
 	touched := slices.Collect(maps.Keys(want))
 	text, err := d.verified(text, Place{Path: path}, touched, func(next *Document) error {
