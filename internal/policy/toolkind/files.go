@@ -16,14 +16,14 @@ var targetWords = []string{"destination", "dest", "dst"}
 // example "path" or "$.files[*].path".
 func filesOf(raw json.RawMessage) (files []string) {
 	for name, p := range readProperties(raw) {
-		if !Plain(name) {
+		if !IsPlain(name) {
 			continue
 		}
 		if namesFile(name) && (p.mayBe("string") || p.listsTexts()) {
 			files = append(files, name)
 		}
 		for member, m := range p.members() {
-			if Plain(member) && namesFile(member) && (m.mayBe("string") || m.listsTexts()) {
+			if IsPlain(member) && namesFile(member) && (m.mayBe("string") || m.listsTexts()) {
 				files = append(files, "$."+name+"[*]."+member)
 			}
 		}

@@ -79,8 +79,8 @@ var outsideNouns = []string{
 	"tweet", "tweets", "thread", "threads", "feed", "news", "rss", "internet", "review", "reviews", "article", "articles", "ticket", "tickets",
 }
 
-// ByName guesses the kind of a tool from its name alone.
-func ByName(name string) Kind {
+// KindByName guesses the kind of a tool from its name alone.
+func KindByName(name string) Kind {
 	words := Words(name)
 	for i, w := range words {
 		if k := decisiveWords[w]; k == Destroy || k == Run && (i == 0 || !leadingVerbs[words[0]].Reads()) {
@@ -159,8 +159,8 @@ func (k Kind) Sends() bool { return k == Send || k == Publish || k == Run || k =
 // people.
 func (k Kind) Untrusted() bool { return k == Outside }
 
-// Plain reports whether rules can refer to a field with the given name by a plain word.
-func Plain(name string) bool {
+// IsPlain reports whether rules can refer to a field with the given name by a plain word.
+func IsPlain(name string) bool {
 	for i, r := range name {
 		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_'
 		if !letter && (i == 0 || r < '0' || r > '9') {

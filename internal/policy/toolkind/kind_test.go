@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-func ExampleByName() {
-	fmt.Println(ByName("list_files"), ByName("send_mail"), ByName("deleteUser"), ByName("frobnicate"))
+func ExampleKindByName() {
+	fmt.Println(KindByName("list_files"), KindByName("send_mail"), KindByName("deleteUser"), KindByName("frobnicate"))
 	// Output: read send destroy unclear
 }
 
@@ -65,7 +65,7 @@ func TestByName(t *testing.T) {
 		"list_transfers":         Read,
 		"wire":                   Unclear,
 	} {
-		if got := ByName(name); got != want {
+		if got := KindByName(name); got != want {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}
@@ -214,12 +214,12 @@ func TestServerListIsUsable(t *testing.T) {
 	}
 }
 
-func ExamplePlain() {
-	fmt.Println(Plain("path"), Plain("to"), Plain("as"), Plain("a b"))
+func ExampleIsPlain() {
+	fmt.Println(IsPlain("path"), IsPlain("to"), IsPlain("as"), IsPlain("a b"))
 	// Output: true true false false
 }
 
-func ExampleAmount() {
-	fmt.Println(Amount("total_amount"), Amount("amount_of_text"))
+func ExampleIsAmount() {
+	fmt.Println(IsAmount("total_amount"), IsAmount("amount_of_text"))
 	// Output: true false
 }

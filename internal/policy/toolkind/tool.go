@@ -33,7 +33,7 @@ type Fields struct {
 
 // Classify guesses what a tool does. server is the well-known server that lists the tool, or nil.
 func Classify(t ListedTool, server *Server) Guess {
-	g := Guess{Kind: ByName(t.Name), Why: "by its name", Fields: fieldsOf(t.Schema)}
+	g := Guess{Kind: KindByName(t.Name), Why: "by its name", Fields: fieldsOf(t.Schema)}
 	known := false
 	if server != nil {
 		var k Kind
@@ -100,8 +100,8 @@ func readSchema(raw json.RawMessage) (s schema) {
 	return s
 }
 
-// Amount reports whether a field with the given name probably contains a sum of money.
-func Amount(field string) bool {
+// IsAmount reports whether a field with the given name probably contains a sum of money.
+func IsAmount(field string) bool {
 	words := Words(field)
 	return len(words) > 0 && slices.Contains(amountWords, words[len(words)-1])
 }
@@ -121,14 +121,14 @@ func fieldsOf(raw json.RawMessage) (f Fields) {
 	s := readSchema(raw)
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		words := Words(name)
-		if !Plain(name) || len(words) == 0 {
+		if !IsPlain(name) || len(words) == 0 {
 			continue
 		}
 		last := words[len(words)-1]
 		kind := strings.Trim(string(readProperty(s.Properties[name]).Type), `"`)
 		required := slices.Contains(s.Required, name)
 		switch {
-		case (kind == "number" || kind == "integer") && Amount(name):
+		case (kind == "number" || kind == "integer") && IsAmount(name):
 			f.Amounts = append(f.Amounts, name)
 		case !required || kind != "string" && kind != "number" && kind != "integer":
 		case kind == "string" && (slices.Contains(pathWords, last) || slices.Contains(pathWords, words[0])):

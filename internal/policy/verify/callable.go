@@ -13,11 +13,11 @@ import (
 // with a single key value, and then for a run with several values.
 func (m *prover) decideCallable(t gate.Tool) Name {
 	if m.Keyed() {
-		if n, why := m.checkName(m.oneValue().callableBy(t)); why == "" && n.Callable == Possible {
+		if n, why := m.checkName(m.oneValue().decideInModel(t)); why == "" && n.Callable == Possible {
 			return n
 		}
 	}
-	n, why := m.checkName(m.callableBy(t))
+	n, why := m.checkName(m.decideInModel(t))
 	switch {
 	case why == "" || !m.Keyed() && m.enforces(func(n *explore.Net) bool { return n.Info.Validate != nil }):
 		return n // refusals by validators do not count
@@ -36,8 +36,8 @@ func (m *prover) checkName(n Name) (played Name, why string) {
 	return n, cmp.Or(why, failing)
 }
 
-// callableBy decides whether the model admits a call with the given name.
-func (m *prover) callableBy(t gate.Tool) Name {
+// decideInModel decides whether the model admits a call with the given name.
+func (m *prover) decideInModel(t gate.Tool) Name {
 	name := Name{Tool: t}
 	if m.Stop() {
 		name.Why = m.StopReason()
@@ -51,7 +51,7 @@ func (m *prover) callableBy(t gate.Tool) Name {
 		}
 		return name
 	}
-	if f := m.Barred(q); f.Result == Proved {
+	if f := m.ProveBarred(q); f.Result == Proved {
 		m.setImpossible(&name, q, f.Nets)
 		return name
 	}
@@ -92,7 +92,7 @@ func (m *prover) callableBy(t gate.Tool) Name {
 // setImpossible records in the finding that no call with its name is admitted, and which nets
 // forbid such calls. It omits nets that it finds to be unnecessary.
 func (m *prover) setImpossible(name *Name, q *explore.Query, nets []int) {
-	nets, sure := m.Minimal(q, nets)
+	nets, sure := m.Minimize(q, nets)
 	name.Callable, name.Because, name.Rough = Impossible, m.named(nets), !sure
 }
 

@@ -40,7 +40,7 @@ func (m *prover) explored(nets []int) Group {
 		return g
 	}
 	if w == nil {
-		if d := m.LockOfOne(nets); d.Result == Refuted {
+		if d := m.FindNetLock(nets); d.Result == Refuted {
 			g.Deadlock = m.deadlockOf(d)
 			return g
 		}
@@ -55,10 +55,10 @@ func (m *prover) explored(nets []int) Group {
 		return g
 	}
 	g.States, g.Complete = len(w.At), true
-	g.Deadlock = m.deadlockOf(w.Deadlock())
+	g.Deadlock = m.deadlockOf(w.FindDeadlock())
 	if g.Deadlock.Why == explore.WhyLong {
 		if w = m.Whole(nets, explore.ViewOptions{Limit: m.Limit, Exact: true}); w != nil {
-			g.Deadlock = m.deadlockOf(w.Deadlock())
+			g.Deadlock = m.deadlockOf(w.FindDeadlock())
 		}
 	}
 	return g

@@ -100,13 +100,13 @@ func (m *prover) alwaysBy(nets []int, g *explore.Goal) (p Proof, more []int) {
 		return Proof{Result: Proved}, nil
 	}
 	more = s.BlockingNets(g, good)
-	d := s.Lock(g)
+	d := s.FindLock(g)
 	if d.Why == explore.WhyLong {
 		o.Exact = true
 		if s = m.Whole(nets, o); s == nil {
 			return Proof{Why: m.StopReason()}, nil
 		}
-		d = s.Lock(g)
+		d = s.FindLock(g)
 	}
 	if d.Result == Refuted {
 		_, stopped := m.Replay(d.Moves)

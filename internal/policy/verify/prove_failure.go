@@ -30,7 +30,7 @@ func (a NoFailureLocks) prove(m *prover) Proof {
 	if s == nil {
 		return Proof{Why: m.StopReason()}
 	}
-	f := s.FailureLock(explore.TaggedGoal(match, one))
+	f := s.FindFailureLock(explore.TaggedGoal(match, one))
 	if f.Result == Refuted {
 		if _, stopped := m.Replay(f.Moves); stopped >= 0 {
 			return Proof{Why: explore.WhyNoRun}

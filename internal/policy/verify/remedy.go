@@ -318,5 +318,5 @@ func (t *remedySearch) plan(nets []int, witnessed bool) (plan []*callclass.Class
 		_, ok := t.finder.also[s.Tool]
 		return ok || t.finder.also == nil
 	}
-	return t.model.Detour(nets, t.goal, t.states(), offers, witnessed)
+	return t.model.FindDetour(nets, t.goal, t.states(), offers, witnessed)
 }

@@ -19,7 +19,7 @@ func Policy(p *gate.Policy, o Options) *Report {
 		r.Groups = append(r.Groups, group)
 	}
 	m.addLosses(r, o)
-	found, untried := m.AllRedundant()
+	found, untried := m.RedundantNets()
 	for _, x := range found {
 		r.Redundant = append(r.Redundant, Redundant{m.net(x.Net), m.named(x.Because)})
 	}

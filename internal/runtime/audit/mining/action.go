@@ -64,7 +64,7 @@ func (a *action) read(e *trail.Entry) {
 			a.row = fmt.Sprint(a.names, " {}")
 		}
 		for _, v := range e.Values {
-			if len(v.Hashes) == 1 && v.Lacks == "" && toolkind.Plain(v.Field) { // accept only plain field names, because the log may contain arbitrary text
+			if len(v.Hashes) == 1 && v.Lacks == "" && toolkind.IsPlain(v.Field) { // accept only plain field names, because the log may contain arbitrary text
 				a.values = append(a.values, fieldValue{v.Field, v.Hashes[0]})
 			}
 		}
@@ -76,7 +76,7 @@ func (a *action) read(e *trail.Entry) {
 	rawjson.Members(e.Args, func(key, v []byte, _ int) bool {
 		kind := rawjson.Kind(v)
 		hidden := bytes.HasPrefix(v, []byte(`"***`))
-		if (kind == '"' || kind == '0') && !hidden && len(v) <= maxValueSize && len(a.values) < maxFields && toolkind.Plain(string(key)) {
+		if (kind == '"' || kind == '0') && !hidden && len(v) <= maxValueSize && len(a.values) < maxFields && toolkind.IsPlain(string(key)) {
 			a.values = append(a.values, fieldValue{string(key), string(v)})
 		}
 		return true

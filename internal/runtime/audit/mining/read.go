@@ -204,6 +204,6 @@ func (r *reader) number(name string, e *trail.Entry) (int, bool) {
 	if name == e.Names[0] {
 		name = e.Tool // use the tool's name without the server prefix
 	}
-	r.kinds = append(r.kinds, toolkind.ByName(name))
+	r.kinds = append(r.kinds, toolkind.KindByName(name))
 	return n, true
 }

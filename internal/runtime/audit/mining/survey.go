@@ -128,7 +128,7 @@ func (v *survey) day(tool int, a *action, all *toolStats) {
 	d.calls++
 	for _, f := range a.values {
 		n, err := strconv.ParseFloat(f.value, 64)
-		if err != nil || !toolkind.Amount(f.field) {
+		if err != nil || !toolkind.IsAmount(f.field) {
 			continue
 		}
 		if d.sums == nil {

@@ -1,21 +1,21 @@
 package explore
 
-// Barred tries to prove without exploration that the query is never met. Otherwise, the answer is
+// ProveBarred tries to prove without exploration that the query is never met. Otherwise, the answer is
 // unknown.
-func (m *Model) Barred(q *Query) Answer {
+func (m *Model) ProveBarred(q *Query) Answer {
 	nets, barred := m.seed(q)
 	if !barred {
 		nets, barred = m.wholeScope().relax().blockers(q.goalClasses(m.Classes))
 	}
-	if !barred || m.Calls.Gap(nets, q.Tag) != "" || m.WhyAdvisory(nets) != "" || !m.view(nets, ViewOptions{Tag: q.Tag}).barred() {
+	if !barred || m.Calls.Gap(nets, q.Tag) != "" || m.WhyAdvisory(nets) != "" || !m.view(nets, ViewOptions{Tag: q.Tag}).isBarred() {
 		return Answer{} // a call to an open tool can have effects that no listed call has
 	}
 	return Answer{Result: Proved, Nets: nets}
 }
 
-// barred reports whether landmarks or the relaxation show that the nets forbid every call tagged as
+// isBarred reports whether landmarks or the relaxation show that the nets forbid every call tagged as
 // [Wanted], over all outcomes and interleavings.
-func (v *view) barred() bool {
+func (v *view) isBarred() bool {
 	g, goal := v.scopeOf(), v.wantedClasses()
 	if g.fails = true; len(goal) == 0 {
 		return false

@@ -1,6 +1,6 @@
 // Package explore searches what a policy can do: the runs of calls that it admits and the states
 // that they lead to. It answers whether a query is ever met ([Model.NeverMet]), whether a goal can
-// always be reached ([Space.Lock]), which nets are redundant ([Model.AllRedundant]), and which run
+// always be reached ([Space.FindLock]), which nets are redundant ([Model.RedundantNets]), and which run
 // leads to a call ([Model.Plan]).
 //
 // The state space. Each net is an automaton ([Net]). Its local states consist of a marking, the

@@ -7,10 +7,10 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// FailureLock looks for a call in flight whose outcome decides whether successful calls can still
+// FindFailureLock looks for a call in flight whose outcome decides whether successful calls can still
 // reach the goal. They can reach it if the call succeeds, but not if the call fails or its outcome
 // is unknown. The space must have unreduced counters (see [Net.cap]).
-func (s *Space) FailureLock(g *Goal) Answer {
+func (s *Space) FindFailureLock(g *Goal) Answer {
 	found, open := s.failureLocks(g)
 	if len(found) == 0 && !open {
 		return Answer{Result: Proved}

@@ -8,13 +8,13 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// Deadlock looks for a state that permanently forbids all calls that the nets gate.
-func (s *Space) Deadlock() Answer {
+// FindDeadlock looks for a state that permanently forbids all calls that the nets gate.
+func (s *Space) FindDeadlock() Answer {
 	if why := s.model.Calls.Gap(s.netIndexes(), nil); why != "" {
 		return Answer{Why: why}
 	}
 	gated := s.model.isGated
-	return s.Lock(&Goal{Matches: gated, ok: func(s *Space, _ int32, c int) bool { return gated(s.classes[c].member) }, values: slices.ContainsFunc(s.nets, (*Net).Keyed)})
+	return s.FindLock(&Goal{Matches: gated, ok: func(s *Space, _ int32, c int) bool { return gated(s.classes[c].member) }, values: slices.ContainsFunc(s.nets, (*Net).Keyed)})
 }
 
 // isGated reports whether some net has a transition that lists calls of class s.
@@ -22,9 +22,9 @@ func (sys *system) isGated(s *callclass.Class) bool {
 	return slices.ContainsFunc(s.Effects, func(t callclass.Effect) bool { return sys.Nets[t.Net].lists(t.Meaning) })
 }
 
-// Lock looks for a state where no sequence of successful calls can reach the goal anymore. It
+// FindLock looks for a state where no sequence of successful calls can reach the goal anymore. It
 // ignores states where the goal allows a run to stop.
-func (s *Space) Lock(g *Goal) Answer {
+func (s *Space) FindLock(g *Goal) Answer {
 	good := s.Assured(g, s.isCertain)
 	if !slices.Contains(good, false) {
 		return Answer{Result: Proved}
@@ -181,9 +181,9 @@ func (v *view) callsOf(match func(*callclass.Class) bool) []*callclass.Class {
 	})
 }
 
-// LockOfOne looks for a single net that can permanently forbid every call that the nets gate. An
+// FindNetLock looks for a single net that can permanently forbid every call that the nets gate. An
 // example is an exhausted limit.
-func (m *Model) LockOfOne(nets []int) Answer {
+func (m *Model) FindNetLock(nets []int) Answer {
 	tag := Tagger(func(s *callclass.Class) bool {
 		return !s.Waits && m.isGated(s) && slices.ContainsFunc(nets, s.Concerns)
 	})
@@ -198,7 +198,7 @@ func (m *Model) LockOfOne(nets []int) Answer {
 		if w == nil {
 			continue
 		}
-		d := w.Lock(TaggedGoal(m.isGated, false))
+		d := w.FindLock(TaggedGoal(m.isGated, false))
 		if d.Result == Refuted && d.Moves != nil && m.admitsRun(d.Moves) {
 			return d
 		}

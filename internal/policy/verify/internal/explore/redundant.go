@@ -13,10 +13,10 @@ type redundancy struct {
 	Because []int
 }
 
-// Minimal shrinks a set of nets that prevents the query from being met: it removes nets one by one,
+// Minimize shrinks a set of nets that prevents the query from being met: it removes nets one by one,
 // as long as the remaining nets still prevent this. sure reports whether each remaining net was
 // shown to be necessary.
-func (m *Model) Minimal(q *Query, nets []int) (left []int, sure bool) {
+func (m *Model) Minimize(q *Query, nets []int) (left []int, sure bool) {
 	return leaveOut(nets, func(fewer []int) Result {
 		if m.Stop() {
 			return Unknown
@@ -28,7 +28,7 @@ func (m *Model) Minimal(q *Query, nets []int) (left []int, sure bool) {
 // proveForbidden returns Proved if the nets alone admit no call that q tags as [Wanted].
 func (m *Model) proveForbidden(q *Query, nets []int) Result {
 	v := m.view(nets, ViewOptions{Tag: q.Tag})
-	if m.Calls.Gap(nets, q.Tag) == "" && v.barred() {
+	if m.Calls.Gap(nets, q.Tag) == "" && v.isBarred() {
 		return Proved
 	}
 	if path, ok := m.newPlanner(v, -1).search(ViewOptions{Limit: m.Limit}); ok && path != nil {
@@ -55,14 +55,14 @@ type UndecidedNet struct {
 	Why string
 }
 
-// AllRedundant returns nets that can all be removed at the same time. If two nets forbid the same
+// RedundantNets returns nets that can all be removed at the same time. If two nets forbid the same
 // calls, the later net is removed. The result untried contains the nets that could not be decided.
-func (m *Model) AllRedundant() (found []redundancy, untried []UndecidedNet) {
+func (m *Model) RedundantNets() (found []redundancy, untried []UndecidedNet) {
 	more := max(1, m.Limit/DefaultStates)
 	until := m.effort + more*redundantEffort
 	for i := len(m.Nets) - 1; i >= 0; i-- {
 		each := max(redundantLeastEach, min(more*redundantMostEach, until-m.effort))
-		because, ok, why := m.redundant(i, each)
+		because, ok, why := m.checkRedundant(i, each)
 		switch {
 		case ok:
 			m.off[i] = true
@@ -84,9 +84,9 @@ const (
 	redundantLeastEach = 2_000
 )
 
-// unsupported returns the reason why the search for redundant nets cannot judge net n, either a
+// unsupportedReason returns the reason why the search for redundant nets cannot judge net n, either a
 // feature of the net or an exhausted limit. It returns "" if the search can judge the net.
-func (m *Model) unsupported(n int) string {
+func (m *Model) unsupportedReason(n int) string {
 	info := &m.Nets[n].Info
 	switch {
 	case m.Stop():
@@ -101,16 +101,16 @@ func (m *Model) unsupported(n int) string {
 	return m.Calls.Gap([]int{n}, nil)
 }
 
-// redundant reports whether net n never changes a verdict, and returns the nets that forbid the
+// checkRedundant reports whether net n never changes a verdict, and returns the nets that forbid the
 // same calls. If the result is unknown, it also returns the reason.
-func (m *Model) redundant(n, effort int) (because []int, ok bool, why string) {
+func (m *Model) checkRedundant(n, effort int) (because []int, ok bool, why string) {
 	solely := func(s *callclass.Class) bool {
 		return slices.Contains(s.KnownTo, n) && !slices.ContainsFunc(s.KnownTo, func(k int) bool { return k != n && !m.off[k] })
 	}
 	if info := &m.Nets[n].Info; info.Shadow || len(info.Phases) > 0 { // phases forbid tools that the policy does not name
 		return nil, false, ""
 	}
-	if why = m.unsupported(n); why != "" {
+	if why = m.unsupportedReason(n); why != "" {
 		return nil, false, why
 	}
 	if m.Calls.Deny && slices.ContainsFunc(m.Classes, solely) { // without the net, the policy's default would deny the call

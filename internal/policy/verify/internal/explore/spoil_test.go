@@ -111,7 +111,7 @@ func TestSpaceAgreesOnFreshness(t *testing.T) {
 	if got.Result != Proved {
 		t.Errorf("a push of what is not fresh: %v %v", got.Result, got.Moves)
 	}
-	if d := m.Whole([]int{0}, ViewOptions{Limit: 1000}).Deadlock(); d.Result != Proved {
+	if d := m.Whole([]int{0}, ViewOptions{Limit: 1000}).FindDeadlock(); d.Result != Proved {
 		t.Errorf("deadlock %v", d.Result)
 	}
 }
