@@ -56,7 +56,7 @@ type Plan struct {
 
 	texts   []string     // texts of the existing rules
 	secrets []string     // secrets used in the configuration
-	fetch   config.Fetch // for loading the configuration; see [config.Options]
+	fetch   config.Fetch // used to load the configuration; see [config.Options]
 	text    bool         // whether the configuration is only read as text; see [config.Config.TextOnly]
 }
 
@@ -69,8 +69,8 @@ var (
 	ErrChanged = errors.New("it has changed in the meantime; run petrigate init again")
 )
 
-// maxRounds is the maximum number of verifications. After each, the lines that did not pass are
-// removed.
+// maxRounds is the maximum number of verifications. After each verification, the lines that did not
+// pass are removed.
 const maxRounds = 20
 
 // New creates a plan for a configuration and the tools that its servers list. missing contains the

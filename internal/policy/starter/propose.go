@@ -21,7 +21,7 @@ const (
 	maxPayments = 5 // maximum number of payments per session, if their amounts are unknown
 )
 
-// A statementGroup value is a group of lines below a common comment. A group without lines is not
+// A statementGroup is a group of lines below a common comment. A group without lines is not
 // written.
 type statementGroup struct {
 	comment string

@@ -15,8 +15,8 @@ import (
 const (
 	maxClassesOfTool = 2048
 	maxClasses       = 8192
-	maxMapsOfField   = 8 // maximum number of maps per field whose subsets are all tried
-	maxListed        = 5 // maximum number of maps per field whose subsets are all enumerated in advance
+	maxMapsOfField   = 8 // if a field has at most this many maps, all subsets of the maps are tried
+	maxListed        = 5 // if a field has at most this many maps, all subsets of the maps are enumerated in advance
 )
 
 // Options specify which calls exist, and what distinguishes them besides the nets.

@@ -19,8 +19,8 @@ type openTool struct {
 	known  []int // atoms (maps or actions) that can make the call known to a net
 }
 
-// An openField is a field of an open tool. The maps or actions that the field can match, in any
-// combination, are its atoms. Its fixed values are tried for each question.
+// An openField is a field of an open tool. Its atoms are the maps or actions that it can match, in
+// any combination. Its fixed values are tried for each question.
 type openField struct {
 	name    string
 	first   int       // index of the field's first map or action among those of all fields of the tool

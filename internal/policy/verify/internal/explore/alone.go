@@ -103,8 +103,8 @@ func (n *Net) exploreAlone() (locals []int, ok bool) {
 	return locals, true
 }
 
-// Limits on the states examined to find an attractor: in a single net, and in several nets
-// together.
+// Limits on the number of states examined to find an attractor: maxLocals in a single net, and
+// maxJoint in several nets together.
 const (
 	maxLocals = 200
 	maxJoint  = 2000

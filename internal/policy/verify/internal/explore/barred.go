@@ -1,7 +1,7 @@
 package explore
 
-// ProveBarred tries to prove without exploration that the query is never met. Otherwise, the answer is
-// unknown.
+// ProveBarred tries to prove without exploration that the query is never met. If it fails, the
+// answer is unknown.
 func (m *Model) ProveBarred(q *Query) Answer {
 	nets, barred := m.seed(q)
 	if !barred {

@@ -61,8 +61,8 @@ func (s *Space) FindLock(g *Goal) Answer {
 }
 
 // badState returns a reachable state that is not marked as good, or -1 if no such state exists. It
-// prefers a state that can be reached by calls with a single value. If required is true, only calls
-// that are known to exist may lead to the state.
+// prefers a state that is reached by calls with a single value. If required is true, it considers
+// only states that calls known to exist lead to.
 func (s *Space) badState(good []bool, required bool) int32 {
 	if slices.ContainsFunc(s.nets, (*Net).Keyed) {
 		s.rebuildPaths(func(c *callclass.Class) bool { return c.Unsure() || c.HasOther() })
@@ -76,9 +76,9 @@ func (s *Space) badState(good []bool, required bool) int32 {
 	return s.lockState(good)
 }
 
-// lockState returns a reachable state that is not marked as good, or -1 if no such state exists. It
-// prefers a state without calls in flight: if a state is not good, the state after the success of
-// all its calls in flight is not good either.
+// lockState returns a state that has a path from the start but is not marked as good, or -1 if no
+// such state exists. It prefers a state without calls in flight: if a state is not good, the state
+// after the success of all its calls in flight is not good either.
 func (s *Space) lockState(good []bool) int32 {
 	found := int32(-1)
 	for i := range good {

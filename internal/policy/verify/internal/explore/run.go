@@ -24,7 +24,7 @@ type run struct {
 // An admittedCall is a call that was admitted in a run, whether or not it has ended.
 type admittedCall struct {
 	class *callclass.Class
-	holds []callclass.Effect // numbers of the call's holdings, with the indexes of their nets
+	holds []callclass.Effect // the call's holdings, each with the index of its net and the number of the holding
 	ended bool
 	stays bool // whether the call never ends, or its end is not observed
 
