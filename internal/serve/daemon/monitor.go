@@ -42,7 +42,7 @@ func newMonitor(c *config.Config, log *slog.Logger, secrets masker, version stri
 	return m, nil
 }
 
-// observe makes the proxy report calls and database commits to the monitor by setting its options.
+// observe sets options of the proxy so that it reports calls and database commits to the monitor.
 // If p is not nil, the proxy also reports calls to p.
 func (m *monitor) observe(o *proxy.Options, p *processors) {
 	o.Meter = m.metrics
