@@ -78,7 +78,7 @@ func (s *formatter) approval(a *approval) {
 	s.answer(answer)
 }
 
-// An answer holds what is printed about a person's answer to an approval request.
+// An answer holds the details to print about a person's answer to an approval request.
 type answer struct {
 	at, since                               time.Time
 	id, tool, channel, actor, reason, count string
