@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// ignored returns the arguments that do not belong to a call's identity: those in approval.ignore
-// and those of agents' built-in tools.
+// ignored returns the arguments that do not belong to a call's identity: those in approval.ignore,
+// and those of agents' built-in tools that do not change what a call does.
 func (s *Source) ignored() (all []gate.Ignored) {
 	for _, agent := range agenttool.Agents() {
 		for _, tool := range agenttool.Of(agent) {

@@ -34,7 +34,7 @@ func (v *Analysis) milder() diag.List {
 	return ps
 }
 
-// A strictness ranks how strictly the policy decides on calls with a name; higher values are
+// A strictness tells how strictly the policy decides on calls with a given name. Higher values are
 // stricter.
 type strictness uint8
 
@@ -45,7 +45,7 @@ const (
 	forbidden
 )
 
-// A treatment describes how strictly the policy decides on calls with a name, and why.
+// A treatment describes how strictly the policy decides on calls with a given name, and why.
 type treatment struct {
 	how strictness
 	by  string

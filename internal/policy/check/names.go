@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// ruleName returns a tool's name as rules write it: quoted if it contains a dot and does not denote
-// an action.
+// ruleName returns a tool's name as written in rules. A literal name that contains a dot is quoted,
+// because it would otherwise denote an action of a tool.
 func ruleName(t gate.Tool) string {
 	if t.Kind == gate.Literal && strings.Contains(t.Name, ".") {
 		return `"` + t.Name + `"`

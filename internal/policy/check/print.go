@@ -125,7 +125,7 @@ func short(n gate.NetInfo) string {
 const maxBefore = 12
 
 // callable describes whether and how a name can be called. asks is the number of people who must
-// approve such calls.
+// approve some of these calls.
 func (r Report) callable(t reportedTool, asks int) string {
 	switch n := t.known; n.Callable {
 	case verify.Possible:

@@ -14,8 +14,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Events returns the events of a run where every approval is granted. Each call has all names of
-// its tool.
+// Events returns the events of a run. Every approval is granted, and each call has all names of its
+// tool.
 func (s ToolSet) Events(t verify.Trace) []sandbox.Event {
 	events := []sandbox.Event{}
 	returns := make(map[int]json.RawMessage) // results that successful calls return, by call number
@@ -208,7 +208,8 @@ func otherNames(s verify.Step) string {
 	return also
 }
 
-// ending returns outcome o of the step's call in words, with the result that the call must return.
+// ending returns outcome o of the step's call in words, including the result that the call must
+// return.
 func ending(s verify.Step, o gate.Outcome) string {
 	if o == gate.Success && s.Result != "" {
 		return "succeeds and returns " + text.Escape(s.Result)

@@ -39,8 +39,8 @@ type alphabet struct {
 	stop     func() bool
 }
 
-// A visibility is the subset of a tool's names that the policies distinguish, together with whether
-// the tool's calls have the field "command".
+// A visibility describes what the policies distinguish about a tool: some of its names, and whether
+// its calls have the field "command".
 type visibility struct {
 	names   string
 	command presence

@@ -29,8 +29,8 @@ func (d *Comparison) notCompared() string {
 	return ""
 }
 
-// rechanneled reports whether both policies contain net n if the channels of its approvals are
-// ignored.
+// rechanneled reports whether both policies contain net n, apart from the channels of its
+// approvals.
 func (d *Comparison) rechanneled(n gate.NetInfo) bool {
 	anyChannel := func(n gate.NetInfo) string {
 		net := n.Net

@@ -30,7 +30,7 @@ func (s *Simulation) newCall(c Call, id int) gate.Call {
 	return call
 }
 
-// piped returns the arguments of a call to an agent's own shell with "set -o pipefail" inserted
+// piped returns the arguments of a call to an agent's shell tool, after inserting "set -o pipefail"
 // before the script. ok is false if the agent does not accept a changed script, or if the change
 // would not affect what counts as evidence.
 func (s *Simulation) piped(c *gate.Call) (args []byte, ok bool) {
