@@ -76,8 +76,8 @@ func newLayout(n *Net) *layout {
 	return l
 }
 
-// direct orients the links so that they form no cycles. A depth-first search from the marked places
-// finds the links that lead back, and reverses them.
+// direct orients the links so that they form no cycles: it reverses those that lead back in a
+// depth-first search from the marked places.
 func (l *layout) direct() {
 	places := len(l.net.Places)
 	out := make([][]int, len(l.nodes)) // indexes of the outgoing edges of each node

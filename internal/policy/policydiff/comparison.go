@@ -27,7 +27,7 @@ type Comparison struct {
 	alike      int     // maximum number of identical calls without tokens that a state lists as in flight; this number stands for any larger one
 
 	Stricter, Looser *Witness
-	more             []*Witness  // further differences, which involve other nets or tools than Stricter and Looser
+	more             []*Witness  // further differences, which involve nets or tools other than those of Stricter and Looser
 	hidden           [2][]string // for each policy, the nets that a search for further differences leaves out
 	Complete         bool
 	why              string // if not Complete, the reason

@@ -88,8 +88,8 @@ func capital(name string) string {
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
-// spelled returns names with capital letters that the patterns match, one for each set of patterns
-// that the lower-case name can match.
+// spelled returns names that contain capital letters and match the patterns, one for each set of
+// patterns that the lower-case name can match.
 func (a *alphabet) spelled() (all []string) {
 	var capitals []string
 	small := slices.Clone(a.patterns)

@@ -16,9 +16,8 @@ import (
 // therefore refuses everything that the other policy refuses. This holds after every run, even over
 // several sessions.
 
-// excluded reports for each direction whether a difference is impossible: whether the new policy
-// cannot be stricter (index 0), and whether it cannot be looser (index 1). The maps in alone belong
-// to only one of the policies.
+// excluded reports whether the new policy cannot be stricter (index 0) and whether it cannot be
+// looser (index 1). The maps in alone belong to only one of the policies.
 func (d *Comparison) excluded(alone []gate.Map) (never [2]bool) {
 	from, to := d.sides[0], d.sides[1]
 	if doubted(from, to, alone) != "" {
@@ -42,7 +41,7 @@ func (s *Side) within(other *Side, alone []gate.Map, stop func() bool) bool {
 	if !s.deny {
 		return true
 	}
-	known := func(n gate.NetInfo) bool { // reports whether a net of s lists all calls that n lists
+	known := func(n gate.NetInfo) bool { // known reports whether a net of s lists all calls that n lists
 		return !stop() && slices.ContainsFunc(s.nets, func(o gate.NetInfo) bool { return replaces(n, o, alone, false) })
 	}
 	return other.deny && !slices.ContainsFunc(other.nets, func(n gate.NetInfo) bool { return !known(n) })

@@ -143,7 +143,7 @@ func (d *Comparison) cutBy() string {
 const maxDataStates = 300
 
 // find repeats the search until it includes all shared nets that matter, and returns the last
-// search. If loose is true, the search includes calls and times that might not be possible.
+// search. If loose is true, the search includes calls and times that might be impossible.
 func (d *Comparison) find(limit int, loose bool) (*product, error) {
 	for {
 		p, err := d.product(loose)

@@ -24,13 +24,13 @@ type product struct {
 	maybe    []possibleCall
 	policies [2]*gate.Policy
 	waits    []time.Duration
-	loose    bool            // whether the search includes calls that might not exist and ignores the intervals of timed transitions
+	loose    bool            // whether the search includes calls that might be impossible and ignores the intervals of timed transitions
 	ticks    []tick          // timed transitions; set only in a loose search
 	whole    [2]*gate.Policy // for a loose search, the policies with all nets, without a clock
 	nodes    []node
 	seen     map[string]bool
 	cut      bool    // whether the search was cut off before it visited all states
-	unreal   [2]bool // whether a difference was found that no concrete calls show: the new policy is stricter (index 0) or looser (index 1)
+	unreal   [2]bool // whether a difference was found that no concrete calls show: stricter (index 0) or looser (index 1)
 }
 
 // A node is a pair of states, one for each policy, and the step that led to it.
@@ -142,13 +142,13 @@ func remembered(b *strings.Builder, data *gate.NetData, call uint64, where strin
 	}
 }
 
-// A valueData is the state of a net with a key for a single value of the key.
+// A valueData is the state that a net with a key has for a single value of the key.
 type valueData struct {
 	text string
 	data *gate.NetData
 }
 
-// valuesOf returns the states for all values of a net with a key, in order.
+// valuesOf returns the states for all values of a net's key, sorted by value.
 func valuesOf(net *gate.NetData) []valueData {
 	if net.Values.Len() == 0 {
 		return nil

@@ -22,7 +22,7 @@ type Report struct {
 	Stricter *reportedWitness `json:"stricter"` // null if no difference in this direction was found
 	Looser   *reportedWitness `json:"looser"`
 
-	More []*reportedWitness `json:"more"` // further differences, which involve other nets or tools than Stricter and Looser
+	More []*reportedWitness `json:"more"` // further differences, which involve nets or tools other than those of Stricter and Looser
 }
 
 type reportedWitness struct {

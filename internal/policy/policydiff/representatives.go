@@ -12,7 +12,7 @@ import (
 )
 
 // representatives returns one call of every kind that either policy distinguishes. Doubtful calls,
-// which might not exist, are recorded in d.maybe instead. If some calls were omitted,
+// which might be impossible, are recorded in d.maybe instead. If some calls were omitted,
 // representatives also returns the reason.
 func (d *Comparison) representatives(single []gate.Map) (calls []representative, why string) {
 	o, labels := verify.Options{Doubtful: true, Stop: d.stop}, &gate.Labels{}
@@ -80,9 +80,9 @@ func (d *Comparison) alphabet() *alphabet {
 	return a
 }
 
-// certainty returns an additional net that makes the enumeration distinguish calls that certainly
-// have a name given by a map from calls that might have it. This matters for the default of a
-// policy and for exemptions that use maps of only one policy.
+// certainty returns an additional net for the enumeration. It distinguishes calls that certainly
+// have a name from a map from calls that only might have this name. This matters for the default of
+// a policy and for exemptions that use maps of only one policy.
 func (d *Comparison) certainty(labels *gate.Labels) gate.Net {
 	t := gate.Transition{Name: otherTool, Inputs: []string{"p"}, Outputs: []string{"p"}, Tools: []gate.Tool{{Name: otherTool, Kind: gate.Literal}}}
 	for _, m := range labels.Maps {
@@ -117,7 +117,7 @@ func (d *Comparison) bothNets(labels *gate.Labels) []gate.Net {
 	return nets
 }
 
-// doubt records a call that might not exist. If a map that only one policy has gives the call a
+// doubt records a call that might be impossible. If a map that only one policy has gives the call a
 // name, doubt tries this name both as certain and as uncertain.
 func (d *Comparison) doubt(c representative, single []gate.Map) {
 	for _, certain := range []bool{false, true} {

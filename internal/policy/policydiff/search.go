@@ -132,7 +132,7 @@ func (p *product) wait(k int, d time.Duration) {
 	p.visit(n)
 }
 
-// expandLoose makes the calls that might not exist and fires timed transitions.
+// expandLoose makes the calls that might be impossible and fires timed transitions.
 func (p *product) expandLoose(k int) (missing []int) {
 	for _, c := range p.maybe {
 		if missing := p.begin(k, c); missing != nil {

@@ -13,8 +13,8 @@ import (
 // tooManyNames is the reason given for an incomplete alphabet.
 const tooManyNames = "the patterns match names in too many ways"
 
-// served adds the tools of servers: of the configured servers if either policy has a configuration,
-// and otherwise of all servers that the names suggest.
+// served adds the tools of the configured servers. If neither policy has a configuration, it adds
+// those of all servers that the names suggest.
 func (a *alphabet) served(sides [2]*Side) {
 	known := false
 	for _, s := range sides {

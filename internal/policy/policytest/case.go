@@ -99,8 +99,8 @@ func strict[T any](src []byte, to *T) error {
 	return nil
 }
 
-// unknownField returns an error naming the first key of src, in alphabetical order, that has no
-// field in T. It returns nil if every key has one.
+// unknownField returns an error that names the first key of src, in alphabetical order, that has no
+// field in T. It returns nil if T has a field for every key.
 func unknownField[T any](src []byte) error {
 	var keys map[string]json.RawMessage
 	if json.Unmarshal(src, &keys) != nil {

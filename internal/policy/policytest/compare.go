@@ -46,8 +46,8 @@ func compare(answer []byte, expect json.RawMessage) *Difference {
 	return nil
 }
 
-// places returns the given errors with only the keys "line" and "net", because compare ignores all
-// other keys.
+// places reduces the given errors to the keys "line" and "net", because compare ignores all other
+// keys.
 func places(errs any) any {
 	list, ok := errs.([]any)
 	if !ok {

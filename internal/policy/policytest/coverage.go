@@ -64,7 +64,7 @@ type spoiler struct {
 // A watch records which items of a policy are exercised.
 type watch struct {
 	items  []*Item
-	policy *gate.Policy     // instrumented copy of the policy that reports fired transitions
+	policy *gate.Policy     // copy of the policy, instrumented to report fired transitions
 	chosen []firing         // transitions chosen for the current call
 	rules  map[string]*Item // items of rules, keyed by net name
 	moves  map[firing]*Item

@@ -34,7 +34,7 @@ type Source struct {
 type Test struct {
 	Name     string
 	Position config.Position
-	Sessions []sandbox.Participant // in order; if empty, there is a single session without a principal
+	Sessions []sandbox.Participant // sessions in order; if empty, the test has a single session without a principal
 	Steps    []Step
 }
 

@@ -10,12 +10,12 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Suffix is the file name suffix of test files.
+// Suffix is the suffix of the names of test files.
 const Suffix = "_test.yaml"
 
 // Find returns the test files denoted by path, which is a file or a directory. If path ends in
-// "...", Find also searches the subdirectories, except those named node_modules or with a leading
-// dot.
+// "...", Find also searches the subdirectories, except those named node_modules and those with
+// names that begin with a dot.
 func Find(path string) ([]string, error) {
 	dir, below := strings.CutSuffix(filepath.ToSlash(path), "...")
 	if below {

@@ -43,8 +43,8 @@ func (e *Event) Arguments() json.RawMessage {
 	return e.Args
 }
 
-// CallOf returns the event that makes the call c. In an event, names can only be marked as weak,
-// that is, as not counting as evidence; all other names in c.Also therefore become certain.
+// CallOf returns the event that makes the call c. An event can mark names only as weak, so that
+// they do not count as evidence. All other names in c.Also therefore become certain.
 func CallOf(c gate.Call) Event {
 	e := Event{Type: "call", ID: c.ID, Tool: c.Tool, Args: c.Args}
 	if c.Foreign {
@@ -92,7 +92,7 @@ func (s *Session) Play(e *Event) (d gate.Decision, admitted int) {
 	return nil, 0
 }
 
-// Repeat makes a call up to the given number of times, stopping early if the call is not admitted.
+// Repeat makes a call up to the given number of times, and stops early if the call is not admitted.
 // Each admitted call succeeds with the given result. If times is 0, Repeat makes a single call and
 // does not end it.
 func (s *Session) Repeat(c gate.Call, says Consent, times int, returns []byte) (d gate.Decision, admitted int) {

@@ -193,8 +193,8 @@ func (e *Explanation) net(v gate.Verdict) explainedNet {
 	return n
 }
 
-// An exemption records that a rule lists a call but does not apply to it, because the call has a
-// name that is exempt.
+// An exemption records that a rule lists a call but does not apply to it, because one of the call's
+// names is exempt.
 type exemption struct {
 	rule gate.Position
 	net  string

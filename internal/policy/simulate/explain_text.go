@@ -65,7 +65,7 @@ func (e *Explanation) writeReading(b *strings.Builder) {
 	}
 }
 
-// wantsArguments returns a hint on how to give arguments if the call has none and a refusing net
+// wantsArguments returns a hint on how to give arguments, if the call has none and a refusing net
 // reads them. Otherwise, it returns the empty string.
 func (e *Explanation) wantsArguments() string {
 	if len(e.Args) > 0 || e.refusal == nil {

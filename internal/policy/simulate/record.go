@@ -18,7 +18,7 @@ import (
 
 // Record writes the session to a new file as a policy test, and runs the test once to see whether
 // it passes. The parameters rules and nets list the files of the policy; if both are empty, the
-// policy is in a configuration.
+// policy comes from a configuration.
 func (m *Simulator) Record(path string, rules, nets []string) error {
 	script := m.policyText(filepath.Dir(path), rules, nets) + "tests:\n  - name: recorded\n    steps:\n"
 	steps := m.stepsText()
@@ -56,8 +56,8 @@ func (m *Simulator) checkRecording(path, text string) error {
 	return nil
 }
 
-// policyText returns the lines of the test that name the policy's files, relative to the test's
-// directory.
+// policyText returns the lines of the test that name the policy's files, with paths relative to the
+// test's directory.
 func (m *Simulator) policyText(dir string, rules, nets []string) string {
 	if m.of.source.Config != nil {
 		return fmt.Sprintf("config: %s\n", quote(from(dir, m.of.source.Config.File)))
