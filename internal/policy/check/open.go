@@ -23,8 +23,9 @@ type openQuestion struct {
 	group string // if Question is "deadlock", a phrase that names the nets
 }
 
-// raise returns a hint on how to raise the limit that ended the search, or "" if no limit did.
-func (e Effort) raise(why string) string {
+// raiseHint returns a hint on how to raise the limit that ended the search. It returns "" if no
+// limit did.
+func (e Effort) raiseHint(why string) string {
 	switch why {
 	case verify.WhyStates:
 		states := e.States
@@ -41,7 +42,7 @@ func (e Effort) raise(why string) string {
 // reason returns the given reason for an unknown result, with a hint appended if raising a limit
 // might help.
 func (e Effort) reason(why string) string {
-	if hint := e.raise(why); hint != "" {
+	if hint := e.raiseHint(why); hint != "" {
 		return why + "; " + hint
 	}
 	return why
@@ -50,11 +51,11 @@ func (e Effort) reason(why string) string {
 // open returns the questions that the verification left open.
 func (v *Analysis) open() []openQuestion {
 	out := list.Map(v.report.Gaps, func(gap string) openQuestion {
-		return openQuestion{Question: "calls", Why: gap, Hint: v.effort.raise(gap), text: "not all kinds of calls were explored"}
+		return openQuestion{Question: "calls", Why: gap, Hint: v.effort.raiseHint(gap), text: "not all kinds of calls were explored"}
 	})
 	for _, q := range v.report.Open {
 		o := openQuestion{
-			Question: q.Topic.String(), Tools: list.Map(q.Tools, ruleName), Nets: netNames(q.Nets), Why: q.Why, Hint: v.effort.raise(q.Why),
+			Question: q.Topic.String(), Tools: list.Map(q.Tools, ruleName), Nets: netNames(q.Nets), Why: q.Why, Hint: v.effort.raiseHint(q.Why),
 		}
 		o.text, o.group = openText(q)
 		out = append(out, o)

@@ -92,7 +92,7 @@ func succeeds(t verify.Trace) bool {
 func (v *Analysis) uncallable() diag.List {
 	var ps diag.List
 	for cause, names := range v.grouped(v.uncallableUnexpectedly, func(n verify.Name) string { return citedAll(n.Because) }) {
-		p := Warning(codeNever, v.nets.forbids(names[0]), text.And(list.Map(names, nameText))+" can never be called", "")
+		p := Warning(codeNever, v.nets.forbiddingRule(names[0]), text.And(list.Map(names, nameText))+" can never be called", "")
 		if cause == "" {
 			p.Hint = whyDefault
 		} else {
@@ -113,9 +113,9 @@ func (v *Analysis) uncallableUnexpectedly(n verify.Name) bool {
 	return n.Callable == verify.Impossible && !v.nets.blocked(n) && (len(n.Because) > 0 || !slices.Contains(v.unlisted, n.Tool.Name))
 }
 
-// forbids returns the position of the first net that forbids the name, preferring nets that list
-// the name and do not come from block rules.
-func (ns netInfos) forbids(n verify.Name) diag.Position {
+// forbiddingRule returns the position of the first net that forbids the name. It prefers nets that
+// list the name and do not come from block rules.
+func (ns netInfos) forbiddingRule(n verify.Name) diag.Position {
 	for _, net := range n.Because {
 		if ns[net.Name].Cause != gate.CauseBlock && slices.Contains(listed(ns[net.Name]), ruleName(n.Tool)) {
 			return diag.Position(net.Rule)

@@ -89,7 +89,7 @@ func NewReport(problems diag.List, result *policy.Result, known ToolSet, v *Anal
 		}
 		r.Proofs = append(r.Proofs, reportedProof{
 			Text: p.Text, Part: part, File: p.Rule.File, Line: p.Rule.Line, Result: p.Result.String(),
-			Counterexample: p.events(v.tools), Because: netNames(p.Because), Marking: v.marking(p), Why: p.Why, Hint: v.effort.raise(p.Why), ForEach: p.ForEach,
+			Counterexample: p.events(v.tools), Because: netNames(p.Because), Marking: v.marking(p), Why: p.Why, Hint: v.effort.raiseHint(p.Why), ForEach: p.ForEach,
 		})
 	}
 	r.Redundant = append(r.Redundant, list.Map(v.report.Redundant, func(n verify.Redundant) string { return n.Net.Name })...)
@@ -140,7 +140,7 @@ func (r *Report) listTools(result *policy.Result, known ToolSet) {
 			seen[name] = true
 			t := newTool(name, found[name], tools)
 			if r.verified != nil {
-				t.Hint = r.verified.effort.raise(t.Why)
+				t.Hint = r.verified.effort.raiseHint(t.Why)
 			}
 			r.Tools = append(r.Tools, t)
 		}

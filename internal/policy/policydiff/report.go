@@ -114,13 +114,14 @@ func (d *Comparison) Text(from, to string) string {
 		}
 	}
 	if !d.Complete {
-		fmt.Fprintf(&b, "not everything was explored (%s): %s\n", text.Count(d.states, "state"), d.why+d.raise())
+		fmt.Fprintf(&b, "not everything was explored (%s): %s\n", text.Count(d.states, "state"), d.why+d.raiseHint())
 	}
 	return b.String()
 }
 
-// raise returns a hint on how to raise the limit that ended the comparison, or "" if no limit did.
-func (d *Comparison) raise() string {
+// raiseHint returns a hint on how to raise the limit that ended the comparison. It returns "" if no
+// limit did.
+func (d *Comparison) raiseHint() string {
 	switch d.why {
 	case verify.WhyStates:
 		return "; raise --max-states to explore more"

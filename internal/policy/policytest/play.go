@@ -46,7 +46,7 @@ type testRun struct {
 
 func (r *testRun) step(number int, s *Step) (StepResult, *Failure) {
 	r.box.Wait(s.After)
-	out := StepResult{Step: number, Line: s.Position.Line, Column: s.Position.Column, Text: s.What(), Call: s.Tool, Args: s.Args}
+	out := StepResult{Step: number, Line: s.Position.Line, Column: s.Position.Column, Text: s.Summary(), Call: s.Tool, Args: s.Args}
 	switch {
 	case s.Settles > 0:
 		return out, r.settle(s)
@@ -250,8 +250,8 @@ func (d *callOutcome) concerned(all []gate.NetState) []gate.NetState {
 	return slices.DeleteFunc(all, func(n gate.NetState) bool { return !said[n.Name] })
 }
 
-// What returns a one-line description of the step.
-func (s *Step) What() string {
+// Summary returns a one-line description of the step.
+func (s *Step) Summary() string {
 	switch {
 	case s.Settles > 0:
 		return fmt.Sprintf("settle step %d as %s", s.Settles, s.Result)

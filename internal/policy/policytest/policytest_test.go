@@ -178,7 +178,7 @@ func TestSteps(t *testing.T) {
 		{Step{Settles: 2, Result: "error"}, "settle step 2 as error"},
 	}
 	for _, tt := range tests {
-		if got := tt.step.What(); got != tt.want {
+		if got := tt.step.Summary(); got != tt.want {
 			t.Errorf("%+v is %q, want %q", tt.step, got, tt.want)
 		}
 	}

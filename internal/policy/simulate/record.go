@@ -60,7 +60,7 @@ func (m *Simulator) checkRecording(path, text string) error {
 // test's directory.
 func (m *Simulator) policyText(dir string, rules, nets []string) string {
 	if m.of.source.Config != nil {
-		return fmt.Sprintf("config: %s\n", quote(from(dir, m.of.source.Config.File)))
+		return fmt.Sprintf("config: %s\n", quote(relativePath(dir, m.of.source.Config.File)))
 	}
 	return listText("rules", dir, rules) + listText("nets", dir, nets)
 }
@@ -70,12 +70,12 @@ func listText(key, dir string, files []string) string {
 	if len(files) == 0 {
 		return ""
 	}
-	quoted := list.Map(files, func(file string) string { return quote(from(dir, file)) })
+	quoted := list.Map(files, func(file string) string { return quote(relativePath(dir, file)) })
 	return fmt.Sprintf("%s: [%s]\n", key, strings.Join(quoted, ", "))
 }
 
-// from returns the path of file relative to the directory dir.
-func from(dir, file string) string {
+// relativePath returns the path of file relative to the directory dir.
+func relativePath(dir, file string) string {
 	folder, err := filepath.Abs(dir)
 	target, err2 := filepath.Abs(file)
 	rel, err3 := filepath.Rel(folder, target)
