@@ -11,7 +11,7 @@ import (
 type verdict struct {
 	call    *Call
 	grant   *gate.Grant // nil if no approval was needed
-	consent *Consent    // the person's approval; set together with grant
+	consent *Consent    // a person's approval; set together with grant
 
 	generation *Generation
 	prepared   gate.Prepared

@@ -9,7 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Call is the call that a person is asked about, with exactly the values to be forwarded.
+// A Call describes the call that a person is asked to approve. It has exactly the values that will
+// be forwarded.
 type Call struct {
 	Upstream, Tool  string // name of the upstream, and name of the tool at that upstream
 	Arguments       []byte // arguments as received or, in a [Record], as displayed; may be empty

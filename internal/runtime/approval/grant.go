@@ -108,8 +108,8 @@ func newGrant(q *Request, t Terms, most time.Duration, channel, actor string, no
 	}, nil
 }
 
-// maxLifetime returns the maximum lifetime of g, which is longer for a grant that ends with its
-// session.
+// maxLifetime returns the maximum lifetime of g. The maximum is longer for a grant that ends with
+// its session.
 func (g *Grant) maxLifetime() time.Duration {
 	if g.ToEnd {
 		return MaxSession

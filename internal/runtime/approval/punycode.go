@@ -6,7 +6,7 @@ import (
 )
 
 // punycodeHost converts a host name to its ASCII form (RFC 3492). It folds case but does not
-// otherwise normalize the name, which is enough to distinguish it from a look-alike.
+// otherwise normalize the name. That is enough to distinguish the name from a look-alike.
 func punycodeHost(host string) string {
 	labels := strings.Split(strings.ToLower(host), ".")
 	for i, label := range labels {

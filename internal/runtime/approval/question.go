@@ -43,5 +43,5 @@ func (k Key) Bytes() []byte {
 	return []byte(strings.Join([]string{k.Session, k.Tool, k.Definition, k.Arguments, k.Beside, k.Policy, k.Steps}, "\x00"))
 }
 
-// digest returns a hash of k, which identifies the request in the store.
+// digest returns the hash of k that identifies the request in the store.
 func (k Key) digest() string { return audit.HashOf(k.Bytes()) }

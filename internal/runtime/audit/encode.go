@@ -13,8 +13,8 @@ import (
 )
 
 // AppendEvent appends e to dst as a JSON object on one line. The encoding is that of
-// [json.Marshal], with invisible characters escaped. Decisions and outcomes, which every call has,
-// are encoded using tables, which is faster.
+// [json.Marshal], with invisible characters escaped. For speed, decisions and outcomes, which every
+// call has, are encoded using tables.
 func AppendEvent(dst []byte, e Event) ([]byte, error) {
 	b, object := encoder{}, dst
 	switch e := e.(type) {

@@ -45,9 +45,10 @@ type Session struct {
 	Process   string    `json:"process,omitempty"`
 }
 
-// A Removed event records the removal of old records from a database. All records of a listed chain
-// up to and including the listed one are removed, so the chain may begin after it. The event is
-// written before the removal and lists all chains that become shorter or disappear.
+// A Removed event records the removal of old records from a database. In each chain listed in
+// Chains, all records up to and including the given one are removed, so the chain may begin after
+// it. The event is written before the removal and lists all chains that become shorter or
+// disappear.
 type Removed struct {
 	Time    time.Time `json:"time"`
 	Event   string    `json:"event"`   // always "removed"

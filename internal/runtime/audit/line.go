@@ -25,7 +25,7 @@ const (
 	lineTail = `"}`
 )
 
-// hashEnd is the length of the last part of a line, which begins with the hash member.
+// hashEnd is the length of the hash member and everything after it in a line.
 const hashEnd = len(lineHash) + 64 + len(lineTail)
 
 var errNoRecord = errors.New("it is not an audit record")

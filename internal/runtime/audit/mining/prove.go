@@ -44,8 +44,8 @@ func (m *Miner) Prove(ctx context.Context, r *Report) error {
 	return nil
 }
 
-// replay replays the log under the proposals. It returns the indices of the wrong proposals, with
-// the reason for each.
+// replay replays the log under the proposals. The result maps the index of each wrong proposal to
+// the reason.
 func (m *Miner) replay(ctx context.Context, r *Report) (wrong map[int]string, err error) {
 	lines := r.lines() + strings.Join(list.Map(m.maps, func(of *rules.Map) string { return of.String() + "\n" }), "")
 	result, err := policy.Build(policy.Source{Rules: []config.RuleText{{File: suggestedFile, Text: lines}}})

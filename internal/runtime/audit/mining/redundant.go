@@ -25,9 +25,9 @@ const (
 const proofTime = 5 * time.Second
 
 // DropRedundant drops proposals that are unnecessary or harmful given source's policy: statements
-// that the policy already contains, rules that it already enforces, rules that would let calls pass
-// that "default: deny" refuses, and rules that package check reports as having no effect or as
-// making a tool impossible to call.
+// that the policy already contains, rules that it already enforces, rules that would admit calls
+// refused by "default: deny", and rules that package check reports as having no effect or as making
+// a tool impossible to call.
 func (r *Report) DropRedundant(ctx context.Context, source policy.Source) error {
 	r.dropRepeated(source)
 	if err := r.dropOpening(source); err != nil {
@@ -138,9 +138,8 @@ func errorsElsewhere(report check.Report) diag.List {
 	return list.Filter(report.Problems.Of(diag.Error), func(p diag.Problem) bool { return p.File != suggestedFile })
 }
 
-// complaints returns the indices of the proposals that package check complains about, with the
-// complaint about each. If the proposals only cause new errors in existing rules, the last proposal
-// is blamed.
+// complaints returns the complaints of package check about the proposals, keyed by proposal index.
+// If the proposals only cause new errors in existing rules, the last proposal is blamed.
 func (r *Report) complaints(ctx context.Context, source policy.Source, before int) (map[int]string, error) {
 	report, err := checkWith(ctx, source, r.lines())
 	if err != nil {

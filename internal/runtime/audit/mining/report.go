@@ -32,8 +32,8 @@ type Dropped struct {
 	Why  string `json:"why"`
 }
 
-// drop removes the wrong proposals, given by their indices, and adds them to r.Dropped with the
-// reason for each.
+// drop moves the wrong proposals from r.Proposals to r.Dropped. The argument wrong maps their
+// indices to the reasons.
 func (r *Report) drop(wrong map[int]string) {
 	kept := []Proposal{}
 	for i, p := range r.Proposals {

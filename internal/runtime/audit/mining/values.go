@@ -41,7 +41,7 @@ type matchVisitor struct {
 	recent map[fieldKey]*[2]fieldUse // the last two sessions that used each field
 }
 
-// A fieldUse is a session that used a field, with the values that the field had there.
+// A fieldUse holds a session that used a field, and the field's values there.
 type fieldUse struct {
 	session *session
 	values  map[string]*valueState
