@@ -118,9 +118,9 @@ func extent(t *content, p diag.Problem) (from, to int) {
 	case p.Column < 1: // without a column, mark the line except for its indentation
 		from += indent
 	case width > 1:
-		to = after(t.src, from, to, width)
+		to = advance(t.src, from, to, width)
 	case width == 1 || filepath.Ext(p.File) != ".rules": // with a single caret, or outside a rules file, mark the word there
-		to = max(min(bareEnd(t.src[:to], from), to), after(t.src, from, to, 1))
+		to = max(min(bareEnd(t.src[:to], from), to), advance(t.src, from, to, 1))
 	case strings.Contains(row, "#"): // mark the line up to its comment
 		_, comment := words(row)
 		to = from + len(strings.TrimRight(row[:comment], " \t"))
@@ -128,9 +128,8 @@ func extent(t *content, p diag.Problem) (from, to int) {
 	return from, max(from, to)
 }
 
-// after advances an offset by the given number of characters in s, but not past bound, and returns
-// the resulting offset.
-func after(s string, from, bound, characters int) int {
+// advance returns an offset moved forward by the given number of characters in s, but not past bound.
+func advance(s string, from, bound, characters int) int {
 	for ; characters > 0 && from < bound; characters-- {
 		_, size := utf8.DecodeRuneInString(s[from:bound])
 		from += size

@@ -76,7 +76,7 @@ func (s *server) definition(d *document, p Position) any {
 	all := []location{}
 	sources := sources{project: &project{main: d.path}, open: s.documents(), texts: map[string]*content{}}
 	for w, m := range mapsIn(s.rulesOf(d)) {
-		if address(m.Pos.File) || !name.Matches(m.As.Text) {
+		if isURL(m.Pos.File) || !name.Matches(m.As.Text) {
 			continue
 		}
 		t := w.text

@@ -119,7 +119,7 @@ func (m *match) matchParts(parts []part, start int, then func(start int) bool) b
 		m.next = append(m.next, p)
 		return false
 	case p.keyword != "":
-		return m.words[start].is(p.keyword) && m.assign(p, start, start+1, rest)
+		return m.words[start].isKeyword(p.keyword) && m.assign(p, start, start+1, rest)
 	}
 	return m.operand(p, start, rest)
 }
@@ -198,7 +198,7 @@ func (m *match) operand(p part, start int, rest func(int) bool) bool {
 		return one(w.kind == bare || w.kind == regex)
 	case command:
 		end := start + 1
-		for end < len(m.words) && !m.words[end].is("as") {
+		for end < len(m.words) && !m.words[end].isKeyword("as") {
 			end++
 		}
 		if end == len(m.words) {

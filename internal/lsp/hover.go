@@ -26,7 +26,7 @@ func (s *server) hover(d *document, p Position) any {
 	role := m.role(at, s.grammar)
 	var value string
 	switch {
-	case at == 0, at == 1 && c.words[0].is("shadow"):
+	case at == 0, at == 1 && c.words[0].isKeyword("shadow"):
 		value = join(meaning(c.line, m), s.forms(w.text, m))
 	case role.keyword != "":
 		value = join(s.forms(w.text, m), meaning(c.line, m))
@@ -44,13 +44,13 @@ func (s *server) hover(d *document, p Position) any {
 // role returns the part of the statement that the word with the given index belongs to. If the line
 // matches no form, any word that is a keyword in some form counts as a keyword.
 func (m *match) role(at int, g *grammar) part {
-	if m.form != nil && !m.words[at].is("or") && !m.words[at].is("as") {
+	if m.form != nil && !m.words[at].isKeyword("or") && !m.words[at].isKeyword("as") {
 		return m.roles[at]
 	}
 	if _, found := slices.BinarySearch(g.keywords, m.words[at].text); found {
 		return part{keyword: m.words[at].text}
 	}
-	if at == 1 && (m.words[0].is("map") || m.words[0].is("example")) {
+	if at == 1 && (m.words[0].isKeyword("map") || m.words[0].isKeyword("example")) {
 		return part{operand: "T"}
 	}
 	return part{operand: "A"}

@@ -25,7 +25,7 @@ func (p *project) lists(path string) bool { return slices.Contains(p.files(), pa
 func (p *project) files() []string {
 	files := []string{p.main}
 	add := func(file string) {
-		if !address(file) {
+		if !isURL(file) {
 			files = append(files, filepath.Clean(file))
 		}
 	}
@@ -42,7 +42,7 @@ func (p *project) files() []string {
 // relocate returns the problem q with a position that an editor can open. A problem in a base
 // policy that was read from a URL moves to the entry in the configuration that names the base.
 func (p *project) relocate(q diag.Problem) diag.Problem {
-	if !address(q.File) {
+	if !isURL(q.File) {
 		return q
 	}
 	q.Msg, q.Excerpt = q.Place()+": "+q.Msg, ""
@@ -56,7 +56,7 @@ func (p *project) relocate(q diag.Problem) diag.Problem {
 	return q
 }
 
-// address reports whether a policy's file is given by a URL, which an editor cannot open.
-func address(file string) bool {
+// isURL reports whether a policy's file is given by a URL, which an editor cannot open.
+func isURL(file string) bool {
 	return strings.HasPrefix(file, "https://") || strings.HasPrefix(file, "http://")
 }

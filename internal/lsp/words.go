@@ -25,8 +25,8 @@ const (
 	comma
 )
 
-// is reports whether the word is the given keyword.
-func (w word) is(keyword string) bool { return w.kind == bare && w.text == keyword }
+// isKeyword reports whether the word is the given keyword.
+func (w word) isKeyword(keyword string) bool { return w.kind == bare && w.text == keyword }
 
 // words splits a line of rules into words. It accepts any text, even text that package rules
 // rejects. comment is the offset of the comment or, without a comment, of the end of the line.
@@ -64,7 +64,7 @@ func nextWord(line string, at int, before []word) word {
 		if err := d.Decode(&raw); err == nil || err == io.EOF {
 			w.to = at + max(int(d.InputOffset()), 1)
 		}
-	case line[at] == '/' && len(before) > 1 && before[0].is("map"):
+	case line[at] == '/' && len(before) > 1 && before[0].isKeyword("map"):
 		if end := regexEnd(line, at); end > 0 {
 			w.kind, w.to = regex, end
 		}
