@@ -38,14 +38,14 @@ func (s *Session) notify(c Call, d Decision) {
 	}
 }
 
-// Withdraw withdraws the approval request a. The call then no longer waits for an answer and will
-// not be decided again.
+// Withdraw withdraws the approval request a, so that the call no longer waits for an answer. Use it
+// if the call will not be decided on again.
 func (s *Session) Withdraw(a *Ask) {
 	s.update(func(*State) *Delta { return a.Withdraw() })
 }
 
-// Withdraw returns the change that removes the approval request a from the state. The call will not
-// be decided again.
+// Withdraw returns the change that removes the approval request a from the state. Use it if the
+// call will not be decided on again.
 func (a *Ask) Withdraw() *Delta { return &Delta{Answered: a.Number} }
 
 // Settle is like [Ticket.Settle], but identifies the call by its number.

@@ -96,9 +96,9 @@ func (j *judgement) judge(f *finding) {
 	j.blocked, j.manual = j.blocked || f.kind == Blocked, j.manual || f.manual
 }
 
-// current advances data, a state of n, to the time of the call and returns the result. key is the
-// key value that the state belongs to; if it is not empty, base is the net's default state; see
-// [NetData].
+// current returns data, a state of n, advanced to the time of the call, and records the change. key
+// is the key value that the state belongs to; if it is not empty, base is the net's default state;
+// see [NetData].
 func (j *judgement) current(n *net, key string, data, base *NetData) *NetData {
 	moved := n.advanced(data, base, j.call.Time)
 	if moved != data {

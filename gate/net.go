@@ -25,7 +25,7 @@ type net struct {
 
 	net             petri.Net // the net's transitions, in the order of Net.Transitions
 	lasting         [][]petri.Arc
-	progress        []bool // whether each transition makes progress, so that a weak name cannot fire it; see [Transition.WeakProgress]
+	progress        []bool // for each transition, whether it makes progress, so that a weak name cannot fire it; see [Transition.WeakProgress]
 	structural      []int  // transitions that fire by themselves: without tools and without a clock
 	timed           []int  // timed transitions: those that the clock fires
 	independent     bool   // whether the timed transitions tick independently of each other

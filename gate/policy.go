@@ -17,8 +17,7 @@ type PolicyOptions struct {
 	Static bool // whether to forbid switching nets on or off at run time
 
 	// AskDoubts means that a person is asked about a call that a net blocks only because of an
-	// uncertain name; see [Block.Doubt]. If the person approves, the call is decided without that
-	// name.
+	// uncertain name; see [Block.Doubt]. If the person approves, that name is disregarded.
 	AskDoubts bool
 
 	// Labels are used in addition to the labels of the nets. They are needed if no net has labels
@@ -29,9 +28,9 @@ type PolicyOptions struct {
 	// another value is refused. 0 means 10,000.
 	Keys int
 
-	// Ignored lists arguments that do not belong to a call's identity: nets that count consecutive
-	// identical calls do not compare these arguments, and an approval also applies to calls that
-	// differ only in these arguments.
+	// Ignored lists arguments that do not matter when calls are compared: a net that counts
+	// consecutive identical calls does not compare them, and an approval also applies to calls that
+	// differ only in them.
 	Ignored []Ignored
 }
 
@@ -154,8 +153,8 @@ func (p *Policy) JudgesResults() bool { return len(p.successes) > 0 }
 // condition. If not, [End.Result] has no effect.
 func (p *Policy) ReadsResults() bool { return p.results || len(p.successes) > 0 }
 
-// Ignored returns the arguments that do not belong to c's identity; see [PolicyOptions.Ignored]. It
-// returns nil if all arguments do.
+// Ignored returns the arguments that do not matter when c is compared with other calls; see
+// [PolicyOptions.Ignored]. It returns nil if all arguments matter.
 func (p *Policy) Ignored(c *Call) []string {
 	return p.ignored.ofCall(c)
 }

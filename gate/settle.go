@@ -16,8 +16,8 @@ type End struct {
 	// input tokens change restart their clocks, so that they fire late rather than early.
 	Time time.Time
 
-	// Result is the result of a successful call, a single JSON value, or nil if unknown. A result
-	// that is longer than a megabyte, or that JSON parsers might read differently, counts as
+	// Result is the result of a successful call as a single JSON value, or nil if it is unknown. A
+	// result that is longer than a megabyte, or that JSON parsers might read differently, counts as
 	// unknown. See [Policy.ReadsResults].
 	Result []byte
 

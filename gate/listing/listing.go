@@ -115,7 +115,7 @@ func (l *Listing) literal(name string) bool {
 func (l *Listing) Patterns() []naming.Pattern { return l.patterns }
 
 // Register registers the net's names and patterns with g, so that g includes them among the names
-// of calls. It stores the numbers that g assigns to the patterns.
+// of calls. The listing stores the numbers that g assigns to the patterns.
 func (l *Listing) Register(g *naming.Naming) {
 	for i := range l.names {
 		g.Name(l.names[i].name)

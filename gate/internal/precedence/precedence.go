@@ -30,7 +30,7 @@ type Contest struct {
 // allowlist records which tools a net blocks, and thus which tools it allows.
 type allowlist struct {
 	net     int
-	blocked []bool // whether the net blocks each tool
+	blocked []bool // for each tool, whether the net blocks it
 	left    int    // number of tools that the net allows
 }
 
@@ -59,7 +59,7 @@ func (c *Contest) Recover(net int) {
 
 // Settled is the outcome of a contest.
 type Settled struct {
-	Yields    []bool    // whether each net yields
+	Yields    []bool    // for each net, whether it yields
 	Ignored   []string  // nets that block tools but yield to other nets
 	Conflict  *Conflict // nil if the nets together allow some tool
 	effective []*allowlist

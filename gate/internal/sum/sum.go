@@ -18,7 +18,7 @@ import (
 type Limit struct {
 	*toolnet.Sum
 	Scope toolnet.Scope
-	Each  bool // whether each key value has its own limit; descriptions then contain {key}
+	Each  bool // set if each key value has its own limit; descriptions then contain {key}
 }
 
 // Add returns the amount that a call with the given name adds to the amount spent. If the call does
