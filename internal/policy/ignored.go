@@ -32,9 +32,9 @@ func (s *Source) ignored() (all []gate.Ignored) {
 	return all
 }
 
-// readIgnored finds arguments in approval.ignore that rules or nets read. The approval of a call
-// also covers calls with other values of such an argument, although a rule may decide differently
-// on those calls.
+// A readIgnored finds the arguments in approval.ignore that rules or nets read. The approval of a
+// call also covers calls with other values of such an argument, although a rule may decide
+// differently on those calls.
 type readIgnored struct{ fieldChecker }
 
 // check warns about each map, key and sum that reads an argument in approval.ignore.

@@ -14,7 +14,7 @@ import (
 // A product explores the same calls under two policies: calls begin, other calls begin before these
 // end, and calls end with success, failure or an unknown outcome.
 //
-// A call without tokens in flight only watches: its success may count as evidence. Any number of
+// A call without tokens in flight is only watched: its success may count as evidence. Any number of
 // such calls can be in flight at the same time, so a limited number of identical calls represents
 // any larger number. The search is therefore an over-approximation: a difference counts only if
 // concrete calls show it.
@@ -54,10 +54,10 @@ type openCall struct {
 	numbers [2]uint64
 }
 
-// The search retains at most manyAlike identical calls that only watch, that is, hold no tokens.
-// They represent any larger number of such calls. If this leads to a difference that no concrete
-// calls show, the search is repeated with a larger number, up to mostAlike. This often helps,
-// because something else limits the number of such calls.
+// The search retains at most manyAlike identical calls that are only watched, that is, hold no
+// tokens. They represent any larger number of such calls. If this leads to a difference that no
+// concrete calls show, the search is repeated with a larger number, up to mostAlike. This often
+// helps, because something else limits the number of such calls.
 const (
 	manyAlike = 3
 	mostAlike = 24
@@ -161,7 +161,7 @@ func valuesOf(net *gate.NetData) []valueData {
 	return all
 }
 
-// watches reports whether call f only watches: it has no tokens in flight, and no net with a key
+// watches reports whether call f is only watched: it has no tokens in flight, and no net with a key
 // records it.
 func (n node) watches(f openCall) bool {
 	for i, s := range n.states {

@@ -56,7 +56,7 @@ func (p *product) begin(k int, c possibleCall) (missing []int) {
 			return missing
 		}
 		if p.loose {
-			w = nil // the call might not be possible
+			w = nil // the call might be impossible
 		}
 		if *found = w; w == nil {
 			p.unreal[0] = p.unreal[0] || found == &p.Stricter
