@@ -128,7 +128,8 @@ func extent(t *content, p diag.Problem) (from, to int) {
 	return from, max(from, to)
 }
 
-// advance returns an offset moved forward by the given number of characters in s, but not past bound.
+// advance moves an offset forward by the given number of characters in s, but not past bound, and
+// returns the result.
 func advance(s string, from, bound, characters int) int {
 	for ; characters > 0 && from < bound; characters-- {
 		_, size := utf8.DecodeRuneInString(s[from:bound])
