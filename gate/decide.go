@@ -213,8 +213,9 @@ func (j *judgement) refusal(g *Grant) *Refusal {
 	}
 }
 
-// checkGrant returns the grant g if it is an unused grant of this session for c, and nil otherwise.
-// asked is the call that waits for the grant, or nil.
+// checkGrant returns the grant g and the call that waits for it, or nil if that call no longer
+// waits. Both results are nil if g was already used, is not from this session, or is awaited by a
+// call other than c.
 func (s *State) checkGrant(g *Grant, c *Call) (*Grant, *OpenAsk) {
 	if g.Number == 0 || g.Number > s.Last || slices.Contains(s.Spent, g.Number) {
 		return nil, nil
