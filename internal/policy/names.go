@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// A mention is an occurrence of a name in a rule, with its use and the consequence if no call has
-// the name.
+// A mention is an occurrence of a name in a rule. It records the use of the name, and the
+// consequence for the rule if no call has the name.
 type mention struct {
 	rules.Name
 	use use

@@ -64,9 +64,9 @@ func areAgents(a, b string) bool {
 	return slices.Contains(own, a) && slices.Contains(own, b)
 }
 
-// misspells reports whether s is probably a misspelling of other, judging by the likeness l, by the
-// number of uses of each, and by whether maps give these names to calls. A name that a map gives is
-// never considered a misspelling.
+// misspells reports whether s is probably a misspelling of other. This depends on the likeness l,
+// on how often each of them is used, and on whether maps give these names to calls. A name that a
+// map gives is never considered a misspelling.
 func (v *vocabulary) misspells(s, other *spelling, l likeness, later bool) bool {
 	given := func(s *spelling) bool { return s.given != gate.Position{} }
 	fewer := len(s.uses) < len(other.uses) || len(s.uses) == len(other.uses) && later

@@ -39,7 +39,7 @@ func (e Effort) raiseHint(why string) string {
 	return ""
 }
 
-// reason returns the given reason for an unknown result, with a hint appended if raising a limit
+// reason returns the given reason for an unknown result, followed by a hint if raising a limit
 // might help.
 func (e Effort) reason(why string) string {
 	if hint := e.raiseHint(why); hint != "" {

@@ -35,7 +35,7 @@ func (v *Analysis) Problems() diag.List {
 	return slices.Concat(ps, v.uncallable(), v.deadTransitions(), v.failing(), v.deadlocks(), v.lost(), v.redundant(), v.milder())
 }
 
-// refuted returns the problem for a refuted claim, with its counterexample.
+// refuted returns the problem for a refuted claim, including the counterexample.
 func (v *Analysis) refuted(p claimProof) diag.Problem {
 	q := Warning(codeRefuted, diag.Position(p.Rule), "refuted: "+p.Text, "")
 	q.Severity = diag.Error

@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Claim is a claim of the policy, with the result of verifying it.
+// A Claim holds a claim of the policy and the result of verifying it.
 type Claim struct {
 	Text   string
 	Rule   gate.Position

@@ -36,7 +36,7 @@ func clockless(n gate.Net) gate.Net {
 	return n
 }
 
-// A ticking is a timed transition, with the call that stands for its firing.
+// A ticking holds a timed transition and the call that stands for its firing.
 type ticking struct {
 	net    string
 	number int // index of the transition in the net

@@ -10,7 +10,8 @@ import (
 
 // conditions compares the success conditions of the two policies. A policy with fewer conditions is
 // looser, but the search does not show this: it ends calls with success or failure regardless of
-// their results. If the conditions differ, the direction in question is therefore left undecided.
+// their results. If the new policy adds a condition, conditions therefore leaves open whether it is
+// stricter; if it lacks one, whether it is looser.
 func (d *Comparison) conditions() {
 	from, to := d.sides[0].whole.Successes(), d.sides[1].whole.Successes()
 	added, gone := lacked(to, from), lacked(from, to)

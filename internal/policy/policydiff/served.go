@@ -88,7 +88,7 @@ func (a *alphabet) tool(owners toolname.Owners, o toolname.Owner, bare string) {
 	}
 }
 
-// supposed adds tools of servers that might exist, judging by the names. For example, "sh.bash" and
+// supposed adds tools of the servers that the mentioned names suggest. For example, "sh.bash" and
 // "sh_bash" are names of the tool "bash" if there is a server "sh".
 func (a *alphabet) supposed() {
 	owners := a.heads(append(a.bases(), instances(a.patterns)...))

@@ -23,7 +23,7 @@ type Event struct {
 	Returns json.RawMessage `json:"returns,omitempty"` // result of a successful call, as any JSON value
 	Net     string          `json:"net,omitempty"`
 	For     string          `json:"for,omitempty"`   // duration of a wait event, such as "20s"
-	Times   int             `json:"times,omitempty"` // number of consecutive calls, all successful; 0 means a single call, which a result event ends
+	Times   int             `json:"times,omitempty"` // number of consecutive calls, all successful; 0 means a single call that a result event ends
 }
 
 // Outcomes contains the JSON word for each outcome.

@@ -99,8 +99,8 @@ func (e *Explanation) reasons(b *strings.Builder, k text.Ink) {
 	}
 }
 
-// waiting writes to b what a blocked call is waiting for, if the given net is hand-written: the
-// net's marking, and the tokens that its transitions for the call lack.
+// waiting explains how a hand-written net blocks the call: it writes to b the net's marking and the
+// tokens that its transitions for the call lack. For other nets and refusals, it writes nothing.
 func (e *Explanation) waiting(b *strings.Builder, block gate.Block) {
 	net := e.of.net(block.Net)
 	if net.Labels != nil || e.refusal.Kind != gate.KindBlocked {
