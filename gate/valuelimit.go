@@ -36,7 +36,7 @@ func (j *judgement) overfull(d *Delta) (over []*finding) {
 	return over
 }
 
-// refuseOverfull refuses a call because a net would store too many values.
+// refuseOverfull refuses a call because a net would store too many key values.
 func (j *judgement) refuseOverfull(f *finding) *Refusal {
 	return j.refuse(KindBlocked, []Block{f.rejected(j.call.Tool, f.net.overfullReason(j.policy.maxValues))})
 }
@@ -82,7 +82,7 @@ func (n *net) idle(base, after *NetData, t time.Time, keep func(key string) bool
 	return idle
 }
 
-// overfullReason returns the reason to give for a net that would store too many values.
+// overfullReason returns the reason to give for a net that would store too many key values.
 func (n *net) overfullReason(most int) string {
 	return fmt.Sprintf("Net '%s' already keeps %s values of %s and accepts no new one until a reset.",
 		n.Name, text.Grouped(most), strings.ReplaceAll(n.written.Names(), "`", "'"))

@@ -32,8 +32,8 @@ func (j *judgement) yield() {
 	}
 }
 
-// adviser asks the nets about each tool that can be called, to find out which tools they block now
-// and which nets yield.
+// An adviser determines which nets yield. To do so, it asks the nets about each tool that can be
+// called, and finds out which tools they currently block.
 type adviser struct {
 	policy *Policy
 	state  *State

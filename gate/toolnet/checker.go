@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// checker collects the errors in a net.
+// A checker collects the errors in a net.
 type checker struct {
 	net    *Net
 	places map[string]bool

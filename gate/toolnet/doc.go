@@ -1,6 +1,7 @@
-// Package toolnet defines the nets that authors write: Petri nets whose transitions list tools, and
-// the calls that the nets refer to. It checks nets ([Net.Check]) and analyzes their behavior
-// ([Net.Explore], [Net.States]). Package gate combines nets into a policy and decides on calls.
+// Package toolnet defines the nets that authors write, which are Petri nets whose transitions list
+// tools, and the calls that these nets refer to. It checks nets ([Net.Check]) and analyzes their
+// behavior ([Net.Explore], [Net.States]). Package gate combines nets into a policy and decides on
+// calls.
 //
 // A [Net] has places with an initial marking and a list of [Transition] values. A transition with a
 // list of [Tool] entries fires when a call with a matching name is admitted; a transition without
@@ -14,5 +15,6 @@
 // A net with a key ([Field]) has a separate marking for each value of the key. A [Sum] limits the
 // sum of a numeric argument, and a [Phase] allows only certain tools while a place is marked.
 //
-// All types are plain data without locks; their functions must be safe for concurrent use.
+// All types are plain data without locks. The functions in their fields must be safe for concurrent
+// use.
 package toolnet

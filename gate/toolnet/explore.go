@@ -61,7 +61,6 @@ func (n *Net) Explore(limit int) Exploration {
 	return e
 }
 
-// options returns the options for analyzing the net.
 func (n *Net) options(limit int) petri.Options {
 	o := petri.Options{MaxStates: limit}
 	for _, place := range n.Terminal {

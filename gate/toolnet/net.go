@@ -114,7 +114,7 @@ type Transition struct {
 	Tools           []Tool // tools that the transition gates
 
 	Manual    bool   // require a person's approval of every firing
-	Via       string // channel for asking that person; empty means any
+	Via       string // channel for asking the person; empty means any channel
 	Approvals int    // number of different people who must approve a manual firing; 0 means one
 	Deferred  bool   // produce the outputs only after a successful result; until then, the tokens are in flight
 	Observe   bool   // follow calls to the tools, but never forbid them

@@ -10,7 +10,7 @@ import (
 // describes how its events are read and answered, and package internal/clientcfg where its settings
 // are stored.
 type Agent struct {
-	Name   string // name in rules and as an argument of petrigate hook
+	Name   string // name used in rules and as an argument of petrigate hook
 	Client string // client name for petrigate connect
 	Title  string // display name
 
@@ -19,7 +19,7 @@ type Agent struct {
 	Edits  []string // tools that change files
 	Reads  []string // tools that only read; an agent that is stuck may call them endlessly
 
-	Fields []string    // names of the arguments that contain a file name, in any tool
+	Fields []string    // names of arguments that contain a file name, whatever the tool
 	Lists  [][2]string // tools that take several files, each with the name of the argument that lists the files
 	Patch  [2]string   // tool that takes a patch, followed by the name of the argument that contains the patch
 

@@ -30,7 +30,6 @@ func (in *Input) Named(name string) *Input {
 	return &named
 }
 
-// variable returns the value of the given variable.
 func (in *Input) variable(name string, want lookup) (any, error) {
 	switch name {
 	case "tool":

@@ -51,7 +51,7 @@ type Limits struct {
 	NameLength int    // maximum length of a tool name, without the client's prefix
 }
 
-// Places returns all places in the file that list servers, starting with [Client.Place].
+// Places returns all places in the file where servers are listed, starting with [Client.Place].
 func (c Client) Places(d *splice.Document) []splice.Place {
 	all := []splice.Place{c.Place}
 	if c.morePlaces != nil {

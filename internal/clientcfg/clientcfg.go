@@ -1,8 +1,8 @@
 // Package clientcfg describes the configuration files of MCP clients and agents.
 //
-// For each supported client, a [Client] knows the paths of the file on each operating system, where
-// and how the file lists servers, what an entry that runs petrigate looks like, and how to
-// recognize a running instance. [Client.Read] translates an entry to a [Server] for petrigate's
+// For each supported client, a [Client] knows the paths of the file on each operating system, the
+// place and the form of its server lists, the entry that runs petrigate, and how to recognize a
+// running instance of the client. [Client.Read] translates an entry to a [Server] for petrigate's
 // configuration: it renames keys, converts timeouts and references to variables, and reports
 // untranslatable parts. [Hooks] does the same for the hooks of agents. [Secrets] finds values that
 // must not be displayed. [Client.Safeguards] finds restrictions that petrigate import does not

@@ -2,8 +2,8 @@
 // tutorial. Only tests use it.
 //
 // A code block is either fenced, or indented by four spaces after an empty line. A comment on the
-// line above a block tells tests how to treat the block. In the output that a block shows, a line
-// that consists of ... stands for omitted lines.
+// line above a block tells tests how to treat the block. In the output that a block shows, the line
+// "..." stands for omitted lines.
 //
 //	<!-- run in: FOLDER -->    the block's commands run in this folder of the repository and print the output that it shows
 //	<!-- seen in: FILE -->     each line of the block's output is also in this file of the repository

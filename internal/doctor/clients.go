@@ -63,7 +63,7 @@ func (d *Doctor) withReconnect(c takeover.Inspection, f Finding) Finding {
 	})
 }
 
-// checkEntry checks an entry in a client's file that runs petrigate. If the client is running, the
+// checkEntry checks e, an entry for petrigate in a client's file. If the client is running, the
 // parameter running is a phrase that says so, for use after "is connected"; otherwise, it is empty.
 func (d *Doctor) checkEntry(c takeover.Inspection, e takeover.Entry, running string) Finding {
 	fix := "petrigate connect " + c.Name

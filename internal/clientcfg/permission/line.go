@@ -33,7 +33,7 @@ type Line struct {
 	edits   string // pattern of the files that may be edited
 	domain  string // web domain that may be accessed
 
-	why string // why the line cannot be converted; empty if it can be converted
+	why string // why the line cannot be converted; empty if it can
 }
 
 // call splits a line such as Bash(git push:*) into the tool name and the text in parentheses. ok is

@@ -74,8 +74,8 @@ func withComment(text []byte, starts []int, least, from int) int {
 	return at
 }
 
-// trimmed returns the end of a run after leaving out trailing empty lines, and trailing comments
-// that are indented less than the given column.
+// trimmed returns the end of a run, not counting trailing empty lines and trailing comments that
+// are indented less than the given column.
 func trimmed(text []byte, starts []int, from, to, column int) int {
 	for to > from+1 {
 		line := string(text[starts[to-1]:starts[to]])

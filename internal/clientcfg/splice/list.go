@@ -23,8 +23,8 @@ func (d *Document) List(path ...string) []any {
 	return all
 }
 
-// Append returns the text of the file, which must be JSON, with items appended to lists in the
-// mapping at the given path. It creates mappings and lists as needed.
+// Append returns the text of the file after appending items to lists in the mapping at the given
+// path. The file must be JSON. Append creates mappings and lists as needed.
 func (d *Document) Append(path []string, items []Item) ([]byte, error) {
 	now := d
 	for _, it := range items {
