@@ -36,7 +36,7 @@ func (c *checker) unreachable(t *Transition) {
 	}
 }
 
-// evidence reports an error if a transition with Evidence does not wait for a call to succeed.
+// evidence reports an error if a transition with Evidence is not a deferred observer.
 func (c *checker) evidence(t *Transition) {
 	if t.Evidence && !(t.Observe && t.Deferred) {
 		c.report(t.Name, "the transition is evidence but not a deferred observer", "evidence is the success of a call")

@@ -20,11 +20,11 @@ type Channel struct {
 	Name string
 
 	Usual   bool // whether people can use the channel if the configuration does not list channels
-	Client  bool // whether requests are displayed by the MCP client that makes the call, so that calls from hooks cannot use the channel
+	Client  bool // whether the MCP client that makes the call displays the requests; calls from hooks cannot use such a channel
 	Console bool // whether requests are displayed on a page of the console
-	Lists   bool // whether the channel lists all requests that can be answered through it, so that people need no notifications
+	Lists   bool // whether the channel lists all requests that can be answered through it; people then need no notifications
 	AsksPIN bool // whether the channel can ask for the approval PIN
-	Vouches bool // whether another system identifies the people and signs their answers, so that no PIN is needed
+	Vouches bool // whether another system identifies the people and signs their answers; no PIN is then needed
 
 	// Command is the command for answering requests on this machine. Place is where the person then
 	// answers, in words that can follow Command at the end of a sentence.

@@ -401,8 +401,8 @@ func (r *reader) readLogin(o map[string]any, name string, v any) bool {
 	return true
 }
 
-// addOAuth adds the OAuth settings read by [reader.readOAuth] to the server. If a header already
-// authenticates the client, it adds nothing, because a server has only one form of authorization.
+// addOAuth adds the OAuth settings read by [reader.readOAuth] to the server. It adds nothing if a
+// header already authenticates the client, because a server has only one form of authorization.
 func (r *reader) addOAuth(server *splice.Object) {
 	if o, is := r.oauth.(splice.Object); len(r.scopes) > 0 && (is || r.oauth == nil) && !slices.ContainsFunc(o, func(m splice.Member) bool { return m.Key == "scopes" }) {
 		r.oauth = append(slices.Clone(o), splice.Member{Key: "scopes", Value: r.scopes})

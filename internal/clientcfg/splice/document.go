@@ -29,8 +29,8 @@ func (d *Document) Bytes() []byte { return d.src }
 // modify them.
 func (d *Document) Tree() any { return d.tree }
 
-// Keys returns the sorted keys of the mapping at the given path. If the path does not lead to a
-// mapping, it returns no keys.
+// Keys returns the sorted keys of the mapping at the given path, or no keys if the path does not
+// lead to a mapping.
 func (d *Document) Keys(path ...string) []string {
 	fields, _ := value(d.tree, path).(map[string]any)
 	return slices.Sorted(maps.Keys(fields))

@@ -230,9 +230,8 @@ func emptyValue(at Place) string {
 	return "{}"
 }
 
-// withNewKey returns the text of the file with the top-level key and, below it, the new entries. If
-// the key exists, which it does only with an empty value, withNewKey replaces it; otherwise, it
-// adds the key at the end of the file.
+// withNewKey returns the text of the file with the top-level key and, below it, the new entries. It
+// adds the key at the end of the file or, if the file has the key with an empty value, replaces it.
 func (b *yamlBody) withNewKey(at Place, add []New, all []lineSegment, key int, newline string) []byte {
 	if len(add) == 0 {
 		return b.text
