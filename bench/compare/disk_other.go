@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// errSystem is returned on systems other than Linux, since the harness reads /proc.
+// errSystem is returned on systems other than Linux, because the harness reads /proc.
 var errSystem = errors.New("the benchmark runs on Linux only")
 
 func flush(*os.File) error { return errSystem }

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// A sample is a single measurement of a target in one round, as encoded by the harness.
+// A sample is a single measurement of a target in one round, in the harness's JSON format.
 type sample struct {
 	Scenario, Target, Kind string
 	Round                  int
@@ -32,7 +32,7 @@ type load struct {
 	UpstreamReqs  float64
 }
 
-// flushTarget is the Target field of samples that measure the disk.
+// flushTarget is the value of the Target field in samples that measure the disk.
 const flushTarget = "flush"
 
 // A harness runs the external program that takes the measurements.
@@ -40,7 +40,7 @@ type harness struct {
 	program, config string
 	rounds          int
 	duration        time.Duration
-	progress        io.Writer // receives the program's progress messages and tables
+	progress        io.Writer // destination of the program's progress messages and tables
 
 	work string // directory for the files of all targets, created by prepare
 	disk string // type of the file system that contains work
@@ -95,7 +95,7 @@ func (h *harness) measure(s scenario) ([]sample, error) {
 	return samples, os.RemoveAll(work)
 }
 
-// writeSamples writes samples as the harness encodes them.
+// writeSamples writes samples to a file in the harness's JSON format.
 func writeSamples(file string, samples []sample) error {
 	text, err := json.MarshalIndent(samples, "", " ")
 	if err != nil {

@@ -1,6 +1,7 @@
 // Command compare runs the benchmark of MCP proxies and prints a table in Markdown. The table shows
-// what a call costs by default, with the memory driver, and through a naive proxy, relative to the
-// thinnest possible relay (floor). It also shows the goals and whether they are met.
+// what a call costs through petrigate (with default settings, and with the memory driver) and
+// through a naive proxy, relative to the thinnest possible relay (floor). It also shows the goals
+// and whether they are met.
 //
 //	compare -config petrigate.json -harness mcpbench [-rounds N] [-duration D] [-only S1,S3] [-dir DIR] [-out FILE]
 //	compare flush DIR

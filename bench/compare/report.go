@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A report is the table of a run's results.
+// A report is a table of the results of a run.
 type report struct {
 	about   string // date, machine and parameters of the run
 	samples []sample
@@ -39,7 +39,8 @@ func (r *report) write(w io.Writer, scenarios []scenario) {
 	}
 }
 
-// flush returns a sentence about the duration of flushes in all rounds of all scenarios.
+// flush returns a sentence that gives the median, minimum and maximum duration of the flushes in
+// all rounds of all scenarios.
 func (r *report) flush() string {
 	var took []float64
 	for _, s := range r.samples {
@@ -69,7 +70,7 @@ func (r *report) row(s scenario) []string {
 }
 
 // memoryGoal returns the goal for the target "memory" as text, followed by the verdict. costs
-// contains the cost of "memory" relative to that of the target "floor" for each round.
+// contains, for each round, the cost of "memory" relative to that of the target "floor".
 func (r *report) memoryGoal(s scenario, costs []float64) string {
 	if s.memory == 0 {
 		return "-"
@@ -95,8 +96,8 @@ func (r *report) defaultGoal(s scenario, memory, byDefault series) string {
 	return "-"
 }
 
-// judge records whether a goal was met or missed, and returns text with the verdict appended. A
-// goal without any figures counts as missed.
+// judge records whether a target met its goal, and returns text with the verdict appended. A goal
+// without any figures counts as missed.
 func (r *report) judge(s scenario, target, text string, figures []float64, met bool) string {
 	if met && len(figures) > 0 {
 		r.met++

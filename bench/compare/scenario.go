@@ -20,9 +20,9 @@ type goal int
 
 const (
 	noGoal    goal = iota
-	costGoal       // costs at most mostCost times as much as "memory"
-	flushGoal      // costs at most mostCost times as much as "memory" plus one flush
-	rateGoal       // makes at least leastRate times as many calls per second as "memory"
+	costGoal       // cost at most mostCost times that of "memory"
+	flushGoal      // cost at most mostCost times that of "memory" plus one flush
+	rateGoal       // calls per second at least leastRate times as many as with "memory"
 )
 
 const (

@@ -54,7 +54,7 @@ func (s series) plus(other series) series {
 	return sum
 }
 
-// absolute formats the median of the series with its unit.
+// absolute formats the median of the series as an absolute value with its unit.
 func (s series) absolute() string {
 	if len(s.values) == 0 {
 		return "-"

@@ -4,9 +4,10 @@
 //	go run ./bench/outside/procedures -tasks bank_tasks.json -rules bank.rules run1.json run2.json
 //
 // It reads the format of SOPBench (arXiv 2503.08669), whose data is not part of this repository. In
-// that format, each service has tasks. Each task has a directed graph of AND and OR nodes over the
-// functions that must be called first, together with the parameters that must have equal values.
-// The output is one rules file per domain, with rules as a person would write them:
+// that format, each service has tasks. Each task has a directed graph that combines, with AND and
+// OR nodes, the functions that must be called first. The graph also shows which parameters must
+// have equal values. The output is one rules file per domain, with rules as a person would write
+// them:
 //
 //	require login_user before transfer_funds once with same username
 //	require get_score or get_account before get_loan once with same username

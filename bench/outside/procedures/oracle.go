@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// An oracle evaluates the procedures directly. It records the calls that complied with the
-// procedures, with their arguments.
+// An oracle evaluates the procedures directly. It records each call that complied with the
+// procedures, including the call's arguments.
 type oracle struct {
 	domain domain
 	called map[string][]map[string]any

@@ -74,7 +74,7 @@ func (r *record) returnedTrue() bool {
 	return strings.HasPrefix(s, "True") || strings.HasPrefix(s, "true")
 }
 
-// A count contains totals over all runs.
+// A count contains totals over all recorded runs.
 type count struct {
 	Runs, Calls, Agree     int
 	Missed                 int // calls that the gate admitted although the procedure forbids them

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A task is something that a user wants done. It has only the fields of the benchmark's format that
-// are needed here.
+// A task is a user's request in the benchmark. It has only the fields of the benchmark's format
+// that are needed here.
 type task struct {
 	Goal    string `json:"user_goal"`
 	Graph   graph  `json:"directed_action_graph"`
@@ -36,14 +36,14 @@ type tree struct {
 	Kids     []*tree
 }
 
-// A procedure is a function with the calls that it requires.
+// A procedure is a function together with the calls that must precede it.
 type procedure struct {
 	Function string
 	Vars     map[string]string
 	Needs    *tree // nil if nothing is required
 }
 
-// leaves returns the number of functions in the tree.
+// leaves returns the number of leaves of the tree, which are functions.
 func (t *tree) leaves() int {
 	if t == nil {
 		return 0
@@ -123,8 +123,8 @@ func (g *graph) procedures() ([]procedure, error) {
 // A domain maps the name of each function to its procedure.
 type domain map[string]procedure
 
-// read adds the procedures of all tasks. Of several procedures for a function, it keeps the one
-// with the most functions, since the others leave out conditions.
+// read adds the procedures of all tasks. If tasks have different procedures for a function, read
+// keeps the one with the most functions, because the others leave out conditions.
 func (d domain) read(tasks map[string][]task, in implied) error {
 	for _, service := range slices.Sorted(maps.Keys(tasks)) {
 		for i := range tasks[service] {
@@ -186,8 +186,8 @@ func (in implied) widen(t *tree) *tree {
 	return wide
 }
 
-// withTask returns a copy of the domain that has the procedures of task t instead of the domain's
-// own procedures for the same functions.
+// withTask returns a copy of the domain with the procedures of task t in place of the domain's
+// procedures for the same functions.
 func (d domain) withTask(t *task, in implied) (domain, error) {
 	all, err := t.Graph.procedures()
 	if err != nil {

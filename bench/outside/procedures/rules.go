@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// maxClauses is the maximum number of rules for a function.
+// maxClauses is the maximum number of clauses of a procedure. Each clause becomes a rule.
 const maxClauses = 200
 
 // clauses converts the tree to conjunctive normal form, an AND of ORs of functions.
@@ -62,12 +62,12 @@ func (d domain) rules() (text string, loose int, err error) {
 	return b.String(), loose, nil
 }
 
-// rule formats a clause as a rule: one of the clause's functions must have succeeded with the same
-// values of the parameters that all of these functions share with p.Function. loose reports whether
-// the rule omits a parameter that only some of them share.
+// rule formats a clause as a rule. The rule requires that one of the clause's functions has
+// succeeded, with the same values of those parameters that all of these functions share with
+// p.Function. loose reports whether the rule omits a parameter that only some of them share.
 func (p *procedure) rule(clause []*tree) (text string, loose bool) {
 	var names []string
-	var common []string // shared fields, in rule syntax
+	var common []string // parameters shared by all functions so far, in rule syntax
 	for i, t := range clause {
 		if !slices.Contains(names, t.Function) {
 			names = append(names, t.Function)
