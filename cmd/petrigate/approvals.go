@@ -99,7 +99,7 @@ func approvalsWatch(s stdio) *cobra.Command {
 	return c
 }
 
-// unlessEnded returns err unless ctx was canceled. Users end the command with a signal, so
+// unlessEnded returns err, or nil if ctx was canceled. Users end the command with a signal, so
 // cancellation is not an error.
 func unlessEnded(ctx context.Context, err error) error {
 	if ctx.Err() != nil {

@@ -51,7 +51,7 @@ func approvalsPIN(s stdio) *cobra.Command {
 	return c
 }
 
-// pinFlag adds the --pin-stdin flag, for programs that write the PIN to standard input.
+// pinFlag adds the --pin-stdin flag, which programs set to supply the PIN on standard input.
 func pinFlag(c *cobra.Command) *bool {
 	return c.Flags().Bool("pin-stdin", false, "read the PIN from standard input, if the proxy requires one (approval.pin)")
 }

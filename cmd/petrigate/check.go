@@ -17,7 +17,6 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
-// checkFlags holds the flags of petrigate check.
 type checkFlags struct {
 	policyFlags
 	tools   string // file with a recorded tool list

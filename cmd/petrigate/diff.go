@@ -63,8 +63,8 @@ func newDiff(s stdio) *cobra.Command {
 }
 
 // failOn returns an error if the policy has changed in the direction set by --fail-on (looser,
-// stricter or different) or, unless allowUnknown is true, if the comparison could not determine
-// whether it has.
+// stricter or different). Unless allowUnknown is true, it also returns an error if the comparison
+// could not determine whether the policy has changed in this direction.
 func failOn(d *policydiff.Comparison, direction string, allowUnknown bool) error {
 	looser, stricter := d.Looser != nil, d.Stricter != nil
 	found := map[string]bool{"looser": looser, "stricter": stricter, "different": looser || stricter}[direction]

@@ -18,7 +18,6 @@ const (
 	exitAsk    = 6
 )
 
-// explainFlags holds the flags of petrigate explain.
 type explainFlags struct {
 	policyFlags
 	args     string

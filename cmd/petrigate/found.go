@@ -144,9 +144,9 @@ func (r configLoader) requireOwnFile(path string) error {
 }
 
 // locate returns the path of the configuration for a command that does more than read it. If the
-// configuration was found in the working directory, locate first asks the user to trust it, and
-// trusts reports whether the file's content is still the content that the user trusts. Otherwise,
-// trusts is nil.
+// configuration was found in the working directory, locate first asks the user to trust it. In this
+// case, the returned function trusts reports whether the file's content is still the content that
+// the user trusts. Otherwise, trusts is nil.
 func (r configLoader) locate() (file string, trusts func(string, []byte) bool, err error) {
 	file, found, err := config.Lookup(r.options())
 	if err != nil || !found {

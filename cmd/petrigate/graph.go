@@ -15,7 +15,6 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// graphFlags holds the flags of petrigate graph.
 type graphFlags struct {
 	policyFlags
 	only   []string

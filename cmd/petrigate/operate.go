@@ -39,8 +39,8 @@ func proxyFlag(c *cobra.Command) *int {
 }
 
 // selectProxy returns the client for the proxy with the given process ID or, if pid is 0, the only
-// one of the given clients. If no such client exists, it returns an error. trait completes phrases
-// in the error message, such as "3 running proxies have".
+// one of the given clients. If it cannot select exactly one client, it returns an error. trait
+// names something that all these proxies have, such as "a console", for the error message.
 func selectProxy(clients []*control.Client, pid int, trait string) (*control.Client, error) {
 	var choices []string
 	for _, client := range clients {
@@ -83,7 +83,6 @@ type owned[T any] struct {
 	client *control.Client
 }
 
-// clientsOf returns the client of each item.
 func clientsOf[T any](all []owned[T]) []*control.Client {
 	return list.Map(all, func(o owned[T]) *control.Client { return o.client })
 }
@@ -197,8 +196,8 @@ func printListings[T any](w io.Writer, lists []listing[T], none, head string, ro
 	return text.Table(w, none, head, rows)
 }
 
-// group returns a command that consists of subcommands. If run without a subcommand, the command
-// runs ls.
+// group returns a command that consists of subcommands. If no subcommand is given, it runs the
+// subcommand ls.
 func group(use, short string, ls *cobra.Command, subs ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: ls.RunE}
 	c.Flags().AddFlagSet(ls.Flags())

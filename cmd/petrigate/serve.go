@@ -107,7 +107,8 @@ func serve(ctx context.Context, s stdio, cfg *config.Config, o daemon.Options) e
 	return d.Run(ctx, s.in, s.out, say)
 }
 
-// quietFlag adds the --quiet flag. The returned function lowers the log level if the flag is set.
+// quietFlag adds the --quiet flag. If the flag is set, the returned function sets the log level to
+// "warn".
 func quietFlag(c *cobra.Command) func(level *string) error {
 	quiet := c.Flags().BoolP("quiet", "q", false, "show only problems, approvals and operator actions")
 	return func(level *string) error {

@@ -44,7 +44,7 @@ func findSession(id string) (owned[operator.SessionInfo], error) {
 }
 
 // compareByClients orders the descriptions that several proxies return for the same session.
-// Descriptions from proxies with connected clients of the session come first.
+// Descriptions that list connected clients come first.
 func compareByClients(a, b operator.SessionInfo) int {
 	return cmp.Compare(min(len(b.Clients), 1), min(len(a.Clients), 1))
 }

@@ -36,7 +36,8 @@ func endBySignal(end context.CancelCauseFunc) {
 	}()
 }
 
-// newHangUps starts receiving SIGHUP. Until claim is called, each SIGHUP calls the function end.
+// newHangUps starts receiving SIGHUP. If a SIGHUP arrives before claim is called, the function end
+// is called.
 func newHangUps(end context.CancelCauseFunc) *hangUps {
 	h := &hangUps{received: make(chan struct{}, 1)}
 	if signal.Ignored(syscall.SIGHUP) { // nohup, for example, causes SIGHUP to be ignored

@@ -14,7 +14,6 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
-// suggestFlags holds the flags of petrigate suggest.
 type suggestFlags struct {
 	sessions         int
 	apply, yes, json bool

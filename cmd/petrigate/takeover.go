@@ -318,7 +318,6 @@ func newDisconnect(s stdio) *cobra.Command {
 	return c
 }
 
-// clientNames completes the names of clients.
 func clientNames(*cobra.Command) []cobra.Completion {
 	return list.Map(clientcfg.All(), func(c clientcfg.Client) cobra.Completion { return cobra.CompletionWithDesc(c.Name, c.Title) })
 }

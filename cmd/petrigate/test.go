@@ -13,7 +13,6 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/policytest"
 )
 
-// testFlags holds the flags of petrigate test.
 type testFlags struct {
 	configLoader
 	run      string

@@ -84,9 +84,9 @@ func toolsAccept(s stdio) *cobra.Command {
 	return c
 }
 
-// acceptAll tells each proxy to accept the changes found there, and returns the accepted changes.
-// If a proxy refuses a change, acceptAll sends it no further requests, because each would count as
-// another attempt with a wrong PIN. Other proxies are not affected.
+// acceptAll tells each proxy to accept the changes that it reported, and returns the accepted
+// changes. If a proxy refuses a change, acceptAll sends it no further requests, because each would
+// count as another attempt with a wrong PIN. Other proxies are not affected.
 func acceptAll(found []owned[operator.ToolChange], typed map[string]string) (accepted []owned[operator.ToolChange], err error) {
 	refused := map[string]bool{}
 	var failed []error
@@ -115,7 +115,8 @@ func changedTools(names []string) ([]owned[operator.ToolChange], error) {
 	}), err
 }
 
-// ofProxy returns the tool changes on the proxy with the given process ID.
+// ofProxy returns those of the given tool changes that the proxy with the given process ID
+// reported.
 func ofProxy(found []owned[operator.ToolChange], pid int) ([]owned[operator.ToolChange], error) {
 	having := uniqueBy(slices.Clone(found), func(o owned[operator.ToolChange]) string { return o.client.Path })
 	one, err := selectProxy(clientsOf(having), pid, "such a change")

@@ -47,7 +47,7 @@ func printTools(w io.Writer, lists []listing[operator.ToolInfo]) error {
 	err := printListings(w, lists, "no tools", "CANONICAL|BARE|EXPOSED|NOW", func(t operator.ToolInfo) []string {
 		return []string{t.Canonical, t.Bare, t.Exposed, t.Says}
 	})
-	gap := "\n" // separates the first line of text from the table
+	gap := "\n" // blank line between the table and the first line of text
 	for _, of := range lists {
 		if len(of.all) == 0 || err != nil {
 			continue

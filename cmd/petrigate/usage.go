@@ -13,7 +13,7 @@ import (
 )
 
 // strictUsage makes c and its subcommands return an error if they are used incorrectly. The error
-// explains the correct use and leads to the exit code for usage errors.
+// explains the correct usage, and the program then exits with the code for usage errors.
 func strictUsage(c *cobra.Command) {
 	c.SetFlagErrorFunc(wrongFlag)
 	if c.HasSubCommands() {
