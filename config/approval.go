@@ -13,8 +13,8 @@ import (
 
 // defaultHolds contains the hold times (how long a call waits for approval; see [Approval.HoldFor])
 // of clients that are known to wait longer than most. They apply unless the configuration sets a
-// hold time. All other clients get the general default of 45 s. Most of those clients end a call
-// after 60 s, and for some, this includes the time that the proxy takes to start. The map is
+// hold time. All other clients get the general default of 45 s. Most of these clients end a call
+// after 60 s; for some, the 60 s include the time that the proxy takes to start. The map is
 // read-only.
 var defaultHolds = map[string]time.Duration{
 	"claude-code":            100 * time.Second, // client without an effective time limit; moves a call to the background after 2 min
@@ -98,8 +98,8 @@ type Approval struct {
 	Grants  time.Duration            `json:",omitempty"` // maximum lifetime of a grant; 0 means one hour; negative values disable grants
 }
 
-// channelSections contains, for each channel that has its own section in "approval", an example of
-// the section. A section has the name of its channel. The map is read-only.
+// channelSections contains an example of each channel's section in "approval", for the channels
+// that have one. A section has the name of its channel. The list is read-only.
 var channelSections = []struct{ name, example string }{{channel.Webhook, exampleOfWebhook}}
 
 func readApproval(a *Approval, l *layers) func(Value) {
@@ -145,8 +145,9 @@ func readChannels(v Value) ([]string, bool) {
 	return channels, ok
 }
 
-// grantLimit returns the maximum lifetime of a grant for the configured value: maxGrant if the
-// value is 0, which means unset, and 0 if it is negative, which disables grants.
+// grantLimit returns the maximum lifetime of a grant for the configured value. If the value is 0,
+// which means unset, it returns maxGrant. If the value is negative, which disables grants, it
+// returns 0.
 func grantLimit(grants time.Duration) time.Duration {
 	if grants == 0 {
 		return maxGrant

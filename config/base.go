@@ -24,7 +24,7 @@ type Base struct {
 	Default string // default in the base policy: "allow" or "deny"
 	Mode    string // mode in the base policy: "enforce" or "shadow"
 
-	Read []Read // content of each URL, returned by [Config.Fetched]
+	Read []Read // content read from each URL; returned by [Config.Fetched]
 }
 
 // A Read holds the content that was read from a URL.

@@ -18,11 +18,11 @@
 // [ParseNet] reads nets.
 //
 // A configuration is read in four stages. First, a source turns bytes into a tree of nodes with
-// positions. Second, a decoder walks the tree through [Value] and tables of [Keys], which record
-// every mistake and fill a [Config]. Third, the layers merge the scalars: a flag overrides the
-// environment, which overrides the file, which overrides the default. Settings that could loosen a
-// policy come only from the file. Fourth, the settle methods check each section's settings against
-// each other.
+// positions. Second, a decoder walks the tree, using the methods of [Value] and tables of [Keys].
+// It records every mistake and fills a [Config]. Third, the layers merge the scalars: a flag
+// overrides the environment, which overrides the file, which overrides the default. Settings that
+// could loosen a policy come only from the file. Fourth, the settle methods check each section's
+// settings against each other.
 //
 // The package starts no goroutines and uses no locks. It never prints a value that replaced a
 // ${...}: errors and excerpts show the text of the file with secrets replaced by stars. It does not

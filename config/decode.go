@@ -100,7 +100,7 @@ func (v Value) Duration() (time.Duration, bool) {
 	return t, ok
 }
 
-// duration parses a nonnegative duration.
+// duration parses a non-negative duration.
 func duration(text string) (time.Duration, bool) {
 	t, err := time.ParseDuration(text)
 	return t, err == nil && t >= 0
@@ -181,7 +181,7 @@ func (v Value) setting() (string, bool) {
 }
 
 // A check returns a message and a hint that describe the problem with text, or empty strings if
-// text is valid. For use in the message, key is the name of the key, and quoted is the string as
+// text is valid. The message can contain key, which names the setting, and quoted, the string as
 // written in the file.
 type check func(key, quoted, text string) (msg, hint string)
 

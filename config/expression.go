@@ -2,8 +2,8 @@ package config
 
 import "strings"
 
-// An Expression is a CEL expression, or a sentence with embedded CEL expressions, with its position
-// in the file. This package does not interpret expressions.
+// An Expression is a CEL expression, or a sentence with embedded CEL expressions, together with its
+// position in the file. This package does not interpret expressions.
 type Expression struct {
 	Text string
 

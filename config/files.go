@@ -15,8 +15,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// readFiles reads the files that match the pattern in a "file" key. Every failure is an error,
-// because calls forbidden by a missing rule would be allowed.
+// readFiles reads the files that match the pattern in a "file" key. A file that cannot be read is
+// an error, because without its rules, calls that they forbid would be allowed.
 func readFiles(v Value) []RuleText {
 	if !v.hasKind(textKind) {
 		return nil

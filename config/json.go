@@ -80,7 +80,7 @@ func (r *jsonReader) value(depth int) *node {
 	return n
 }
 
-// inside reads the contents of a mapping or a list up to and including the closing bracket.
+// inside reads the entries of the mapping or list n and the closing bracket.
 func (r *jsonReader) inside(n *node, depth int) {
 	for !r.failed && r.dec.More() {
 		if n.kind == listKind {

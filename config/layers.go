@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/viper"
 )
 
-// layers merges the sources of the scalars, that is, of the settings with a single value. A flag
+// layers merges the values of the scalars, that is, of the settings with a single value. A flag
 // overrides the environment, which overrides the file, which overrides the default. Scalars that
 // can loosen a policy, such as mode and default, are excluded, because only the file can set them.
 type layers struct {
@@ -20,7 +20,7 @@ type layers struct {
 	values   *viper.Viper
 	set      map[string]*node // settings in the file
 	given    map[string]bool  // names of the scalars that any layer sets
-	httpOnly []*node          // keys of "listen" that have no effect without an HTTP address
+	httpOnly []*node          // keys of "listen" in the file that have no effect without an HTTP address
 	broken   map[string]bool  // sections with errors, whose settings are not checked against each other
 
 	bases  []*baseFile
@@ -68,8 +68,8 @@ func (l *layers) scalar(name string) func(Value) {
 	}
 }
 
-// section decodes a mapping of settings. It adds the scalar settings to others, which maps the
-// remaining keys to their decoder functions.
+// section decodes a mapping of settings. others maps the keys that are not scalars to their decoder
+// functions; section adds the scalars to it.
 func (l *layers) section(v Value, others Keys) {
 	for name := range scalars {
 		if section, key, _ := strings.Cut(name, "."); section == v.key.text {
@@ -88,9 +88,8 @@ func (l *layers) fileOnly(name string, read func(Value)) func(Value) {
 	}
 }
 
-// trackFaults returns a decoder function for a section whose settings are later checked against
-// each other. The function calls read and records whether the section has errors; if so, that check
-// is skipped.
+// trackFaults returns a decoder function for a section. The function calls read and records whether
+// the section has errors. If so, the section's settings are not checked against each other later.
 func (l *layers) trackFaults(read func(Value)) func(Value) {
 	return func(v Value) {
 		before := v.Faults()

@@ -34,9 +34,9 @@ func readServersAlone(v Value) (servers []Server) {
 	return servers
 }
 
-// withClientKeys returns a copy of the known keys that ignores unknown keys in a JSON file with
-// servers, because such a file may belong to a client. It still reports a key that resembles a
-// known key as a misspelling.
+// withClientKeys returns a copy of known with additional keys that a decoder ignores: the unknown
+// keys of a JSON file with servers, because such a file may belong to a client. A key that
+// resembles a known key is not added, so it is still reported as a misspelling.
 func withClientKeys(v Value, known Keys) Keys {
 	if !v.json || v.kind != mapKind || v.get("mcpServers") == nil {
 		return known

@@ -6,9 +6,10 @@ type Shell struct {
 	Doubt  string `json:",omitempty"` // what to do with a script that might run a blocked command: "refuse", "ask" or "pass"; empty means "refuse"
 	Strict bool   `json:",omitempty"` // whether to assume that a script that is not fully understood might run any command
 
-	// Pipefail is "add", "leave" or empty. With "add", an agent runs the script with "set -o
-	// pipefail" if the agent's hooks can change scripts and if this option alone makes the script's
-	// success prove that its commands succeeded. In all other cases, scripts run unchanged.
+	// Pipefail is "add", "leave" or empty. With "add", an agent runs a script with "set -o
+	// pipefail" if two conditions hold: the agent's hooks can change scripts, and only with this
+	// option does the script's success prove that its commands succeeded. In all other cases,
+	// scripts run unchanged.
 	Pipefail string `json:",omitempty"`
 }
 
@@ -22,7 +23,6 @@ var (
 	shellPipefails = []string{"leave", "add"}
 )
 
-// readShell reads the "shell" section.
 func readShell(s *Shell) func(Value) {
 	return func(v Value) {
 		v.Fields(Keys{

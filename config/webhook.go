@@ -65,7 +65,7 @@ func readWebhook(v Value) (*Webhook, bool) {
 // checkWebhookURL accepts an https URL, or an http URL whose host is this machine.
 var checkWebhookURL = accept(isSecureURL, "%[1]s must be a URL that begins with https://", "http:// is allowed only for this machine")
 
-// checkAnswerURL accepts a base URL for links.
+// checkAnswerURL accepts a URL without a query, for use as the base of links.
 var checkAnswerURL = accept(func(text string) bool {
 	return isURL(text) && !strings.Contains(text, "?")
 }, "%[1]s must be the URL that people open to reach the address of \"listen\"", `for example "https://gate.example.com"`)

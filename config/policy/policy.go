@@ -97,16 +97,16 @@ func parsed(schemas map[string]json.RawMessage) map[string][]policy.Schema {
 	return out
 }
 
-// lacks returns a function for finding an argument that the field f reads but the schema of the
-// tool does not list. If no schemas are known, lacks returns nil.
+// lacks returns a function that finds an argument that the field f reads but the tool's schema does
+// not list. If no schemas are known, lacks returns nil.
 func (p *Policy) lacks() func(tool string, f gate.Field) string {
 	return check.ToolSet{Schemas: p.source.Schemas}.Lacks()
 }
 
 // NewSession returns a session for a principal, with the configuration's active nets. Unless o
-// specifies the state, nets with global scope share their state among all sessions of the policy,
-// and nets with principal scope among all sessions of the same principal. If principal is empty,
-// the session has its own state for nets with principal scope.
+// specifies the state, nets with global scope share their state among all sessions of the policy.
+// Nets with principal scope share it among all sessions of the same principal; if principal is
+// empty, the session has its own state for these nets.
 func (p *Policy) NewSession(principal string, o gate.SessionOptions) *gate.Session {
 	if o.Active == nil {
 		o.Active = p.Active

@@ -27,8 +27,8 @@ const (
 	Unknown Result = "unknown"
 )
 
-// A Report holds the findings about a policy before any call is made. It covers a single session
-// and assumes that the policy's active nets are enforced.
+// A Report holds what [Policy.Verify] found out about a policy. It covers a single session from its
+// start, and assumes that the policy's active nets are enforced.
 type Report struct {
 	Proofs    []Proof  // claims of the configuration, in order
 	Names     []Name   // findings about each name that a net lists
