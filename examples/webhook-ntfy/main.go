@@ -118,7 +118,8 @@ type action struct {
 	Clear  bool   `json:"clear,omitempty"`
 }
 
-// maxShown is the maximum length of an ntfy message, minus room for one sentence.
+// maxShown is the maximum length of the question in a notification, in bytes. It leaves room for
+// one more sentence in an ntfy message.
 const maxShown = 3500
 
 func notificationOf(m message) notification {

@@ -9,13 +9,14 @@ import (
 	"strings"
 )
 
-// slack sends requests to the API of Slack, for a bot in a channel.
+// slack sends the requests of a bot to Slack's API. The bot posts to a single channel.
 type slack struct {
 	api, token, channel string
 	client              *http.Client
 }
 
-// maxShown is the maximum length of the text in a block, minus room for one sentence.
+// maxShown is the maximum length of the question in a message, in bytes. It leaves room for one
+// more sentence in a block.
 const maxShown = 2900
 
 // post shows a question with its buttons and returns the timestamp of the message.
