@@ -119,8 +119,8 @@ func (a *adoption) inherit(n, old *net) {
 	a.kept = append(a.kept, k)
 }
 
-// restart starts n in its initial state. old is the previous net with the same name, or nil;
-// elsewhere is true if another net has taken over its state.
+// restart starts n in its initial state. old is the previous net with the same name, or nil.
+// elsewhere reports whether another net has taken over the state of old.
 func (a *adoption) restart(n, old *net, elsewhere bool) {
 	k := Kept{Net: n.Name, Fate: Begun, Lost: !elsewhere && a.losesState(old)}
 	if k.Lost && old.Labels == nil && !old.Shadow && !slices.Contains(a.Reset, n.Name) {
@@ -136,9 +136,9 @@ func (a *adoption) restart(n, old *net, elsewhere bool) {
 }
 
 // withSuspects returns n's initial state d together with the calls in flight that may spoil n's
-// evidence (see [Transition.Spoils]): the calls that spoiled the evidence of old, the replaced net,
-// and the calls that might have a name listed by a spoiling transition. Only the tools of the
-// latter calls are known, not their arguments.
+// evidence (see [Transition.Spoils]). These are the calls that spoiled the evidence of old, the net
+// that n replaces, and the calls that might have a name listed by a spoiling transition. Only the
+// tools of the latter calls are known, not their arguments.
 func (a *adoption) withSuspects(n *net, d *NetData, old *net) *NetData {
 	s, t := a.from, slices.IndexFunc(n.Transitions, func(t Transition) bool { return t.Spoils })
 	var suspects []Flight
@@ -181,7 +181,7 @@ func (a *adoption) maySpoil(n *net, c *Call) bool {
 	})
 }
 
-// reportDropped adds the nets that are missing from the new policy to a.kept.
+// reportDropped adds the nets that have no successor in the new policy to a.kept.
 func (a *adoption) reportDropped(heirs []int) {
 	for _, old := range a.from.policy.nets {
 		same := a.to.policy.byName[old.Name]
@@ -220,8 +220,8 @@ func (n *net) convertShadow(d *NetData) *NetData {
 }
 
 // withUsageOf returns a state for the limit n, which replaces the limit old. The state has the
-// usage recorded in d, the state of old. If family is true, the two limits have the same
-// [NetID].Family, so the result also retains the watches, that is, the observers that wait for
+// usage recorded in d, the state of old. family reports whether the two limits have the same
+// [NetID].Family. If so, the result also retains the watches, that is, the observers that wait for
 // calls to end.
 func (n *net) withUsageOf(old *net, d *NetData, family bool, t time.Time) *NetData {
 	one := func(d *NetData) *NetData {
@@ -287,7 +287,7 @@ func (s *State) addSuspects(c *OpenCall) *OpenCall {
 }
 
 // allSpoilers returns the calls in flight that spoil the net's evidence (see [Transition.Spoils]),
-// either for all key values or for at least one.
+// be it for all key values or only for some. A call can appear several times.
 func allSpoilers(d *NetData) []Flight {
 	all := slices.Clip(d.Spoilers())
 	for _, of := range d.Values.All() {
