@@ -45,7 +45,7 @@ func run(ctx context.Context, args []string) error {
 		return server.NewStreamableHTTPServer(proxy).Start(*addr)
 	}
 	stdio := server.NewStdioServer(proxy)
-	server.WithWorkerPoolSize(100)(stdio) // the default of 5 workers is too few for the benchmark's concurrent calls
+	server.WithWorkerPoolSize(100)(stdio) // 5 workers, the default, are too few for the benchmark's concurrent calls
 	server.WithQueueSize(10_000)(stdio)
 	return stdio.Listen(ctx, os.Stdin, os.Stdout)
 }
