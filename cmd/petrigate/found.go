@@ -21,11 +21,11 @@ import (
 // A configuration found in the working directory may belong to a project that someone else wrote.
 // Until the user trusts it, commands treat it as plain text ([config.Config.TextOnly]).
 
-// actingVerbs maps each command that may act on a configuration, rather than just read it, to a
-// function that reports whether the command does so with the given flags. Such a command starts the
-// configured servers, logs in to them, opens the database, or adds petrigate and the path of the
-// configuration to the file of a client. Only these commands ask for trust; all others read the
-// configuration as text.
+// actingVerbs returns the commands that may act on a configuration, rather than just read it. The
+// map contains, for each command, a function that reports whether the command does so with the
+// given flags. Such a command starts the configured servers, logs in to them, opens the database,
+// or adds petrigate and the path of the configuration to the file of a client. Only these commands
+// ask for trust; all others read the configuration as text.
 func actingVerbs() map[string]acts {
 	always := func(*cobra.Command, *config.Config) bool { return true }
 	unnamed := func(c *cobra.Command, cfg *config.Config) bool { return c.Flags().NArg() == 0 && daemon.Elsewhere(cfg) }

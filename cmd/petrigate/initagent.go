@@ -78,8 +78,8 @@ func offerPipefail(plan *starter.Plan, a starter.Agent, tests []string, wanted, 
 	return plan.AddPipefail()
 }
 
-// loadOrMake loads the configuration. If the configuration does not exist yet, cfg is nil and file
-// is the name of the file to create.
+// loadOrMake loads the configuration or, if no configuration exists yet, chooses the file to
+// create. In the latter case, cfg is nil and file is the name of that file.
 func (r configLoader) loadOrMake() (cfg *config.Config, file string, err error) {
 	file, _, err = config.Lookup(r.options())
 	if errors.Is(err, config.ErrNotFound) {

@@ -77,7 +77,7 @@ func askAll[T any](question func(*control.Client) (T, error)) ([]T, error) {
 	return answers, nil
 }
 
-// An owned value is an item together with a client for the proxy that returned it.
+// An owned value is an item together with a client for its owner, the proxy that returned it.
 type owned[T any] struct {
 	it     T
 	client *control.Client
@@ -87,7 +87,8 @@ func clientsOf[T any](all []owned[T]) []*control.Client {
 	return list.Map(all, func(o owned[T]) *control.Client { return o.client })
 }
 
-// gather sends a query to all running proxies and concatenates the lists that they return.
+// gather sends a query to all running proxies and returns the items of all the lists that they
+// return.
 func gather[T any](query func(*control.Client) ([]T, error)) ([]owned[T], error) {
 	lists, err := askAll(func(client *control.Client) ([]owned[T], error) {
 		things, err := query(client)
@@ -96,7 +97,7 @@ func gather[T any](query func(*control.Client) ([]T, error)) ([]owned[T], error)
 	return slices.Concat(lists...), err
 }
 
-// pick returns the only item whose ID starts with id.
+// pick returns the item whose ID equals id or, failing that, the only item whose ID starts with id.
 func pick[T any](what, lister, id string, list func(*control.Client) ([]T, error), idOf func(T) string) (owned[T], error) {
 	if id == "" { // an unset shell variable can make the argument empty
 		return owned[T]{}, usage("the id of the %s is empty; %s lists them", what, lister)

@@ -32,7 +32,7 @@ func (f *deskFlags) add(c *cobra.Command) {
 	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "write without confirmation")
 }
 
-// desk returns a driver for changing the files of the MCP clients on this machine. The flags
+// desk returns a driver that changes the files of the MCP clients on this machine. The flags
 // determine the driver's settings.
 func (f *deskFlags) desk(ctx context.Context, s stdio) (*takeover.Driver, error) {
 	home, err := os.UserHomeDir()

@@ -104,8 +104,8 @@ func acceptAll(found []owned[operator.ToolChange], typed map[string]string) (acc
 	return accepted, errors.Join(failed...)
 }
 
-// changedTools returns the tools on running proxies whose current definition has not been accepted.
-// If names is not empty, it returns only the tools that match any of the names.
+// changedTools returns those tools on running proxies whose current definition has not been
+// accepted. If names is not empty, it returns only the tools that match any of the names.
 func changedTools(names []string) ([]owned[operator.ToolChange], error) {
 	all, err := gather((*control.Client).ToolChanges)
 	return slices.DeleteFunc(all, func(o owned[operator.ToolChange]) bool {

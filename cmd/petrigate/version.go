@@ -10,7 +10,8 @@ import (
 // version is set by the linker in release builds.
 var version = ""
 
-// versionString returns the release version, the module version or, if neither is known, "dev".
+// versionString returns the release version. In other builds, it returns the module version or, if
+// that is unknown, "dev".
 func versionString() string {
 	if version != "" {
 		return version
