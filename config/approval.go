@@ -17,8 +17,8 @@ import (
 // after 60 s; for some, the 60 s include the time that the proxy takes to start. The map is
 // read-only.
 var defaultHolds = map[string]time.Duration{
-	"claude-code":            100 * time.Second, // client without an effective time limit; moves a call to the background after 2 min
-	"gemini-cli-mcp-client*": 100 * time.Second, // client that ends a call after 10 min and cannot show a question
+	"claude-code":            100 * time.Second, // no effective time limit, but calls move to the background after 2 min
+	"gemini-cli-mcp-client*": 100 * time.Second, // ends a call after 10 min, and cannot show a question
 }
 
 // HoldFor returns how long a call waits for approval before it is parked, which means that the

@@ -327,8 +327,8 @@ func (o Options) checkRequired(file string, bases []Base) error {
 }
 
 // checkNarrows reports settings that are weaker than those of a base policy. It does not compare
-// nets, because package policydiff proves that the configuration's nets only narrow those of the
-// base policy.
+// nets, because the proof that the configuration's nets only narrow those of the base policy is
+// left to package policydiff.
 func (c *Config) checkNarrows(root Value, b *baseFile, l *layers) {
 	weaker := func(n *node, key, ours, theirs string) {
 		root.faultAt(n, fmt.Sprintf("%s %s is weaker than the %s of the base policy %q", key, ours, theirs, b.Name), "a configuration may only narrow what it extends")

@@ -9,7 +9,7 @@ import (
 )
 
 // ParseNet parses nets in YAML or JSON: a single net (a mapping), a list of nets, or a mapping with
-// the single key "nets". name is the name of the file for positions. The error is an [ErrorList].
+// the single key "nets". name is the file name used in positions. The error is an [ErrorList].
 func ParseNet(name string, src []byte) ([]Net, error) {
 	d := &decoder{source: &source{name: name}}
 	nets := readNetFile(d, src)

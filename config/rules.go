@@ -87,7 +87,7 @@ func readRuleText(v Value) RuleText {
 	return r
 }
 
-// indent returns the column of the first character in the lines of a block.
+// indent returns the column where the lines of a block begin.
 func (v Value) indent() int {
 	for i, text := range strings.Split(v.text, "\n") {
 		at := v.line + i

@@ -32,8 +32,8 @@ type Value struct {
 // Keys maps each known key of a mapping to the function that decodes its value.
 type Keys map[string]func(Value)
 
-// ReadDocument reads a file that is not a configuration. name is the file's name for positions, and
-// title is the name of the root in messages. [Value.Err] returns the problems.
+// ReadDocument reads a file that is not a configuration. name is the file name used in positions,
+// and title is the name of the root in messages. [Value.Err] returns the problems.
 func ReadDocument(name string, src []byte, title string) Value {
 	d := &decoder{source: &source{name: name}}
 	root := d.read(src)

@@ -52,16 +52,16 @@ type AdoptOptions struct {
 }
 
 // Adopt converts s, a state of another policy, to a state of p. It returns the fate of each net:
-// first p's nets in order, then the dropped nets. [Policy.Heirs] determines which nets correspond to
-// each other.
+// first p's nets in order, then the dropped nets. [Policy.Heirs] determines which nets correspond
+// to each other.
 //
-//   - A net with an unchanged fingerprint, including the maps that give calls the names that it lists (see [Map]), keeps its state, whether or not it is in shadow mode.
+//   - A net with an unchanged fingerprint keeps its state, whether or not it is in shadow mode. The fingerprint includes the maps that give calls the names that the net lists (see [Map]).
 //   - A limit from rules that counts the same calls for the same callers keeps its usage. If the usage exceeds the new maximum, nothing is left until enough has been refunded, and the excess still counts if the limit is raised again (see [Debt]). Clock refunds start at the current time.
 //   - Any other net starts in its initial state. But if that would lose the state of a hand-written net that is not in shadow mode, the net is [Held]: the caller must either keep the old policy or reset the net. In the returned state, a held net is in its initial state.
 //
 // Calls in flight and calls that wait for approval are preserved, and still change the nets that
-// keep their state. In a net that starts anew, every call in flight that might spoil evidence is
-// assumed to do so. Adopt does not modify s.
+// keep their state. In a net that starts anew, every call in flight that might spoil evidence (see
+// [Transition.Spoils]) is assumed to do so. Adopt does not modify s.
 func (p *Policy) Adopt(s *State, o AdoptOptions) (*State, []Kept) {
 	if !o.Time.IsZero() {
 		s = s.Clone()
@@ -191,7 +191,8 @@ func (a *adoption) reportDropped(heirs []int) {
 	}
 }
 
-// losesState reports whether restarting n would lose its state. n may be nil.
+// losesState reports whether n, a net of the old policy, would lose state if it were restarted. n
+// may be nil.
 func (a *adoption) losesState(n *net) bool {
 	if n == nil {
 		return false

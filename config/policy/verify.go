@@ -30,7 +30,7 @@ const (
 // A Report holds what [Policy.Verify] found out about a policy. It covers a single session from its
 // start, and assumes that the policy's active nets are enforced.
 type Report struct {
-	Proofs    []Proof  // claims of the configuration, in order
+	Proofs    []Proof  // attempts to prove the configuration's claims, in the order of the claims
 	Names     []Name   // findings about each name that a net lists
 	Groups    []Group  // groups of nets that share calls
 	Redundant []Net    // nets that never change a verdict
