@@ -24,7 +24,7 @@ func isSecureURL(text string) bool {
 func discoverable(issuer string) bool { return isSecureURL(issuer) && !strings.Contains(issuer, "?") }
 
 // loopback reports whether the address can be reached only from this machine. The only host name it
-// accepts is "localhost", because any other name might resolve to any address.
+// accepts is "localhost", because other names might resolve to any address.
 func loopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

@@ -60,8 +60,8 @@ func (h *harness) prepare(dir string) (err error) {
 	return nil
 }
 
-// measure runs all rounds of a scenario. If all targets and calls succeeded, it then removes the
-// targets' files.
+// measure runs all rounds of a scenario. It removes the targets' files if all targets and calls
+// succeeded.
 func (h *harness) measure(s scenario) ([]sample, error) {
 	// Data written by earlier scenarios must not be flushed during the measurement.
 	flushAll()

@@ -157,8 +157,8 @@ func (r configLoader) locate() (file string, trusts func(string, []byte) bool, e
 	return file, trusts, err
 }
 
-// renewTrust makes the user's trust in a configuration apply to the file's new content after
-// petrigate itself has changed the file.
+// renewTrust extends the user's trust in a configuration to the file's new content, after petrigate
+// itself has changed the file.
 func (r configLoader) renewTrust(path string, before, after []byte) {
 	if now, err := os.ReadFile(path); err == nil && bytes.Equal(now, after) && r.book.Trusts(path, before) {
 		_ = r.book.Trust(path, after) // on error, the user will be asked again next time
