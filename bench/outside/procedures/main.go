@@ -61,7 +61,7 @@ func convert(args []string, out io.Writer) error {
 	return report(p, d, in, flags.Args(), out)
 }
 
-// policy compiles the given rules.
+// policy returns the policy compiled from the given rules, and the number of its nets.
 func policy(text string) (p *gate.Policy, nets int, err error) {
 	f, _ := rules.Parse("procedures.rules", []byte(text)) // ignore the error, because Compile returns it, too
 	compiled, err := rules.Compile(f)

@@ -65,7 +65,7 @@ func text(raw json.RawMessage) string {
 
 var failure = regexp.MustCompile(`^\w*Error\b`)
 
-// failed reports whether the call ended with an error. The result False is not an error.
+// failed reports whether the call ended with an error. A call that returned False has not failed.
 func (r *record) failed() bool { return failure.MatchString(r.result) }
 
 // returnedTrue reports whether the call returned true.

@@ -26,9 +26,9 @@ type graph struct {
 	Connections [][2]int          `json:"connections"`
 }
 
-// A tree is the condition for calling a function: either another function with its parameters, or
-// an operator with trees as operands. Variables stand for the values of parameters; equal variables
-// stand for equal values.
+// A tree is the condition for calling a function. It is either a function that must be called
+// first, with its parameters, or an operator with trees as operands. Variables stand for the values
+// of parameters; equal variables stand for equal values.
 type tree struct {
 	Op       string // "and", "or", or "" for a function
 	Function string

@@ -88,8 +88,8 @@ func (p *procedure) rule(clause []*tree) (text string, loose bool) {
 	return text, loose
 }
 
-// shared returns the parameters of t.Function that must have the same values as parameters of
-// p.Function.
+// shared returns, in rule syntax, the parameters of t.Function that must have the same values as
+// parameters of p.Function.
 func (p *procedure) shared(t *tree) []string {
 	var fields []string
 	for _, first := range slices.Sorted(maps.Keys(t.Vars)) {
