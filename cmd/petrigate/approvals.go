@@ -27,7 +27,7 @@ func findApproval(id string) (owned[operator.ApprovalInfo], error) {
 }
 
 // chosenApproval returns the approval with the ID in args. Without an ID, it returns the only
-// pending approval, or an error if several approvals or none are pending.
+// pending approval, or an error unless exactly one approval is pending.
 func chosenApproval(args []string) (owned[operator.ApprovalInfo], error) {
 	if len(args) > 0 {
 		return findApproval(args[0])

@@ -56,7 +56,8 @@ func actingVerbs() map[string]acts {
 // than only reading it.
 type acts = func(*cobra.Command, *config.Config) bool
 
-// A configLoader loads the configuration for a command, asking the user to trust it if necessary.
+// A configLoader loads the configuration for a command. If necessary, it asks the user to trust the
+// configuration.
 type configLoader struct {
 	c    *cobra.Command
 	s    stdio

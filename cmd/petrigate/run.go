@@ -18,7 +18,7 @@ import (
 func run(ctx context.Context, args []string, s stdio) int {
 	root := newRoot(s)
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
-		completeVerbs(root) // only the shell's completion requests need this, and it takes time
+		completeVerbs(root) // slow, and needed only for the shell's completion requests
 	}
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)

@@ -21,8 +21,7 @@ import (
 )
 
 // serviceFlags holds the flags --service and --no-service of petrigate connect --hooks. If neither
-// is set, the command asks the user whether to create a user service, provided that it runs at a
-// terminal.
+// is set and the command runs at a terminal, it asks the user whether to create a user service.
 type serviceFlags struct{ make, skip bool }
 
 func (f *serviceFlags) add(c *cobra.Command) {
@@ -47,7 +46,7 @@ func serviceManager(s clientcfg.System) *service.Manager {
 	return service.ManagerOf(service.System{OS: s.OS, Home: s.Home, Env: s.Env, UID: os.Getuid()})
 }
 
-// serviceFor describes a service that runs a proxy with the configuration at path.
+// serviceFor returns a service that runs a proxy with the configuration at path.
 func (f *serviceFlags) serviceFor(ctx context.Context, d *takeover.Driver, program string, args []string, path string, loaded *config.Config) *takeover.HookService {
 	return &takeover.HookService{
 		Manager: serviceManager(d.System),
