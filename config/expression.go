@@ -32,8 +32,8 @@ func (e Expression) Position(line, column int) Position {
 	return e.at.Position(line, column)
 }
 
-// Excerpt returns the source line of a position in the expression, with a caret below the position,
-// or the empty string if the expression does not come from a file.
+// Excerpt returns the source line of a position in the expression, with a caret below the position.
+// If the expression does not come from a file, it returns the empty string.
 func (e Expression) Excerpt(line, column int) string {
 	if e.source == nil {
 		return ""

@@ -189,7 +189,7 @@ func (e *environment) readFiles(names ...string) (all [][]byte, err error) {
 	return all, nil
 }
 
-// read decodes the bytes of a base policy. It adds the problems in them to those of the
+// read decodes the bytes of a base policy. It adds the problems that it finds to those of the
 // configuration.
 func (b *baseFile) read(v Value, data []byte) {
 	d := &decoder{source: &source{name: b.File}, environment: &environment{closed: true}, visit: v.visit}

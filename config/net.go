@@ -25,7 +25,7 @@ type Net struct {
 	// The following fields determine how the net affects the advertised tools; see package gate.
 	Priority int
 	Class    string         // "required" or "advisory"; empty means "required"
-	Recovery map[string]int // numbers of tokens, keyed by place; the net is in recovery while each of these places has at least that many; nil means never
+	Recovery map[string]int // number of tokens for each place; the net is in recovery while each of these places has at least that many; nil means never
 
 	origin
 }
@@ -42,7 +42,7 @@ type Transition struct {
 	Deferred        bool
 	Observe         bool
 	Unknown         string // "hold" or "release"; with "release", the tokens are returned after an unknown outcome; empty means "hold"
-	Weak            string // whether a call that might have a name in Tools, and would then advance the net, is blocked ("block") or fires the transition ("progress"); empty means "block"
+	Weak            string // what happens to a call that might have a name in Tools if it would advance the net: "block" blocks the call, "progress" fires the transition; empty means "block"
 	Via             string // approval channel of a manual transition; empty means any channel
 	Unless          []string
 	Position        Position

@@ -7,7 +7,7 @@ import (
 )
 
 // OAuth configures how petrigate obtains tokens for an HTTP server. Without this section, petrigate
-// sends a server no tokens until a user has logged in to it.
+// sends no tokens to a server until a user has logged in to it.
 type OAuth struct {
 	Disabled     bool     // whether to send no tokens at all
 	Grant        string   // grant type: "authorization-code" or "client-credentials"

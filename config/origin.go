@@ -35,8 +35,8 @@ func (o origin) entryPosition(value *node, text string) Position {
 	return o.source.position(value)
 }
 
-// Excerpt returns the source line with a caret below the column, or the empty string if this part
-// of the configuration does not come from a file.
+// Excerpt returns the source line with a caret below the column. If this part of the configuration
+// does not come from a file, it returns the empty string.
 func (o origin) Excerpt(line, column int) string {
 	if o.source == nil {
 		return ""

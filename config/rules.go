@@ -101,8 +101,8 @@ func (v Value) indent() int {
 	return 1
 }
 
-// ReadRules reads the rules files that match a pattern, like the files listed under the key "file"
-// in a configuration. Relative paths are relative to the working directory of the process.
+// ReadRules reads the rules files that match a pattern, like the pattern under the key "file" in a
+// configuration. Relative paths are relative to the working directory of the process.
 func ReadRules(pattern string) ([]RuleText, error) {
 	texts, faults := (&environment{}).match(pattern)
 	if len(faults) > 0 {

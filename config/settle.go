@@ -191,7 +191,8 @@ func (c *Config) settleAudit(d *decoder, l *layers) {
 	}
 }
 
-// keepHint suggests how to limit the number of records without using a database.
+// keepHint returns a hint for a configuration that limits the age of records but has no database.
+// It suggests rotation if the log is a file, and a database otherwise.
 func keepHint(a *Audit) string {
 	if a.File != "" {
 		return "write rotate: { size: 100MB, keep: 10 } for the file"

@@ -22,7 +22,8 @@ type source struct {
 	json         bool // whether the file is JSON, possibly with comments
 }
 
-// faultAt records a problem with a value. If n is nil, the value does not come from the file.
+// faultAt records a problem with the value n, which is nil if the value does not come from the
+// file.
 func (s *source) faultAt(n *node, msg, hint string) {
 	switch {
 	case n == nil:
@@ -50,8 +51,8 @@ func (s *source) faultAtPosition(p Position, msg, hint string) {
 	s.errs = append(s.errs, diag.At(p, msg, hint))
 }
 
-// warn records a warning about a value that is allowed but probably a mistake. If n is nil, the
-// value does not come from the file.
+// warn records a warning about the value n, which is allowed but probably a mistake. n is nil if
+// the value does not come from the file.
 func (s *source) warn(n *node, msg, hint string) {
 	switch {
 	case n == nil:
@@ -93,8 +94,8 @@ func (s *source) find(n *node, expr string) (line, column int) {
 	return n.line, from + len([]rune(before)) + 1
 }
 
-// excerpt returns the source line with a caret below the column, or the empty string for a blank
-// line. Values that may be secret are replaced with stars.
+// excerpt returns the source line with a caret below the column. For a line that is blank or does
+// not exist, it returns the empty string. Values that may be secret are replaced with stars.
 func (s *source) excerpt(line, column int) string {
 	if line < 1 || line > len(s.lines) {
 		return ""

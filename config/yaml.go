@@ -61,9 +61,9 @@ func parseYAML(text string) (file *ast.File, err error) {
 	return parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 }
 
-// overLimit returns the first token that exceeds one of the limits (on open brackets, on entries
-// opened on a single line, and on keys), with a message. The limits are needed because the parser
-// is recursive: a few megabytes of brackets would overflow the stack, and a program cannot recover
+// overLimit returns the first token that exceeds a limit, and a message. The limits apply to open
+// brackets, to entries opened on a single line, and to keys. They are needed because the parser is
+// recursive: a few megabytes of brackets would overflow the stack, and a program cannot recover
 // from that.
 func overLimit(tokens token.Tokens) (at *token.Token, what string) {
 	flow, run, line, keys := 0, 0, 0, 0

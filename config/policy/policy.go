@@ -20,9 +20,9 @@ type Options struct {
 	Nets  []gate.Net // additional nets, written in Go
 	Tools []string   // all tools that exist; nil if unknown
 
-	// Schemas holds the JSON Schemas of tools' arguments, keyed by tool name. A call does not count
-	// as possible if its tool does not accept one of its arguments. A tool without a schema accepts
-	// all arguments.
+	// Schemas holds the JSON Schemas of tools' arguments, keyed by tool name. A call counts as
+	// possible only if its tool accepts all of its arguments. A tool without a schema accepts all
+	// arguments.
 	Schemas map[string]json.RawMessage
 }
 

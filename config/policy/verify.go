@@ -106,7 +106,7 @@ const (
 // A Step is part of a run: the beginning or end of a call, or the passage of time.
 type Step struct {
 	Call    int           // number of the call in the run, starting at 1
-	Tool    string        // tool, if a call begins
+	Tool    string        // tool that is called, if a call begins
 	Args    string        // arguments as JSON, if a call begins; empty means {}
 	Result  string        // result, as JSON, that the call must return on success; empty means any
 	Name    string        // name for messages: the last label of the call or, if it has no labels, its tool
