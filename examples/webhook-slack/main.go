@@ -87,8 +87,8 @@ func (g *glue) handler() http.Handler {
 
 const maxBody = 1 << 20
 
-// fromPetrigate shows a question, or updates it when it has ended. petrigate repeats the post
-// unless the response has a 2xx status.
+// fromPetrigate shows a new question, or updates a question that has ended. petrigate repeats the
+// post unless the response has a 2xx status.
 func (g *glue) fromPetrigate(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	t, sum, _ := strings.Cut(strings.TrimPrefix(r.Header.Get("X-Petrigate-Signature"), "t="), ",v1=")
