@@ -69,7 +69,7 @@ func (r *jsonReader) value(depth int) *node {
 		if t == '{' {
 			n.kind = mapKind
 		}
-		r.inside(n, depth+1)
+		r.readEntries(n, depth+1)
 	case string:
 		n.kind = textKind
 	case json.Number:
@@ -80,8 +80,8 @@ func (r *jsonReader) value(depth int) *node {
 	return n
 }
 
-// inside reads the entries of the mapping or list n and the closing bracket.
-func (r *jsonReader) inside(n *node, depth int) {
+// readEntries reads the entries of the mapping or list n and the closing bracket.
+func (r *jsonReader) readEntries(n *node, depth int) {
 	for !r.failed && r.dec.More() {
 		if n.kind == listKind {
 			n.items = append(n.items, r.value(depth))

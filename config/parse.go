@@ -10,7 +10,7 @@ import (
 // read parses the bytes of a file into a tree. It returns nil if the file is empty or is not YAML.
 // In the latter case, read records the problem in s.errs; the caller must report an empty file.
 func (s *source) read(src []byte) *node {
-	text, ok := s.normal(src)
+	text, ok := s.normalize(src)
 	if !ok {
 		return nil
 	}
@@ -31,8 +31,8 @@ func (s *source) read(src []byte) *node {
 	return n
 }
 
-// normal rejects bytes that are not valid text and normalizes line endings.
-func (s *source) normal(src []byte) (string, bool) {
+// normalize normalizes line endings. It rejects bytes that are not valid text.
+func (s *source) normalize(src []byte) (string, bool) {
 	if len(src) > maxSize {
 		s.add(0, 0, "the file is too large", "at most 4 MiB")
 		return "", false

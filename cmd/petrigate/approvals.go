@@ -22,29 +22,29 @@ func newApprovals(s stdio) *cobra.Command {
 
 func approvalID(a operator.ApprovalInfo) string { return a.ID }
 
-func findApproval(id string) (owned[operator.ApprovalInfo], error) {
+func findApproval(id string) (ownedItem[operator.ApprovalInfo], error) {
 	return pick("approval", "petrigate approvals ls", id, (*control.Client).Approvals, approvalID)
 }
 
 // chosenApproval returns the approval with the ID in args. Without an ID, it returns the only
 // pending approval, or an error unless exactly one approval is pending.
-func chosenApproval(args []string) (owned[operator.ApprovalInfo], error) {
+func chosenApproval(args []string) (ownedItem[operator.ApprovalInfo], error) {
 	if len(args) > 0 {
 		return findApproval(args[0])
 	}
 	all, err := gather((*control.Client).Approvals)
 	if err != nil {
-		return owned[operator.ApprovalInfo]{}, err
+		return ownedItem[operator.ApprovalInfo]{}, err
 	}
-	waiting := slices.DeleteFunc(all, func(o owned[operator.ApprovalInfo]) bool { return o.it.State != operator.Pending })
-	waiting = uniqueBy(waiting, func(o owned[operator.ApprovalInfo]) string { return o.it.ID })
+	waiting := slices.DeleteFunc(all, func(o ownedItem[operator.ApprovalInfo]) bool { return o.it.State != operator.Pending })
+	waiting = uniqueBy(waiting, func(o ownedItem[operator.ApprovalInfo]) string { return o.it.ID })
 	switch len(waiting) {
 	case 0:
-		return owned[operator.ApprovalInfo]{}, errors.New("no call is waiting for approval; petrigate approvals lists those answered recently")
+		return ownedItem[operator.ApprovalInfo]{}, errors.New("no call is waiting for approval; petrigate approvals lists those answered recently")
 	case 1:
 		return waiting[0], nil
 	}
-	return owned[operator.ApprovalInfo]{}, fmt.Errorf("%d calls are waiting for approval; name one by its id, as listed by petrigate approvals", len(waiting))
+	return ownedItem[operator.ApprovalInfo]{}, fmt.Errorf("%d calls are waiting for approval; name one by its id, as listed by petrigate approvals", len(waiting))
 }
 
 func approvalsList(s stdio) *cobra.Command {

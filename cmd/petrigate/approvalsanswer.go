@@ -85,7 +85,7 @@ func reasonFlag(c *cobra.Command) *string {
 // readApproval returns the approval whose ID starts with the ID in args. Without an ID, it returns
 // the only pending approval. The first result is the approval as listed by the proxy; the second is
 // the proxy's full description of the same approval.
-func readApproval(args []string) (owned[operator.ApprovalInfo], operator.ApprovalInfo, error) {
+func readApproval(args []string) (ownedItem[operator.ApprovalInfo], operator.ApprovalInfo, error) {
 	found, err := chosenApproval(args)
 	if err != nil {
 		return found, found.it, err

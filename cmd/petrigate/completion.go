@@ -113,7 +113,7 @@ func completeFirst(list func(c *cobra.Command) []cobra.Completion) completer {
 // netNames completes the names of nets on running proxies.
 func netNames(*cobra.Command, []string, string) (words []cobra.Completion, _ cobra.ShellCompDirective) {
 	all, _ := gather((*control.Client).Nets)
-	words = list.Map(all, func(n owned[operator.PolicyNet]) cobra.Completion {
+	words = list.Map(all, func(n ownedItem[operator.PolicyNet]) cobra.Completion {
 		return cobra.CompletionWithDesc(n.it.Name, n.it.Rule)
 	})
 	return words, cobra.ShellCompDirectiveNoFileComp
@@ -133,7 +133,7 @@ func approvalIDs(pending bool) completer {
 
 func grantIDs(*cobra.Command) []cobra.Completion {
 	all, _ := gather((*control.Client).Grants)
-	return list.Map(all, func(g owned[operator.GrantInfo]) cobra.Completion {
+	return list.Map(all, func(g ownedItem[operator.GrantInfo]) cobra.Completion {
 		return cobra.CompletionWithDesc(g.it.ID, g.it.Tool+" on "+g.it.Upstream)
 	})
 }

@@ -26,13 +26,13 @@ import (
 // given flags. Such a command starts the configured servers, logs in to them, opens the database,
 // or adds petrigate and the path of the configuration to the file of a client. Only these commands
 // ask for trust; all others read the configuration as text.
-func actingVerbs() map[string]acts {
+func actingVerbs() map[string]actsFunc {
 	always := func(*cobra.Command, *config.Config) bool { return true }
 	unnamed := func(c *cobra.Command, cfg *config.Config) bool { return c.Flags().NArg() == 0 && daemon.Elsewhere(cfg) }
-	given := func(flag string) acts {
+	given := func(flag string) actsFunc {
 		return func(c *cobra.Command, _ *config.Config) bool { return c.Flags().Changed(flag) }
 	}
-	return map[string]acts{
+	return map[string]actsFunc{
 		"petrigate check": given("live"),
 		"petrigate init": func(c *cobra.Command, _ *config.Config) bool {
 			return c.Flags().NArg() == 0 && !c.Flags().Changed("tools")
@@ -52,9 +52,9 @@ func actingVerbs() map[string]acts {
 	}
 }
 
-// An acts function reports whether a command with the given flags acts on a configuration, rather
-// than only reading it.
-type acts = func(*cobra.Command, *config.Config) bool
+// An actsFunc reports whether a command with the given flags acts on a configuration, rather than
+// just reading it.
+type actsFunc = func(*cobra.Command, *config.Config) bool
 
 // A configLoader loads the configuration for a command. If necessary, it asks the user to trust the
 // configuration.
@@ -95,17 +95,17 @@ func (r configLoader) load(o config.Options) (*config.Config, error) {
 	if acts := actingVerbs()[r.c.CommandPath()]; acts == nil || !acts(r.c, cfg) {
 		return cfg, nil
 	}
-	if o.Trust, err = r.trusted(cfg.File, cfg); err != nil {
+	if o.Trust, err = r.askTrust(cfg.File, cfg); err != nil {
 		return nil, err
 	}
 	return config.Load(o)
 }
 
-// trusted asks the user to trust the file at path, which was found in the working directory, unless
-// the user already trusts it. The returned function reports whether the file's content is still the
-// content that the user trusts. cfg is used to describe the configuration to the user; it is nil if
-// the file cannot be parsed.
-func (r configLoader) trusted(path string, cfg *config.Config) (func(string, []byte) bool, error) {
+// askTrust asks the user to trust the file at path, which was found in the working directory,
+// unless the user already trusts it. The returned function reports whether the file's content is
+// still the content that the user trusts. cfg is used to describe the configuration to the user; it
+// is nil if the file cannot be parsed.
+func (r configLoader) askTrust(path string, cfg *config.Config) (func(string, []byte) bool, error) {
 	src, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading the configuration: %w", err)
@@ -154,7 +154,7 @@ func (r configLoader) locate() (file string, trusts func(string, []byte) bool, e
 		return file, nil, err
 	}
 	cfg, _ := config.Load(config.Options{Path: file, Found: true, Kept: daemon.StoredBases}) // ask the user even if the file cannot be loaded
-	trusts, err = r.trusted(file, cfg)
+	trusts, err = r.askTrust(file, cfg)
 	return file, trusts, err
 }
 

@@ -101,11 +101,11 @@ func proxiesWith(name string) ([]*control.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	having := list.Filter(nets, func(n owned[operator.PolicyNet]) bool { return n.it.Name == name })
+	having := list.Filter(nets, func(n ownedItem[operator.PolicyNet]) bool { return n.it.Name == name })
 	if len(having) > 0 {
 		return clientsOf(having), nil
 	}
-	known := list.Map(nets, func(n owned[operator.PolicyNet]) string { return n.it.Name })
+	known := list.Map(nets, func(n ownedItem[operator.PolicyNet]) string { return n.it.Name })
 	slices.Sort(known)
 	return nil, fmt.Errorf("no running proxy has a net %q%s; petrigate nets ls lists them", name, text.DidYouMean(name, "", slices.Compact(known)))
 }

@@ -77,37 +77,37 @@ func askAll[T any](question func(*control.Client) (T, error)) ([]T, error) {
 	return answers, nil
 }
 
-// An owned value is an item together with a client for its owner, the proxy that returned it.
-type owned[T any] struct {
+// An ownedItem is an item together with a client for its owner, the proxy that returned it.
+type ownedItem[T any] struct {
 	it     T
 	client *control.Client
 }
 
-func clientsOf[T any](all []owned[T]) []*control.Client {
-	return list.Map(all, func(o owned[T]) *control.Client { return o.client })
+func clientsOf[T any](all []ownedItem[T]) []*control.Client {
+	return list.Map(all, func(o ownedItem[T]) *control.Client { return o.client })
 }
 
 // gather sends a query to all running proxies and returns the items of all the lists that they
 // return.
-func gather[T any](query func(*control.Client) ([]T, error)) ([]owned[T], error) {
-	lists, err := askAll(func(client *control.Client) ([]owned[T], error) {
+func gather[T any](query func(*control.Client) ([]T, error)) ([]ownedItem[T], error) {
+	lists, err := askAll(func(client *control.Client) ([]ownedItem[T], error) {
 		things, err := query(client)
-		return list.Map(things, func(it T) owned[T] { return owned[T]{it, client} }), err
+		return list.Map(things, func(it T) ownedItem[T] { return ownedItem[T]{it, client} }), err
 	})
 	return slices.Concat(lists...), err
 }
 
 // pick returns the item whose ID equals id or, failing that, the only item whose ID starts with id.
-func pick[T any](what, lister, id string, list func(*control.Client) ([]T, error), idOf func(T) string) (owned[T], error) {
+func pick[T any](what, lister, id string, list func(*control.Client) ([]T, error), idOf func(T) string) (ownedItem[T], error) {
 	if id == "" { // an unset shell variable can make the argument empty
-		return owned[T]{}, usage("the id of the %s is empty; %s lists them", what, lister)
+		return ownedItem[T]{}, usage("the id of the %s is empty; %s lists them", what, lister)
 	}
 	all, err := gather(list)
 	if err != nil {
-		return owned[T]{}, err
+		return ownedItem[T]{}, err
 	}
-	all = uniqueBy(all, func(o owned[T]) string { return idOf(o.it) })
-	hits := match(all, id, func(o owned[T]) (string, string) { return idOf(o.it), "" })
+	all = uniqueBy(all, func(o ownedItem[T]) string { return idOf(o.it) })
+	hits := match(all, id, func(o ownedItem[T]) (string, string) { return idOf(o.it), "" })
 	return single(hits, what, fmt.Sprintf("an id that begins with %q; %s lists them", id, lister))
 }
 

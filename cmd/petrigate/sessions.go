@@ -28,18 +28,18 @@ func newSessions(s stdio) *cobra.Command {
 }
 
 // findSession finds a session by its ID, by a prefix of its ID, or by name.
-func findSession(id string) (owned[operator.SessionInfo], error) {
+func findSession(id string) (ownedItem[operator.SessionInfo], error) {
 	const lister = "petrigate sessions ls"
 	if id == "" { // an unset shell variable can make the argument empty
-		return owned[operator.SessionInfo]{}, usage("the id of the session is empty; %s lists them", lister)
+		return ownedItem[operator.SessionInfo]{}, usage("the id of the session is empty; %s lists them", lister)
 	}
 	all, err := gather((*control.Client).ListSessions)
 	if err != nil {
-		return owned[operator.SessionInfo]{}, err
+		return ownedItem[operator.SessionInfo]{}, err
 	}
-	slices.SortStableFunc(all, func(a, b owned[operator.SessionInfo]) int { return compareByClients(a.it, b.it) })
-	all = uniqueBy(all, func(o owned[operator.SessionInfo]) string { return o.it.ID })
-	hits := match(all, id, func(o owned[operator.SessionInfo]) (string, string) { return o.it.ID, o.it.Name })
+	slices.SortStableFunc(all, func(a, b ownedItem[operator.SessionInfo]) int { return compareByClients(a.it, b.it) })
+	all = uniqueBy(all, func(o ownedItem[operator.SessionInfo]) string { return o.it.ID })
+	hits := match(all, id, func(o ownedItem[operator.SessionInfo]) (string, string) { return o.it.ID, o.it.Name })
 	return single(hits, "session", fmt.Sprintf("the name %q, or an id that begins with it; %s lists them", id, lister))
 }
 

@@ -87,7 +87,7 @@ func toolsAccept(s stdio) *cobra.Command {
 // acceptAll tells each proxy to accept the changes that it reported, and returns the accepted
 // changes. If a proxy refuses a change, acceptAll sends it no further requests, because each would
 // count as another attempt with a wrong PIN. Other proxies are not affected.
-func acceptAll(found []owned[operator.ToolChange], typed map[string]string) (accepted []owned[operator.ToolChange], err error) {
+func acceptAll(found []ownedItem[operator.ToolChange], typed map[string]string) (accepted []ownedItem[operator.ToolChange], err error) {
 	refused := map[string]bool{}
 	var failed []error
 	for _, o := range found {
@@ -106,9 +106,9 @@ func acceptAll(found []owned[operator.ToolChange], typed map[string]string) (acc
 
 // changedTools returns those tools on running proxies whose current definition has not been
 // accepted. If names is not empty, it returns only the tools that match any of the names.
-func changedTools(names []string) ([]owned[operator.ToolChange], error) {
+func changedTools(names []string) ([]ownedItem[operator.ToolChange], error) {
 	all, err := gather((*control.Client).ToolChanges)
-	return slices.DeleteFunc(all, func(o owned[operator.ToolChange]) bool {
+	return slices.DeleteFunc(all, func(o ownedItem[operator.ToolChange]) bool {
 		return len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool {
 			return name == o.it.Canonical || name == o.it.Exposed || toolnet.MatchGlob(name, o.it.Canonical)
 		})
@@ -117,14 +117,14 @@ func changedTools(names []string) ([]owned[operator.ToolChange], error) {
 
 // ofProxy returns those of the given tool changes that the proxy with the given process ID
 // reported.
-func ofProxy(found []owned[operator.ToolChange], pid int) ([]owned[operator.ToolChange], error) {
-	having := uniqueBy(slices.Clone(found), func(o owned[operator.ToolChange]) string { return o.client.Path })
+func ofProxy(found []ownedItem[operator.ToolChange], pid int) ([]ownedItem[operator.ToolChange], error) {
+	having := uniqueBy(slices.Clone(found), func(o ownedItem[operator.ToolChange]) string { return o.client.Path })
 	one, err := selectProxy(clientsOf(having), pid, "such a change")
-	return slices.DeleteFunc(found, func(o owned[operator.ToolChange]) bool { return err == nil && o.client.Path != one.Path }), err
+	return slices.DeleteFunc(found, func(o ownedItem[operator.ToolChange]) bool { return err == nil && o.client.Path != one.Path }), err
 }
 
 // distinctChanges removes duplicates, which occur if several proxies report the same change.
-func distinctChanges(found []owned[operator.ToolChange]) []operator.ToolChange {
-	distinct := uniqueBy(slices.Clone(found), func(o owned[operator.ToolChange]) string { return o.it.Canonical + " " + o.it.Hash })
-	return append([]operator.ToolChange{}, list.Map(distinct, func(o owned[operator.ToolChange]) operator.ToolChange { return o.it })...)
+func distinctChanges(found []ownedItem[operator.ToolChange]) []operator.ToolChange {
+	distinct := uniqueBy(slices.Clone(found), func(o ownedItem[operator.ToolChange]) string { return o.it.Canonical + " " + o.it.Hash })
+	return append([]operator.ToolChange{}, list.Map(distinct, func(o ownedItem[operator.ToolChange]) operator.ToolChange { return o.it })...)
 }
