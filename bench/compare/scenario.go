@@ -22,7 +22,7 @@ const (
 	noGoal    goal = iota
 	costGoal       // cost at most mostCost times that of "memory"
 	flushGoal      // cost at most mostCost times that of "memory" plus one flush
-	rateGoal       // calls per second at least leastRate times as many as with "memory"
+	rateGoal       // rate of calls at least leastRate times that of "memory"
 )
 
 const (
