@@ -83,7 +83,7 @@ type Approval struct {
 	Channels []string      // names of channels, in file order; all of them are used at the same time
 	Hold     time.Duration // how long a call waits before it is parked; see [Approval.HoldFor]
 	Expire   time.Duration // how long a pending request can be answered, and how long a granted approval can be used
-	Cooldown time.Duration // how long after a denial the same call is refused
+	Cooldown time.Duration // how long the same call is refused after a denial
 	Mask     []string      // names of fields, or paths that begin with "$.", whose values approvers do not see
 
 	Ignore []string `json:",omitempty"` // arguments, in the form TOOL.FIELD, that are ignored when calls are compared
