@@ -154,7 +154,6 @@ func newNaming(maps []Map, nets []*net) *naming.Naming {
 		if n.Labels == nil {
 			continue
 		}
-		g.Use()
 		n.listing.Register(g)
 		for i := range n.Phases {
 			g.Exempt(n.Phases[i].Tools)

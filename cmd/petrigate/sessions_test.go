@@ -16,7 +16,7 @@ func TestListedCallCountsMore(t *testing.T) {
 	}
 	var b strings.Builder
 	printSession(&b, o)
-	if want := "; its outcome and that of 12 more are unknown (petrigate sessions settle s1 3)\n"; !strings.Contains(b.String(), want) {
+	if want := "; its outcome and that of 12 more are unknown (petrigate sessions settle s1 3 --success, or --failure)\n"; !strings.Contains(b.String(), want) {
 		t.Errorf("%s", b.String())
 	}
 }

@@ -101,7 +101,6 @@ func TestSpared(t *testing.T) {
 // names that the net lists and those that exempt them.
 func TestRegisterNumbersPatterns(t *testing.T) {
 	g := naming.New(nil)
-	g.Use()
 	g.Number(&naming.Pattern{Text: "x*"})
 	n := checks()
 	n.Transitions[0].Unless = append(n.Transitions[0].Unless, toolnet.Tool{Name: "db_drop.dry"})

@@ -13,7 +13,6 @@ import (
 
 // Naming computes the labels that a policy gives to calls.
 type Naming struct {
-	used           bool            // whether any net uses the policy's labels; see [Naming.Use]
 	mapping        *Mapping        // the policy's maps; nil if it has none
 	bases          map[string]bool // tool part of each name in dotted
 	dotted         map[string]bool // names of the form tool.action that rules use
@@ -29,9 +28,6 @@ func New(maps []toolnet.Map) *Naming {
 	}
 	return g
 }
-
-// Use records that at least one net uses the policy's labels.
-func (g *Naming) Use() { g.used = true }
 
 // Exempt registers the tools in an Unless list, so that call labels include the names that exempt
 // the calls.
@@ -91,9 +87,6 @@ func Physical(c *toolnet.Call, ls []Label) []Label {
 // tool.action, names given by maps (see [toolnet.Map]), and patterns.
 func (g *Naming) Labels(c *toolnet.Call, tools, ls []Label) []Label {
 	ls = append(ls, tools...)
-	if !g.used {
-		return ls
-	}
 	for i := range tools {
 		if g.HasActions(tools[i].Text) {
 			ls = g.actions(c, tools[i], ls)

@@ -18,13 +18,6 @@ func contains(word string) func(string) bool {
 	return func(s string) bool { return strings.Contains(s, word) }
 }
 
-// used returns the naming for a policy with the given maps whose labels are used.
-func used(maps ...toolnet.Map) *naming.Naming {
-	g := naming.New(maps)
-	g.Use()
-	return g
-}
-
 // names formats a call's names.
 func names(g *naming.Naming, c toolnet.Call) string {
 	return spell(naming.Names(g.Labels(&c, naming.Physical(&c, nil), nil)))
@@ -55,7 +48,7 @@ func TestNames(t *testing.T) {
 		{Tool: "sh", Field: "command", As: "pair", Match: contains("a b")},
 	}
 	maps = append(maps[3:4:4], append(maps[:3:3], maps[4])...)
-	g := used(maps...)
+	g := naming.New(maps)
 	g.Name("chat.send")
 	for i, p := range []naming.Pattern{{Text: "re*"}, {Text: "*.x", Actions: true}, {Text: "re*", Except: "sh"}, {Text: "s?"}, {Text: "deep.*", Actions: true}} {
 		for range 2 { // the second time, the pattern is found
@@ -94,7 +87,7 @@ func TestNames(t *testing.T) {
 func TestForeignTool(t *testing.T) {
 	foreign := call("a")
 	foreign.Foreign = true
-	p := used()
+	p := naming.New(nil)
 	if got := names(p, foreign); got != "a~" {
 		t.Error(got)
 	}
@@ -144,7 +137,7 @@ func TestPathsOfMaps(t *testing.T) {
 		{"$.a[*].b", `{"A":[{"b":"y"},{"B":"x"}]}`, "t! hit~"},
 	} {
 		m := toolnet.Map{Tool: "t", Field: c.field, As: "hit", Source: "x", Match: contains("x")}
-		p := used(m)
+		p := naming.New([]toolnet.Map{m})
 		if got := names(p, call("t "+c.args)); got != c.want {
 			t.Errorf("%s of %s: %s, want %s", c.field, c.args, got, c.want)
 		}
@@ -155,7 +148,7 @@ func TestPathsOfMaps(t *testing.T) {
 // if they are certain.
 func TestExemptions(t *testing.T) {
 	plain, literal, glob := toolnet.Tool{Name: "chat.send"}, toolnet.Tool{Name: "chat.send", Kind: toolnet.Literal}, toolnet.Tool{Name: "chat.*", Kind: toolnet.Glob}
-	g := used()
+	g := naming.New(nil)
 	g.Exempt([]toolnet.Tool{plain, literal})
 	if d := g.Dotted(); len(d) != 1 || !d["chat.send"] || !g.HasActions("chat") || g.HasActions("send") {
 		t.Errorf("dotted: %v", d)
@@ -178,7 +171,7 @@ func TestExemptions(t *testing.T) {
 				naming.Exempts(&plain, ls), naming.Exempts(&literal, ls), naming.Exempts(&glob, ls))
 		}
 	}
-	other := used()
+	other := naming.New(nil)
 	other.Exempt([]toolnet.Tool{glob})
 	if got := names(other, call(`chat {"action":"read"}`)); got != "chat! chat.read!" {
 		t.Errorf("with a pattern over actions: %s", got)
@@ -198,7 +191,7 @@ func TestExceptionsOfPatterns(t *testing.T) {
 		{false, `chat {"action":["send"]}`, "chat! chat.send~"},
 		{false, `chat {"action":["see","send"]}`, "chat! chat.see~ chat.send~ *.s*~"},
 	} {
-		g := used()
+		g := naming.New(nil)
 		g.Number(&naming.Pattern{Text: "*.s*", Except: "chat.send", Literal: c.literal, Actions: true})
 		if got := names(g, call(c.call)); got != c.want {
 			t.Errorf("%s, literal %v: %s, want %s", c.call, c.literal, got, c.want)
@@ -206,10 +199,11 @@ func TestExceptionsOfPatterns(t *testing.T) {
 	}
 }
 
-// TestUnusedLabels checks that calls have only physical names if no net uses labels.
+// TestUnusedLabels checks that calls get the names of maps although no net uses them, but no names
+// of actions.
 func TestUnusedLabels(t *testing.T) {
 	g := naming.New([]toolnet.Map{{Tool: "sh", Field: "c", As: "copy", Match: contains("cp")}})
-	if got := names(g, call(`sh {"c":"cp"}`)); got != "sh!" {
+	if got := names(g, call(`sh {"c":"cp","action":"run"}`)); got != "sh! copy" {
 		t.Error(got)
 	}
 }
@@ -271,7 +265,7 @@ func TestMapsByTool(t *testing.T) {
 // TestGives checks, without arguments, which names maps and actions could give a call.
 func TestGives(t *testing.T) {
 	maps := []toolnet.Map{{Tool: "sh", Field: "c", As: "copy", Match: contains("cp")}, {Tool: "s?", Glob: true, Field: "c", As: "remove", Reader: &commands{words: []string{"rm"}}}}
-	policy, own, none := used(maps...), naming.Own{Maps: naming.NewMapping(maps)}, naming.Own{}
+	policy, own, none := naming.New(maps), naming.Own{Maps: naming.NewMapping(maps)}, naming.Own{}
 	for _, c := range []struct {
 		call    string
 		tool    toolnet.Tool

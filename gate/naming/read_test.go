@@ -80,7 +80,7 @@ func TestManyTexts(t *testing.T) {
 		{fmt.Sprintf(`{"c":%q}`, strings.Repeat("a", 1<<20)), "sh!", 1},
 	} {
 		c := &commands{words: []string{"ls", "cat", "rm"}}
-		p := used(shellMaps(c)...)
+		p := naming.New(shellMaps(c))
 		asked := call("sh " + tt.args)
 		before := allocated()
 		if names(p, asked); tt.reads == 0 && allocated()-before > 1<<20 {
@@ -101,7 +101,7 @@ func allocated() uint64 {
 }
 
 func TestNamesByReaders(t *testing.T) {
-	p := used(shellMaps(&commands{words: []string{"ls", "cat", "rm"}})...)
+	p := naming.New(shellMaps(&commands{words: []string{"ls", "cat", "rm"}}))
 	for args, want := range map[string]string{
 		`{"c":"ls"}`:          "sh! read!",
 		`{"c":"ls; cat"}`:     "sh! read!~",
@@ -130,7 +130,7 @@ func TestReadersReadOnce(t *testing.T) {
 	shell, whole := &commands{words: []string{"ls", "cat", "rm"}}, &commands{words: []string{""}}
 	maps := append(shellMaps(shell), toolnet.Map{Tool: "sh", Reader: whole, As: "any", Source: "true"},
 		toolnet.Map{Tool: "sh", Reader: whole, As: "each", Source: "true"})
-	p := used(maps...)
+	p := naming.New(maps)
 	if got := names(p, call(`sh {"c":"ls"}`)); got != "sh! read! any! each!" {
 		t.Error(got)
 	}
@@ -143,8 +143,8 @@ func TestReadersReadOnce(t *testing.T) {
 // a map over a pattern of tools reads the other.
 func TestTwoFields(t *testing.T) {
 	words := &commands{words: []string{"ls", "rm"}}
-	g := used(toolnet.Map{Tool: "sh", Field: "c", Reader: words, As: "read", Source: "ls"},
-		toolnet.Map{Tool: "s*", Glob: true, Field: "d", Reader: words, Pattern: 1, As: "remove", Source: "rm"})
+	g := naming.New([]toolnet.Map{{Tool: "sh", Field: "c", Reader: words, As: "read", Source: "ls"},
+		{Tool: "s*", Glob: true, Field: "d", Reader: words, Pattern: 1, As: "remove", Source: "rm"}})
 	for args, want := range map[string]string{
 		`{"c":"ls"}`:            "sh! read!",
 		`{"c":"ls","d":"echo"}`: "sh! read~",

@@ -12,7 +12,6 @@ import (
 type policyNaming struct {
 	naming.Naming
 	maps   []*mapping
-	used   bool            // whether a net reads labels, or an assertion uses names given only by maps
 	others map[string]bool // names of known tools that contain a dot; actions with these names do not count as evidence
 }
 
@@ -30,7 +29,6 @@ func newNaming(maps []gate.Map, nets []*Net, extra []gate.Tool, known []Tool) *p
 		if n.Info.Labels == nil {
 			continue
 		}
-		g.used = true
 		n.listing.Register(&g.Naming)
 		for _, phase := range n.Info.Phases {
 			g.Exempt(phase.Tools)
@@ -50,7 +48,6 @@ func newNaming(maps []gate.Map, nets []*Net, extra []gate.Tool, known []Tool) *p
 			g.Number(&p)
 		}
 	}
-	g.used = g.used || len(g.Patterns()) > 0 || len(g.Dotted()) > 0
 	return g
 }
 
@@ -118,9 +115,6 @@ func (v *value) hit(m *mapping) (h hit, ok bool) {
 // labels returns the labels that the policy gives to a call.
 func (g *policyNaming) labels(f *form) []naming.Label {
 	ls := slices.Clone(f.tools)
-	if !g.used {
-		return ls
-	}
 	for _, tool := range f.tools {
 		if g.HasActions(tool.Text) {
 			ls = g.actions(f, tool, ls)
