@@ -13,7 +13,7 @@ import (
 
 // overfull returns the findings that would make a net with a key store too many values: for each
 // such net, the first finding that exceeds the policy's limit. To make room, it first drops stored
-// values whose states equal the net's default state again; see [NetData].
+// values whose states have returned to the net's default state; see [NetData].
 func (j *judgement) overfull(d *Delta) (over []*finding) {
 	grown, freed := 0, -1
 	for i := range j.findings {

@@ -78,8 +78,8 @@ func (c *checker) sum() {
 	}
 }
 
-// phases reports an error if a phase has an unknown place or the place of another phase, or lists
-// an invalid tool name.
+// phases reports an error if the place of a phase is unknown or belongs to another phase too, or if
+// a phase lists an invalid tool name.
 func (c *checker) phases() {
 	seen := make(map[string]bool)
 	for _, ph := range c.net.Phases {

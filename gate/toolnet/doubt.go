@@ -19,7 +19,7 @@ func (d Doubt) String() string {
 	return d.What + " in `" + d.Code + "`"
 }
 
-// Way returns the way out of the doubt as a sentence, or "" if the doubt has no advice.
+// Way returns the doubt's advice as a sentence, or "" if the doubt has no advice.
 func (d Doubt) Way() string {
 	if d.Advice == "" {
 		return ""

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxKeys is the maximum number of transitions in a net that have keys of their own.
+// maxKeys is the maximum number of transitions in a net that have their own keys.
 const maxKeys = 64
 
 // keys checks the keys of the net and its transitions, and reports an error for an option that a

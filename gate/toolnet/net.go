@@ -72,10 +72,10 @@ type Net struct {
 	Priority int
 
 	// Advisory makes the net yield to others. The net does not block while a net of higher priority
-	// is in recovery. Nor does it block if every offered tool (see [Session.Offer]) would then be
-	// forbidden by it, the required nets and the advisory nets of higher priority together.
-	// Advisory nets of equal priority are ordered by the number of tools they allow, fewest first,
-	// and then by name. All other nets are required: they always block.
+	// is in recovery. Nor does it block if it, the required nets and the advisory nets of higher
+	// priority would together forbid every offered tool (see [Session.Offer]). Advisory nets of
+	// equal priority are ordered by the number of tools they allow, fewest first, and then by name.
+	// All other nets are required: they always block.
 	Advisory bool
 	Recovery map[string]int // the net is in recovery while each place has at least this many tokens; nil means never
 }
@@ -286,7 +286,7 @@ type Found uint8
 const (
 	NotFound Found = iota
 	Surely
-	Perhaps // the reader cannot tell; the call is restricted as if the string matched
+	Perhaps // it is unknown whether the string matches; the call is restricted as if it did
 )
 
 // A Cause is the kind of constraint that a net imposes on a tool.

@@ -11,7 +11,7 @@ import (
 )
 
 // MaxRounds is the maximum number of rounds for firing the transitions without tools. If any of
-// them is still enabled after that many rounds, they are assumed not to stop firing.
+// them is still enabled after that many rounds, they are assumed to fire forever.
 const MaxRounds = 10_000
 
 // Structure returns the net as a plain place/transition net with its initial marking. Places and

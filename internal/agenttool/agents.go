@@ -7,8 +7,7 @@ import (
 )
 
 // An Agent describes an AI agent whose hooks petrigate supports. Package internal/runtime/hook
-// describes how its events are read and answered, and package internal/clientcfg where its settings
-// are stored.
+// reads and answers its events. Package internal/clientcfg knows where its settings are stored.
 type Agent struct {
 	Name   string // name used in rules and as an argument of petrigate hook
 	Client string // client name for petrigate connect

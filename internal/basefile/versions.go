@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	maxVersionsFile = 1 << 20 // maximum size of the file in bytes
-	maxDepth        = 10      // maximum nesting depth of the file
+	maxVersionsFile = 1 << 20 // maximum size in bytes of the file with the recorded versions
+	maxDepth        = 10      // maximum nesting depth of that file
 )
 
 // A Seen records, for a signed base policy, the highest version that has ever taken effect.

@@ -11,15 +11,16 @@ import (
 	"cel.dev/cel-go/interpreter"
 )
 
-// A costTracker tracks the actual cost of function calls. By itself, CEL estimates the cost only
-// for values whose types are known at compile time, so values from arguments would cost nothing.
+// A costTracker determines the actual cost of a function call from the sizes of its operands and
+// result. By default, CEL considers these sizes only if the operands' types are known at compile
+// time, so values from arguments would cost nothing.
 type costTracker struct{}
 
 // CallCost returns 1 plus a tenth of the total length, in bytes, of the string operands and the
 // result. Searching a list costs another 1 for each of its elements.
 func (costTracker) CallCost(function, _ string, args []ref.Val, result ref.Val) *uint64 {
 	if function == operators.Equals || function == operators.NotEquals {
-		return nil // CEL knows the sizes of the operands of == and !=
+		return nil // CEL itself considers the sizes of the operands of == and !=
 	}
 	price := 1 + uint64(length(result))/10
 	for _, a := range args {

@@ -37,7 +37,7 @@ const (
 )
 
 // errPlace is the error for a path that may be inside or outside the directory. The expression then
-// fails, so the call is restricted whichever of the two the policy requires.
+// fails, so the call is restricted whether the policy requires a path inside or outside.
 var errPlace = errors.New("cannot tell whether the path is within the directory: only one of them is absolute or has a drive, it begins with ~, or systems read it differently")
 
 // within determines, from the text alone, whether path p names dir or something below it. The

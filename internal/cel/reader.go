@@ -28,7 +28,7 @@ type Reader struct {
 	programs []*program
 }
 
-// NewReader returns a reader with a compiler of its own.
+// NewReader returns a reader with its own compiler.
 func NewReader() *Reader { return NewCompiler().NewReader() }
 
 // NewReader returns a reader that compiles its expressions with c.
@@ -162,8 +162,8 @@ func (r *reading) find(pattern int) gate.Found {
 	}
 }
 
-// Only reports whether any of the expressions is certainly true. Such an expression accounts for
-// the whole call, not just for a part of it. If its value depended on an ambiguous field, its
+// Only reports whether any of the given expressions is certainly true. Such an expression accounts
+// for the whole call, not just for a part of it. If its value depended on an ambiguous field, its
 // evaluation would have failed.
 func (r *reading) Only(patterns []int) bool { return slices.ContainsFunc(patterns, r.Evidence) }
 

@@ -17,8 +17,8 @@ func milliseconds(n float64) time.Duration { return time.Duration(n * float64(ti
 
 func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 
-// zedTimeout converts a timeout in seconds. It takes a large number as milliseconds, the unit that
-// older versions of Zed used.
+// zedTimeout converts a timeout in seconds. It interprets a large number as milliseconds, the unit
+// that older versions of Zed used.
 func zedTimeout(n float64) time.Duration {
 	if n >= 1000 {
 		return milliseconds(n)

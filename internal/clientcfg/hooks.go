@@ -177,7 +177,7 @@ func (h Hooks) hook(s System, l Launch, e hookEvent) (o splice.Object) {
 
 // orRefuse is appended to the command of a hook to refuse the call if the command fails. An agent
 // without a failClosed member refuses a call if the hook exits with code 2 and writes a reason to
-// stderr. If the command has already refused the call with a reason of its own, the additional text
+// stderr. If the command has already refused the call and given its own reason, the additional text
 // is harmless.
 const orRefuse = ` || { echo "The call was not made." >&2; exit 2; }`
 

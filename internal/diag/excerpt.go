@@ -37,7 +37,7 @@ func Excerpt(line string, column, width int) string {
 			below.WriteString(strings.Repeat(" ", n))
 		}
 	}
-	if start > at { // the column is in white space at the end of the line, which is not shown
+	if start > at { // the column is in trailing white space, which is not shown
 		below.WriteByte(' ')
 	}
 	if behind := start + width - max(len(runes), start); behind > 0 && to == len(runes) {

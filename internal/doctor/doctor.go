@@ -9,11 +9,11 @@
 //
 // Later groups use results that earlier groups have stored in the Doctor: the loaded configuration,
 // the built policy, the clients' files, and the upstreams' tools. If an earlier group has failed to
-// provide a result, the groups that need it report nothing. A Doctor must be used by one goroutine
-// only. Internally, only the clock check is concurrent: it queries all upstreams at once.
+// provide a result, the groups that need it report nothing. A Doctor is not safe for concurrent
+// use. Only the clock check starts goroutines: it queries all upstreams at once.
 //
-// The doctor starts the upstreams to list their tools. It starts no other programs and reads
-// versions from files.
+// The doctor starts the upstreams to list their tools, but it starts no other programs. To find out
+// the version of a program, it reads files.
 package doctor
 
 import (

@@ -95,7 +95,7 @@ func (t *Texts) Exceeds(texts, bytes int) bool {
 		n, size = n+1, size+len(leaf)
 		return n < texts && size <= bytes
 	})
-	if n > 1 { // All also returns the leaves joined together
+	if n > 1 { // count the bytes of the joined leaves, too (see [Texts.All])
 		size += size + n - 1
 	}
 	return n >= texts || size > bytes

@@ -14,15 +14,15 @@ type kind string
 // LogValue returns an empty group, which handlers omit from their output.
 func (kind) LogValue() slog.Value { return slog.GroupValue() }
 
-// Marks for log records. Each comment describes the event, followed by the keys of the record's
-// other attributes.
+// Marks for log records. Each comment describes the event and lists the keys of the record's other
+// attributes.
 var (
-	Up         = mark("up")         // an upstream is ready: upstream, tools, protocol
+	Up         = mark("up")         // an upstream is ready; attributes: upstream, tools, protocol
 	Connected  = mark("connected")  // an upstream is connected, but has not listed its tools yet
-	Operator   = mark("operator")   // an operator has given the proxy an order: event, session, net, call, actor, reason
-	Reloaded   = mark("reloaded")   // the configuration was reloaded: actor, policy and, if the policy changed, before and difference
-	NotLoaded  = mark("not loaded") // a new configuration was rejected: actor, problem
-	Restart    = mark("restart")    // a configuration change will take effect only after a restart: key
+	Operator   = mark("operator")   // an operator has given the proxy an order; attributes: event, session, net, call, actor, reason
+	Reloaded   = mark("reloaded")   // the configuration was reloaded; attributes: actor, policy, and, if the policy changed, before and difference
+	NotLoaded  = mark("not loaded") // a new configuration was rejected; attributes: actor, problem
+	Restart    = mark("restart")    // a configuration change will take effect only after a restart; attribute: key
 	Refused    = mark("refused")    // a call was refused; its audit record contains the details
 	Unresolved = mark("unresolved") // a call was refused because its name is unknown; its audit record contains the details
 	Shadowed   = mark("shadowed")   // a call passed only because of shadow mode; its audit record contains the details

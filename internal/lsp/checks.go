@@ -20,7 +20,7 @@ const (
 	earlyReport = 300 * time.Millisecond // after this time, the problems found so far are shown without waiting for the proofs
 )
 
-// A checker runs the server's checks in a goroutine of its own.
+// A checker runs the server's checks in its own goroutine.
 type checker struct {
 	*server
 	published map[string][]string // paths of the files that have diagnostics, keyed by the policy's main file
@@ -211,7 +211,7 @@ func (c *checker) publish(path string, found []diagnostic, open map[string]*docu
 	_ = c.conn.Notify(context.Background(), "textDocument/publishDiagnostics", p)
 }
 
-// askInterval is the minimum time between two requests to a running proxy for its tools.
+// askInterval is the minimum time between two requests that ask a running proxy for its tools.
 const askInterval = 10 * time.Second
 
 // refreshTools gets the tools from the proxy that runs the policy, unless it has done so recently.

@@ -207,7 +207,7 @@ func (c *counterSearch) insert(u int, b box, queue []controlBox) []controlBox {
 	return queue
 }
 
-// controlBox is a box of counter values in a control.
+// A controlBox is a box of counter values and the index of the [control] where they are reachable.
 type controlBox struct {
 	control int
 	box     box

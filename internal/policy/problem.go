@@ -43,7 +43,7 @@ const (
 	Unasked        = "W115" // an approval cannot be given
 	UntoldEnd      = "W116" // a rule waits for a script, but no hook reports how scripts end
 	NoCondition    = "W117" // a rule waits for a script to succeed, but nothing defines what counts as success
-	ReadIgnored    = "W119" // a map, key or sum reads an argument listed in approval.ignore; package check defines W118
+	ReadIgnored    = "W119" // a map, key or sum reads an argument listed in approval.ignore (W118 is in package check)
 )
 
 func problem(s diag.Severity, code string, pos gate.Position, msg, hint string) diag.Problem {

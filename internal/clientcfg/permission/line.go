@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Decision specifies what happens to the calls that match a line.
+// A Decision specifies what happens to the calls that match a [Line].
 type Decision string
 
 // Values of [Decision].

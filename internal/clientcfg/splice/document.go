@@ -156,7 +156,7 @@ func remaining(tree any, named string, names []string) any {
 // name.
 func (d *Document) values(at Place) map[string]any {
 	all := map[string]any{}
-	entries, _ := d.body.entries(at) // after an error, for example because the value is a string, there are no entries
+	entries, _ := d.body.entries(at) // after an error, for example because the place contains a string, the map stays empty
 	for _, e := range entries {
 		all[e.Name] = e.Value
 	}

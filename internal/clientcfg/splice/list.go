@@ -101,7 +101,7 @@ func withoutOurs(list []any, inner string, ours func(any) bool) []any {
 }
 
 // edited parses text, the file after an edit. It returns an error if a list in the mapping at the
-// given path differs from the one that want has for its key, or if anything else in the file has
+// given path differs from the list under the same key in want, or if anything else in the file has
 // changed.
 func (d *Document) edited(text []byte, path []string, want map[string][]any) (*Document, error) {
 	touched := slices.Collect(maps.Keys(want))
@@ -168,7 +168,7 @@ func (b *jsonBody) appendItem(list *hujson.Value, o Object, s style, depth int) 
 }
 
 // dropFrom removes petrigate's items, which the function ours recognizes, from the lists under the
-// keys of want.
+// keys that want contains.
 func (b *jsonBody) dropFrom(path []string, inner string, old *Document, want map[string][]any, ours func(any) bool) ([]byte, error) {
 	root := b.clone()
 	object, _, err := b.find(&root, path)

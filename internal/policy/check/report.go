@@ -45,7 +45,7 @@ type reportedTool struct {
 // "petrigate eval".
 type reportedProof struct {
 	Text           string          `json:"text"`
-	Part           string          `json:"part,omitempty"` // for a claim about several names, the single claim that was refuted or is unknown
+	Part           string          `json:"part,omitempty"` // for a claim about several names, the claim about one of them that was refuted or could not be decided
 	File           string          `json:"file"`
 	Line           int             `json:"line"`
 	Result         string          `json:"result"`
