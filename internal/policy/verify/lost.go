@@ -76,9 +76,9 @@ func isFixedLimit(n *gate.NetInfo) bool {
 	return n.Cause == gate.CauseLimit && !slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return t.Observe || t.Every > 0 })
 }
 
-// findLoss looks for a run with a failure that makes tool t permanently unavailable. In runs
-// without failures, t must always stay reachable. If no such run is found, findLoss returns an
-// empty Loss and, if the search was inconclusive, the reason.
+// findLoss looks for a run with a failure that makes tool t permanently unavailable, although runs
+// without failures always keep t reachable. If no such run is found, findLoss returns an empty Loss
+// and, if the search was inconclusive, the reason.
 func (m *prover) findLoss(t gate.Tool) (l Loss, why string) {
 	match, one := m.matcherOf(t)
 	if one && slices.ContainsFunc(m.Classes, func(s *callclass.Class) bool { return m.gatedByKey(s) && !s.Free() }) {

@@ -33,7 +33,7 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 		match, one = m.matcherOf(a.Tool)
 	}
 	classes, gap := m.ClassesFor(nil, taggerOf(a.Tool))
-	var matched, known []int // nets affected by matching calls, and by those matching calls that are known to be possible
+	var matched, known []int // nets affected by matching calls (matched), and by matching calls that are known to be possible (known)
 	for i, s := range classes {
 		if !match(s) {
 			continue

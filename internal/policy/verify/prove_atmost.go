@@ -44,8 +44,8 @@ func (a AtMost) refillInterval() time.Duration {
 	return (a.Per.Window + n - 1) / n
 }
 
-// maxCount is the maximum number of calls that a monitor counts at first. For a higher Count, one
-// of the calls in the run that it finds is repeated; see [AtMost.lengthen].
+// maxCount is the maximum number of calls that a monitor counts at first. If Count is higher,
+// [AtMost.lengthen] repeats a call of the run that such a monitor finds.
 const maxCount = 64
 
 // maxExact is the maximum Count for a monitor that counts all calls. Such a monitor is used if

@@ -96,7 +96,7 @@ type Options struct {
 	States int         // maximum number of states per search; less than 1 means DefaultStates
 	Stop   func() bool // called periodically; the searches end when it returns true; may be nil
 
-	passes     bool // whether to admit calls unknown to all nets, regardless of the default
+	passes     bool // whether to admit calls unknown to all nets, even if the policy denies calls by default
 	groups     int  // for liveness, groups with at most this many states are explored completely; 0 means explore.GroupLimit
 	inventions int  // maximum number of names tried for patterns; 0 means the default of package callclass
 }
@@ -117,9 +117,9 @@ type Proof struct {
 	Result         Result
 	Counterexample Trace  // if Refuted, a shortest run that violates the assertion; empty if no single run does
 	Witness        Trace  // for Reachable, if Proved, a run that leads to a call to Tool
-	Because        []Net  // nets that cause the result; if Refuted, all of them are needed, unless Rough is set
-	Rough          bool   // if Refuted, whether some of Because might not be needed, because not all subsets were tried
-	Default        bool   // if Refuted, whether the default denies all calls that the assertion is about
+	Because        []Net  // nets that cause the result; if Refuted, none of them can be omitted unless Rough is set
+	Rough          bool   // if Refuted, whether some nets in Because might be unnecessary; set if not all subsets were tried
+	Default        bool   // if Refuted, whether all calls that the assertion is about are denied by the policy's default
 	ForEach        string // words such as "for each path" if the claim, although not Proved, is proved for each value of these key fields separately
 	Why            string
 	Supposed       string // if Unknown, the tool whose existence decides the result
@@ -162,8 +162,8 @@ func newProver(p *gate.Policy, o *Options) *prover {
 	return m
 }
 
-// compared returns the fields that the assertions compare with each other. It also replaces the
-// fields in the assertions' keys, to give readers to expressions that lack one.
+// compared returns the fields that the assertions compare with each other. In the assertions' keys,
+// it also replaces each field with the result of [resolveField].
 func compared(p *gate.Policy, all []Assertion) (out [][]callclass.Reading) {
 	for i, a := range all {
 		switch a := a.(type) {

@@ -123,7 +123,7 @@ const maxOthers = 100
 
 // admitRenewed makes the call in step s with an additional key value: one used by earlier calls or
 // a new one. If the gate refuses the call with each of them, admitRenewed takes another new value
-// and first makes the calls that lead to the call.
+// and first makes the calls that lead up to this one.
 func (r *replay) admitRenewed(s *Step) (number uint64, ok bool) {
 	for n := 1; n <= min(r.others+1, maxOthers); n++ {
 		args, ok := s.class.ArgsWithValue(r.values, n)
@@ -142,8 +142,8 @@ func (r *replay) admitRenewed(s *Step) (number uint64, ok bool) {
 	return r.admitLed(s, s.class.RenewTracked(r.values, r.others))
 }
 
-// admitLed makes the calls that lead to the call in step s, and then this call, all with the given
-// values.
+// admitLed makes the calls that lead up to the call in step s, and then that call, all with the
+// given values.
 func (r *replay) admitLed(s *Step, values callclass.Values) (number uint64, ok bool) {
 	for left := r.prover.wayTo(s.class); len(left) > 0; left = left[1:] {
 		c := left[0]

@@ -27,12 +27,12 @@ type Report struct {
 type Name struct {
 	Tool     gate.Tool
 	Callable Callable
-	Shortest Trace  // if Possible, a shortest run of successful calls whose last call has the name
-	Failing  Trace  // if AfterFailure, a run with a failure or overlapping calls whose last call has the name
-	Because  []Net  // if Impossible, nets that forbid all calls with the name; all of them are needed, unless Rough is set
-	Rough    bool   // whether some of Because might not be needed, because not all subsets were tried
-	Default  bool   // if Impossible, whether the default denies all calls with the name
-	Why      string // if Unsure, the reason
+	Shortest Trace  // if Possible, a shortest run of successful calls that ends with a call with this name
+	Failing  Trace  // if AfterFailure, a run with a failure or overlapping calls that ends with a call with this name
+	Because  []Net  // if Impossible, nets that together forbid all calls with this name; none of them can be omitted unless Rough is set
+	Rough    bool   // whether some nets in Because might be unnecessary; set if not all subsets were tried
+	Default  bool   // if Impossible, whether the policy's default denies all calls with this name
+	Why      string // if Unsure, why the result is not known
 	Supposed string // if Unsure, the tool whose existence decides the result, if any
 }
 
@@ -59,8 +59,8 @@ type Group struct {
 type Deadlock struct {
 	Result  Result // if Proved, no such state is reachable
 	Trace   Trace  // if Refuted, a run that leads to such a state
-	Because []Net  // if Refuted, nets that forbid all calls from that state on; all of them are needed, unless Rough is set
-	Rough   bool   // whether some of Because might not be needed, because not all subsets were tried
+	Because []Net  // if Refuted, nets that together forbid all calls from that state on; none of them can be omitted unless Rough is set
+	Rough   bool   // whether some nets in Because might be unnecessary; set if not all subsets were tried
 	Why     string // if Unknown, the reason
 }
 
@@ -68,7 +68,7 @@ type Deadlock struct {
 // approvals requested with and without the net.
 type Redundant struct {
 	Net     Net
-	Because []Net // nets that forbid the same calls, so this net is not needed
+	Because []Net // other nets that forbid the same calls and so make this net unnecessary
 }
 
 // A Loss is a set of names that become permanently unavailable after a run with failures, but not
@@ -76,8 +76,8 @@ type Redundant struct {
 type Loss struct {
 	Tools   []gate.Tool
 	Trace   Trace // a shortest run that makes Tools permanently unavailable
-	Because []Net // nets that forbid Tools after Trace; all of them are needed, unless Rough is set
-	Rough   bool  // whether some of Because might not be needed, because not all subsets were tried
+	Because []Net // nets that together forbid calls to Tools after Trace; none of them can be omitted unless Rough is set
+	Rough   bool  // whether some nets in Because might be unnecessary; set if not all subsets were tried
 }
 
 // A Question is a question that the report leaves open.
@@ -123,7 +123,7 @@ func (r *Report) addLoss(t gate.Tool, l Loss) {
 	r.Losses[at].Tools = append(r.Losses[at].Tools, t)
 }
 
-// whyFewer is the reason given for a question if fewer nets than reported might suffice.
+// whyFewer is the reason why a report leaves open whether all the nets that it lists are needed.
 const whyFewer = "not every combination of rules was tried"
 
 // askOpen adds the questions left open by other fields of the report.

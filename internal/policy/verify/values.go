@@ -61,7 +61,7 @@ func (m *prover) forEach(a Assertion, nets []Net) string {
 }
 
 // comparison returns the net's key fields if the claim can compare them between its calls. It also
-// returns the words for this comparison in a claim, such as "with same path".
+// returns the words that express this comparison in a claim, such as "with same path".
 func comparison(a Assertion, n *explore.Net) (key []Compared, words string) {
 	var other []gate.Field
 	switch a := a.(type) {

@@ -10,7 +10,7 @@ type scope struct {
 	users [][]callclass.Effect // for each net, the calls that affect it and their effects
 	fails bool                 // whether calls can have any outcome; if false, all calls succeed
 
-	marked, opened []int // for each call and each net, the round of its last visit
+	marked, opened []int // for each call (marked) and each net (opened), the last value of round in which it was visited
 	round          int
 	relaxed        *relaxation // the relaxation, computed on first use
 }
@@ -28,13 +28,13 @@ func newScope(nets []*Net, calls [][]callclass.Effect) *scope {
 
 // A relaxation is an over-approximation of the states that each net can reach. It assumes that a
 // call is made whenever each net admits it in some state that the net can reach under this
-// assumption. This is a Cartesian abstraction. It is computed net by net, without product states.
+// assumption. This is a Cartesian abstraction: it is computed net by net, without product states.
 //
 // The relaxation covers every run, over all outcomes and interleavings. The proof is by
-// contradiction. Suppose that a run has a first event that is not covered. Each net admitted that
-// event's call in a state that is covered, so the relaxation also covers the call, what the call
-// holds in each net, and the resulting states of each net. Hence a call that the relaxation never
-// admits is never admitted.
+// contradiction. Consider the first event of a run that is not covered. Each net admitted that
+// event's call in a covered state, so the relaxation also covers the call, what the call holds in
+// each net, and the resulting states of each net. Hence a call that the relaxation never admits is
+// never admitted.
 type relaxation struct {
 	*scope
 	possible []bool // for each call, whether it is possible

@@ -187,9 +187,9 @@ func (m *Model) pickRelevant(q *Query, blocking []int, s *callclass.Class) int {
 	return pickBlocking(blocking, s)
 }
 
-// otherRefuser returns -1 if only sole refuses the call or requires so strict an approval.
-// Otherwise, it returns another net that refuses the call or requires an approval at least as
-// strict, or sole itself if sole does neither.
+// otherRefuser returns a net other than sole that refuses the call, or that requires an approval at
+// least as strict as the one that sole requires. It returns -1 if sole refuses or requires approval
+// but no such net exists, and sole itself if sole does neither.
 func (r *run) otherRefuser(sole int, blocking []int, s *callclass.Class) int {
 	others := slices.DeleteFunc(slices.Clone(blocking), func(n int) bool { return n == sole })
 	switch {
@@ -213,8 +213,8 @@ func (s *Space) extend(q *Query, ms []Move) ([]Move, bool) {
 	return s.extendTo(ms, func(ms []Move) bool { return s.model.Objection(q, ms) < 0 && s.model.Meets(q, ms) })
 }
 
-// extendTo looks for a call in the run that, if repeated, makes accept return true for the
-// resulting run. The number of repetitions is the number of tokens that were removed from a reduced
+// extendTo repeats one call of the run until accept returns true for the longer run, which it then
+// returns. The number of repetitions is the number of tokens that were removed from a reduced
 // counter.
 func (s *Space) extendTo(ms []Move, accept func([]Move) bool) ([]Move, bool) {
 	for _, pos := range s.limits {
@@ -278,8 +278,8 @@ func Repeat(ms []Move, i, n int) []Move {
 
 // An advisory net blocks calls unless it yields, either because a recovery net overrules it or
 // because no tool would be left. The searches assume that it always blocks. A run found by a search
-// is real, because no net blocks any of its calls. A proof that no run exists counts only if it
-// also holds without the advisory nets.
+// is real nevertheless, because no net blocks any of its calls. But a proof that no run exists
+// counts only if it also holds without the advisory nets.
 
 // WhyAdvisory returns the reason to give for an unknown answer if any of the nets is advisory.
 // Otherwise, it returns "".

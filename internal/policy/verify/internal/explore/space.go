@@ -18,7 +18,7 @@ type Query struct {
 	state   func(s *Space, words []uint32) bool                              // reports whether a state meets the query
 	lost    func(s *Space, mon uint32, open *openType) uint32                // returns the monitor's next state when the outcome of a call is unknown
 	Sole    int                                                              // index of a net that must be the only one to refuse the call or require approval for it; -1 if the query is not about such a net
-	edges   bool                                                             // whether to record the edges of the graph
+	edges   bool                                                             // whether to record the edges of the state graph
 	Unasked bool                                                             // whether the query is about a call that is admitted without approval
 	Asks    func(*gate.Transition) bool                                      // selects the approvals that count; nil means all
 	serial  bool                                                             // whether each call succeeds before the next begins
@@ -62,7 +62,7 @@ const (
 	succeeds
 	fails
 	unknown
-	stays // a call that never ends, or whose end is not observed, begins
+	stays // a call begins that never ends or whose end is not observed
 )
 
 var outcomes = [...]gate.Outcome{succeeds: gate.Success, fails: gate.Failure, unknown: gate.Unknown}
@@ -76,7 +76,7 @@ type Space struct {
 	q *Query
 	tree[event]
 	words []uint32
-	At    []int // for each state, the position of its first word
+	At    []int // for each state, the index of its first word in words
 
 	edges    []edge
 	hit      int32 // last state before the query was met; -1 if it was not met
@@ -412,8 +412,8 @@ func (s *Space) end(k int32, id uint32, kind eventKind) {
 	by := event{kind: kind, arg: id}
 	opens := s.opens(k)
 	i, alike := find(opens, id)
-	// If the calls of this type in opens stand for any number of calls, just as many can remain
-	// after one of them succeeds. The successful call can also have been the last one, but if
+	// If the calls of this type in opens stand for any number of calls, the state after one of them
+	// succeeds can list just as many. The successful call can also have been the last one, but if
 	// t.many is true, this matters only if the type invalidates evidence.
 	if kind == succeeds && t.isSaturated(alike) {
 		s.visitEnd(k, opens, killed, rest, by)

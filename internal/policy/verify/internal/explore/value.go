@@ -32,9 +32,9 @@ func (m *Model) OneValue() *Model {
 // considers only calls of allowed classes, and only continuations whose calls all have the same
 // value: the tracked value or, unless the goal is only about that value, a new value. Calls with a
 // particular value can follow any state, so if they reach the goal from all states, all states are
-// assured. Otherwise, the result depends on the value, and a state is assured only if it is assured
-// for each of the values. The reason is that the policy's maps name calls by their arguments and
-// might distinguish values that the classes do not mention.
+// assured. Otherwise, a state is assured only if it is assured for each of the values, because the
+// policy's maps name calls by their arguments and might distinguish values that the classes do not
+// mention.
 func (s *Space) Assured(g *Goal, allowed func(class int) bool) []bool {
 	var all []bool
 	for _, v := range s.valuesOf(allowed) {
@@ -84,9 +84,9 @@ func (s *Space) assured(g *Goal, allowed func(class int) bool) []bool {
 }
 
 // assuredFresh reports, for each state, whether calls with a new value lead to the goal. It
-// considers all states that agree with the given one in the nets without a key and whose calls have
-// not used the tracked value. The result is true if such states exist and good is true for all of
-// them.
+// compares the state with all states where the nets without a key have the same local states and no
+// call has used the tracked value. The result is true if such states exist and good is true for all
+// of them.
 func (s *Space) assuredFresh(good []bool) []bool {
 	unused := make([]map[int]bool, len(s.nets)) // for each net with a key, its possible states for an unused value; nil for other nets
 	for pos, n := range s.nets {
@@ -95,7 +95,7 @@ func (s *Space) assuredFresh(good []bool) []bool {
 		}
 	}
 	keys := make([]string, len(s.At))
-	all := make(map[string]bool) // for each key, whether good is true for all its states, except those where a call has used the tracked value
+	all := make(map[string]bool) // keyed by the local states of the nets without a key: whether good is true for all states where no call has used the tracked value
 	for k := range s.At {
 		words := s.state(int32(k))[1 : 1+len(s.nets)]
 		var key []byte
