@@ -21,8 +21,8 @@ type Base struct {
 
 	Rules   []RuleText
 	Nets    []Net
-	Default string // default in the base policy: "allow" or "deny"
-	Mode    string // mode in the base policy: "enforce" or "shadow"
+	Default string // verdict if all nets of the base policy abstain: "allow" or "deny"
+	Mode    string // mode that the base policy sets: "enforce" or "shadow"
 
 	Read []Read // content read from each URL; returned by [Config.Fetched]
 }

@@ -79,7 +79,7 @@ type Config struct {
 	TextOnly   bool     `json:"-"`
 	References []string `json:"-"` // ${...} and environment files that were not looked up because TextOnly is set
 
-	Targets []string `json:"-"` // URLs of the systems that receive approval requests; if a URL is unknown, the name of the system
+	Targets []string `json:"-"` // URL of each system that receives approval requests, or the system's name if its URL is unknown
 
 	secrets func() []string // returns the secrets; a function, so that printing the Config does not reveal them
 

@@ -25,7 +25,7 @@ type baseFile struct {
 // baseScalars lists the scalars that a base policy may set. It is read-only.
 var baseScalars = []struct {
 	key              string
-	stricterIfHigher bool // whether a configuration may raise, but not lower, the value in the base policy
+	stricterIfHigher bool // whether a configuration may only raise the base policy's value; otherwise, it may only lower the value
 }{{"expire", false}, {"cooldown", true}}
 
 // A baseReader reads base policies. Its fields correspond to those of [Options].

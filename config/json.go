@@ -19,7 +19,7 @@ func readJSON(text string) (n *node, ok bool) {
 	r := &jsonReader{text: text, dec: json.NewDecoder(strings.NewReader(text)), line: 1, column: 1}
 	r.dec.UseNumber()
 	n = r.value(0)
-	return n, !r.failed // text that is nested too deeply or too large is left to the YAML reader, which reports it with a position
+	return n, !r.failed // if the text is too large or too deeply nested, the YAML reader reports the position of the problem
 }
 
 type jsonReader struct {

@@ -32,7 +32,7 @@ func Lookup(o Options) (path string, found bool, err error) {
 		places = append(places, file)
 	}
 	for _, place := range places {
-		// if a file exists there, it is the intended one, even if it cannot be accessed
+		// an existing file is the intended one, even if it cannot be accessed
 		if _, err := os.Stat(place); !errors.Is(err, os.ErrNotExist) {
 			return place, place == fileName, nil
 		}

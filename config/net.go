@@ -42,7 +42,7 @@ type Transition struct {
 	Deferred        bool
 	Observe         bool
 	Unknown         string // "hold" or "release"; with "release", the tokens are returned after an unknown outcome; empty means "hold"
-	Weak            string // what happens to a call that might have a name in Tools if it would advance the net: "block" blocks the call, "progress" fires the transition; empty means "block"
+	Weak            string // what to do with a call that would advance the net but only might have a name in Tools: "block" blocks the call, "progress" fires the transition; empty means "block"
 	Via             string // approval channel of a manual transition; empty means any channel
 	Unless          []string
 	Position        Position

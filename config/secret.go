@@ -59,7 +59,7 @@ func (s *source) markSecrets(root *node) {
 	}
 	approval := root.get("approval")
 	s.secret(approval.get("pin"))
-	for _, f := range approval.entries() { // includes the channels' sections
+	for _, f := range approval.entries() { // the section of each channel is one of these entries
 		s.secret(f.value.get("secret"))
 	}
 	for _, server := range root.get("mcpServers").entries() {

@@ -34,9 +34,9 @@ func readServersAlone(v Value) (servers []Server) {
 	return servers
 }
 
-// withClientKeys returns a copy of known with additional keys that a decoder ignores: the unknown
-// keys of a JSON file with servers, because such a file may belong to a client. A key that
-// resembles a known key is not added, so it is still reported as a misspelling.
+// withClientKeys returns a copy of known that also contains the unknown keys of v if v is a JSON
+// file with servers. Such a file may belong to a client, so the decoder ignores these keys. A key
+// that resembles a known key is not added, so it is still reported as a misspelling.
 func withClientKeys(v Value, known Keys) Keys {
 	if !v.json || v.kind != mapKind || v.get("mcpServers") == nil {
 		return known

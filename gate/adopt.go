@@ -287,8 +287,8 @@ func (s *State) addSuspects(c *OpenCall) *OpenCall {
 	return c
 }
 
-// allSpoilers returns the calls in flight that spoil the net's evidence (see [Transition.Spoils]),
-// be it for all key values or only for some. A call can appear several times.
+// allSpoilers returns the calls in flight that spoil the net's evidence (see [Transition.Spoils])
+// for all key values or for some of them. A call can appear several times.
 func allSpoilers(d *NetData) []Flight {
 	all := slices.Clip(d.Spoilers())
 	for _, of := range d.Values.All() {

@@ -74,8 +74,9 @@ func minRat(a, b *big.Rat) *big.Rat {
 	return b
 }
 
-// takeUsed sets d's marking to the net's start marking minus the tokens that the given usage and
-// the calls in flight consume, or as many of these tokens as there are. It also starts the clock.
+// takeUsed sets d's marking to the net's start marking without the tokens that the given usage and
+// the calls in flight consume. If they consume more tokens than there are, it removes all of them.
+// It also starts the clock.
 func (n *net) takeUsed(d *NetData, used *big.Rat, t time.Time) {
 	spend, m := &n.net.Transitions[n.budget.spend], slices.Clone(n.start)
 	for range d.Flights {

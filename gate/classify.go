@@ -198,7 +198,7 @@ func (j *judgement) evaluateShadow(w world) *judgement {
 func (f *finding) choose(room []int) {
 	scratch := scratch{net: f.net, marking: f.data.Marking, room: room}
 	spared := f.net.listing.Spared(f.labels)
-	observes, forbids := false, false // whether an observer was chosen; whether another transition was chosen
+	observes, forbids := false, false // whether an observer was chosen, and whether another transition was chosen
 	for i := range f.labels {
 		lists, free := f.net.listing.Lookup(&f.labels[i], spared)
 		if free {
@@ -277,8 +277,8 @@ func (s *scratch) take(t int) bool {
 }
 
 // judgeWatches removes from f's choices the observers whose key is read from the result, because
-// the default state records that they wait for it. Those of them that were not chosen for f's key
-// value are recorded as missed, so that the result does not count for this value.
+// their wait for the call is recorded in the default state. It records as missed the observers that
+// were not chosen for f's key value, so that the result does not count for this value.
 func (f *finding) judgeWatches() {
 	for i, w := range f.plan.watches {
 		if !f.chosen(w.transition) {

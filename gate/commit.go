@@ -223,9 +223,9 @@ func (j *judgement) unrest(f *finding) *Refusal {
 	return j.refuse(KindBlocked, []Block{f.net.block(slices.Concat(f.choices, f.spoils())[0].name, f.net.unrest())})
 }
 
-// startKeyed prepares m to move a net that has a key. It copies the state of the key value that f
-// is for, and records the watches of base, the default state (see [NetData]). A watch is an
-// observer waiting for a call.
+// startKeyed prepares m to move a net that has a key. It copies the state of f's key value, and
+// records the watches of base, the default state (see [NetData]). A watch is an observer waiting
+// for a call.
 func (m *move) startKeyed(f *finding, base *NetData, call Flight) {
 	*m.data = f.copyState()
 	m.setBaseWatches(watchesBefore(base.Watches, &call), f.value == nil)
@@ -243,8 +243,8 @@ func watchesBefore(watches []Flight, call *Flight) []Flight {
 	return watches
 }
 
-// recordMissed marks as lapsed those of the call's watches that do not count for the key value that
-// f is for. A watch is an observer waiting for a call.
+// recordMissed marks as lapsed those of the call's watches that do not count for f's key value. A
+// watch is an observer waiting for a call.
 func (m *move) recordMissed(f *finding, call Flight) {
 	for missed := f.parts().missed; missed != 0; missed &= missed - 1 {
 		w := f.plan.watches[bits.TrailingZeros64(missed)]

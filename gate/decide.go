@@ -9,8 +9,9 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// A Prepared is a call and its names. The names do not depend on the state, so they can be computed
-// before a state is locked. A Prepared is not safe for concurrent use.
+// A Prepared is a call together with the names that a policy gives to it. The names do not depend
+// on the state, so they can be computed before a state is locked. A Prepared is not safe for
+// concurrent use.
 type Prepared struct {
 	// Offered lists the tools that can be called. If Offered is not nil, it overrides
 	// [State.Tools]; see [Session.Offer].

@@ -33,12 +33,12 @@ type Ask struct {
 // A Step is a manual transition that a person is asked to approve.
 type Step struct {
 	Net, Transition string
-	Name            string // the call's name that the step is about
+	Name            string // the call's name that the transition lists
 	Via             string // channel for asking the question; empty means any
 	Approvals       int    // number of different people who must approve; 0 means one
 	Rule            Position
 	Reason          string
-	Key             []KeyValue // key value that the step is for, if the net has a key
+	Key             []KeyValue // the step's key value, if the net has a key
 	Doubt           *Doubt     // why the call might not have this name; nil if the name is certain
 }
 
@@ -86,7 +86,7 @@ type Block struct {
 	Rule   Position
 	Reason string        // why the net blocks the call, as a sentence
 	Words  string        // the part of the arguments that Reason quotes; may be empty
-	Name   string        // the call's name that the block is about
+	Name   string        // the call's name that is blocked
 	Holds  []Holder      // some of the calls in flight that hold or would produce the missing tokens, or that spoil the evidence (see [Transition.Spoils])
 	Retry  time.Duration // like [Refusal].Retry, but for this net alone
 	Key    []KeyValue    // key value that is blocked, if the net has a key; nil if the call has no value for the key

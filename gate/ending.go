@@ -18,9 +18,10 @@ type ending struct {
 	time    time.Time
 	result  []byte
 
-	// The following fields are set only if the ending is for a single key value.
+	// The following fields are set only if the outcome is applied to the state for a single key
+	// value.
 	base  *NetData // the net's default state; see [NetData]
-	keys  uint64   // bit set of the net's keys that have this value in the result
+	keys  uint64   // bit set of the net's keys that have the key value in the result
 	named []KeyValue
 }
 
@@ -140,8 +141,8 @@ func (m *move) callOnSuccess(e *ending, f Flight) {
 	m.data.Meta = meta
 }
 
-// matchingWatches returns the call's watches (observers waiting for the call) whose key is read
-// from the result and has the value that e is for. If the call did not succeed, it returns nil.
+// matchingWatches returns the watches (observers waiting for the call) whose keys have e's key
+// value in the call's result. If the call did not succeed, it returns nil.
 func (e *ending) matchingWatches(n *net) []Flight {
 	if e.keys == 0 || e.outcome != Success {
 		return nil
@@ -151,8 +152,8 @@ func (e *ending) matchingWatches(n *net) []Flight {
 	})
 }
 
-// fireFound fires the observers of the given watches, except the watches that have lapsed for the
-// key value that e is for. A watch is an observer waiting for a call.
+// fireFound fires the observers of the given watches, except those that have lapsed for e's key
+// value. A watch is an observer waiting for a call.
 func (m *move) fireFound(e *ending, found []Flight) {
 	for _, w := range found {
 		if !slices.Contains(m.data.Lapsed(), w) {

@@ -17,7 +17,7 @@ type move struct {
 	own  bool // whether the move has its own copy of the marking
 
 	// The following fields are set only for a net with a key.
-	baseWatches []Flight // watches of the net's default state (observers waiting for calls); each can lapse for a value
+	baseWatches []Flight // watches (observers waiting for calls) of the net's default state; a watch can lapse for a single key value, that is, no longer count for it
 	isBase      bool     // whether the move changes the default state rather than the state for a single value
 }
 

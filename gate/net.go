@@ -33,7 +33,7 @@ type net struct {
 	start           petri.Marking // initial marking, after the structural transitions have fired
 	on, off         *NetData      // initial states of the active and of the inactive net; shared by all sessions, because most nets never change in most sessions
 	listing         listing.Listing
-	own             naming.Own // computes the net's own names if the net has no Labels; always includes the patterns that the net lists
+	own             naming.Own // computes the net's own names, if the net has no Labels; Patterns is set in any case
 	manual          bool       // whether any transition requires approval
 	moving          bool       // whether the clock alone can change the net
 	spoils          bool       // whether any transition spoils evidence; see [Transition.Spoils]

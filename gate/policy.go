@@ -13,7 +13,7 @@ import (
 // PolicyOptions are options that apply to all nets of a policy. The zero value is ready to use.
 type PolicyOptions struct {
 	Deny   bool // whether to refuse calls that no active net knows ("default: deny")
-	Shadow bool // whether to put all nets and the default in shadow mode
+	Shadow bool // whether to put all nets, and Deny, in shadow mode
 	Static bool // whether to forbid switching nets on or off at run time
 
 	// AskDoubts means that a person is asked about a call that a net blocks only because of an

@@ -43,8 +43,8 @@ func (d *definition) explained(sentence string) string {
 	return d.Because + " " + sentence
 }
 
-// reason returns the net's reason for blocking the name, with {key} replaced by the key value that
-// the finding is for.
+// reason returns the net's reason for blocking the name, with {key} replaced by the finding's key
+// value.
 func (f *finding) reason(name string) string {
 	if f.value == nil || len(f.net.reasoned) == 1 {
 		return f.net.reason(name)
@@ -61,7 +61,7 @@ func (f *finding) withReason(sentence string) string {
 	return f.reason("") + " " + sentence
 }
 
-// fillKey replaces {key} in a sentence with the key value that the finding is for, if there is one.
+// fillKey replaces {key} in a sentence with the finding's key value, if it has one.
 func (f *finding) fillKey(sentence string) string {
 	if f.value == nil || !strings.Contains(sentence, "{key}") {
 		return sentence

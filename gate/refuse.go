@@ -214,7 +214,7 @@ func (j *judgement) explain(b *Block, f *finding) {
 }
 
 // doubt returns the reason for blocking a call that might have the given name. The net waits for a
-// call with this name, but must be certain that the call has it.
+// call with this name, but accepts it only if the call is certain to have the name.
 func doubt(l *naming.Label, name string) string {
 	if l.From&naming.FromTool != 0 {
 		return fmt.Sprintf("Cannot tell which server's %s this net waits for: the net must name the server too.", name)

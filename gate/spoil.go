@@ -32,8 +32,8 @@ func (f *finding) findSpoilers(call *Call) {
 	}
 }
 
-// concerns reports whether the transition t, which spoils evidence, applies to the key value that
-// the finding is for. If the call has no value for t's key, t applies to all values.
+// concerns reports whether the transition t, which spoils evidence, applies to the finding's key
+// value. If the call has no value for t's key, t applies to all values.
 func (f *finding) concerns(t int) bool {
 	all := func(c choice) bool { return c.transition == t }
 	return f.plan == nil || f.appliesTo(t) || slices.ContainsFunc(f.plan.spoils, all)

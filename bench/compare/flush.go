@@ -12,7 +12,7 @@ import (
 
 const (
 	flushes   = 200             // number of appends, each followed by a flush
-	flushTime = 2 * time.Second // no append starts after this time, which limits the benchmark on a slow disk
+	flushTime = 2 * time.Second // no append starts later, so that a slow disk does not prolong the benchmark
 	flushSize = 1600            // size of an append in bytes, equal to that of a decision record
 
 	// After each flush, the benchmark writes as many bytes as an outcome record has, but does not

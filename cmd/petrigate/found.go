@@ -21,8 +21,8 @@ import (
 // A configuration found in the working directory may belong to a project that someone else wrote.
 // Until the user trusts it, commands treat it as plain text ([config.Config.TextOnly]).
 
-// actingVerbs returns the commands that may act on a configuration, rather than just read it. The
-// map contains, for each command, a function that reports whether the command does so with the
+// actingVerbs returns a map whose keys are the commands that may act on a configuration, rather
+// than just read it. Each value is a function that reports whether the command does so with the
 // given flags. Such a command starts the configured servers, logs in to them, opens the database,
 // or adds petrigate and the path of the configuration to the file of a client. Only these commands
 // ask for trust; all others read the configuration as text.
@@ -145,9 +145,9 @@ func (r configLoader) requireOwnFile(path string) error {
 }
 
 // locate returns the path of the configuration for a command that does more than read it. If the
-// configuration was found in the working directory, locate first asks the user to trust it. In this
-// case, the returned function trusts reports whether the file's content is still the content that
-// the user trusts. Otherwise, trusts is nil.
+// configuration was found in the working directory, locate first asks the user to trust it. It then
+// also returns the function trusts, which reports whether the file's content is still the content
+// that the user trusts. Otherwise, trusts is nil.
 func (r configLoader) locate() (file string, trusts func(string, []byte) bool, err error) {
 	file, found, err := config.Lookup(r.options())
 	if err != nil || !found {

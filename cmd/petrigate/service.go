@@ -21,7 +21,7 @@ import (
 )
 
 // serviceFlags holds the flags --service and --no-service of petrigate connect --hooks. If neither
-// is set and the command runs at a terminal, it asks the user whether to create a user service.
+// is set and the command runs at a terminal, the user is asked whether to create a user service.
 type serviceFlags struct{ make, skip bool }
 
 func (f *serviceFlags) add(c *cobra.Command) {

@@ -31,7 +31,7 @@ const (
 // start, and assumes that the policy's active nets are enforced.
 type Report struct {
 	Proofs    []Proof  // attempts to prove the configuration's claims, in the order of the claims
-	Names     []Name   // findings about each name that a net lists
+	Names     []Name   // findings about each call name that a net lists
 	Groups    []Group  // groups of nets that share calls
 	Redundant []Net    // nets that never change a verdict
 	Gaps      []string // reasons why some kinds of calls were not considered; nothing is proved about such calls
@@ -63,7 +63,7 @@ type Group struct {
 	DeadlockFree Result // whether the group is free of deadlocks; if this is Refuted, Trace leads to a state where none of the group's calls can ever be admitted again
 	Trace        []Step
 	Because      []Net  // nets that together forbid all calls after Trace
-	Why          string // reason, if the result is Unknown
+	Why          string // explanation, if DeadlockFree is Unknown
 }
 
 // A Net identifies a net by name and position.
@@ -81,16 +81,16 @@ type Proof struct {
 	Counterexample []Step // shortest run that violates the claim, if Result is Refuted; empty if no run can show the violation
 	Witness        []Step // run that leads to the call of a "reachable" claim, if Result is Proved
 	Because        []Net  // nets that cause the result; if Refuted, a minimal set of them
-	Why            string // reason, if the result is Unknown
+	Why            string // explanation, if Result is Unknown
 }
 
-// A Name holds the findings about a name that a net lists.
+// A Name holds the findings about one of the call names that nets list.
 type Name struct {
 	Tool     gate.Tool
 	Callable Callable
 	Shortest []Step // shortest run that ends with a call that has the name
 	Because  []Net  // minimal set of nets that forbids all calls with the name, if Callable is Never
-	Why      string // reason, if Callable is Unsure
+	Why      string // explanation, if Callable is Unsure
 }
 
 // Callable describes whether calls with a name are possible.
@@ -111,7 +111,7 @@ type Step struct {
 	Result  string        // result, as JSON, that the call must return on success; empty means any
 	Name    string        // name for messages: the last label of the call or, if it has no labels, its tool
 	Weak    bool          // whether the call is ignored by rules that require a successful call named Name
-	Wait    time.Duration // if positive, the step is only a wait of this length
+	Wait    time.Duration // length of the wait; if positive, the step is only a wait
 	Ends    bool          // whether the step is the end of the call
 	Outcome gate.Outcome  // outcome, if the call ends
 	Times   int           // number of consecutive successful calls that the step stands for, if greater than 1

@@ -11,7 +11,7 @@ import (
 type Mapping struct {
 	maps   []toolnet.Map
 	places []place
-	same   [][]int // by map index, for maps with a Reader: the patterns of all maps that give the same name for the same part of the call
+	same   [][]int // for each map with a Reader, indexed by map: the patterns of all maps that give the same name for the same part of the call
 	byTool map[subject][]int
 	texts  map[subject][]place // the fields that readers read, keyed by tool
 	globs  []string            // the patterns that maps use to match tools, without duplicates
@@ -111,7 +111,7 @@ type match struct {
 	number  int
 	weak    bool
 	certain bool
-	near    bool // whether the map is certain to match, so that the name is weak only because the match is not evidence
+	near    bool // whether the map is certain to match and the name is weak only because the match is not evidence
 }
 
 // names appends the names that maps (see [toolnet.Map]) give to the call, in the order of the maps.

@@ -11,8 +11,8 @@ type Call struct {
 	Tool string // the tool's physical name, which does not depend on the arguments
 
 	// Foreign means that Tool might also be the name of another tool. The name can then only
-	// restrict the call: it does not exempt the call from a transition, count as evidence, or make
-	// the call known, as [PolicyOptions].Deny requires.
+	// restrict the call: it does not exempt the call from a transition, does not count as evidence,
+	// and does not make the call known (see [PolicyOptions].Deny).
 	Foreign bool
 
 	Also []Name    // other physical names of the tool
@@ -32,7 +32,7 @@ type Call struct {
 // A Name is one of the names that a policy gives to a call.
 type Name struct {
 	Text    string
-	Certain bool // whether the call is certain to have the name; otherwise, the name does not exempt the call, nor does it make the call known, as [PolicyOptions].Deny requires
+	Certain bool // whether the call is certain to have the name; otherwise, the name does not exempt the call, and does not make it known (see [PolicyOptions].Deny)
 	Weak    bool // whether the name can only restrict the call; it is not evidence, and observers ignore it
 }
 

@@ -23,8 +23,8 @@ func (o *oracle) permits(function string, args map[string]any) bool {
 	return o.holds(p.Needs, values)
 }
 
-// holds reports whether the calls recorded so far satisfy the condition t. values contains the
-// values of its variables.
+// holds reports whether the calls recorded so far satisfy the condition t. values maps t's
+// variables to their values.
 func (o *oracle) holds(t *tree, values map[string]any) bool {
 	switch {
 	case t == nil:

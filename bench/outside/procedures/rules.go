@@ -63,8 +63,9 @@ func (d domain) rules() (text string, loose int, err error) {
 }
 
 // rule formats a clause as a rule. The rule requires that one of the clause's functions has
-// succeeded, with the same values of those parameters that all of these functions share with
-// p.Function. loose reports whether the rule omits a parameter that only some of them share.
+// succeeded. If all these functions share a parameter with p.Function, the rule also requires that
+// its values are the same. loose reports whether the rule omits a parameter that only some of them
+// share.
 func (p *procedure) rule(clause []*tree) (text string, loose bool) {
 	var names []string
 	var common []string // parameters shared by all functions so far, in rule syntax

@@ -41,10 +41,10 @@ func Limit(n *toolnet.Net, spend int) string {
 }
 
 // Family returns a fingerprint of a limit without its maximum, which is the initial token count of
-// the given place or the maximum of the sum. Of the limit's clock, if any, the fingerprint contains
-// only the total period until all calls are available again, rounded down to a named period such as
-// an hour. The total may be slightly longer than the period in the policy, because the time until
-// each call becomes available again is rounded up.
+// the given place or the maximum of the sum. If the limit has a clock, the fingerprint contains
+// only the period until all calls are available again, rounded down to a named period such as an
+// hour. It is rounded because it may be slightly longer than the period in the policy: the time
+// until each call becomes available again is rounded up.
 func Family(n *toolnet.Net, place string) string {
 	c := n.Clone()
 	number := c.Initial[place]

@@ -212,8 +212,8 @@ type Extras struct {
 }
 
 // A Debt is usage in excess of a limit's maximum. It arises if the limit was higher under an
-// earlier policy. It is deducted from a future increase of the limit, and refunds pay it off first.
-// It is immutable.
+// earlier policy. Refunds pay off the debt first. If the limit is raised again, the rest of the
+// debt still counts as usage. A Debt is immutable.
 type Debt struct {
 	Amount *big.Rat  // number of calls, or amount of a sum; always positive
 	Until  time.Time // when the clock will have paid off the whole debt; zero if the net has no clock or the time is unknown
