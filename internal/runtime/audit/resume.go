@@ -17,11 +17,11 @@ func (l *logFile) open() (err error) {
 	if l.regular, err = inspect(l.file); err != nil || !l.regular {
 		return err
 	}
-	l.quick = quickfile.Of(l.file) // l.quick also works for later files, because they are in the same directory
+	l.quick = quickfile.Of(l.file) // also works for later files, because they are in the same directory
 	if l.head, err = openHead(l.path); err != nil {
 		return err
 	}
-	l.size = -1 // this size makes resume read the end of the file
+	l.size = -1 // makes resume read the end of the file
 	return l.withLock(l.join)
 }
 
@@ -41,7 +41,7 @@ func (l *logFile) join() (err error) {
 	return l.resume()
 }
 
-// append appends the records as lines to the file. If busy is true, it may start a lease instead,
+// append appends the records as lines to the file. If busy is true, it may instead start a lease
 // and append them to the pending file. It must be called with the file lock held.
 func (l *logFile) append(records [][]byte, busy bool) error {
 	if err := l.resume(); err != nil {

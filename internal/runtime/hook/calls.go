@@ -44,9 +44,10 @@ type calls struct {
 	own  bool      // whether the proxy session serves only this agent session
 }
 
-// add adds a call before the decision on it, and returns the admitted calls that can therefore no
-// longer be in flight. If unique is true and a call with the same key exists, add adds nothing,
-// returns that call, and reports whether it has ended.
+// add adds a call before the decision on it. It returns the admitted calls that must now be settled
+// with an unknown outcome: those that are not known to belong to the same turn and, if there are
+// too many open calls, the oldest one. If unique is true and a call with the same key exists, add
+// instead adds nothing, returns that call, and reports whether it has ended.
 func (s *calls) add(c *call, unique bool) (known *call, over bool, late []*call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,8 +109,8 @@ func (s *calls) end() []*call {
 	return s.markLate(func(*call) bool { return true })
 }
 
-// markLate marks the selected admitted calls as settled with an unknown outcome, and returns the
-// calls that it has marked. The caller must hold mu.
+// markLate marks the admitted calls that match the predicate as settled with an unknown outcome,
+// and returns the calls that it has marked. The caller must hold mu.
 func (s *calls) markLate(which func(*call) bool) (late []*call) {
 	for _, c := range s.open {
 		if c.ticket != nil && !c.settledUnknown && which(c) {

@@ -9,6 +9,6 @@
 // An [Agent] describes the format of one agent and reads an [Event]. A [Gate] answers events: it
 // keeps the open calls of each session (calls), asks a person if the policy requires it, and lets
 // the proxy decide on calls to the proxy's own tools (proxiedCalls). Gate.mu guards the map of
-// sessions; each session and the proxied calls have locks of their own. No lock is held while a
-// call is decided or a person is asked.
+// sessions. Each session and the proxied calls have their own locks. No lock is held while a call
+// is decided or a person is asked.
 package hook

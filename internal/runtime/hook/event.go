@@ -221,10 +221,10 @@ func (e *Event) splits() [][2]string {
 }
 
 // throughProxy reports whether the call goes through the proxy, and returns the name of the proxy's
-// tool. The proxy itself decides on such calls. The call must be made at an MCP server with one of
-// the given names, to a tool that the callback accepts as one of the proxy's. A matching server
-// name alone proves little, because other servers can have the same name. An empty name, which
-// might come from an unset variable, matches no server.
+// tool. The proxy itself decides on such calls. A call goes through the proxy if it is made at an
+// MCP server with one of the given names, to a tool that the callback accepts as one of the
+// proxy's. A matching server name alone proves little, because other servers can have the same
+// name. An empty name, which might come from an unset variable, matches no server.
 func (e *Event) throughProxy(servers []string, offered func(string) bool) (tool string, ok bool) {
 	for _, s := range servers {
 		if s == "" {

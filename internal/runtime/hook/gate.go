@@ -106,8 +106,8 @@ func New(o Options) *Gate {
 
 // callsOf returns the calls of an agent session, or nil if the session is unknown. If open is true,
 // it adds an unknown session to the gate, unless there are too many sessions. If alone is true, the
-// added session has a proxy session of its own. callsOf may also remove idle sessions, which it
-// returns so that the caller can end them.
+// added session has its own proxy session. callsOf may also remove idle sessions, which it returns
+// so that the caller can end them.
 func (g *Gate) callsOf(at sessionKey, alone, open bool) (s *calls, idle map[sessionKey]*calls) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

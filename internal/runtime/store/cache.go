@@ -13,7 +13,7 @@ import (
 const maxCached = 10_000
 
 // cache holds this process's sessions, and the parts of the state that sessions share. Each session
-// and each part has a lock of its own.
+// and each part has its own lock.
 type cache struct {
 	mu             sync.RWMutex
 	policy         *gate.Policy

@@ -23,7 +23,7 @@ func (c *Clock) observe(op *backend.Op) {
 			c.late.Store(nil)
 		}
 	default:
-		var late *backend.ClockError // declared in this case only, because it escapes to the heap
+		var late *backend.ClockError // declared here, so that only this case allocates it on the heap
 		if errors.As(op.Err, &late) {
 			c.late.Store(late)
 		}
@@ -31,13 +31,13 @@ func (c *Clock) observe(op *backend.Op) {
 }
 
 // maxReportAge is the maximum time that [Clock.Behind] reports an error after the database has
-// rejected an op. After that time, a call must be tried again, because another process may have
-// used the kill switch, which sets the newest time back. Without this limit, a load balancer might
-// never again send calls to a process that is not ready.
+// rejected an op. After that time, a call must be tried again, because a use of the kill switch in
+// another process may have made the database accept earlier times. Without this limit, a load
+// balancer might never again send calls to a process that is not ready.
 const maxReportAge = time.Minute
 
 // Behind returns the error that the database would return for a decision at the given time, or nil
-// if the clock is right or no recent attempt has failed.
+// if the clock is not behind or no recent attempt has failed.
 func (c *Clock) Behind(now time.Time) error {
 	late := c.late.Load()
 	if late == nil || !now.Before(late.Newest.Add(-backend.Skew)) || now.Sub(late.At) > maxReportAge {

@@ -93,8 +93,8 @@ func (c *committer) drain() {
 // the steps that still need a flush. The caller must hold the commit lock.
 func (c *committer) commit(batch []*queuedStep) unflushedSteps {
 	valid, lost := splitDropped(batch)
-	// Fail the lost steps only after the commit. Callers that then stage these steps again see the
-	// result of the commit.
+	// Fail the lost steps only after the commit, so that callers that stage these steps again see
+	// its result.
 	defer func() {
 		for _, s := range lost {
 			err := cmp.Or(s.dropReason(), admission.ErrStale)

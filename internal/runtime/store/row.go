@@ -102,7 +102,7 @@ func (r *row) encodeValues(c *statecode.Codec, s *gate.State) (map[string][]byte
 		return nil, nil
 	}
 	rows := make(map[string][]byte, len(r.dirty)+len(r.removed))
-	for _, name := range r.removed { // removals come first, so that a row that exists again replaces its removal
+	for _, name := range r.removed { // removals come first, so that a row that exists again overrides its removal
 		rows[name] = nil
 	}
 	for v := range r.dirty {

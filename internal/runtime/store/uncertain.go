@@ -43,10 +43,10 @@ func (u *unsentCalls) takeAll() []admittedCall {
 }
 
 // finish determines which steps of a commit with an unknown outcome were committed, according to
-// this process's records in the database. It returns these steps and ends the others. They fail as
-// stale, and their callers stage them again. A step without records also fails as stale; its rows
-// are read again, so they contain whatever was committed. If the database cannot be read, all steps
-// fail with the given error, and their calls stay uncertain.
+// this process's records in the database. It returns these steps. The other steps end as stale, and
+// their callers stage them again. A step without records also ends as stale; its rows are read
+// again, so they contain whatever was committed. If the database cannot be read, all steps fail
+// with the given error, and their calls stay uncertain.
 func (u *uncertainCalls) finish(ctx context.Context, steps []*queuedStep, why error) (committed []*queuedStep) {
 	n := 0
 	for _, s := range steps {

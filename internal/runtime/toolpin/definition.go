@@ -53,7 +53,7 @@ func canonical(value []byte) []byte {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if d.Decode(&v) != nil || e.Encode(v) != nil {
-		return value // keep the text if it is not strict JSON; the definition is then equal only to itself
+		return value // not strict JSON; keep the text, so that the definition equals only identical ones
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

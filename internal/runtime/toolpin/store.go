@@ -22,9 +22,9 @@ type Pin struct {
 // memory: a pin accepted by another process becomes known at the next Register, Accept or Refresh.
 type Store interface {
 	// Register registers the tools that a server currently lists, and accepts those without a pin.
-	// The error left describes the tools that were not accepted because they are too large or too
-	// many. err is not nil if the store could not be read or written; tools that could not be
-	// stored are then not accepted.
+	// Its first error describes the tools that were not accepted because they are too large or too
+	// many. Its second error means that the store could not be read or written; tools that could
+	// not be stored are then not accepted.
 	Register(ctx context.Context, server string, definitions []Definition) (left, err error)
 
 	// Find returns the pin of a tool if this process knows it.

@@ -11,13 +11,13 @@ type Report struct {
 	Records   uint64   `json:"records"`   // number of records of all kinds
 	Decisions int      `json:"decisions"` // number of recorded decisions that were made by a policy
 	Agreed    int      `json:"agreed"`    // number of decisions that are the same as recorded
-	Different int      `json:"different"` // number of decisions that differ and were recorded under another policy
-	Wrong     int      `json:"wrong"`     // number of decisions that differ although they were recorded under the same policy; the log was changed or is incomplete
+	Different int      `json:"different"` // number of decisions that differ from a record made under another policy
+	Wrong     int      `json:"wrong"`     // number of decisions that differ from a record made under the same policy, which shows that the log was changed or is incomplete
 	Unknown   int      `json:"unknown"`   // number of decisions that cannot be repeated
 	Others    int      `json:"others"`    // number of refusals not made by a policy, for example because a server was down or a tool unknown
 
 	First   *Divergence `json:"first"`   // first decision counted in Different or Wrong, or nil
-	Rules   []RuleCount `json:"rules"`   // differing decisions by rule, most frequent first
+	Rules   []RuleCount `json:"rules"`   // counts of differing decisions, by rule, largest first
 	Reasons []Reason    `json:"reasons"` // reasons why decisions cannot be repeated, most frequent first
 }
 
@@ -37,7 +37,7 @@ type Divergence struct {
 	Now      string    `json:"-"`
 }
 
-// A RuleCount counts decisions that differ because of the same rule.
+// A RuleCount is the number of differing decisions that are due to one rule.
 type RuleCount struct {
 	Now   string `json:"now"` // "refuse", "ask" or "allow"
 	Was   string `json:"was"`

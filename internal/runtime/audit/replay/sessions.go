@@ -17,13 +17,13 @@ type session struct {
 	calls    map[uint64]call // admitted calls whose outcomes have not been replayed yet, keyed by recorded number
 	closed   bool
 	partial  bool            // whether the session might have been opened before the log begins
-	early    bool            // whether the session is certainly partial, whatever the number of its first admitted call
+	early    bool            // whether the session is known to be partial, regardless of the number of its first admitted call
 	resumed  bool            // whether the number of the first admitted call will decide if the session is partial; a complete session begins with call 1
 	policies map[string]bool // policies that decided on the session's calls
 	first    bool            // whether an admitted call has been replayed
 }
 
-// A history shows whether the replayed markings of a set of nets are reliable.
+// A history records whether the replayed markings of a set of nets are reliable.
 type history struct {
 	moved  time.Time      // when transitions of the nets last fired
 	missed map[int]string // why a net could not be evaluated for some call, keyed by net
@@ -44,8 +44,8 @@ type part struct {
 	owner uint64
 }
 
-// A partKey identifies a part. If sessions do not outlive their process, each process has parts of
-// its own.
+// A partKey identifies a part. If sessions do not outlive their process, each process has its own
+// parts.
 type partKey struct {
 	scope   gate.Scope
 	process string
@@ -90,8 +90,7 @@ func (s *session) unmovedSince(since time.Time) bool {
 	return !slices.ContainsFunc(s.histories(), func(h *history) bool { return h.moved.After(since) })
 }
 
-// markMissed records that some nets could not be evaluated for a call, with the reason for each of
-// these nets.
+// markMissed records, for each net that could not be evaluated for a call, the reason.
 func (s *session) markMissed(reasons map[int]string) {
 	for net, why := range reasons {
 		to := &s.history

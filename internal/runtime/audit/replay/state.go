@@ -98,7 +98,7 @@ func (r *Replay) checkTracked(e *trail.Entry, s *session, v *verdict) {
 	switch {
 	case was == "allow" && v.decision != "allow":
 	case e.Kind == string(gate.KindStateChanged), e.Kind == string(gate.KindApproval), was == "ask":
-		return // this call fires no transitions, but others might have fired while a person was being asked
+		return // this call fires no transitions, but other calls might have fired some while a person was being asked
 	case was == v.decision || s.anyMissed():
 		if slices.Equal(r.verdictLines(r.withoutMissed(s, e.Nets)), r.verdictLines(r.withoutMissed(s, v.nets))) {
 			return

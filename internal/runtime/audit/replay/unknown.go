@@ -44,7 +44,7 @@ func (r *Replay) whyMissed(n *netInfo, e *trail.Entry) string {
 }
 
 // unknownNames returns the names that the policy might give to the call but that the record does
-// not show, each with a reason. An empty name stands for any name.
+// not show, each with the reason why it is unknown. An empty name stands for any name.
 func (r *Replay) unknownNames(e *trail.Entry) map[string]string {
 	if e.Omitted > 0 {
 		return map[string]string{"": "the record lacks some names of the call"}
@@ -77,8 +77,8 @@ func ownNames(e *trail.Entry) []string {
 	return e.Names[:min(max(e.Own, 1), len(e.Names))]
 }
 
-// hasAllArguments reports whether the record shows all arguments of the call. If the call had no
-// arguments, the recorded hash shows that.
+// hasAllArguments reports whether the record shows all arguments of the call. A call without
+// arguments is recognized by its recorded hash.
 func (r *Replay) hasAllArguments(e *trail.Entry) bool {
 	if len(e.Args) == 0 {
 		none := e.Arguments == audit.HashOf("") || e.Arguments == audit.HashOf("{}")
@@ -87,9 +87,9 @@ func (r *Replay) hasAllArguments(e *trail.Entry) bool {
 	return !bytes.Contains(e.Args, []byte(`"***`))
 }
 
-// reconstruct returns the recorded call and makes it r.current. It also returns the nets that
-// cannot be evaluated for the call, each with a reason; if the call's names are unknown, these are
-// all nets.
+// reconstruct returns the recorded call and stores it in r.current. It also returns the nets that
+// cannot be evaluated for the call, each with the reason. If the call's names are unknown, it
+// returns all nets.
 func (r *Replay) reconstruct(e *trail.Entry) (c gate.Call, gone map[int]string) {
 	c = gate.Call{Time: e.Time, Upstream: e.Upstream}
 	if !e.Called.IsZero() {
@@ -143,7 +143,7 @@ func (r *Replay) name(c *gate.Call, e *trail.Entry) {
 }
 
 // actionArgs returns arguments with a member "action" that gives the call a recorded name of the
-// form TOOL.ACTION. Equal calls get equal arguments.
+// form TOOL.ACTION. Identical calls get equal arguments.
 func (r *Replay) actionArgs(c *gate.Call, e *trail.Entry, own []string) []byte {
 	args := map[string]any{}
 	if e.Row != "" {

@@ -31,8 +31,8 @@ func (f *Filter) mightMatch(event []byte) bool {
 	return true
 }
 
-// Matches reports whether the filter selects e. Its Tool can be a tool's own name, its qualified
-// name, or another name of the call.
+// Matches reports whether the filter selects e. The filter's Tool can be a tool's own name, its
+// qualified name, or another name of the call.
 func (f *Filter) Matches(e *Entry) bool {
 	is := func(want, got string) bool { return want == "" || want == got }
 	switch {

@@ -123,9 +123,9 @@ func recordsOf(content []byte, path string) (records []Record) {
 	return records
 }
 
-// collectRecent reads the records of a short period before the last record and, until it has enough
-// records, of ever longer periods. The database is read in pages, so that other operations never
-// wait for more than one page.
+// collectRecent reads the records of a period before the last record, and lengthens the period
+// until it has enough records. The database is read in pages, so that other operations never wait
+// for more than one page.
 func (d Database) collectRecent(ctx context.Context, last *newestRecords) error {
 	heads, err := d.Backend.Heads(ctx)
 	if err != nil {

@@ -102,7 +102,7 @@ type Event struct {
 }
 
 // Record is an event in a chain. Each chain has one writer: every process that opens the database
-// begins a chain of its own.
+// begins its own chain.
 type Record struct {
 	Event
 	Writer string
@@ -193,8 +193,8 @@ type Backend interface {
 	// Commit commits the ops in order, in one transaction, and sets the field Err of each. An op
 	// sees the writes of the ops before it. If Commit itself fails, nothing is committed, unless
 	// the error is [ErrUncertain]. If an op has Reserve set and changes state that outlives this
-	// process, it is on disk when Commit returns, or has its Flush set; the configuration may waive
-	// this.
+	// process, it is on disk when Commit returns, or has its Flush set. The configuration can
+	// disable this guarantee.
 	Commit(ctx context.Context, ops []*Op) error
 
 	// Writer returns the name of this process's chain.
@@ -220,8 +220,8 @@ type Backend interface {
 	PutApproval(ctx context.Context, a Approval) (version int64, err error)
 
 	// Approvals reads the approval with the given ID, or the approvals with the given key. If both
-	// arguments are empty, it reads all approvals that are live or that ended after the given time.
-	// The oldest come first.
+	// the ID and the key are empty, it reads all approvals that are live or that ended after the
+	// given time. The oldest come first.
 	Approvals(ctx context.Context, id, key string, since time.Time) ([]Approval, error)
 
 	// DropApprovals removes the approvals that ended before the given time.

@@ -52,7 +52,7 @@ func (a *archive) segmentEnd(later []uint64) (uint64, error) {
 	}
 	f, header, err := a.openSegment(a.name(), os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
-		return math.MaxUint64, nil // the next segment has no name yet
+		return math.MaxUint64, nil // the next segment has not been given the log's name yet
 	}
 	if err != nil {
 		return 0, err

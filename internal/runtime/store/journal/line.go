@@ -252,7 +252,7 @@ func readHeader(line []byte) (database string, at position, err error) {
 	return database, at, err
 }
 
-// members passes every member of a JSON object written by this package to the callback.
+// members calls the function for every member of a JSON object that was written by this package.
 func members(object []byte, each func(key string, value []byte) error) (err error) {
 	whole := rawjson.Members(object, func(key, value []byte, _ int) bool {
 		err = each(string(key), value)

@@ -2,7 +2,8 @@
 
 package journal
 
-// lockFiles does nothing, because on these operating systems the lock files are opened each time.
+// lockFiles does nothing, because on these operating systems a process opens the lock files each
+// time it acquires the lock.
 type lockFiles struct{}
 
 func (*lockFiles) tryLock(string) bool { return false }

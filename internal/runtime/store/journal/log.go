@@ -24,7 +24,7 @@ import (
 // sealed, and from then on only its records.
 const (
 	logSuffix      = "-log"
-	endSuffix      = "-head"     // file that stores the last step known to be on disk; see durableEnd
+	endSuffix      = "-head"     // suffix of the file that stores the last step known to be on disk; see durableEnd
 	nextSuffix     = "-log.new"  // suffix of the next segment until it becomes the log
 	segmentSuffix  = "-log-"     // suffix of a renamed segment, followed by its number in twenty digits
 	fullSuffix     = ".full"     // suffix of a segment that has all its lines

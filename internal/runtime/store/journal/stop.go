@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// SetStop implements [backend.Backend]. A stop is a step of its own, which follows all previously
+// SetStop implements [backend.Backend]. A stop is a separate step, which follows all previously
 // admitted calls.
 func (b *Backend) SetStop(ctx context.Context, stop backend.Stop, on bool, events ...backend.Event) error {
 	b.lockAppend()

@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// freeSpace tracks whether the database's disk is full. After a decision has not fit, calls are
-// still tried, because smaller decisions may fit. However, the database counts as ready only once
-// the failed decision would fit.
+// freeSpace tracks whether the database's disk is full. When a decision did not fit, further calls
+// are still tried, because smaller decisions may fit. However, the database counts as ready only
+// once the failed decision would fit.
 type freeSpace struct {
 	needed atomic.Int64 // size in bytes of the largest op that did not fit, or 0 if the space was sufficient
 	trial  sync.Mutex   // held while free space is tested

@@ -11,8 +11,8 @@ import (
 )
 
 // health tracks whether the database is available and, if not, why. While the database is
-// unavailable, one goroutine probes it (see [DB.probeLoop]). All other operations fail, at most
-// after a short wait for a probe.
+// unavailable, one goroutine probes it (see [DB.probeLoop]). All other operations fail, immediately
+// or after a short wait for a probe.
 type health struct {
 	requests chan struct{} // contains an element while a probe has been requested but has not begun
 

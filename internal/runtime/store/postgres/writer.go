@@ -31,7 +31,7 @@ type writer struct {
 	commits   int64  // number of commits so far
 	flushed   int64  // number of commits that a server crash cannot undo
 	uncertain bool   // whether an earlier commit was sent but not answered
-	mark      string // mark of the period since the server's last crash; see freshParts
+	mark      string // identifies the period since the server's last crash; see freshParts
 }
 
 func (w *writer) lock(ctx context.Context) error {

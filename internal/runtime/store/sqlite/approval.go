@@ -52,8 +52,8 @@ ON CONFLICT (id) DO UPDATE SET key = excluded.key, state = excluded.state, sessi
 }
 
 // Approvals reads the approval with the given ID or the approvals with the given key, sorted by
-// creation time. If both arguments are empty, it reads all approvals that are live or that ended at
-// or after the given time.
+// creation time. If both the ID and the key are empty, it reads all approvals that are live or that
+// ended at or after the given time.
 func (r Reading) Approvals(id, key string, since time.Time) (all []backend.Approval, err error) {
 	const columns = "SELECT id, key, state, session, version, created, expires, data FROM approval WHERE "
 	where, args := "(ended IS NULL OR ended >= ?) ORDER BY created, id", []any{since.UnixMicro()}

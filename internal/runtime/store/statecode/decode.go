@@ -200,7 +200,7 @@ func (d *decoder) nets(value []byte, values map[string][]byte) {
 	d.object("the nets", value, func(name string, value []byte) bool {
 		i, known := d.byName[name]
 		if !known || d.Codec.nets[i].scope != d.scope {
-			return known && d.otherPolicy // under the other policy, the net belonged to this part of the state
+			return known && d.otherPolicy // under the earlier policy, the net belonged to this part of the state
 		}
 		d.net(i, value, rows[i])
 		return true
