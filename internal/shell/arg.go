@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// An arg holds the known facts about a word of a script after expansion.
+// An arg holds what is known about a word of a script after expansion.
 type arg struct {
 	kind        argKind
 	text        string // known text at the start; for a literal, the whole text
@@ -29,7 +29,7 @@ const (
 	literal  argKind = iota // the argument is exactly the known text
 	single                  // the argument is one word: known text, an unknown part, and a known tail
 	spread                  // the argument is one or more words, each with the same known parts, for example from a glob
-	anything                // the argument is any number of unknown words
+	anything                // the argument may expand to any number of unknown words
 )
 
 // canBe reports whether the argument can expand to the given word.

@@ -130,7 +130,7 @@ var homes = regexp.MustCompile(`^(/root|/home/[^/]+|/Users/[^/]+)/`)
 // isTemporary reports whether a path names a directory for temporary files or anything inside one.
 func isTemporary(at string) bool { return begins(at+"/", "/tmp/ /var/tmp/ /private/tmp/ /dev/") }
 
-// isOutput reports whether a file's name suggests that it contains command output.
+// isOutput reports whether a file with this name is likely to contain command output.
 func isOutput(name string) bool {
 	return outputExtensions[path.Ext(name)] || strings.HasSuffix(name, ".txt") && (strings.Contains(name, "output") || strings.Contains(name, "result") || strings.Contains(name, "log"))
 }

@@ -199,7 +199,7 @@ func (f *fileRule) takesValue(name string) bool {
 	return slices.ContainsFunc(lists, func(list string) bool { return hasWord(list, name) })
 }
 
-// findValueLetter returns the first option in the group of letters a that takes a value. If the
+// findValueLetter returns the first option that takes a value in a, a group of letters. If the
 // value is attached to the letter, findValueLetter also returns the value.
 func (f *fileRule) findValueLetter(a arg) (name string, value arg, with bool) {
 	for i := 1; i < len(a.text); i++ {

@@ -8,8 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Maximum number of the function bodies that are read at calls, and their maximum total size in
-// bytes.
+// Limits on the function bodies that are read at calls: their number and their total size in bytes.
 const (
 	maxCalls  = 128
 	maxCalled = 1 << 16

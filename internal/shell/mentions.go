@@ -68,7 +68,7 @@ func (m *mentionIndex) addText(text string, of int) {
 // has reports whether unparsed text contains name as a separate word, and returns the index of the
 // doubt about that text.
 func (m *mentionIndex) has(name string) (of int, ok bool) {
-	if strings.ContainsFunc(name, isBetween) { // the name contains separators, like g++ and [
+	if strings.ContainsFunc(name, isBetween) { // the name itself contains characters that separate words, as g++ and [ do
 		if t := list.Find(m.texts, func(t mention) bool { return strings.Contains(t.text, name) }); t != nil {
 			return t.of, true
 		}
@@ -122,7 +122,7 @@ func (m *mentionIndex) mayHave(w *wanted) bool {
 		if strings.HasPrefix(word, "-") && w.given(nil, []arg{{text: word}}) != NoMatch {
 			return true
 		}
-		for _, n := range w.names { // the option may be assembled from strings: '-' + 'rf'
+		for _, n := range w.names { // the option may be assembled from strings, as in '-' + 'rf'
 			if len(n) > 1 && strings.TrimLeft(word, "-") == strings.TrimLeft(n, "-") {
 				return true
 			}

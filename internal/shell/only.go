@@ -55,7 +55,7 @@ type onlyCheck struct {
 	covered  []bool // for each command, whether the command, or a command that runs it, matches a pattern that ends with *
 }
 
-// isCovered reports whether a doubt affects no command, or only one that is covered; see
+// isCovered reports whether the doubt concerns no command, or only a command that is covered; see
 // [onlyCheck.covered].
 func (o *onlyCheck) isCovered(d *doubt) bool {
 	if d.reach == mild && (d.owner < 0 || !o.commands[d.owner].unlisted) {
@@ -64,8 +64,8 @@ func (o *onlyCheck) isCovered(d *doubt) bool {
 	return d.owner >= 0 && (o.covered[d.owner] || d.reach == mild) && d.reach != all
 }
 
-// matchesPattern reports whether the command certainly matches any of the patterns, and whether that
-// pattern ends with *.
+// matchesPattern reports whether the command certainly matches one of the patterns, and whether
+// that pattern ends with *.
 func (o *onlyCheck) matchesPattern(c *command) (carried, any bool) {
 	if c.outside || c.possible || c.mayBeSplit() {
 		return false, false
@@ -83,8 +83,8 @@ func (o *onlyCheck) matchesPattern(c *command) (carried, any bool) {
 	return carried, false
 }
 
-// allLiteral reports whether all arguments are known, except for names and numbers that cannot be
-// options.
+// allLiteral reports whether all arguments are literals. It also accepts unknown names and numbers,
+// which cannot be options.
 func (c *command) allLiteral() bool {
 	return !slices.ContainsFunc(c.args, func(a arg) bool { return a.kind != literal && !a.name })
 }

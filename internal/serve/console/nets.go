@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// sessionsOffered limits how many open sessions, and separately how many ended sessions, a person
+// sessionsOffered is the maximum number of open sessions, and also of ended sessions, that a person
 // can choose from. The most recently used sessions are offered.
 const sessionsOffered = 50
 
@@ -333,8 +333,8 @@ type explanation struct {
 // A blockRow names a net that refuses a call or requires an approval.
 type blockRow struct{ Net, Rule, Reason string }
 
-// A callRow describes a call that must succeed before the explained call would be allowed. It lists
-// the nets that the call affects.
+// A callRow describes a prerequisite of the explained call, that is, a call that must succeed
+// first. It lists the nets that the prerequisite affects.
 type callRow struct {
 	Tool  string
 	Rules []blockRow

@@ -12,10 +12,10 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// run adds steps to the history until ctx is done. It first receives the stored records from the
-// channel before, which is nil if no records are stored, and rebuilds a step for each of them. It
-// then adds steps for the records from live, which may be nil. It calls state to get the current
-// state of a session, and closes live before it returns.
+// run adds steps to the history until ctx is done. It first rebuilds the steps for the stored
+// records that it receives from before, which is nil if no records are stored. It then adds steps
+// for the records from live, and closes live before it returns. If live is nil, run returns
+// immediately. It calls state to get the current state of a session.
 func (h *history) run(ctx context.Context, live *audit.Follower, before <-chan []trail.Record, durable bool, state func(session string) (*gate.State, error)) {
 	defer close(h.done)
 	if live == nil {
@@ -36,8 +36,8 @@ func (h *history) run(ctx context.Context, live *audit.Follower, before <-chan [
 	}
 }
 
-// rebuildAll receives the stored records and rebuilds the steps that they describe. If it cannot,
-// it stores the reason to show on pages.
+// rebuildAll receives the stored records and rebuilds the steps that they describe. If rebuilding
+// fails, it stores the reason, which is shown on pages.
 func (h *history) rebuildAll(ctx context.Context, before <-chan []trail.Record, state func(session string) (*gate.State, error)) {
 	if before == nil {
 		h.forget("older records are not kept")

@@ -28,7 +28,7 @@ type row struct {
 	ID        string             `json:"id"`
 	Event     string             `json:"event"` // "call", or the event in the record, such as "session opened"
 	Time      time.Time          `json:"time"`
-	Called    time.Time          `json:"called,omitzero"` // arrival time of a call that had to wait for a person's answer
+	Called    time.Time          `json:"called,omitzero"` // arrival time of the call if it had to wait for a person's answer
 	Session   string             `json:"session,omitempty"`
 	Principal string             `json:"principal,omitempty"`
 	Client    string             `json:"client,omitempty"`

@@ -20,7 +20,7 @@ const sessionsShown = 100
 // session.
 type sessionsBody struct {
 	Sessions []sessionRow
-	Found    int // number of matching sessions
+	Found    int // number of sessions that match the query
 	First    int
 	Next     string // URL of the next page; empty on the last page
 	Query    string

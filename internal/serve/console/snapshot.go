@@ -21,7 +21,7 @@ type snapshot struct {
 	Ended bool     // whether the session has ended; if so, it has no current state, only the states after its steps
 	Gap   string   // why the final state of an ended session is unknown
 
-	state   *gate.State // nil if the state was rebuilt from records; such a state cannot be used to decide on calls
+	state   *gate.State // nil if the state was rebuilt from records; such a state cannot be used to decide calls
 	policy  *gate.Policy
 	nets    []gate.NetState
 	unknown map[string]string // reasons why the states of nets are unknown, keyed by net name
@@ -93,7 +93,7 @@ func (m *snapshot) showStep(s *step) {
 }
 
 // addSteps adds links to the given steps. Unless the session has ended, it also adds a link to the
-// current state. If steps before that state are missing, gap is the reason.
+// current state. If steps immediately before the current state are missing, gap explains why.
 func (m *snapshot) addSteps(steps []step, gap string, at netsAddress) {
 	now := at
 	now.At, now.Why = "", ""

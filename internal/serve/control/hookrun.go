@@ -18,7 +18,7 @@ type HookRun struct {
 	Dir     string // directory that contains the sockets
 	Agent   string
 	Session string   // name of the session; if not empty, it replaces the name in the event
-	Servers []string // all names that the agent's list of MCP servers uses for the proxy; if nil, only petrigate
+	Servers []string // names of the proxy in the agent's list of MCP servers; nil means just petrigate
 	Config  string   // configuration file of the proxy to use; if empty, any running proxy is used
 	In      io.Reader
 	Out     io.Writer // receives the reply, which the agent reads

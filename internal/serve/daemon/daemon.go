@@ -48,8 +48,8 @@ type Options struct {
 	Version string
 
 	// Load returns a newly loaded configuration for [Daemon.Reload]. If Load is nil, the
-	// configuration cannot be reloaded. Level is the level of Log, which a reload adjusts. If Level
-	// is nil, the log level never changes.
+	// configuration cannot be reloaded. Level is the level of Log and is adjusted by a reload. If
+	// Level is nil, the log level never changes.
 	Load  func() (*config.Config, error)
 	Level *slog.LevelVar
 	Watch bool // whether to reload when a configuration file changes

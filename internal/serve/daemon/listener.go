@@ -168,9 +168,9 @@ func (a *pendingBody) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// reserve counts a new connection from the given address. It returns false if a limit has been
-// reached. It logs a warning the first time, and does not repeat the warning until most connections
-// have been closed.
+// reserve counts a new connection from the given address. If a limit has been reached, it logs a
+// warning and returns false. It does not repeat the warning until most connections have been
+// closed.
 func (s *limitListener) reserve(from netip.Addr) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -162,8 +162,8 @@ func (f *remedyFinder) finderFor(from toolScope, tools toolset, names []gate.Cal
 	return g.finder
 }
 
-// lacks returns a function that finds an argument that a field of a rule reads but the tool's
-// schema does not list. If no schemas are known, lacks returns nil.
+// lacks returns a function that finds an argument missing from a tool's schema although a field of
+// a rule reads it. If no schemas are known, lacks returns nil.
 func lacks(tools toolset, names []gate.Call) func(tool string, field gate.Field) string {
 	known := check.ToolSet{Schemas: make(map[string][]policy.Schema)}
 	for _, n := range names {

@@ -32,7 +32,7 @@ func (d *Daemon) Status() operator.Status {
 	return s
 }
 
-// hasSilentUpstreams reports whether any upstream is not up.
+// hasSilentUpstreams reports whether the state of any upstream is other than up.
 func (d *Daemon) hasSilentUpstreams() bool {
 	return slices.ContainsFunc(d.Overview().Upstreams, func(u operator.UpstreamStatus) bool { return u.State != "up" })
 }

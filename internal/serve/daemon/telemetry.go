@@ -14,7 +14,8 @@ func (m *monitor) endpoint() *telemetry.Endpoint {
 	return &telemetry.Endpoint{Metrics: m.metrics, State: m.proxy.Overview, Missing: m.notReady}
 }
 
-// notReady explains why the proxy is not ready. It returns no reasons if the proxy is ready.
+// notReady returns the reasons why the proxy is not ready. If the proxy is ready, the result is
+// empty.
 func (m *monitor) notReady() []string {
 	var all []string
 	if m.draining.Load() {

@@ -76,8 +76,7 @@ func (t *reloadTriggers) watch(ctx context.Context) {
 	}
 }
 
-// A follower reloads the configuration when its files change. It must be used by a single goroutine
-// only.
+// A follower reloads the configuration when its files change. It is not safe for concurrent use.
 type follower struct {
 	*reloadTriggers
 	watcher  *fsnotify.Watcher

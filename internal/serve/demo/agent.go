@@ -82,8 +82,8 @@ func (a *agent) proxyLog() string {
 	return "\nthe proxy said:\n" + strings.TrimRight(a.log.String(), "\n")
 }
 
-// call calls a tool. If petrigate rather than the tool has produced the result, the outcome of the
-// reply is refused.
+// call calls a tool. If the result was produced by petrigate instead of the tool, the reply has the
+// outcome refused.
 func (a *agent) call(ctx context.Context, tool, args string) (reply, error) {
 	var request mcp.CallToolRequest
 	request.Params.Name, request.Params.Arguments = tool, json.RawMessage(args)

@@ -21,7 +21,7 @@ const (
 	maxShown = 1000
 )
 
-// A formatter turns audit records into lines of output. Only one goroutine may use it.
+// A formatter turns audit records into lines of output. It is not safe for concurrent use.
 type formatter struct {
 	lines     *lines
 	calls     map[callKey]call // in-flight calls

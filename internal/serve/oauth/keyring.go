@@ -23,7 +23,8 @@ var (
 )
 
 // keyringAvailable reports whether a keyring may be available. On systems that use D-Bus, the
-// result is true only if a session bus is running. Otherwise, the keyring library would start one.
+// result is true only if a session bus is running, because the keyring library would otherwise
+// start one.
 func keyringAvailable() bool {
 	switch runtime.GOOS {
 	case "darwin", "windows":

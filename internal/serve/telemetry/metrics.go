@@ -69,8 +69,8 @@ func NewMetrics() *Metrics {
 	}
 }
 
-// Decided increments the counter for the kind of decision that the gate has made on a call, and
-// records how long the decision took.
+// Decided counts a decision of the gate, separately for each kind of decision, and records how long
+// the decision took.
 func (m *Metrics) Decided(c *admission.Call, d admission.Decision, took time.Duration) {
 	m.decide.observe(int64(took))
 	labels := callLabels{c.Method, c.Upstream, c.Tool}

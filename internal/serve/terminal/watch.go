@@ -77,7 +77,7 @@ func (w *watch) checkShown() {
 	now, there := w.overview.all()[w.shown.ID]
 	_, runs := w.overview[w.client.Path]
 	switch {
-	case !there || !runs && now.it.State == operator.Pending: // another proxy that has the same approval will ask again
+	case !there || !runs && now.it.State == operator.Pending: // if another proxy has the same approval, the question will be shown again
 		w.say("\n%s: its proxy has ended.\n", w.shown.ID)
 		w.shown = nil
 	case now.it.State != operator.Pending:
