@@ -93,9 +93,9 @@ type Approval struct {
 	PIN      string        // hash of the PIN for approvals through cli, web or url, as printed by petrigate approvals pin; empty means no PIN
 	Verb     string        // command for answering an approval, as shown in the log; empty means petrigate approvals
 
-	// People maps the names of people to principals. It identifies the person who answers, named by
-	// the answer's actor or by the channel that authenticated the person. The principal that made a
-	// call cannot approve it unless Self is set.
+	// People maps the names of people to principals, to identify the person who answers. The name
+	// comes from the answer's actor or from the channel that authenticated the person. The
+	// principal that made a call cannot approve it unless Self is set.
 	People map[string]string
 
 	// Page returns the URL of an approval's page, for the url channel. If Page is nil or returns
@@ -129,8 +129,8 @@ func (a Approval) pipelineApproval(info func(approval.Record) operator.ApprovalI
 	return pipeline.Approval{Hold: hold, Expire: a.Expire, Verb: a.Verb, Page: page, Asked: tell(a.Asked), Answered: tell(a.Answered)}
 }
 
-// Access configures who can use the HTTP endpoint. The zero value is invalid: it requires one of
-// Token, Tokens and JWT, or Open on a loopback address.
+// Access configures who can use the HTTP endpoint. The zero value is invalid: one of Token, Tokens
+// or JWT must be set, or Open on a loopback address.
 type Access = front.Access
 
 // JWT makes the endpoint an OAuth 2.1 resource server. The principal of a token consists of its

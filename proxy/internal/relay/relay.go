@@ -52,7 +52,8 @@ func (p *Relay) newRequest(q session.Request, u *pool.Server) *pool.RelayedReque
 	return r
 }
 
-// announcements records the lists with changes that clients are about to be notified of.
+// announcements records whether clients are about to be notified of a change to the list of prompts
+// or of resources.
 type announcements struct{ prompts, resources atomic.Bool }
 
 // wouldRefuse returns the reason why the gate would now refuse a call to the prompt or resource t,
@@ -74,8 +75,8 @@ func (p *Relay) wouldRefuse(c *session.Client, t *pool.Tool, args []byte) string
 	return r.Text
 }
 
-// wouldRefuseResource is like wouldRefuse, for the resource with the given URI or for all resources
-// that match the given URI template.
+// wouldRefuseResource is like wouldRefuse, but for the resource with the given URI, or for all
+// resources that match the given URI template.
 func (p *Relay) wouldRefuseResource(c *session.Client, u *pool.Server, uri string) string {
 	return p.wouldRefuse(c, pool.ResourceTool(u, uri), uriParams(uri))
 }
@@ -110,8 +111,8 @@ type resourceTables struct {
 }
 
 // Owner returns the server that has a resource: the only server, the server that lists the URI, or
-// the first server with a matching template. If no server has it, Owner returns nil. An invalid URI
-// is allowed.
+// the first server with a matching template. If no server has the resource, Owner returns nil. The
+// URI need not be valid.
 func (r *resourceTables) Owner(upstreams []*pool.Server, uri string) *pool.Server {
 	if len(upstreams) == 1 {
 		return upstreams[0]

@@ -56,8 +56,8 @@ func (p *Relay) Watch(ctx context.Context, q session.Request) ([]byte, error) {
 	return result, err
 }
 
-// watchedBy reports whether c watches resources through the connection u: its session's dedicated
-// connection or, without one, the shared connection.
+// watchedBy reports whether c watches resources through the connection u: the dedicated connection
+// of its session, if any, or otherwise the shared connection.
 func watchedBy(u *pool.Server, c *session.Client) bool {
 	if u.Dedicated() {
 		return u.Session == c.Session
@@ -162,9 +162,9 @@ func (w *watchedResources) Reset() {
 	w.uris = nil
 }
 
-// Ask updates the proxy's subscriptions at the server to match uris. It sends one
-// subscriptions/listen request (2026-07-28), or one resources/subscribe or resources/unsubscribe
-// request for each difference.
+// Ask updates the proxy's subscriptions at the server to match uris. In revision 2026-07-28, it
+// sends one subscriptions/listen request. In earlier revisions, it sends a resources/subscribe or
+// resources/unsubscribe request for each URI added or removed.
 func (w *watchedResources) Ask(u *pool.Server, uris []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

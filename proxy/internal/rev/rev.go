@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Rev is one of the two revision families. Each family has a single value, which never changes,
-// so values are compared by address.
+// A Rev describes one of the two revision families. Each family has exactly one Rev, which never
+// changes, so Revs are compared by address.
 type Rev struct {
 	// PerRequest means that each request contains the client's capabilities in _meta. Otherwise,
 	// initialize declares them for the session.

@@ -61,7 +61,7 @@ type Keeper struct {
 	admission *admission.Admission
 	life      *lifetime.Lifetime
 	swept     atomic.Int64 // when expired rounds were last removed, in Unix seconds
-	limit     int          // maximum number of rounds
+	limit     int          // New returns a Keeper that stores rounds in s, and settles (ends) expired calls through the Admission a.
 
 	// Estimated number of rounds per principal: the rounds found by the latest sweep, plus those
 	// that this process has added since then, minus those that it has removed.

@@ -25,7 +25,7 @@ func (r *Router) ClientRequest(ctx context.Context, q session.Request) ([]byte, 
 		return r.Relay.Listen(ctx, q)
 	case "logging/setLevel", "resources/subscribe", "resources/unsubscribe":
 		switch {
-		case q.Rev().Lacks(method): // revision 2026-07-28 uses a log level in each request, and subscriptions/listen, instead
+		case q.Rev().Lacks(method): // revision 2026-07-28 replaces these methods with a log level in each request and with subscriptions/listen
 			return nil, wire.NewFault(wire.CodeMethodNotFound, method+" is not of this revision")
 		case method == "logging/setLevel":
 			return r.Relay.SetLevel(ctx, q)

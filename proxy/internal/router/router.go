@@ -81,7 +81,8 @@ func (r *Router) EndClient(c *session.Client) {
 // endSession ends the session s once all of its calls have ended.
 func (r *Router) endSession(s *session.Session) { r.EndState(s.Key()) }
 
-// EndState ends the session whose state has the key k once all calls of that session have ended.
+// EndState ends the session whose state has the key k, as soon as all calls of that session have
+// ended.
 func (r *Router) EndState(k admission.Key) {
 	if err := r.Admission.Sessions.End(context.Background(), k); err != nil {
 		r.Life.Log.Error("ending a session", "session", k.Session, "error", err)
@@ -122,7 +123,7 @@ func (r *Router) Restore(ctx context.Context, id, principal string) (*session.Cl
 	return c, nil
 }
 
-// overLimit limits how long a request that is not a call waits for the database to report whether
+// overLimit is how long a request other than a call waits for the database to report whether
 // another replica has ended the session.
 const overLimit = time.Second
 

@@ -189,9 +189,9 @@ func (r *Router) refuseUnattributed(u *pool.Server, q *upstream.ServerRequest) {
 }
 
 // relayLog forwards a notifications/message from u that belongs to no request, such as every log
-// message over stdio. The clients that have sent initialize and want messages of its level receive
-// it. If all calls in flight to u come from one session, the client of such a call receives it too
-// if it uses revision 2026-07-28.
+// message over stdio. It sends the message to the clients that have sent initialize and want
+// messages of its level. If all calls in flight to u come from one session, relayLog also sends the
+// message to the client of such a call, provided that the client uses revision 2026-07-28.
 func (r *Router) relayLog(u *pool.Server, params []byte) {
 	const method = "notifications/message"
 	level := spec.LogLevels[rawjson.StringAt(params, "level")]

@@ -72,8 +72,8 @@ func (c *Client) explicitLogLevel() string {
 	return level
 }
 
-// DefaultLogLevel is the level assumed for clients that have not set one. It applies only once any
-// client has set a level. Most servers have the same default.
+// DefaultLogLevel is the level assumed for clients that have not set one. It applies only after
+// some client has set a level. Most servers have the same default.
 const DefaultLogLevel = "info"
 
 // LogLevel returns the minimum level of log messages for a client that has sent initialize. It
@@ -203,7 +203,7 @@ type canceller interface {
 	Cancel(reason error)
 }
 
-// A CancelFunc is a canceller for a request that is not a call.
+// A CancelFunc cancels a request that is not a call.
 type CancelFunc context.CancelCauseFunc
 
 func (f CancelFunc) Cancel(reason error) { f(reason) }

@@ -71,7 +71,7 @@ func (s *Sessions) Kept(client string) string {
 
 // Restore adds the client of an HTTP session opened by another replica, or by this one before a
 // restart. clientID is the Mcp-Session-Id sent by the client, and info describes the stored
-// session. Restore returns nil if the session does not belong to that ID and to the principal.
+// session. Restore returns nil if the session does not belong to both that ID and the principal.
 func (s *Sessions) Restore(clientID, principal string, info admission.SessionInfo, out spec.Stream) *Client {
 	a := ReadAbout(info.About)
 	if info.Principal != principal || a.By != "connection" || subtle.ConstantTimeCompare([]byte(a.Client), []byte(wire.Digest([]byte(clientID)))) != 1 {

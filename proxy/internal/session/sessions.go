@@ -63,7 +63,7 @@ type Session struct {
 	By        string // how the session was chosen: connection, principal, name, header, meta or agent; see [Sessions.Of]
 	Label     string // name that distinguishes the session from others of the same principal
 	Since     time.Time
-	Lasting   bool        // whether the session can outlive the process, if the states are stored in a database
+	Lasting   bool        // whether the session can outlive the process when the states are stored in a database
 	About     []byte      // encoded [About], stored for other replicas; nil if not stored
 	Left      atomic.Bool // whether this process has stopped serving the session, although other replicas may still serve it
 	Bare      bool        // whether the session belongs to a connection whose calls use the nets of another session
@@ -91,7 +91,7 @@ type Way struct {
 // An Origin holds the parts of a request that determine its session.
 type Origin struct {
 	Principal  string
-	Connection *Session    // connection's own session, or another session created by the proxy; nil without either
+	Connection *Session    // session of the connection, or another session created by the proxy; nil if neither exists
 	Header     http.Header // nil if the transport has no headers
 	Params     []byte
 }
@@ -163,8 +163,8 @@ const (
 
 var errSplits = errors.New("too many named sessions are open; use one of them again")
 
-// shared returns the session used by all of a principal's requests with the given name (label).
-// Only one such session exists, because a second one would have limits of its own.
+// shared returns the session named label, which serves all requests of the principal that give this
+// name. Only one such session exists, because a second one would have its own limits.
 func (s *Sessions) shared(by, principal, label string) (*Session, error) {
 	id := by[:1] + "-" + wire.Digest([]byte(by + "\x00" + principal + "\x00" + label))[:32] // a hash, because a name chosen by a client must not produce the ID of another session
 	if known := s.known(id); known != nil {

@@ -17,7 +17,7 @@ func (s *Tasks) Reached(ctx context.Context, x *Task, about wire.Task) {
 	switch about.Status {
 	case wire.TaskFailed:
 		s.end(x, gate.Failure, nil, "task failed")
-	case wire.TaskCancelled: // the canceled work may still be running, or may have been completed before
+	case wire.TaskCancelled: // the canceled work may still be running, or may have been completed before the cancellation
 		s.end(x, gate.Unknown, nil, "task cancelled")
 	case wire.TaskCompleted:
 		if x.IsSettled() {

@@ -128,7 +128,7 @@ func (s *Tasks) join(x *Task, here spec.Stream) {
 
 // ForClient returns the params of a server's request in the form sent to the client. If the request
 // is about a task, ForClient replaces the server's ID for the task with the ID known to the client,
-// and also returns the server's ID. Otherwise, theirs is "".
+// and returns the server's ID as theirs. Otherwise, theirs is "".
 func (s *Tasks) ForClient(u *pool.Server, params []byte) (changed []byte, theirs string) {
 	if x := s.byServer(u, wire.RelatedTask(params)); x != nil {
 		return wire.RelateTask(params, x.id), x.theirs

@@ -132,7 +132,7 @@ func (x *Task) countMissed(now time.Time) {
 	x.asked = now
 }
 
-// lockSettling acquires the mutex settling and returns a function that releases it.
+// lockSettling locks the mutex settling and returns a function that unlocks it.
 func (x *Task) lockSettling() (unlock func()) {
 	x.settling.Lock()
 	return x.settling.Unlock

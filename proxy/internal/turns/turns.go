@@ -56,7 +56,8 @@ func (t *Turn) Acquire(done <-chan struct{}) bool {
 	}
 }
 
-// Release gives up the turn, if this message has it, so that the principal's next message gets it.
+// Release gives up the turn, if the message has one. The principal's next message then gets the
+// turn.
 func (t *Turn) Release() {
 	if t != nil && t.taken {
 		t.taken = false

@@ -121,8 +121,8 @@ func (u *Upstream) relayable() []byte {
 }
 
 // RequestMeta returns the _meta members, without braces, that a server of revision 2026-07-28
-// expects in each request. For revision 2025-11-25, it returns nil. capabilities are those of the
-// client; nil means all capabilities that the proxy can forward.
+// expects in each request. For revision 2025-11-25, it returns nil. capabilities holds the client's
+// capabilities; nil means all capabilities that the proxy can forward.
 func (u *Upstream) RequestMeta(capabilities []byte) []byte {
 	if !u.Rev().PerRequest {
 		return nil

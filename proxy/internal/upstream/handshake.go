@@ -215,8 +215,8 @@ func (a *adapter) exchange(ctx context.Context, request transport.JSONRPCRequest
 	return reply, err
 }
 
-// wait waits for the reply to x. If the connection has ended but the reply arrived before, it
-// returns the reply.
+// wait waits for the reply to x, or until the connection ends. A reply that arrived before the end
+// is still returned.
 func (a *adapter) wait(ctx context.Context, x *conn.Exchange) (conn.Reply, error) {
 	// If a child process ends, its exchanges get their replies only when the connection is retired,
 	// after the handshake. The wait must therefore also end when the connection ends.

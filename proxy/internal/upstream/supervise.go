@@ -178,8 +178,8 @@ func (s *supervisor) mayFallBack(protocol string, err error) bool {
 	return status.Code == http.StatusBadRequest || status.Code == http.StatusNotFound || status.Code == http.StatusMethodNotAllowed
 }
 
-// fallBack tries HTTP+SSE after streamable HTTP has failed with the error first. If HTTP+SSE fails
-// too, fallBack returns first.
+// fallBack tries HTTP+SSE after streamable HTTP has failed. If HTTP+SSE fails too, it returns the
+// error of streamable HTTP, which the caller passes as first.
 func (s *supervisor) fallBack(ctx context.Context, first error) (conn.Conn, agreement, error) {
 	s.sse.Store(true)
 	c, a, err := s.attempt(ctx, "legacy")

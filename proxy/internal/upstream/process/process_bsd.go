@@ -16,8 +16,7 @@ func Isolate(cmd *exec.Cmd) {
 // AwaitExit waits until the process has ended.
 func AwaitExit(cmd *exec.Cmd) { _, _ = cmd.Process.Wait() }
 
-// Tree returns the child's process group, as a negative number, if the group still has any
-// processes.
+// Tree returns the negated ID of the child's process group, if the group still has any processes.
 func Tree(pid int) []int {
 	if syscall.Kill(-pid, 0) == syscall.ESRCH {
 		return nil

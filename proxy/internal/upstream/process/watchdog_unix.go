@@ -35,7 +35,7 @@ type Watchdog struct {
 	pipe    *os.File    // pipe to the watchdog; nil if the watchdog is not running
 	start   *time.Timer // starts the watchdog; nil until a child is watched
 	closed  bool
-	watcher sync.WaitGroup // for the goroutine that waits for the watchdog process to end
+	watcher sync.WaitGroup // counts the goroutine that waits for the watchdog process to end
 }
 
 // Watch ensures that a child dies when this process ends. The child must be the leader of its group
