@@ -238,7 +238,7 @@ func (s *Limit) implies(other *Limit) bool {
 		return false
 	case other.countsPerPrincipal() && !s.countsPerPrincipal():
 		return false
-	case s.subject() == other.subject(): // checkContrary reports limits that differ only in their counts, unless the other limit is a shadow rule
+	case s.subject() == other.subject(): // skip limits that differ only in their counts; checkContrary warns about them, unless only one of them is a shadow rule
 		return false
 	case s.interval() == 0:
 		return true

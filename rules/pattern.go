@@ -28,8 +28,8 @@ type Pattern struct {
 	Fold    bool     // whether the regex ignores case
 
 	line     *scanner
-	written  token // position of the pattern in the line, including the keyword
-	argument token // position of the argument to Runs or When
+	written  token // range of the pattern in the line, including its keyword
+	argument token // range of the argument of Runs or When in the line
 	match    func(string) bool
 }
 
