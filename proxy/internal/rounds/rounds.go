@@ -61,14 +61,15 @@ type Keeper struct {
 	admission *admission.Admission
 	life      *lifetime.Lifetime
 	swept     atomic.Int64 // when expired rounds were last removed, in Unix seconds
-	limit     int          // New returns a Keeper that stores rounds in s, and settles (ends) expired calls through the Admission a.
+	limit     int          // maximum number of rounds
 
 	// Estimated number of rounds per principal: the rounds found by the latest sweep, plus those
 	// that this process has added since then, minus those that it has removed.
 	room quota.Quota
 }
 
-// New returns a Keeper that stores rounds in s and uses a to settle (end) expired calls.
+// New returns a Keeper that stores rounds in s, and settles (ends) expired calls through the
+// Admission a.
 func New(s Store, a *admission.Admission, l *lifetime.Lifetime) *Keeper {
 	return &Keeper{store: s, admission: a, life: l, limit: maxKept}
 }
