@@ -39,8 +39,8 @@ func endsElsewhere(source string, rd *syntax.Redirect) bool {
 // removes other backslashes and tabs, because bash may drop them.
 var unbroken = strings.NewReplacer("\\\n", "", "\\", "", "\t", "")
 
-// unescape returns the string that $'...' stands for if s is the text between the quotes. ok is
-// false if shells disagree about this string.
+// unescape returns the value of the string $'...', where s is the text between the quotes. ok is
+// false if shells disagree about this value.
 func unescape(s string) (text string, ok bool) {
 	var b []byte
 	for i := 0; i < len(s); i++ {

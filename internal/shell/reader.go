@@ -84,13 +84,13 @@ func (r *Reader) Read(_ *gate.Call, text string) gate.Reading {
 	return n
 }
 
-// A numberedReading is a script with the results for all patterns of a [Reader], indexed by the
-// pattern's number. It implements [gate.Reading].
+// A numberedReading holds a script and the results for all patterns of a [Reader], indexed by the
+// number of the pattern. It implements [gate.Reading].
 type numberedReading struct {
 	reader *Reader
 	script *Reading
 	found  []Outcome
-	by     []int // for each pattern, index of the first command that led to the outcome in found, or -1
+	by     []int // for each pattern, index of the first command that led to the outcome in found, or -1 if no single command did
 	work   int   // number of arguments compared with patterns so far
 }
 
@@ -133,8 +133,8 @@ func (n *numberedReading) Finds(pattern int) gate.Found {
 	return [...]gate.Found{NoMatch: gate.NotFound, Match: gate.Surely, Opaque: gate.Perhaps}[n.found[pattern]]
 }
 
-// Only reports whether the script does nothing but what the patterns with the given numbers
-// describe.
+// Only reports whether the patterns with the given numbers describe everything that the script
+// does.
 func (n *numberedReading) Only(patterns []int) bool {
 	commands := list.Map(patterns, func(number int) Pattern { return n.reader.patterns[number] })
 	ok, _ := n.script.Only(commands...)
@@ -142,8 +142,8 @@ func (n *numberedReading) Only(patterns []int) bool {
 }
 
 // Doubt explains why it is uncertain whether the script runs the command, or why the script's
-// success does not prove the command's success. If the script only runs another command that begins
-// in the same way, Doubt names the part of the pattern that this command lacks.
+// success does not prove the command's success. If the script only runs a different command that
+// begins in the same way, Doubt names the part of the pattern that the different command lacks.
 func (n *numberedReading) Doubt(pattern int) gate.Doubt {
 	p := &n.reader.patterns[pattern]
 	switch {

@@ -12,7 +12,7 @@ type Reading struct {
 	results
 	text      string
 	codePaths []codePath
-	moreCode  bool // codePaths is incomplete
+	moreCode  bool // whether codePaths is incomplete
 }
 
 // Options control how scripts are read. The zero value selects the defaults.

@@ -34,7 +34,7 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 		r.doubtAll("a command word that zsh searches for") // in zsh, =rm expands to the path of rm
 	}
 	if name == "" || name == "." && args[0].text != "." {
-		return // no program has this name
+		return // no program is named "" or "."
 	}
 	if r.argCount+len(args) > maxArgs {
 		r.doubtAll("too many commands")
@@ -55,7 +55,7 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	c.args = r.dropPending(c.args)
 	r.commands = append(r.commands, c)
 	if len(c.args) < len(args)-1 {
-		return // some words are arguments of the enclosing function, so the command is read again at each call
+		return // some words are arguments of the enclosing function, so the command is read again at each call of that function
 	}
 	r.readThrough(at, name, args, redirs)
 }
@@ -71,7 +71,7 @@ func (r *reader) readThrough(at int, name string, args []arg, redirs []*syntax.R
 	before := r.recognized
 	r.recognized = false
 	lower, known := name, false
-	if len(name) <= maxName { // no name in a table is longer than this
+	if len(name) <= maxName { // every name in a table has at most maxName bytes
 		lower = strings.ToLower(name)
 		known = r.dispatch(lower, args[1:], redirs)
 	}
@@ -92,7 +92,7 @@ func (r *reader) readThrough(at int, name string, args []arg, redirs []*syntax.R
 	if len(r.functions[name]) == 0 {
 		r.readFiles(lower, args[1:])
 	} else {
-		r.commands[at].unknown, r.commands[at].unlisted = false, false // the function runs instead of the program, and its body is read
+		r.commands[at].unknown, r.commands[at].unlisted = false, false // the name denotes a function, whose body is read, and not a program
 	}
 	if setsScripts(lower, args[1:]) {
 		r.doubtStrict("a setting that changes how project scripts run")
@@ -151,7 +151,7 @@ func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bo
 	case interpreters[family]:
 		r.recognized = true
 		r.perform(readInterpreter(family, args), redirs)
-		return false // the arguments may still name a command
+		return false // the arguments may name commands that have not been found
 	default:
 		p, ok := readProgram(name, args, r.strict)
 		r.perform(p, redirs)
@@ -160,8 +160,8 @@ func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bo
 	return true
 }
 
-// readProgram reads the arguments of a program with a language of its own. It returns false for any
-// other program.
+// readProgram reads the arguments of find, git, awk, sed and similar programs, which have languages
+// of their own. It returns false for any other program.
 func readProgram(name string, args []arg, strictly bool) (p plan, ok bool) {
 	switch {
 	case name == "find", name == "gfind", name == "bfs":
@@ -211,7 +211,7 @@ func (r *reader) perform(p plan, redirs []*syntax.Redirect) {
 // readElsewhere reads words as a script for another shell, for example the one that ssh starts.
 func (r *reader) readElsewhere(args []arg, redirs []*syntax.Redirect) {
 	defer func(before values, outer []*syntax.Redirect) { r.vars.values, r.outerRedirs = before, outer }(r.vars.values, r.outerRedirs)
-	r.vars.values, r.outerRedirs = values{}, redirs // these variables are unknown in the other shell
+	r.vars.values, r.outerRedirs = values{}, redirs // the current shell's variables are unknown in the other shell
 	r.readJoined(args...)
 }
 

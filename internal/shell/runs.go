@@ -4,7 +4,7 @@ import "slices"
 
 // Runs determines whether the script could run a command matching p. It returns [Match] if any
 // command certainly matches p, [Opaque] if there is only a possible match, and [NoMatch] otherwise.
-// If the result is Opaque, the Doubt gives the reason.
+// If the result is Opaque, the Doubt explains why the match is uncertain.
 func (r *Reading) Runs(p Pattern) (Outcome, Doubt) {
 	found, by := NoMatch, 0
 	for i := range r.commands {

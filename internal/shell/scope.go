@@ -59,8 +59,8 @@ func (r *scope) assigned(name string, value arg) {
 	}
 }
 
-// compute records that an arithmetic expression uses the named variable. The expression evaluates
-// the variable, and may assign a value to it.
+// compute records that an arithmetic expression evaluates the named variable and may assign a value
+// to it.
 func (r *scope) compute(name string) {
 	if steers(name) {
 		r.doubtStrict("a variable that changes what runs: " + name) // for example, PATH in ((PATH=1))
@@ -150,7 +150,7 @@ func (r *scope) compound(a arg, kind fact) {
 }
 
 // given records an environment variable that the script passes to programs, unless the variable is
-// known to be inert. Other variables may change what the programs do.
+// known to be inert. A variable that is not inert may change what the programs do.
 func (r *scope) given(name string, value arg) {
 	if !isInertVariable(name, value) {
 		r.vars.given = true
@@ -194,7 +194,7 @@ func (r *scope) settle() {
 	}
 }
 
-// note carries out the step s of a [plan]. It must not be a step that runs a command.
+// note carries out s, a step of a [plan]. The step must not be one that runs a command.
 func (r *scope) note(s step) {
 	switch s.do {
 	case addsDoubt:

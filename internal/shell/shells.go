@@ -10,7 +10,8 @@ import (
 // shellOptions lists the options that shells accept.
 var shellOptions = lazyOptions("a b c e f h l m n p r s t u v x C E P T o= O= login noprofile norc posix restricted verbose noediting")
 
-// Shells whose scripts are parsed, and shells with a different language.
+// shells lists the shells whose scripts are parsed, and foreignShells the shells that have a
+// different language.
 var (
 	shells        = setOf("sh bash dash ash ksh mksh lksh pdksh oksh loksh rbash rksh yash posh zsh hush")
 	foreignShells = setOf("fish csh tcsh rc es nu xonsh elvish oil osh ysh pwsh powershell cmd")
@@ -192,8 +193,8 @@ func (r *reader) readClientInput(name string, redirs []*syntax.Redirect) {
 	}
 }
 
-// harmlessInput reports whether the pipe feeds an SQL client only literal text that runs nothing,
-// or only the contents of files.
+// harmlessInput reports whether the pipe feeds an SQL client nothing but harmless literal SQL, or
+// nothing but the contents of files.
 func (r *reader) harmlessInput() bool {
 	if r.owner < 1 || r.flow.subprocesses == 0 {
 		return false

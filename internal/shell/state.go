@@ -22,12 +22,12 @@ type reader struct {
 	// recognized is true if the current program is in a table, although an argument may name a
 	// command that was not found.
 	recognized bool
-	loopBodies int // number of times that loop bodies have been read, once for each word of a loop
+	loopBodies int // number of times that loop bodies have been read; a body is read once for each word of its loop
 
 	gitAliases map[string]string // git aliases defined by the script
 	aliases    scriptAliases
 	functions  map[string][]*syntax.Stmt // bodies of functions that use their arguments
-	calling    map[string][]arg          // arguments of the calls that are being read, keyed by function name
+	calling    map[string][]arg          // arguments of the function calls that are being read, keyed by function name
 	calls      int                       // number of function bodies read for calls so far
 	called     int                       // total size, in bytes, of the function bodies read for calls so far
 
@@ -39,7 +39,7 @@ type reader struct {
 // A pipeline describes the part of a pipeline before the current command.
 type pipeline struct {
 	from     int // index of the first command in the pipeline
-	elements int // number of commands before the current one; zero or negative if any of them is not a simple command
+	elements int // number of commands before the current one if all of them are simple commands; otherwise, zero or negative
 }
 
 // withInput calls the function read, which reads commands. If fed is true, these commands get their

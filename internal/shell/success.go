@@ -8,14 +8,20 @@ import (
 )
 
 // Surely reports whether exit status 0 of the script proves that a command matching p has run and
-// succeeded. If not, the Doubt gives the reason and a script that would be accepted.
+// succeeded. If not, the Doubt explains why and contains advice.
 //
-// The result is true if the command runs on every successful path through the script: as the last
-// command of the script; in the && list that ends the script; before ; under set -e; as the last
-// command of a pipeline, or anywhere in a pipeline under set -o pipefail; inside ( ), { }, wrappers
-// such as timeout, launchers such as npx, and bash -c. The command may have any arguments except
-// those that, according to the tables, make the program do something else, less, or nothing. A
-// pattern that ends with * allows these as well. An exact pattern allows only inert arguments.
+// The result is true if the command runs on every successful path through the script, that is, in
+// one of these positions:
+//
+//   - as the last command of the script
+//   - in the && list that ends the script
+//   - before ; under set -e
+//   - as the last command of a pipeline, or anywhere in a pipeline under set -o pipefail
+//   - inside ( ), { }, wrappers such as timeout, launchers such as npx, and bash -c
+//
+// The command may have any arguments except those that, according to the tables, make the program
+// do something else, less, or nothing. A pattern that ends with * allows these arguments as well.
+// An exact pattern allows only inert arguments.
 func (r *Reading) Surely(p Pattern) (bool, Doubt) {
 	first, surely := r.evidence(&p)
 	if surely || first < 0 {
@@ -24,7 +30,7 @@ func (r *Reading) Surely(p Pattern) (bool, Doubt) {
 	c := &r.commands[first]
 	own := strings.TrimLeft(strings.TrimRight(r.code(c.from, c.to), ";& "), "! ")
 	if c.by >= 0 || c.masking == substituted {
-		own = p.source // at the position of c, the script contains the surrounding command, not c itself
+		own = p.source // the position of c is that of a surrounding command, whose text is not that of c
 	}
 	what, advice := r.gap(first, &p)(own)
 	return false, Doubt{What: what, Code: own, At: r.character(c.from), Advice: advice}
@@ -53,7 +59,7 @@ func (r *Reading) evidence(p *Pattern) (first int, surely bool) {
 // and advice.
 type gap func(own string) (what, advice string)
 
-// gapOutside returns a gap with the given explanation. It advises running the command in a separate
+// gapOutside returns a gap that gives an explanation and advises running the command in a separate
 // call.
 func gapOutside(what string) gap {
 	return func(own string) (string, string) { return what, alone(own) }

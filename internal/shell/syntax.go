@@ -40,8 +40,8 @@ func isSlice(p *syntax.ParamExp) bool {
 		p.Names == 0 && p.NestedParam == nil && p.Flags == nil && !p.IsSet && len(p.Modifiers) == 0
 }
 
-// onlyExpansion returns the expansion that the word w consists of, or nil if w consists of anything
-// else. quoted reports whether the expansion is in double quotes.
+// onlyExpansion returns the expansion in the word w if w contains nothing else, and nil otherwise.
+// quoted reports whether the expansion is in double quotes.
 func onlyExpansion(w *syntax.Word) (p *syntax.ParamExp, quoted bool) {
 	if len(w.Parts) != 1 {
 		return nil, false

@@ -41,7 +41,7 @@ func (r *Reading) namedInCode(p *FilePattern) (Outcome, Doubt) {
 	return NoMatch, Doubt{}
 }
 
-// inCode returns a doubt about code in another language that may use a file. It is a copy of
+// inCode returns a doubt about code in another language that may use a file. The doubt is a copy of
 // r.doubts[of] with text appended to its description and with advice about the file.
 func (r *Reading) inCode(of int, text string) Doubt {
 	d := r.exported(&r.doubts[of])

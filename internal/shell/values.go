@@ -7,14 +7,14 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A values value maps variables to their values, where these are known for certain. While a
-// function's body is read for a call, the array "@" contains the call's arguments, and the
-// variables "1" to "9" contain the first nine of them.
+// A values value maps variables to their known values. While a function's body is read for a call,
+// the array "@" contains the call's arguments, and the variables "1" to "9" contain the first nine
+// of them.
 type values struct {
 	texts  map[string]arg
 	arrays map[string][]arg
-	either map[string][]string // for each variable with one of several known values, these values
-	lost   *set                // if not nil, collects the names of variables that lose their values; "" stands for all variables
+	either map[string][]string // possible values of each variable that has one of several known values
+	lost   *set                // if not nil, collects the names of variables whose values become unknown; "" stands for all variables
 }
 
 // clone returns a copy that can be modified independently, except for lost, which is shared.

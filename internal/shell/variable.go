@@ -36,7 +36,7 @@ type variables struct {
 	unbound             bool // the value of every variable is uncertain, because a function, a sourced file or a builtin may set variables
 }
 
-// A fact is a set of properties of a variable.
+// A fact holds what is known about a variable, one bit per property.
 type fact uint8
 
 const (

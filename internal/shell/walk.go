@@ -89,7 +89,7 @@ func (r *reader) stmt(s *syntax.Stmt) {
 	})
 	r.flow.leaveElement(before, apart)
 	errexit, pipefail := r.flow.errexit, r.flow.pipefail
-	elements := 0 // number of commands in the pipeline so far; negative if any of them is not a simple command
+	elements := 0 // number of commands in the pipeline so far if all of them are simple commands; otherwise, negative
 	for i, b := range rest {
 		piped := isPipe(b)
 		switch {
@@ -215,7 +215,7 @@ func (r *reader) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 	}
 	if len(c.Args) > 0 {
 		if l, ok := c.Args[0].Parts[0].(*syntax.Lit); ok && strings.Contains(l.Value, "=") {
-			r.doubtAll("a command word that may be an assignment") // for example, x=y after coproc
+			r.doubtAll("a command word that may be an assignment") // for example, x=y in coproc x=y
 		}
 		defer func(before bool) { r.textInput = before }(r.textInput)
 		r.textInput = r.textInput || slices.ContainsFunc(redirs, givesText)
@@ -239,8 +239,8 @@ func (r *reader) callEach(lists [][]arg, words []*syntax.Word, redirs []*syntax.
 	}
 }
 
-// redirects reads the redirections of a statement. It reads the commands in their words, and
-// records the files that they read and write.
+// redirects processes the redirections of a statement. It reads the command substitutions in their
+// words, and records the files that the redirections read and write.
 func (r *reader) redirects(list []*syntax.Redirect) {
 	for _, rd := range list {
 		if rd.N != nil && strings.HasPrefix(rd.N.Value, "{") {
@@ -309,7 +309,7 @@ func (r *reader) declare(d *syntax.DeclClause) {
 	r.vars.attributes(d)
 }
 
-// tentativeScript implements nestedReader.
+// tentativeScript implements [nestedReader].
 func (r *reader) tentativeScript(text string) {
 	defer func(before bool) { r.tentative = before }(r.tentative)
 	defer r.otherShell()()
@@ -318,7 +318,7 @@ func (r *reader) tentativeScript(text string) {
 	r.script(text)
 }
 
-// substitution implements nestedReader.
+// substitution implements [nestedReader].
 func (r *reader) substitution(list []*syntax.Stmt, fed bool) {
 	defer r.flow.enterMasked(substituted)()
 	r.withInput(fed, func() { r.stmts(list) })

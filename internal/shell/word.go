@@ -230,7 +230,7 @@ func mayRun(pattern string) bool {
 	return strings.ContainsAny(pattern, "e+") && !strings.ContainsAny(pattern, "|(") || strings.Contains(pattern, "#q")
 }
 
-// words returns the kind of argument that results from an expansion with an unknown value. A quoted
+// words returns the kind of argument that an expansion with an unknown value yields. A quoted
 // expansion yields a single word.
 func words(quoted bool) argKind {
 	if quoted {

@@ -247,7 +247,7 @@ func (d *Driver) notRecorded(f *file) error {
 }
 
 // undoSteps undoes the recorded steps in reverse order and returns the resulting content. exists is
-// false if the file must be removed: petrigate created it, and nothing else was added to it.
+// false if the file must be removed, because petrigate created it and nothing else was added to it.
 func (d *Driver) undoSteps(f *file, n *record) (after []byte, exists bool, err error) {
 	after, exists = f.src, f.exists
 	for _, s := range slices.Backward(n.Steps) {
@@ -313,8 +313,9 @@ func (d *Driver) disconnect(f *file, n *record, after []byte, exists bool) error
 }
 
 // undo writes or removes the file and deletes its record, if any. It then prints the message, the
-// file's path, and the outcome. asBefore reports whether the file is now as before the first step.
-// If so, undo ignores the argument outcome and prints a text of its own.
+// file's path, and the outcome. asBefore reports whether the file now has the content that it had
+// before the first step, or is missing as it had been. If so, undo prints a fixed text instead of
+// the outcome.
 func (d *Driver) undo(f *file, n *record, after []byte, exists bool, message, outcome string) (asBefore bool, err error) {
 	asBefore = n != nil && exists == n.Steps[0].Existed && bytes.Equal(after, n.Steps[0].Before)
 	if err := d.records().undo(f, after, exists, asBefore); err != nil {

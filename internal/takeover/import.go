@@ -26,7 +26,7 @@ type Import struct {
 	Only   []string // if not empty, only the servers with these names are imported
 	Rename bool     // whether to rename servers whose names are already used
 
-	TextOnly bool // whether to read Config as plain text (see [config.Options]), because it was found in the working directory and the user does not trust it
+	TextOnly bool // whether Config must be read as plain text (see [config.Options]); set if it was found in the working directory and the user does not trust it
 }
 
 // An ImportPlan describes what an import would change, before anything is written.
@@ -36,12 +36,12 @@ type ImportPlan struct {
 	Config  string           `json:"config"`
 	Servers []ImportedServer `json:"servers"`
 
-	Left []clientcfg.Safeguard `json:"left,omitempty"` // restrictions that are not part of a server's entry and are not imported
+	Left []clientcfg.Safeguard `json:"left,omitempty"` // restrictions outside the servers' entries, which are not imported
 
 	path   string // path of Config after resolving symbolic links
 	file   *file
 	exists bool
-	text   bool // whether to read Config as plain text
+	text   bool // whether Config must be read as plain text
 	before []byte
 	after  []byte
 	format splice.Format
@@ -58,7 +58,7 @@ type ImportedServer struct {
 	Notes   []string `json:"notes,omitempty"`
 
 	Left []clientcfg.Safeguard `json:"left,omitempty"` // restrictions in the entry that the configuration cannot express
-	Off  string                `json:"off,omitempty"`  // key outside the entry that disables the server; may be empty
+	Off  string                `json:"off,omitempty"`  // key that disables the server from outside its entry; may be empty
 
 	fields splice.Object
 }

@@ -48,7 +48,7 @@ func (r removed) place() splice.Place { return splice.Place{Path: r.Path, Named:
 // same directory.
 type records struct{ dir string }
 
-// records gives access to the records in the driver's state directory.
+// records returns the records in the driver's state directory.
 func (d *Driver) records() records { return records{d.State} }
 
 // path returns the path of the file's record.

@@ -36,9 +36,9 @@ func Suggest(word string, known []string) string {
 	return fmt.Sprintf("did you mean %q?", near)
 }
 
-// DidYouMean returns a phrase to append to a sentence, such as " (did you mean tools.x?)". Here, x
-// is the result of [Nearest], and the argument before is "tools.". DidYouMean returns "" if no
-// known word is similar enough.
+// DidYouMean returns a phrase to append to a sentence, such as " (did you mean tools.x?)". This is
+// the result if the parameter before is "tools." and [Nearest] returns x. DidYouMean returns "" if
+// no known word is similar enough.
 func DidYouMean(word, before string, known []string) string {
 	if near := Nearest(word, known); near != "" {
 		return fmt.Sprintf(" (did you mean %s%s?)", before, near)

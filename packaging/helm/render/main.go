@@ -3,7 +3,7 @@
 //
 //	render CHART < values.yaml
 //
-// It prints the objects for a release named try. It is a module of its own, so that petrigate does
+// It prints the objects for a release named try. It is a separate module, so that petrigate does
 // not depend on Helm.
 package main
 

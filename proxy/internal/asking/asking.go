@@ -148,9 +148,9 @@ func WaitingLogLine(c approval.Call, id, client, how string) string {
 		id, text.Escape(c.Tool), text.Escape(c.Upstream), text.Caller(c.Principal, client, maxCaller), how)
 }
 
-// HowToAnswer returns a short instruction for answering an approval request. It names the external
-// system if only that system shows the request. Otherwise, it is verb, the operator command, or "at
-// the client" if operators cannot answer the request.
+// HowToAnswer returns a short instruction for answering an approval request. If only an external
+// system shows the request, the instruction names that system. Otherwise, it is verb, the operator
+// command, or, if operators cannot answer the request, "at the client".
 func HowToAnswer(r *approval.Request, verb string) string {
 	only, _ := channel.Find(r.Via)
 	switch {

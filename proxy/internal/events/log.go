@@ -141,10 +141,10 @@ const eventCost = 64
 type Budget struct {
 	mu    sync.Mutex // guards the fields below it and the logs
 	total int
-	held  map[string]*holding // keyed by principal; contains no empty holdings
+	held  map[string]*holding // keyed by principal; a holding is deleted with its last event
 }
 
-// A holding contains the events stored for the streams of one principal.
+// A holding contains the events stored in memory for the streams of one principal.
 type holding struct {
 	principal string
 	bytes     int

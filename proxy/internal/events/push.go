@@ -172,9 +172,10 @@ func writePushed(w http.ResponseWriter, events []pushedMessage) {
 }
 
 // join registers a stream. If seen is the number of an event, the client resumes its stream after
-// that event. The new stream then replaces the earlier streams, which the client must have lost,
-// and receives the messages written to them after the event. join also returns the number of the
-// last event before the new stream.
+// that event: the new stream replaces the earlier streams, which the client must have lost, and
+// missed contains the messages written to them after the event. from is the number of the last
+// event before the new stream. The channel replaced is closed when another stream replaces this
+// one.
 func (s *Push) join(seen int) (replaced <-chan struct{}, from int, missed []pushedMessage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

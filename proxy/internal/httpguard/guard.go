@@ -19,8 +19,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/access"
 )
 
-// Access configures who can use an HTTP endpoint, and how much of it. The zero value is invalid:
-// set Token, Tokens or JWT, or set Open for a loopback address.
+// Access configures an HTTP endpoint: who can use it, and within what limits. The zero value is
+// invalid: set Token, Tokens or JWT, or set Open for a loopback address.
 type Access struct {
 	Addr    string            // address of the listener, as host:port
 	TLS     bool              // whether the listener uses TLS
@@ -36,7 +36,7 @@ type Access struct {
 	IdleTTL     time.Duration // how long a session may stay idle; 0 means one hour
 	MaxSessions int           // maximum number of open sessions per principal; 0 means 1000
 	MaxAll      int           // maximum number of open sessions in total; 0 means 10000
-	MaxRequests int           // maximum number of open requests per principal, including streams; 0 means 5000. The total limit is four times as high
+	MaxRequests int           // maximum number of open requests per principal, including streams; 0 means 5000; the limit for all principals together is four times as high
 	BodyTimeout time.Duration // how long a client may take to send a message; 0 means 30 seconds
 
 	// Beside serves all paths other than the endpoint's, and returns false for unknown paths.

@@ -10,7 +10,7 @@ import (
 )
 
 // defaultRequests is the default maximum number of a principal's open requests, including streams
-// and calls that wait for a person. The total limit is four times as high.
+// and calls that wait for a person. The limit for all principals together is four times as high.
 const defaultRequests = 5000
 
 // maxUncounted is the size of the largest message that does not count toward the limits. Small

@@ -179,7 +179,7 @@ func (w *Writer) Uncork() {
 	}
 }
 
-// begin writes the queue or, if Aside is set, starts a goroutine that does.
+// begin writes the queue or, if OwnGoroutine is set, starts a goroutine that does.
 func (w *Writer) begin() {
 	if !w.OwnGoroutine {
 		w.drain(w.take())

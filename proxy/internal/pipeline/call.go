@@ -113,7 +113,8 @@ func (s *callState) completions() <-chan *completion {
 	return s.completed
 }
 
-// hasRoundAfter reports whether another round of the call is in flight, after the completed one.
+// hasRoundAfter reports whether the call has another round in flight after the round that has just
+// been completed.
 func (s *callState) hasRoundAfter(done completion) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,8 +133,9 @@ func (s *callState) detach() {
 }
 
 // setInflight makes f the in-flight request, or returns the reason if the call was canceled.
-// canRead reports whether the goroutine that sends the request can also read the reply. If so, and
-// if a goroutine is waiting for the call, inline is true, and the waiting goroutine must do both.
+// canRead reports whether the goroutine that sends the request can also read the reply. If it can,
+// and if a goroutine is waiting for the call, inline is true, and the waiting goroutine must send
+// the request and read the reply.
 func (s *callState) setInflight(f *inflightCall, canRead bool) (inline bool, stopped error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

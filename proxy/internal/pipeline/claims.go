@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/tasks"
 )
 
-// A claim is a set of limited resources, one bit per resource, that a call can hold.
+// A claim is a bit set of limited resources that a call can hold.
 type claim = uint32
 
 const (
@@ -88,8 +88,8 @@ func (c *Call) release(of claim) {
 // principal and in total. The approval broker has its own limits for calls that are waiting for
 // people.
 const (
-	maxBacklog    = 16      // limit per principal, as a multiple of the largest message
-	maxBacklogAll = 64      // limit for all principals together, as a multiple of the largest message
+	maxBacklog    = 16      // limit per principal, as a multiple of the maximum message size
+	maxBacklogAll = 64      // limit for all principals together, as a multiple of the maximum message size
 	waitingCost   = 4 << 10 // bytes counted per waiting call in addition to its message
 )
 

@@ -57,8 +57,8 @@ func (f *inflightCall) continueWithInput(c *Call, result []byte) bool {
 	return false
 }
 
-// askForInput sends the inputRequests of a result to the client. It returns "", or the reason why
-// the call cannot continue.
+// askForInput sends the inputRequests of a result to the client. If the call cannot continue,
+// askForInput returns the reason, and otherwise "".
 func (f *inflightCall) askForInput(c *Call, result []byte) (why string) {
 	p, name := f.Call.pipeline, c.Tool.Upstream.Config.Name
 	if c.input.round >= maxInputRounds {
@@ -99,8 +99,8 @@ func (p *Pipeline) askRound(f *inflightCall, c *Call, requests []spec.InputReque
 }
 
 // suspend forwards an InputRequiredResult to a client that uses revision 2026-07-28, and stores the
-// call until the client sends the responses in a later round. It returns "", or the reason why the
-// call cannot be stored.
+// call until the client sends the responses in a later round. If the call cannot be stored, suspend
+// returns the reason, and otherwise "".
 func (f *inflightCall) suspend(c *Call, result []byte) (why string) {
 	p := f.Call.pipeline
 	x := &suspendedCall{id: lifetime.RandomID(""), ticket: f.ticket, call: f.Call, approved: f.Call.approved}

@@ -233,7 +233,8 @@ func (x *hiddenTask) awaitPoll() {
 }
 
 // passInput sends the task's new inputRequests to the client, and then sends the client's responses
-// to the server with tasks/update. It returns "", or the reason why the task cannot continue.
+// to the server with tasks/update. If the task cannot continue, passInput returns the reason, and
+// otherwise "".
 func (x *hiddenTask) passInput(detail []byte) (why string) {
 	c, p := x.call, x.call.pipeline
 	if rawjson.StringAt(detail, "status") != "input_required" {

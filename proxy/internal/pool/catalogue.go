@@ -345,7 +345,7 @@ type Tool struct {
 	Upstream  *Server
 	Canonical string // name in rules, of the form upstream.tool
 	also      []gate.Name
-	others    map[string]bool // names of all tools; if an action in a call's arguments gives the call such a name, the rules for that tool restrict the call but do not count it as a call to that tool
+	others    map[string]bool // names of all tools; if an action argument gives a call to this tool one of these names, the rules for the named tool restrict the call but do not count it as a call to that tool
 	foreign   bool            // whether a tool of another server could have the same exposed name
 	Why       string          // why the configuration filters out the tool; empty if it is not filtered
 

@@ -194,7 +194,7 @@ func (q *queue) restartTimeout(p *QueuePlace, now time.Time) {
 // has not answered. A request from the server may belong to such a call.
 type abandonedCalls struct {
 	mu sync.Mutex
-	of map[*session.Session]int // number of abandoned calls per session; contains no zeros
+	of map[*session.Session]int // number of abandoned calls per session; a session without abandoned calls has no entry
 }
 
 // Add adds n, which may be negative, to the number of the session's abandoned calls.

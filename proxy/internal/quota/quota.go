@@ -9,7 +9,7 @@ import "sync"
 type Quota struct {
 	mu    sync.Mutex
 	total int
-	held  map[string]int // units held by each principal; no number is 0
+	held  map[string]int // units held by each principal; a principal that holds no units has no entry
 }
 
 // Add counts n more units for the principal if allow returns true. The arguments of allow are the
@@ -57,7 +57,7 @@ func (q *Quota) Give(principal string, n int) {
 	}
 }
 
-// Set replaces all counts. The new counts must contain no zeros.
+// Set replaces all counts. The new counts must not contain zeros.
 func (q *Quota) Set(held map[string]int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

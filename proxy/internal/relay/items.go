@@ -110,7 +110,7 @@ func (p *Relay) Complete(ctx context.Context, q session.Request) ([]byte, error)
 }
 
 // findReferenced sets r.Upstream to the server that offers the prompt or template in the parameter
-// ref. It returns "", or the reason if the policy refuses the request.
+// ref. If the policy refuses the request, findReferenced returns the reason, and otherwise "".
 func (p *Relay) findReferenced(ctx context.Context, r *pool.RelayedRequest) (why string) {
 	ref, _ := rawjson.Member(r.Message.Params, "ref")
 	switch rawjson.StringAt(ref, "type") {

@@ -69,8 +69,8 @@ func (i *Issuer) Rename(name string) {
 	i.name = name
 }
 
-// Page makes h serve requests for the given path. Without a page, a path gets the response
-// described at [Issuer.ServeHTTP].
+// Page makes h serve requests for the given path. For the response to a path without a page, see
+// [Issuer.ServeHTTP].
 func (i *Issuer) Page(path string, h http.HandlerFunc) {
 	defer i.lock()()
 	i.pages[path] = h
