@@ -252,7 +252,7 @@ func hashWord(w uint64) uint64 {
 	return hi ^ lo
 }
 
-// Odd numbers without a regular bit pattern.
+// Constants of the hash functions: odd numbers without a regular bit pattern.
 const (
 	hashSeed   = 0x9e3779b97f4a7c15
 	hashFactor = 0xa0761d6478bd642f

@@ -67,7 +67,7 @@ func Hash(pin string) (string, error) {
 	return fmt.Sprintf("pbkdf2-sha256:%d:%s:%s", rounds, base64.RawURLEncoding.EncodeToString(salt), base64.RawURLEncoding.EncodeToString(hash)), nil
 }
 
-// Parse parses a hash returned by [Hash]. The function now returns the current time.
+// Parse parses a hash returned by [Hash]. The PIN calls now to get the current time.
 func Parse(text string, now func() time.Time) (*PIN, error) {
 	parts := strings.Split(text, ":")
 	if len(parts) != 4 || parts[0] != "pbkdf2-sha256" {

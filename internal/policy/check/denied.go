@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	codeDenied = "W118" // the default refuses agents' built-in tools
+	codeDenied = "W118" // the policy's default refuses agents' built-in tools
 )
 
 // Denied warns about those built-in tools of the given agents that no rule names and that the
-// default will refuse once the configuration is enforced. It does not warn about blocked tools,
-// which are refused intentionally.
+// policy's default will refuse once the configuration is enforced. It does not warn about blocked
+// tools, which are refused intentionally.
 func Denied(c *config.Config, agents []string) diag.List {
 	if c == nil || c.Default != "deny" {
 		return nil
@@ -68,7 +68,7 @@ func names(c *config.Config, agent string) bool {
 	return slices.ContainsFunc(c.Rules, func(r config.RuleText) bool { return strings.Contains(r.Text, agent+".") })
 }
 
-// refusedByDefault returns the tools of the agent that the default refuses.
+// refusedByDefault returns the tools of the agent that the policy's default refuses.
 func refusedByDefault(p *gate.Policy, state *gate.State, agent string) []string {
 	return slices.DeleteFunc(agenttool.Of(agent), func(tool string) bool {
 		d, _ := p.Decide(state, gate.Call{Tool: tool, Also: NamesByHook(agent, tool, true), Args: json.RawMessage("{}")}, nil)
