@@ -41,9 +41,9 @@ func (j *judgement) refuseOverfull(f *finding) *Refusal {
 	return j.refuse(KindBlocked, []Block{f.rejected(j.call.Tool, f.net.overfullReason(j.policy.maxValues))})
 }
 
-// dropNewValues removes from d the key values that are new to the nets in full, a list of findings
-// that [judgement.overfull] returned. It is used for calls that were made although these nets are
-// full.
+// dropNewValues removes from d the key values that are new to the nets that store too many; full is
+// a list of findings from [judgement.overfull]. It is used for calls that were made although these
+// nets are full.
 func (j *judgement) dropNewValues(d *Delta, full []*finding) {
 	for _, first := range full {
 		for i := range j.findings {

@@ -38,7 +38,7 @@ type adviser struct {
 	policy *Policy
 	state  *State
 	tools  []Call // tools that can be called
-	world  world  // whether to evaluate only the nets that are not in shadow mode, or also the enforced states (see [ShadowData]) of the others
+	world  world  // acting: evaluate only the nets that are not in shadow mode; enforced: evaluate the others, too, in their enforced states (see [ShadowData])
 	now    time.Time
 
 	contest *precedence.Contest

@@ -21,9 +21,9 @@ func (c *checker) spoiler(t *Transition) {
 	}
 }
 
-// unreachable reports an error for each deferred transition that takes tokens from the same place
-// as the transition t, which spoils evidence. While such tokens are in flight, they are out of t's
-// reach. If the deferred transition's call then fails, the tokens return, and the evidence is valid
+// unreachable reports an error for each deferred transition that takes tokens from an input place
+// of t, a transition that spoils evidence. While a call to the deferred transition's tools is in
+// flight, t cannot take these tokens. If the call fails, they return, and the evidence is valid
 // although t has fired.
 func (c *checker) unreachable(t *Transition) {
 	taken := func(place string) bool {

@@ -60,8 +60,8 @@ type Net struct {
 
 	// Phases are allowlists, each in force while its place is marked. During that time, only calls
 	// that are certain to have a name on the list pass; calls to free tools are not exempt. Tokens
-	// in flight count in the place they came from. Under [PolicyOptions].Deny, a listed call counts
-	// as known whatever the marking, as if the net gated it.
+	// in flight count in the place they came from. Under [PolicyOptions].Deny, a call with a name
+	// on such a list counts as known whatever the marking, as if the net gated it.
 	Phases []Phase
 
 	Scope  Scope // which calls share the net's state
@@ -77,7 +77,7 @@ type Net struct {
 	// equal priority are ordered by the number of tools they allow, fewest first, and then by name.
 	// All other nets are required: they always block.
 	Advisory bool
-	Recovery map[string]int // the net is in recovery while each place has at least this many tokens; nil means never
+	Recovery map[string]int // the net is in recovery while each place listed here has at least the given number of tokens; nil means never
 }
 
 // KeyOf returns t's key fields, or nil if the net has no key or t has no tools.
@@ -120,12 +120,13 @@ type Transition struct {
 	Observe   bool   // follow calls to the tools, but never forbid them
 	Release   bool   // return the tokens taken by a deferred firing if its call ends with an unknown outcome
 
-	// Evidence makes the success of a deferred observer's call count only for later calls. The
-	// observer then does not admit the call itself under a name that another transition of the net
-	// gates. If the call is gated, its success counts only if the observer is still enabled after
-	// the gating transition has fired. Without Evidence, the name passes whenever the observer is
-	// enabled, and the observer produces no tokens for a call that the net gates, so that no call
-	// can refill its own limit.
+	// Evidence makes the success of a deferred observer's call count only for later calls. With
+	// Evidence, the observer does not let the call itself pass under a name that another transition
+	// of the net gates. If another transition gates the call, the success counts only if the
+	// observer is still enabled after that transition has fired.
+	//
+	// Without Evidence, such a name passes whenever the observer is enabled, but the observer
+	// produces no tokens for a call that the net gates. Thus no call can refill its own limit.
 	Evidence bool
 
 	// WeakProgress allows the transition to fire for a weak [Name] even if it puts tokens into
@@ -239,9 +240,10 @@ func Tools(names ...string) []Tool {
 }
 
 // A Labels holds maps that give names to calls and are shared by several nets. A policy applies the
-// labels of all its nets to each net that has Labels. All matching maps count, in addition to
-// physical names, tool.action and globs. Nets compiled together share a pointer, so that each map
-// counts once. Labels must not be modified after a net refers to them.
+// labels of all its nets to each net that has Labels. Such a net can list a call by any name that a
+// matching map gives, by a physical name, by tool.action, or by a glob. Nets compiled together
+// share a pointer, so that each map counts once. Labels must not be modified after a net refers to
+// them.
 type Labels struct {
 	Maps      []Map
 	Successes []Condition // conditions on results

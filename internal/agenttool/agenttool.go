@@ -88,7 +88,7 @@ type Name struct {
 
 // Further returns the names that rules can use for a call to an agent's tool, besides the tool's
 // own name. members lists the ways to split the name of an MCP tool into server and tool. command
-// reports whether the call has an argument named command.
+// is true if the call has an argument named command.
 func Further(agent, tool string, members [][2]string, command bool) (all []Name) {
 	add := func(name string, sure bool) {
 		if name != tool && !slices.ContainsFunc(all, func(n Name) bool { return n.Text == name }) {

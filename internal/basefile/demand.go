@@ -9,10 +9,10 @@ import (
 
 // A Demand is an administrator's requirement that every configuration extend a certain base policy.
 type Demand struct {
-	Name    string // required name; empty means any name
-	Version int    // minimum version
+	Name    string // required name of the base policy; empty means any name
+	Version int    // minimum version of the base policy
 	Key     string // minisign public key that must have signed the base policy
-	Digest  string // required digest, if Key is empty
+	Digest  string // required digest of the base policy, if Key is empty
 }
 
 // Demanded returns the demand that text specifies: a digest, or a key optionally preceded by NAME=

@@ -12,7 +12,7 @@ import (
 
 const (
 	fetchTime = 15 * time.Second // time limit for fetching a base policy and its signature
-	maxFetch  = 1 << 20          // maximum size in bytes
+	maxFetch  = 1 << 20          // maximum size of a base policy, in bytes
 )
 
 // fetch reads a URL. It does not follow redirects, so the file must be at the URL itself. Private

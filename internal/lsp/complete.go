@@ -58,7 +58,7 @@ type offer struct {
 	*document
 	match *match
 	edit  Range
-	begun string // the beginning of the word, up to the cursor
+	begun string // text of the word at the cursor, up to the cursor
 	items []completionItem
 	seen  map[string]bool
 }

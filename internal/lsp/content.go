@@ -30,8 +30,8 @@ type Range struct {
 }
 
 // Limits on the size of texts. Larger texts are not checked. maxDocument also applies to files on
-// disk. maxLine is needed because parsing a line takes quadratic time; lines written by hand are
-// shorter.
+// disk. maxLine is needed because the time to parse a line grows with the square of its length;
+// lines written by hand are shorter than maxLine.
 const (
 	maxDocument = 4 << 20
 	maxLine     = 16 << 10

@@ -49,7 +49,7 @@ type server struct {
 	conn     *jsonrpc2.Conn
 	ready    chan struct{} // closed once conn is set
 	wake     chan struct{} // has capacity 1; receives a value when documents are stale
-	snippets bool          // whether the editor supports snippets; used only by requests
+	snippets bool          // whether the editor supports snippets; used only while requests are handled
 	shutdown atomic.Bool   // whether the editor has sent a shutdown request
 }
 

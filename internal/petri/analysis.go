@@ -41,7 +41,7 @@ type Pump struct {
 type Options struct {
 	MaxStates int   // maximum number of states; less than 1 means DefaultLimit
 	MaxBytes  int64 // maximum memory for states, in bytes; 0 means unlimited
-	Terminal  []int // places where the net may stop
+	Terminal  []int // terminal places, where the net may stop: a deadlock is not a trap if any of them is marked
 
 	// Liveness makes Analyze determine which transitions can always fire again. If the states are
 	// visited one by one, this takes about ten times as long as the search. It also takes at least

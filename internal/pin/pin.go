@@ -26,7 +26,7 @@ const (
 	saltBytes = 16
 	minLength = 6 // minimum number of characters
 
-	maxWrong = 5                // number of wrong PINs in a period; once it is reached, Check rejects all PINs
+	maxWrong = 5                // maximum number of wrong PINs in a period; once it is reached, Check rejects all PINs
 	pause    = 10 * time.Minute // length of that period, and of the pause during which all PINs are rejected
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// whyDefault is the reason given if a name can never be called because no net mentions it.
+// whyDefault is the reason why a name that no net mentions can never be called.
 const whyDefault = "the default refuses calls that no rule and no net names"
 
 // citedAll joins the names of the nets, each with its position.
