@@ -123,7 +123,7 @@ func (s *Site) run(o proxy.Options, idle bool) {
 	}
 }
 
-// serve serves the proxy on a new listener with the given access rules.
+// name that the clients send in their clientInfo
 func (s *Site) serve(a proxy.Access, errors *log.Logger) {
 	s.T.Helper()
 	server := httptest.NewUnstartedServer(nil)

@@ -13,9 +13,12 @@ import (
 
 // A Flusher flushes files with Linux asynchronous I/O (see io_submit(2)), so that no thread waits
 // for the disk. When a thread blocks, the Go scheduler hands its processor to another thread, which
-// takes about as long as a flush on a fast disk. The first flush uses fdatasync(2), because most
-// files are flushed only once. On systems without asynchronous flushes, all flushes do. The zero
-// value is ready to use. A Flusher is not safe for concurrent use.
+// takes about as long as a flush on a fast disk.
+//
+// The first flush uses fdatasync(2), because most files are flushed only once. If the system does
+// not support asynchronous flushes, all flushes use fdatasync.
+//
+// The zero value is ready to use. A Flusher is not safe for concurrent use.
 type Flusher struct {
 	used        bool     // whether Flush has been called before
 	unsupported bool     // whether the system lacks support for asynchronous flushes
@@ -25,7 +28,7 @@ type Flusher struct {
 	event       *ioEvent
 }
 
-// Structures of linux/aio_abi.h, for little-endian processors.
+// Structures from linux/aio_abi.h, for little-endian processors.
 type (
 	iocb struct {
 		_       [2]uint64 // the fields data, key and rw_flags

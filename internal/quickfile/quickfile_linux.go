@@ -93,7 +93,8 @@ func (q *File) State(f *os.File) (size int64, gone bool, err error) {
 		}
 		return info.Size(), Removed(info), nil
 	}
-	// If timestamps were also requested, the file system would update them with each write.
+	// No timestamps are requested, because the file system would then have to update them with each
+	// write.
 	var s unix.Statx_t
 	_, _, errno := syscall.RawSyscall6(unix.SYS_STATX, f.Fd(), uintptr(unsafe.Pointer(&empty)), unix.AT_EMPTY_PATH, unix.STATX_SIZE|unix.STATX_NLINK, uintptr(unsafe.Pointer(&s)), 0)
 	if errno != 0 {

@@ -57,7 +57,7 @@ func (*Asked) decision() {}
 type Ticket struct {
 	ticketFacts
 
-	judge    *Generation  // generation that admitted the call; the conditions of its policy apply to the result; nil means the generation in force
+	judge    *Generation  // generation that admitted the call, whose conditions on results apply; nil means the generation in force
 	observed *observation // nil if the call is not observed
 	settled  atomic.Bool  // set once the outcome has been stored or has been queued for storing
 }
@@ -100,7 +100,7 @@ type Info struct {
 	TraceParent, TraceState string
 }
 
-// observation holds the trace context of an admitted call, and describes the call.
+// observation describes an admitted call for an [Observer] and holds the call's trace context.
 type observation struct {
 	ctx  context.Context //nolint:containedctx // carries only the trace; never canceled
 	info Info

@@ -36,11 +36,14 @@ type Ledger interface {
 	End(ctx context.Context, k Key) error
 
 	// Stage runs f on the latest state of the session and its shared nets, and applies the change
-	// that f returns, so that later steps see it. The caller must wait for the commit exactly once,
-	// unless it is nil, and must not act on the step before the wait ends. If another process
-	// changed the state first, f runs again on the newer state, so f must have no side effects. It
-	// must not retain the state or block. An error from f is returned unchanged. Stage may block,
-	// because the queue of staged steps is bounded.
+	// that f returns, so that later steps see it. An error from f is returned unchanged. Stage may
+	// block, because the queue of staged steps is bounded.
+	//
+	// If another process changed the state first, f runs again on the newer state, so f must have
+	// no side effects. It must not retain the state or block.
+	//
+	// Unless the commit is nil, the caller must wait for it exactly once, and must not act on the
+	// step before the wait ends.
 	Stage(ctx context.Context, k Key, f func(*gate.State) (Change, error)) (Commit, error)
 
 	// View runs f on the latest state. f must not modify or retain the state. If the session does

@@ -19,7 +19,7 @@ type Refused struct {
 
 // Facts is the machine-readable part of a refusal. It is sent in the result's _meta.
 type Facts struct {
-	Decision string  `json:"decision"`          // "refuse"; "allow" if the call was admitted; "ask" while a person is being asked
+	Decision string  `json:"decision"`          // "refuse", "allow" if the call was admitted, or "ask" while a person is being asked
 	Outcome  string  `json:"outcome,omitempty"` // outcome of an allowed call: unknown or failure
 	Kind     string  `json:"kind"`
 	Cause    string  `json:"cause,omitempty"`

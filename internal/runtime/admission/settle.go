@@ -53,7 +53,7 @@ type Settling struct {
 
 	policy   *gate.Policy
 	end      gate.End
-	ended    gate.PreparedEnd // end, parsed in advance for policy
+	ended    gate.PreparedEnd // the result of preparing end for policy
 	entry    outcomeEntry
 	events   []audit.Event                     // events to record with the settlement
 	run      func(*gate.State) (Change, error) // the method value s.step, stored so that it is allocated only once

@@ -35,10 +35,13 @@ type SwapOptions struct {
 	Events []audit.Event // events to record with the swap
 }
 
-// Swap puts g in force; [gate.Policy.Adopt] describes what happens to the states. Calls that are in
-// flight or waiting for approval keep their call numbers. An approval given under another policy no
-// longer admits a call. Nets switched by operators keep their settings. If Swap returns an error,
-// the old generation stays in force; if the error is [ErrHeld], the report lists the held nets.
+// Swap puts g in force, and converts the nets' states as described at [gate.Policy.Adopt]. A net
+// that an operator has switched on or off stays on or off. Calls that are in flight or waiting for
+// approval keep their call numbers, but an approval given under another policy no longer admits a
+// call.
+//
+// If Swap returns an error, the old generation stays in force. If the error is [ErrHeld], the
+// report lists the nets that could not be converted.
 func (a *Admission) Swap(ctx context.Context, g *Generation, o SwapOptions) (Report, error) {
 	a.generation.swapMu.Lock()
 	defer a.generation.swapMu.Unlock()

@@ -16,7 +16,7 @@ type Stop struct {
 	Actor   string // name of the person who issued the stop
 	Reason  string // reason for the stop; may be empty
 	Time    time.Time
-	Alone   bool // whether the stop is missing from the database, so that only this process observes it
+	Alone   bool // whether only this process observes the stop, and the database does not contain it
 }
 
 // Switched is the result of [Switch.Set].
@@ -24,9 +24,9 @@ type Switched struct {
 	Already bool   // whether there was nothing to change
 	Left    []Stop // stops that are now in force, oldest first
 
-	// If Alone is not nil, it is the reason why the change could not be stored, and only this
-	// process knows of the change. A new stop will be stored as soon as possible. An ended stop
-	// might still be in the database if the database did not answer.
+	// Alone is the reason why the change could not be stored in the database, or nil. If it is not
+	// nil, only this process knows of the change. A new stop will be stored as soon as possible. An
+	// ended stop might still be in the database if the database did not answer.
 	Alone error
 }
 

@@ -9,10 +9,10 @@ import (
 // A limit bounds the requests of one session, one principal, or all callers together. A call that
 // exceeds a limit is refused without asking a person; other callers are not affected.
 type limit struct {
-	waiting int // number of requests that are pending, or that are approved but not used yet
-	recent  int // number of unapproved requests opened within the last minute
-	bytes   int // total size in bytes of the calls that are waiting for an answer
-	denied  int // number of denials in force; see Options.Cooldown
+	waiting int // maximum number of requests that are pending, or that are approved but not used yet
+	recent  int // maximum number of unapproved requests opened within a minute
+	bytes   int // maximum total size in bytes of the calls that are waiting for an answer
+	denied  int // maximum number of denials in force; see Options.Cooldown
 }
 
 // limits holds the limit for each kind of account. It must not be modified.

@@ -11,11 +11,12 @@ func (b *Broker) Answer(id string, approve bool, channel, actor, reason string) 
 	return b.AnswerAs(actor, id, approve, channel, actor, reason)
 }
 
-// AnswerAs records an answer. person identifies who is answering, to the extent that the channel
-// can prove it, and is used to tell approvers apart; actor is the name to record. A denial takes
-// effect immediately. An approval takes effect once as many different people have approved as the
-// rules require. All answers from the client count as the same person, and an answer without a
-// person could come from anyone who answers through the channel.
+// AnswerAs records an answer. The argument person identifies who is answering, to the extent that
+// the channel can prove it, and is used to tell approvers apart; actor is the name to record.
+//
+// A denial takes effect immediately. An approval takes effect once as many different people have
+// approved as the rules require. All answers from the client count as answers of the same person.
+// An answer without a person could come from anyone who answers through the channel.
 //
 // Every channel must answer through AnswerAs. An answer counts only if its channel is configured,
 // the request's rules allow the channel, and the channel has shown the request (see [Broker.Put]).

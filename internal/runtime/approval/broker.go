@@ -113,7 +113,7 @@ func (b *Broker) join(key Key, call Call, ask *gate.Ask) (q *Request, joins bool
 func (b *Broker) addStored(q *Request, d Progress, version int64) *Request {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if known := b.requests.byID[q.ID]; known != nil { // the broker has already read the request from the store
+	if known := b.requests.byID[q.ID]; known != nil {
 		b.requests.reclaim(known)
 		known.waiters++
 		b.requests.accounts.recharge(known)

@@ -66,7 +66,8 @@ func (g *Grant) String() string {
 		strings.Join(g.Like(), ", "), end, g.Until.UTC().Format(time.RFC3339))
 }
 
-// Like returns the names of the pinned arguments, for display.
+// Like returns the names of the arguments that must have the same values as in the approved call,
+// for display.
 func (g *Grant) Like() []string {
 	if len(g.Pins) == 1 && g.Pins[0].Field == "" {
 		return []string{"arguments"}

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// A Question holds what a person is asked to approve: the call and the steps.
+// A Question holds what a person is asked to approve: the call and its steps (see [gate.Step]).
 type Question struct {
 	Call  Call // the call to approve; its long parts are removed once the request has ended
 	Steps []gate.Step

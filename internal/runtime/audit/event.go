@@ -60,7 +60,7 @@ type NetName struct {
 // empty.
 type Operator struct {
 	Time    time.Time `json:"time"`
-	Event   string    `json:"event"` // "reset", "settle success", "settle failure", "stop", "start", "grant", "revoke", "accept", "wrong pin"
+	Event   string    `json:"event"` // "reset", "settle success", "settle failure", "stop", "start", "grant", "revoke", "accept" or "wrong pin"
 	Session string    `json:"session"`
 	Call    uint64    `json:"call,omitempty"`
 	Actor   string    `json:"actor"`
@@ -92,8 +92,9 @@ type Definition struct {
 	Reason string    `json:"reason"` // hashes of the current and the accepted definition, and the consequence for calls
 }
 
-// A Left event records that a call reported by an agent's hook was left to the proxy, because the
-// proxy offers the tool. It also records that such a call ended without reaching the proxy.
+// A Left event records that an agent's hook reported a call and left it to the proxy, because the
+// proxy offers the tool. If such a call ends without reaching the proxy, another Left event
+// ("missing") is recorded.
 type Left struct {
 	Time      time.Time `json:"time"`
 	Event     string    `json:"event"` // "left" or "missing"

@@ -8,11 +8,12 @@ import (
 	"github.com/petrigate/petrigate/internal/quickfile"
 )
 
-// Lease parameters. A lease starts after more than leaseFrom appends within leaseTime.
+// Parameters of leases. A lease starts after more than leaseFrom appends within leaseTime, and
+// lasts for leaseTime.
 const (
 	leaseTime = 10 * time.Millisecond
 	leaseFrom = 8
-	leaseWait = time.Second // pause after a failure to move lines or to start a lease
+	leaseWait = time.Second // pause after a lease could not be started, or its lines could not be moved to the log
 )
 
 // A lease is a period during which a busy process keeps the log locked and appends only to a

@@ -19,10 +19,11 @@ type Log struct {
 var ErrClosed = errors.New("the audit log is closed")
 
 // Open opens the log at path for appending, creating it with mode 0600 if necessary. The directory
-// must exist. Open refuses symbolic links, directories, and files that other users may write. The
-// chain continues after the last line. A partial last line, as left by a crash, is removed. Several
-// processes can open the same file; their lines form one chain. The log has a head file; see
-// [HeadSuffix].
+// must exist. Open refuses symbolic links, directories, and files that other users may write.
+//
+// A partial last line, as left by a crash, is removed. The hash chain continues after the last
+// whole line. Several processes can open the same file; their lines form one chain. Open also opens
+// the log's head file; see [HeadSuffix].
 func Open(path string, r Rotation) (*Log, error) {
 	l := &Log{logFile: logFile{path: path, rotation: r}}
 	l.lease.ended = l.expire
@@ -54,12 +55,13 @@ func (l *Log) Headless() bool { return l.regular && l.head.file == nil }
 // Append writes one record; see [Log.AppendAll].
 func (l *Log) Append(record []byte) error { return l.AppendAll([][]byte{record}) }
 
-// AppendAll writes each record as one line. A record is a JSON object without a trailing newline.
-// When AppendAll returns, the records survive a crash of the process; on a busy log they reach the
-// file some milliseconds later (see [Pending]). Each line has two additional members: the first is
-// "seq", which counts from 1 without gaps, and the last is "hash" (see [Link]). If AppendAll
-// returns an error, none of the records count. Later calls succeed as soon as the file is writable
-// again.
+// AppendAll writes each record, a JSON object without a trailing newline, as one line. The line has
+// two additional members: the first is "seq", which counts from 1 without gaps, and the last is
+// "hash" (see [Link]).
+//
+// When AppendAll returns, the records survive a crash of the process. On a busy log, they reach the
+// file some milliseconds later (see [Pending]). If AppendAll returns an error, none of the records
+// count. Later calls succeed as soon as the file is writable again.
 func (l *Log) AppendAll(records [][]byte) error {
 	for _, r := range records {
 		if err := check(r); err != nil {

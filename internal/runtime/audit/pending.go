@@ -15,10 +15,10 @@ import (
 	"github.com/petrigate/petrigate/internal/quickfile"
 )
 
-// PendingSuffix is added to the name of a log to form the name of its pending file. A pending file
-// holds the lines that a busy process has not yet moved to the log. It exists from the first lease
-// until the process closes the log. After a crash, it exists until another process that has the log
-// open closes the log.
+// PendingSuffix is added to the name of a log to form the name of its pending file, which holds the
+// lines that a busy process has not yet moved to the log. The file exists from the process's first
+// lease until the process closes the log or, after a crash, until another process that has the log
+// open closes it.
 const PendingSuffix = ".pending"
 
 // Layout of a pending file: a counter of moves to the log, the size of the pending lines, and the

@@ -65,8 +65,8 @@ func (v *survey) earlyTools(b, least int) (all []earlyTool) {
 	return all
 }
 
-// strength returns the larger of two chances: that one of the two calls came first, and that each
-// call was present wherever the other was missing.
+// strength returns the larger of two chances: that sessions begin with a success of A or alt, and
+// that every session with B has at least one of the two calls.
 func (e *either) strength() chance {
 	return max(e.once, coveredByChance(e.sessions, e.early, e.altEarly))
 }

@@ -101,8 +101,8 @@ func (m *Miner) daily(n int, t toolStats) (out Proposal, perDay int) {
 }
 
 // ceiling returns the highest number of calls in a histogram and the number of observations that
-// reached it. It also returns the chance that none of these observations would have gone further if
-// a further call were as likely as the earlier calls.
+// reached it. The result how is the chance that none of these observations goes further if a
+// further call is as likely as the earlier calls.
 func ceiling(counts map[int]int) (most, reached int, how chance) {
 	for n := range counts {
 		most = max(most, n)

@@ -85,9 +85,9 @@ func (m *Miner) replay(ctx context.Context, r *Report) (wrong map[int]string, er
 	return wrong, nil
 }
 
-// ignoredReasons lists the reasons for unknown decisions that do not count against a rule. Mining
-// has left out sessions that began before the log, and a call that waited for approval did not
-// pass.
+// ignoredReasons lists the reasons for unknown decisions that do not count against a rule. They
+// concern sessions that mining has ignored because they began before the log, and calls that waited
+// for approval and therefore did not pass.
 var ignoredReasons = []string{replay.BeforeFirst, replay.MovedMeanwhile}
 
 // blame marks each proposal with a selected net as wrong, for the given reason. If no net is

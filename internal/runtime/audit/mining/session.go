@@ -2,7 +2,7 @@ package mining
 
 import "math"
 
-// A session holds the facts about a session in the log that are known from the events read so far.
+// A session holds what is known about a session of the log after the events read so far.
 type session struct {
 	process string
 	partial bool // whether the session began before the log

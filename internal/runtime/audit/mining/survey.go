@@ -12,7 +12,7 @@ import (
 
 // A pairStats holds the statistics of a pair of tools, A and B.
 type pairStats struct {
-	notOnce, notEach bool // whether B was ever called without an earlier success of A (notOnce), or without a new success since the previous B (notEach)
+	notOnce, notEach bool // whether B was ever called without an earlier success of A (notOnce), or without a success of A since the previous call to B (notEach)
 	shared           bool // whether any single call had both A and B among its names
 	sessions         int  // number of sessions with both A and B
 	once, each       chance

@@ -9,18 +9,18 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A candidate is a rule "A before B with same field": a field of A (first) must have the same value
-// as a field of B (then).
+// A candidate is a rule "A before B with same field", which requires a field of A to have the same
+// value as a field of B.
 type candidate struct {
 	pair
 	alt         int    // index of a tool that can replace A, or -1
-	first, then string // names of the field of A and the field of B
+	first, then string // names of the field of A (first) and of the field of B (then)
 	parts       []*candidate
 	out         bool // whether B was called with a value that A did not have, which refutes the rule
 	notEach     bool
 	sessions    int
-	once, each  chance // chances that the values in calls to B occurred earlier in the session
-	hits, tries int    // number of first values of B (one per session) that also occurred in another session (hits), and number of those looked up there (tries)
+	once, each  chance // chances that the values agree if the rule requires one success of A per value (once) or per call to B (each)
+	hits, tries int    // for the first value of B in each session: number of lookups in another session (tries), and number of those that found the value (hits)
 
 	drawn, early, altEarly int       // number of distinct values in calls to B, and numbers of those that also occurred in calls to A and to alt
 	fields                 fieldPair // used only if the key has two fields

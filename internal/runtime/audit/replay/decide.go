@@ -195,8 +195,8 @@ func (r *Replay) takenOut(s *session, i int) bool {
 	return !active && (r.active == nil || slices.Contains(r.active, r.nets[i].name))
 }
 
-// count counts a decision that differs from the record, under each of the rules responsible for the
-// difference.
+// count counts a decision that differs from the record once for each rule responsible for the
+// difference, or once if no rule is responsible.
 func (r *Replay) count(e *trail.Entry, v *verdict) {
 	c := RuleCount{Now: v.decision, Was: recordedDecision(e)}
 	behind, verdicts := v.nets, "blocked asks"
