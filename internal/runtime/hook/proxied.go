@@ -50,7 +50,7 @@ func (l *proxiedCalls) remove(key string) (missing bool) {
 	return i >= 0 && l.drop(i)
 }
 
-// drop removes the i-th call, and reports whether it had not arrived at the proxy. It must be
+// drop removes the i-th call, and reports whether the call never arrived at the proxy. It must be
 // called with mu held.
 func (l *proxiedCalls) drop(i int) (missing bool) {
 	if missing = !l.calls[i].arrived; missing {

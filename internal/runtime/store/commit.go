@@ -31,7 +31,7 @@ type committer struct {
 	settle   func(admittedCall) // settles an admitted call that was never sent
 
 	queue     queue
-	staging   atomic.Int32          // number of running calls to withSession, which may queue steps
+	staging   atomic.Int32          // number of calls to withSession in progress; each may queue steps
 	lastFault atomic.Pointer[error] // error of the last failed access, or nil if the database works
 	uncertain uncertainCalls
 	context   commitContext

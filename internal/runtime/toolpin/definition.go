@@ -12,8 +12,8 @@ import (
 )
 
 // ignoredMembers lists the members of a tool's JSON that are not compared: the name, and members
-// that can differ each time the server starts. All other members are compared, even unknown ones,
-// because a client that ignores case would read Description as description.
+// that can differ each time the server starts. All other members are compared, even unknown ones:
+// for example, a client that ignores case would read Description as description.
 var ignoredMembers = []string{"name", "_meta", "icons"}
 
 // Definition is a server's definition of a tool.

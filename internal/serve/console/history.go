@@ -30,8 +30,8 @@ type step struct {
 	Before string   // why steps are missing before this one; empty if none are missing
 
 	state  *gate.State   // nil if the state was rebuilt from records
-	policy *gate.Policy  // policy that the state was rebuilt with; nil if it was not rebuilt
-	past   *replay.State // state rebuilt from records; nil if it was not rebuilt
+	policy *gate.Policy  // policy used to rebuild the state; nil if the state was not rebuilt
+	past   *replay.State // state rebuilt from records; nil if the state was not rebuilt
 }
 
 // A track holds the newest steps of a session, oldest first.

@@ -165,7 +165,7 @@ func (d *logins) takeNotes(r *http.Request) (lines []note) {
 	return lines
 }
 
-// isAllowedHost reports whether browsers can use the given host to reach the console.
+// isAllowedHost reports whether browsers may use the given host to reach the console.
 func (d *logins) isAllowedHost(host string) bool {
 	name, _, err := net.SplitHostPort(host)
 	if err != nil {

@@ -10,7 +10,7 @@ type Report struct {
 	Recorded  []string `json:"recorded"`  // fingerprints of the policies in the log
 	Records   uint64   `json:"records"`   // number of records of all kinds
 	Decisions int      `json:"decisions"` // number of recorded decisions that were made by a policy
-	Agreed    int      `json:"agreed"`    // number of decisions that are the same as recorded
+	Agreed    int      `json:"agreed"`    // number of decisions that agree with the record
 	Different int      `json:"different"` // number of decisions that differ from a record made under another policy
 	Wrong     int      `json:"wrong"`     // number of decisions that differ from a record made under the same policy, which shows that the log was changed or is incomplete
 	Unknown   int      `json:"unknown"`   // number of decisions that cannot be repeated
@@ -52,5 +52,5 @@ type Reason struct {
 	Count int    `json:"count"`
 }
 
-// Differs reports whether any decision differs.
+// Differs reports whether any decision differs from the record.
 func (r *Report) Differs() bool { return r.Different+r.Wrong > 0 }

@@ -19,8 +19,8 @@ type Stats struct {
 	approvals map[[2]string]*ApprovalStats
 }
 
-// maxCounted is the maximum number of counters of each kind. The remaining keys share one more
-// counter, named othersName.
+// maxCounted is the maximum number of counters in each map of [Stats]. All other keys share one
+// more counter, named othersName.
 const (
 	maxCounted = 1000
 	othersName = "(all others)"

@@ -23,7 +23,7 @@ import (
 // Values of [Options.Sync].
 const (
 	Full   = "full"   // flush an op before its call is sent, if the op changes state that outlives the process
-	Always = "always" // flush every op that admits a call before the call is sent
+	Always = "always" // flush every op that admits a call, before its call is sent
 	Normal = "normal" // flush no op; a power loss may lose the last steps, but a crash of the process loses none
 )
 

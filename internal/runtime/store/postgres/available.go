@@ -58,7 +58,7 @@ func (d *DB) read(ctx context.Context, doing string, f func(context.Context) err
 			return nil
 		}
 		if connectionLost(err) || within.Err() != nil {
-			d.health.requestProbe() // to determine whether the database is unavailable; maybe only one connection broke, or there was a lot to read
+			d.health.requestProbe() // find out whether the database is unavailable, because the cause may also be one broken connection or a long read
 		}
 		if !connectionLost(err) || backoff(within, n) != nil {
 			err = d.wrap(doing, err)

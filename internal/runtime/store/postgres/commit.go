@@ -9,8 +9,8 @@ import (
 )
 
 // Commit implements [backend.Backend]. It takes one round trip: a call of the function
-// petrigate_commit, which runs as a separate transaction. Therefore no lock is held while this
-// process is slow, and a dying process leaves no lock behind.
+// petrigate_commit, which runs in its own transaction. Therefore no lock is held while this process
+// is slow, and a dying process leaves no lock behind.
 //
 // The isolation level is READ COMMITTED: each statement of the function sees everything committed
 // before the statement began. That is enough, because every row that affects an answer is locked

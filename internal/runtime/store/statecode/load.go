@@ -95,8 +95,8 @@ func (c *Codec) adopt(l *Loaded, scope gate.Scope, values map[string][]byte) {
 }
 
 // oldCodec returns a codec for the policy that was in force when a part of a state was written. Its
-// nets are the nets of c that belong to other parts, the nets that the part contains, and a
-// placeholder for each net that the part contains but c lacks.
+// nets are the nets of c that belong to other parts, and the nets that the part contains. A
+// placeholder stands for each net of the part that c lacks.
 func (c *Codec) oldCodec(of string, scope gate.Scope, data []byte) (*Codec, error) {
 	if err := rawjson.Check(data, maxDepth); err != nil {
 		return nil, fmt.Errorf("%s: invalid JSON: %w", of, err)
