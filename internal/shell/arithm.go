@@ -6,8 +6,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// arithm reads an arithmetic expression, including its variables and the commands in its
-// expansions.
+// arithm interprets an arithmetic expression, including the variables and command substitutions in
+// it.
 func (r *expander) arithm(x syntax.ArithmExpr) {
 	if x == nil || !r.enter() {
 		return
@@ -25,8 +25,9 @@ func (r *expander) arithm(x syntax.ArithmExpr) {
 	})
 }
 
-// term reads a number, a variable or an expansion in an arithmetic expression. If the parser may
-// have missed an array index in it, term adds a doubt that affects all commands.
+// term interprets a number, a variable or an expansion in an arithmetic expression. If it may
+// contain an array index that the parser has not recognized, term adds a doubt that affects all
+// commands.
 func (r *expander) term(w *syntax.Word) {
 	for _, part := range w.Parts {
 		switch p := part.(type) {
@@ -60,7 +61,7 @@ func (r *expander) term(w *syntax.Word) {
 	}
 }
 
-// test reads the expression inside [[ ]].
+// test interprets the expression inside [[ ]].
 func (r *expander) test(x syntax.TestExpr) {
 	if x == nil || !r.enter() {
 		return
@@ -82,8 +83,8 @@ func (r *expander) test(x syntax.TestExpr) {
 	}
 }
 
-// operandTest reads an operand of a test. Numeric operators such as -eq evaluate their operands as
-// arithmetic.
+// operandTest interprets an operand of a test. Numeric operators such as -eq evaluate their
+// operands as arithmetic.
 func (r *expander) operandTest(op syntax.BinTestOperator, x syntax.TestExpr) {
 	switch op {
 	case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:

@@ -6,8 +6,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// assign reads name=value, name[index]=value or name=(...) and returns the value. If straight is
-// true, the assignment is certain to run exactly once.
+// assign interprets an assignment of the form name=value, name[index]=value or name=(...), and
+// returns the value. If straight is true, the assignment is certain to run exactly once.
 func (r *expander) assign(a *syntax.Assign, straight bool) (value arg) {
 	if a.Index != nil {
 		r.arithm(a.Index)
@@ -43,8 +43,8 @@ func (r *expander) assign(a *syntax.Assign, straight bool) (value arg) {
 	return value
 }
 
-// value reads the value of an assignment, which shells do not split into words. For any value that
-// is certain to be a number, it returns the literal 0.
+// value interprets the value of an assignment. Shells do not split such a value into words. If the
+// value is certain to be a number, value returns the literal 0.
 func (r *expander) value(w *syntax.Word) arg {
 	if p, _ := onlyExpansion(w); p != nil { // the shell does not split the value
 		if a, ok := r.vars.valueOf(p, true); ok {

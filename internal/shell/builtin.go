@@ -26,7 +26,7 @@ func (r *reader) readBuiltin(name string, args []arg) bool {
 		r.aliases.define(&r.findings, name, args)
 	case "enable", "fc", "bind", "complete", "compgen", "compopt", "history":
 		if name == "history" && !slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal || !isDigits(a.text) }) {
-			return true // without options, history does nothing but print the list
+			return true // without options, history only prints the list of commands
 		}
 		r.doubtAll("the builtin " + name)
 	case "export", "declare", "typeset", "local", "readonly":

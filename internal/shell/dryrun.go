@@ -13,7 +13,7 @@ type dryRun struct {
 }
 
 // dryRuns maps programs and subcommands to their dry-run options. A command with any other option
-// or spelling counts as the real command.
+// or spelling is not considered a dry run.
 var dryRuns = eachName(map[string]dryRun{
 	"git push":                  {says: "--dry-run -n", flags: "-q --quiet -v --verbose --tags --all --force -f -u --set-upstream --follow-tags --atomic --porcelain --force-with-lease --no-verify --progress --prune"},
 	"git clean":                 {says: "--dry-run -n", flags: "-q --quiet -d -x -X -f --force -fd -fdx -fx -df"},
@@ -76,8 +76,8 @@ var (
 	helpExceptions = setOf("run exec bisect submodule filter-branch compose debug attach alias extension plugin")
 )
 
-// asksHelp reports whether the command only prints its help: --help is its only option and its last
-// argument.
+// asksHelp reports whether the command only prints its help, that is, whether --help is its only
+// option and its last argument.
 func (c *command) asksHelp(sub string, args []arg) bool {
 	n := len(args) - 1
 	return n >= 0 && helpPrograms[c.name] && !helpExceptions[sub] && (args[n].text == "--help" || args[n].text == "-help" && (c.name == "terraform" || c.name == "tofu")) &&

@@ -160,8 +160,8 @@ func (v *variables) assignedValues(list []*syntax.Stmt) map[string]string {
 	return texts
 }
 
-// forgetEffects forgets all values that a part of the script may change by running later or more
-// than once. c holds the effects of that part.
+// forgetEffects forgets the values of all variables that a part of the script may change when it
+// runs later or more than once. c holds the effects of that part.
 func (v *variables) forgetEffects(c effectSet) {
 	if c.all {
 		v.forgetAll()

@@ -8,7 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A results value holds the facts found out about a script, such as its commands and doubts.
+// A results value holds what is known about a script, such as its commands and doubts.
 type results struct {
 	commands    []command
 	doubts      []doubt
@@ -66,7 +66,7 @@ func (f *findings) doubtAll(what string) { f.addDoubt(what, all) }
 func (f *findings) doubtStrict(what string) { f.addDoubt(what, strict) }
 
 // doubtMild adds a doubt about something that could run a program not named in the script, such as
-// a program in a file, but changes no other command.
+// a program in a file, but does not affect other commands.
 func (f *findings) doubtMild(what string) { f.addDoubt(what, mild) }
 
 // doubtText adds a doubt about unparsed text in arguments. A command named in the text may run. If

@@ -8,8 +8,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A masking is the reason why a script's exit status 0 does not prove that a given command ran and
-// succeeded.
+// A masking is the reason, if any, why a script's exit status 0 does not prove that a given command
+// ran and succeeded.
 type masking uint8
 
 const (
@@ -23,7 +23,7 @@ const (
 	substituted                // the command is in a command substitution, $(...)
 	started                    // the program that runs the command may succeed even if the command fails
 	unrun                      // the shell parses the command without running it, as with -n
-	ended                      // the script or a loop may end before the command
+	ended                      // the script or a loop may end before the command runs
 )
 
 // A flow describes the control flow around the current command.

@@ -14,8 +14,8 @@ const (
 	maxCalled = 1 << 16
 )
 
-// readFunction reads a function definition. The commands in the body count even if the script never
-// calls the function.
+// readFunction reads a function definition. The commands in the function's body count as the
+// script's commands even if the script never calls the function.
 func (r *reader) readFunction(d *syntax.FuncDecl) {
 	if d.Name == nil { // the function is anonymous, which only zsh permits: function { ls; }
 		r.doubtAll("a statement that bash does not know")

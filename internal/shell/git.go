@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// readGit reads the subcommand of a git command, along with the options before the subcommand that
+// readGit interprets a git command: its subcommand, and those options before the subcommand that
 // run a command.
 func readGit(args []arg) (p plan) {
 	found, rest, ok := gitOptions().splitLeading(args)

@@ -119,7 +119,7 @@ var harmlessSed = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?s)^[ \t\n;}]*(?:(?:` + address + `\{[ \t\n;]*)*` + address + command + `(?:[ \t\n;}]+|$))*$`)
 })
 
-// interpreters lists the programs that run programs in languages other than the shell's.
+// interpreters lists the interpreters for languages other than the shell's.
 var interpreters = setOf(`python pypy ipython perl ruby node nodejs php lua luajit tclsh wish expect rscript r julia groovy
 	scala elixir iex clojure clj mongo mongosh erl osascript guile racket sbcl ghc runghc jshell coffee tsx ts-node octave gnuplot m4 dc gdb
 	lldb`)

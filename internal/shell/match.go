@@ -177,7 +177,8 @@ func (w *word) isFile(at string) bool {
 }
 
 // inert reports whether the command, which matches the pattern p, does exactly what its name says.
-// If a table describes the program, that table must contain all the command's options and operands.
+// If a table describes the program, the command may have only options and operands that occur in
+// the table or the pattern.
 func (c *command) inert(p *Pattern) bool {
 	args, _ := c.plainArgs()
 	known, options, lead, ok := programOf(c.name, args)
