@@ -75,7 +75,7 @@ func idleOption(m *gate.Map) string {
 func (b *builder) checkDefault() {
 	deny := b.source.Default == "deny"
 	if !deny && b.source.Default == "" && b.source.Config == nil {
-		return // no configuration means that the default is unknown
+		return // without a configuration, the default decision is unknown
 	}
 	for s := range b.statements {
 		b.checkUnderDefault(s, deny)
@@ -102,9 +102,9 @@ func matchesAll(n rules.Name) bool {
 	return n.Glob() && strings.Contains(n.Text, "*") && strings.Trim(n.Text, "*?") == "" && strings.Count(n.Text, "?") <= 1
 }
 
-// checkUntoldEnds warns about a rule that waits for scripts to succeed if only hooks report these
-// scripts, and no hook reports how a script ended. A rule with "or" is affected only if all of its
-// alternatives are.
+// checkUntoldEnds warns about a rule that waits for scripts whose success is never reported: only
+// hooks report these scripts, and no hook reports how a script ended. A rule with "or" is affected
+// only if this is true of all its alternatives.
 func (b *builder) checkUntoldEnds(s *rules.Require) {
 	untold := list.Filter(s.First, func(first rules.Name) bool { return b.onlyOf(b.source.Unended, first.Text) })
 	if len(untold) == 0 || s.Or && len(untold) < len(s.First) {

@@ -114,9 +114,9 @@ func (b *builder) mapApplies(m *rules.Map, of gate.Map) (applies bool) {
 	return applies
 }
 
-// mapApplies reports whether the map can apply to calls to the given tool. It issues a warning if
-// the tool is unknown or does not accept an argument that the map reads. The warning states the
-// consequence.
+// mapApplies reports whether the map can apply to calls to the given tool. If the tool is unknown
+// or does not accept an argument that the map reads, mapApplies issues a warning that states the
+// given consequence.
 func (b fieldChecker) mapApplies(tool rules.Name, of gate.Map, consequence string) bool {
 	if !isKnown(tool, b.source.Tools) {
 		msg, hint := fmt.Sprintf("unknown tool %q", tool.Text), b.nearestTool(tool.Text, b.source.Tools)

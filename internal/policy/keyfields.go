@@ -80,8 +80,8 @@ func (b fieldChecker) checkNet(n *config.Net) {
 	}
 }
 
-// canHaveName reports whether a call to the tool can have the name in net n, because it is the name
-// of the tool or because one of the net's maps gives it.
+// canHaveName reports whether a call to the tool can have the name in net n, either as the name of
+// the tool or from one of the net's maps.
 func (b fieldChecker) canHaveName(n *config.Net, name, tool string) bool {
 	return name == tool || slices.ContainsFunc(n.Map, func(m config.Map) bool { return m.As == name && m.Tool == tool })
 }

@@ -12,8 +12,8 @@ type likeness int
 const (
 	unlike  likeness = iota
 	ending           // one word has an additional letter at its end, so it may be a plural
-	similar          // a letter differs in a long word, so it may be a different word
-	slip             // a letter is doubled, or two letters are swapped
+	similar          // one word has an additional letter at its end, like a plural
+	slip             // a letter inside a long word differs, so the words may be different on purpose
 	joined           // the same words are joined differently: drop_table, drop-table, dropTable
 )
 

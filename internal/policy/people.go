@@ -57,8 +57,8 @@ func atClient(via string) bool { return via == "elicit" || via == "url" }
 // byHook reports whether the name belongs only to calls that agents' hooks report.
 func (b *builder) byHook(name string) bool { return b.onlyOf(b.source.Hooked, name) }
 
-// onlyOf reports whether only calls to the given tools can have the name, because it is the name of
-// one of these tools or because all maps that give it read only these tools.
+// onlyOf reports whether only calls to the given tools can have the name. This is so if it is the
+// name of one of these tools, or if all maps that give it read only these tools.
 func (b *builder) onlyOf(tools []string, name string) bool {
 	if slices.Contains(tools, name) {
 		return true

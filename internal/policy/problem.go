@@ -15,7 +15,7 @@ const (
 	InvalidNet    = "E101" // the gate rejects a hand-written net
 	BadPattern    = "E102" // a map of a net has an invalid pattern
 	UnknownActive = "E103" // "active" contains an unknown net
-	BadDefault    = "E104" // the default has an unknown value
+	BadDefault    = "E104" // the default decision is neither "allow" nor "deny"
 	MalformedNet  = "E105" // a net cannot be parsed
 	UnknownNet    = "E106" // a claim refers to an unknown net
 	UnknownPlace  = "E107" // a claim refers to places that no net has
@@ -36,7 +36,7 @@ const (
 	WeakProgress   = "W108" // with "weak: progress", a transition fires even for a call that is not certain to have the required name
 	UnusedPlace    = "W109" // no transition uses a place
 	NoEvidence     = "W110" // a rule waits for a command that never counts as evidence
-	IdleAllow      = "W111" // an allow rule has no effect because the default allows every call
+	IdleAllow      = "W111" // an allow rule has no effect because calls are allowed by default
 	IdleDeny       = "W112" // "default: deny" denies no call, because a limit names every tool
 	NearName       = "W113" // a name may be a misspelling of another one
 	MissedName     = "W114" // a pattern such as pay_* does not match the name pay

@@ -114,7 +114,8 @@ type occurrence struct {
 	form string      // the text of the statement, with a placeholder instead of the name
 }
 
-// findProblem returns the problem with the given code at this position, or nil if none was reported.
+// findProblem returns the problem with the given code at the given position, or nil if none was
+// reported.
 func (v *vocabulary) findProblem(code string, at gate.Position) *diag.Problem {
 	i := slices.IndexFunc(v.result.Problems, func(p diag.Problem) bool {
 		return p.Code == code && p.File == at.File && p.Line == at.Line && p.Column == at.Column
@@ -125,7 +126,7 @@ func (v *vocabulary) findProblem(code string, at gate.Position) *diag.Problem {
 	return &v.result.Problems[i]
 }
 
-// retract removes the warning with the given code at this position, because another warning
+// retract removes the warning with the given code at the given position, because another warning
 // explains the same problem.
 func (v *vocabulary) retract(code rules.Code, at gate.Position) {
 	said := v.findProblem(string(code), at)

@@ -41,7 +41,7 @@ func (b successChecker) warn(n rules.Name, effect string) {
 	}
 }
 
-// scriptTools returns each tool with a map that gives its calls the name n if their scripts run a
+// scriptTools returns the tools whose calls get the name n from a map if their scripts run a
 // certain command. It also returns n itself if a well-known server has a script tool named n.
 func (b successChecker) scriptTools(n rules.Name) (tools []string) {
 	if known, _ := b.shellOf(n.Text); known != nil {

@@ -45,8 +45,8 @@ func (v *Analysis) deadlocked(nets []verify.Net) bool {
 	})
 }
 
-// endsWorkflow reports whether the loss is merely the end of a workflow, because the run that leads
-// to it marks a terminal place.
+// endsWorkflow reports whether the run that leads to the loss marks a terminal place. The loss is
+// then merely the end of a workflow.
 func (v *Analysis) endsWorkflow(l verify.Loss) bool {
 	states := v.statesAfter(l.Trace)
 	return slices.ContainsFunc(l.Because, func(n verify.Net) bool {

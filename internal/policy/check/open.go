@@ -23,8 +23,8 @@ type openQuestion struct {
 	group string // if Question is "deadlock", a phrase that names the nets
 }
 
-// raiseHint returns a hint on how to raise the limit that ended the search. It returns "" if no
-// limit did.
+// raiseHint returns a hint on how to raise the limit that ended the search, or "" if no limit ended
+// it.
 func (e Effort) raiseHint(why string) string {
 	switch why {
 	case verify.WhyStates:

@@ -266,8 +266,8 @@ func (r Report) cut() bool {
 }
 
 // openNotes lists the open questions that a higher limit may answer and, if verbose is true, all
-// others. It always lists the question about unexplored kinds of calls, unless the report contains
-// claims or unknown tools: these mention the same problem.
+// others. It always lists the question about unexplored kinds of calls, unless claims or unknown
+// tools in the report already mention the problem.
 func (r Report) openNotes(verbose bool) (notes []string) {
 	said := slices.ContainsFunc(r.Tools, func(t reportedTool) bool { return t.Why != "" }) || len(r.Proofs) > 0
 	told := list.Filter(r.Open, func(q openQuestion) bool { return q.Hint != "" || verbose || q.Question == "calls" && !said })

@@ -87,8 +87,8 @@ func succeeds(t verify.Trace) bool {
 	return slices.ContainsFunc(t, func(s verify.Step) bool { return s.Ends && s.Call == t[0].Call && s.Outcome == gate.Success })
 }
 
-// uncallable reports names that can never be called. It omits blocked names and tools that only the
-// default refuses.
+// uncallable reports names that can never be called. It omits blocked names and tools refused only
+// by the policy's default decision.
 func (v *Analysis) uncallable() diag.List {
 	var ps diag.List
 	for cause, names := range v.grouped(v.uncallableUnexpectedly, func(n verify.Name) string { return citedAll(n.Because) }) {
@@ -194,7 +194,7 @@ func (ns netInfos) ends(net verify.Net) bool {
 }
 
 // redundant reports nets without effect. It omits nets whose tools are all reported as uncallable,
-// limits that are reported as unreachable and, if the default allows calls, allow rules.
+// limits that are reported as unreachable and, if calls are allowed by default, allow rules.
 func (v *Analysis) redundant() diag.List {
 	var ps diag.List
 	for _, r := range v.report.Redundant {
@@ -259,8 +259,8 @@ func (v *Analysis) gatesOnlyUncallable(net verify.Net) bool {
 	})
 }
 
-// onlyBy returns a hint if the default admits calls that a claim with "only" forbids. For the claim
-// to hold, the default or a rule must deny these calls.
+// onlyBy returns a hint if calls that a claim with "only" forbids are allowed by default. For the
+// claim to hold, a rule or the policy's default decision must deny these calls.
 func (v *Analysis) onlyBy(p claimProof) string {
 	a, ok := p.Assertion.(verify.Only)
 	if !ok || v.policy.Options().Deny {

@@ -11,7 +11,7 @@ import (
 func workTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_THREAD, &u); err != nil {
-		return 0 // cannot happen; if it did, a limit on states would still end a search
+		return 0 // getrusage never fails here; if it did, a limit on states would still end the search
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

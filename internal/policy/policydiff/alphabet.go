@@ -33,7 +33,7 @@ const (
 type alphabet struct {
 	vocabulary
 	tools    []namedTool
-	prefixes []string // a call whose name has any of these prefixes always has other names too
+	prefixes []string // prefixes of names; a call whose name has one of them always has other names too
 	shown    map[visibility]bool
 	why      string // why the alphabet is incomplete; empty if it is complete
 	stop     func() bool

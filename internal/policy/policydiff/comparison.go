@@ -109,7 +109,8 @@ const someTogether = "no arguments are known that match some of the maps togethe
 func (d *Comparison) partly(why string) { d.Complete, d.why = false, why }
 
 // direction returns a pointer to the field Stricter if the second verdict is stricter than the
-// first, or to the field Looser if it is less strict. It returns nil if the verdicts are equal.
+// first, to the field Looser if the second verdict is less strict, and nil if the verdicts are
+// equal.
 func (d *Comparison) direction(verdicts [2]permission) **Witness {
 	switch {
 	case verdicts[1] > verdicts[0]:

@@ -9,9 +9,10 @@ import (
 )
 
 // conditions compares the success conditions of the two policies. A policy with fewer conditions is
-// looser, but the search does not show this: it ends calls with success or failure regardless of
-// their results. If the new policy adds a condition, conditions therefore leaves open whether it is
-// stricter; if it lacks one, whether it is looser.
+// looser, but the search does not show this, because it ends calls with success or failure
+// regardless of their results. If the new policy adds a condition, conditions therefore leaves open
+// whether the new policy is stricter. If the new policy lacks a condition, conditions leaves open
+// whether the new policy is looser.
 func (d *Comparison) conditions() {
 	from, to := d.sides[0].whole.Successes(), d.sides[1].whole.Successes()
 	added, gone := lacked(to, from), lacked(from, to)

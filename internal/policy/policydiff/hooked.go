@@ -10,8 +10,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// hooked adds agents' tools with the names that hooks give them, because every proxy accepts hook
-// events, at least from its own machine.
+// hooked adds agents' built-in tools to the alphabet, with the names that hooks give them. It adds
+// them whatever the configuration, because every proxy accepts hook events, at least from its own
+// machine.
 func (a *alphabet) hooked() {
 	for _, agent := range agenttool.Agents() {
 		a.prefixes = append(a.prefixes, agent+".")
@@ -88,8 +89,8 @@ func capital(name string) string {
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
-// spelled returns names that contain capital letters and match the patterns, one for each set of
-// patterns that the lower-case name can match.
+// spelled returns names that match patterns with capital letters. It capitalizes the names that the
+// policies mention, and one name for each set of patterns that a name can match if case is ignored.
 func (a *alphabet) spelled() (all []string) {
 	var capitals []string
 	small := slices.Clone(a.patterns)

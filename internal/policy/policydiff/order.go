@@ -17,7 +17,7 @@ import (
 // several sessions.
 
 // excluded reports whether the new policy cannot be stricter (index 0) and whether it cannot be
-// looser (index 1). The maps in alone belong to only one of the policies.
+// looser (index 1). The parameter alone holds the maps that only one of the policies has.
 func (d *Comparison) excluded(alone []gate.Map) (never [2]bool) {
 	from, to := d.sides[0], d.sides[1]
 	if doubted(from, to, alone) != "" {

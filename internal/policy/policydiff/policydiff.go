@@ -74,12 +74,12 @@ func newComparison(from, to *Side, stop func() bool) *Comparison {
 		d.partly(why)
 	}
 	if len(d.shared) == len(from.nets) && len(d.shared) == len(to.nets) && from.deny == to.deny {
-		return d // both policies have the same nets and the same default
+		return d // both policies have the same nets and the same default decision
 	}
 	if from.yields() || to.yields() {
 		d.partly("advisory nets yield where they would leave no tool, and the comparison ignores which tools exist")
 	}
-	if from.deny || to.deny { // if the default is deny, only calls that some net knows about are admitted, so no net can be left out
+	if from.deny || to.deny { // if calls are denied by default, only calls that some net knows about are admitted, so no net can be left out
 		d.shared = nil
 	}
 	calls, why := d.representatives(single)

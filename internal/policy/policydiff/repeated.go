@@ -41,7 +41,7 @@ func (d *Comparison) compareRepeated() {
 	var found []*Witness
 	for _, c := range d.calls {
 		for _, together := range []bool{true, false} {
-			times := 1 // a single call shows whether the defaults decide differently
+			times := 1 // a single call shows whether the default decisions of the policies differ
 			if concerned(c) {
 				times += min(most, maxRepeated)
 			}

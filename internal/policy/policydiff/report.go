@@ -119,8 +119,8 @@ func (d *Comparison) Text(from, to string) string {
 	return b.String()
 }
 
-// raiseHint returns a hint on how to raise the limit that ended the comparison. It returns "" if no
-// limit did.
+// raiseHint returns a hint on how to raise the limit that ended the comparison, or "" if no limit
+// ended it.
 func (d *Comparison) raiseHint() string {
 	switch d.why {
 	case verify.WhyStates:

@@ -95,7 +95,7 @@ func (r *testRun) call(number int, s *Step) gate.Call {
 		case i < 0:
 			c.Also = append(c.Also, name)
 		case name.Weak:
-			c.Also[i] = name // any other name keeps its properties from the configuration
+			c.Also[i] = name // otherwise, the name stays as the configuration defines it
 		}
 	}
 	if s.Annotations != nil {

@@ -16,7 +16,7 @@ import (
 // (*.jsonl).
 type Suite struct {
 	Loader Loader
-	Name   *regexp.Regexp // only tests with matching names are run
+	Name   *regexp.Regexp // pattern that matches the names of the tests to run
 
 	// Problems extracts the problems from an error that occurred while loading a file. If it cannot
 	// extract any, it returns the error unchanged.

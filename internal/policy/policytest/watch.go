@@ -94,7 +94,7 @@ func (c *watch) countBlocks(r *gate.Refusal) {
 	}
 }
 
-// place returns the position of a transition, or the position of its net if that is unknown.
+// place returns the position of a transition or, if that is unknown, the position of its net.
 func place(s policy.Source, n gate.NetInfo, transition string) gate.Position {
 	for _, net := range s.Nets {
 		if net.Name != n.Name || gate.Position(net.Position) != n.Rule {

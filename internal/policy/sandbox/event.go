@@ -43,8 +43,9 @@ func (e *Event) Arguments() json.RawMessage {
 	return e.Args
 }
 
-// CallOf returns the event that makes the call c. An event can mark names only as weak, so that
-// they do not count as evidence. All other names in c.Also therefore become certain.
+// CallOf returns the event that makes the call c. An event can mark a name as weak, so that it does
+// not count as evidence, but not as uncertain. All names in c.Also that are not weak therefore
+// become certain.
 func CallOf(c gate.Call) Event {
 	e := Event{Type: "call", ID: c.ID, Tool: c.Tool, Args: c.Args}
 	if c.Foreign {

@@ -121,8 +121,8 @@ func (m *Simulator) stepsText() []string {
 	return steps
 }
 
-// ended reports whether move i makes or approves the given call. If the next move ends the call, a
-// single step of the test then covers both moves.
+// ended reports whether move i makes or approves the given call. If the next move ends the call,
+// the step of the test for move i already includes that end.
 func (m *Simulator) ended(i, call int) bool {
 	return i >= 0 && m.moves[i].of == call && (m.moves[i].word == "call" || m.moves[i].word == "approve")
 }

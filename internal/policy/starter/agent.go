@@ -117,8 +117,8 @@ func (a Agent) shellField() string {
 	return fmt.Sprintf("%q.command", a.names(a.Shells[0]))
 }
 
-// asksPush reports whether every push requires approval because rules cannot require tests before
-// it.
+// asksPush reports whether every push requires approval. This is so if rules cannot require tests
+// before a push.
 func (a Agent) asksPush(tests []string) bool { return a.Silent || len(tests) == 0 }
 
 // writePushRules writes rules that require tests before a push, and returns claims about them. If

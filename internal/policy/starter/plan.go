@@ -43,8 +43,8 @@ type Plan struct {
 	// policy, or the empty string. If it is set, nothing is written.
 	ExistingPolicy string
 
-	// Client reports whether the configuration file probably belongs to a client, since it is a
-	// JSON object without a version. Such a file is not changed.
+	// Client reports whether the configuration file probably belongs to a client: it is a JSON
+	// object without a version. Such a file is not changed.
 	Client bool
 
 	made  bool   // whether the configuration file does not exist yet

@@ -44,7 +44,7 @@ func (s *statementGroup) add(format string, args ...any) {
 type proposal struct {
 	servers []server
 	missing []string // servers that did not respond
-	deny    bool     // whether the default refuses calls that no rule names
+	deny    bool     // whether calls that no rule names are denied by default
 	rules   []statementGroup
 	claims  statementGroup
 }
@@ -62,7 +62,7 @@ func (p *proposal) approvalNames(kind toolkind.Kind) (names []string) {
 	for _, t := range p.tools() {
 		switch {
 		case t.Kind != kind:
-		case p.deny: // the default refuses tools that no rule names
+		case p.deny: // tools that no rule names are denied by default
 			names = append(names, t.name)
 		default:
 			names = append(names, t.asked)

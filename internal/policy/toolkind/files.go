@@ -50,7 +50,7 @@ func isFile(word string) bool {
 
 // A property contains the relevant parts of an argument's schema.
 type property struct {
-	Type       json.RawMessage            `json:"type"` // a string or a list of strings
+	Type       json.RawMessage            `json:"type"` // name of a type, or a list of such names
 	Items      json.RawMessage            `json:"items"`
 	Properties map[string]json.RawMessage `json:"properties"`
 	AnyOf      []json.RawMessage          `json:"anyOf"`

@@ -16,8 +16,8 @@ type Call struct {
 	Also []gate.Name // other names of the tool, from Options.Tools
 	Args string      // JSON arguments; empty means {}
 
-	// Doubtful is set if the call might not exist, because no arguments are known that make the
-	// maps give exactly the names in Mapped. Calls returns doubtful calls only if Options.Doubtful
+	// Doubtful is set if no arguments are known that make the maps give exactly the names in
+	// Mapped. The call might then not exist. Calls returns doubtful calls only if Options.Doubtful
 	// is set.
 	Doubtful bool
 	Mapped   []gate.Name

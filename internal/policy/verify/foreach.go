@@ -55,8 +55,9 @@ func (a *ForEach) narrow(tag func(*callclass.Class) uint8) func(*callclass.Class
 }
 
 // hasTrackedValue reports whether calls of class s have the tracked value, the one key value that
-// the proof considers. Only the first field that the calls have counts in each group of fields that
-// keys compare. If the claim is made for each value of a key, the fields of that key are ignored.
+// the proof considers. Of the fields that keys compare with each other, only the first one that the
+// calls have counts. If the claim is made for each value of a key, the fields of that key are
+// ignored.
 func (m *prover) hasTrackedValue(s *callclass.Class) bool {
 	if m.each == nil {
 		return s.TracksFirst()

@@ -57,8 +57,8 @@ func (n *Net) exempts(name string) bool {
 }
 
 // kindsOf returns values that match all patterns in set, one value for each combination of
-// properties of the patterns' labels. The values may also match patterns in the set either, where a
-// match makes no difference. They match no other patterns. If no such text can exist, kindsOf
+// properties of the patterns' labels. The values may also match patterns in either, because such a
+// match makes no difference, but they match no other patterns. If no such text can exist, kindsOf
 // returns no values. ok is false if there are too many combinations.
 func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (values []*value, ok bool) {
 	text, known := witness(ps, set)
@@ -285,8 +285,8 @@ func carries(p, other *pattern) bool {
 	return other.matches(strings.Join(p.script, " ") + " " + strings.Join(other.script, " "))
 }
 
-// spares reports whether a script that runs the commands of both patterns still counts as running
-// only p's command, because the other pattern's command has no effect.
+// spares reports whether the other pattern's command has no effect, so that a script that runs the
+// commands of both patterns counts as running only p's command.
 func spares(p, other *pattern) bool {
 	own, inert := strings.Join(p.script, " "), strings.Join(other.script, " ")
 	return slices.ContainsFunc([]string{inert + "; " + own, own + " | " + inert}, func(s string) bool { return p.read(s).Only(p.same) })

@@ -263,8 +263,8 @@ func (s *Class) HasOther() bool {
 }
 
 // Counterpart returns the class like s, but with the tracked value and the other value exchanged.
-// If another value becomes the tracked one, this class holds the calls of s that had the old
-// tracked value, and those that have the new one. Counterpart returns nil if no such class is
+// If another value becomes the tracked one, the calls of s that had the old tracked value, and
+// those that have the new one, belong to this class. Counterpart returns nil if no such class is
 // known, and s itself if s has no values.
 func (s *Class) Counterpart() *Class {
 	if len(s.Data) == 0 {

@@ -24,12 +24,12 @@ type Options struct {
 	Tools     []Tool      // tools known to exist
 	Known     bool        // whether Tools contains all tools that exist
 	Names     []gate.Tool // names that assertions use
-	Passes    bool        // whether to admit calls unknown to all nets, regardless of the default
+	Passes    bool        // whether to admit calls unknown to all nets, even if the policy denies them by default
 	Syntheses int         // maximum number of names to try for patterns; 0 means maxSyntheses
 	Compared  [][]Reading // fields that assertions compare with each other
 	Gaps      []string    // reasons why the nets do not distinguish all calls
 
-	Stop func() bool // called periodically; the enumeration ends once it returns true, and from then on it must always return true; may be nil
+	Stop func() bool // called periodically; the enumeration ends once Stop returns true, and all later calls must then also return true; may be nil
 
 	// Lacks returns an argument that field f reads but the tool does not accept, or "" if the tool
 	// accepts all arguments that f reads. If Lacks is nil, tools accept all arguments.
@@ -88,9 +88,9 @@ func New(p *gate.Policy, nets []*Net, o Options) *Enumerator {
 	return b
 }
 
-// AdmittedClasses returns the classes that the default admits, the preferred ones first: classes with
-// known arguments before others, then classes not blocked in every state, then classes that affect
-// fewer nets.
+// AdmittedClasses returns the classes that the policy does not deny by default, the preferred ones
+// first: classes with known arguments before others, then classes not blocked in every state, then
+// classes that affect fewer nets.
 func (b *Enumerator) AdmittedClasses() []*Class {
 	out := list.Filter(b.classes.List, func(s *Class) bool { return !b.Deny || len(s.KnownTo) > 0 })
 	slices.SortStableFunc(out, func(a, b *Class) int {

@@ -44,7 +44,7 @@ type Class struct {
 	lacking   string         // an argument of the calls that is missing from the tool's schema, if any
 	labels    []naming.Label // first the policy's labels, then those added by nets' own maps, then patterns that match a label
 	Effects   []Effect       // effects of the class, at most one per net
-	KnownTo   []int          // indexes of the nets that gate one of the call's names or declare it free; used if the default denies all other calls
+	KnownTo   []int          // indexes of the nets that gate one of the call's names or declare it free; used if the policy denies all other calls by default
 	Waits     bool           // whether the class is not a call but the passage of time until a timed transition fires
 	Wait      time.Duration
 	BlockedBy []int // indexes of the nets that block the class in every state

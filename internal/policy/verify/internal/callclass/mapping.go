@@ -50,7 +50,7 @@ func (m *mapping) read(text string) gate.Reading {
 	return r
 }
 
-// matches reports whether text contains what the map looks for. If the map's reader cannot tell,
+// matches reports whether text contains what the map looks for. If the map's reader is uncertain,
 // matches returns true.
 func (m *mapping) matches(text string) bool {
 	if m.Reader != nil {

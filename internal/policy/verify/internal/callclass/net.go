@@ -56,7 +56,8 @@ type Numbers[T any] struct {
 	of   map[string]int
 }
 
-// NumberOf returns the number of the value with the given key. If the key is new, Of adds the value.
+// NumberOf returns the number of the value with the given key. If the key is new, NumberOf adds the
+// value.
 func (n *Numbers[T]) NumberOf(key []byte, v T) int {
 	number, ok := n.of[string(key)]
 	if !ok {

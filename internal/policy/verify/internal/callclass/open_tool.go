@@ -167,8 +167,8 @@ func (b *Enumerator) kindsOfTool(o *openTool, atoms []int) kindSet {
 	return k
 }
 
-// admittedClasses returns the classes that a policy admits if its default denies calls unknown to
-// all nets. If the calls could also match a map or action that is not among the given atoms but
+// admittedClasses returns the classes that a policy admits if it denies calls unknown to all nets
+// by default. If the calls could also match a map or action that is not among the given atoms but
 // would make them known to a net, admittedClasses keeps the classes unknown to all nets as well. It
 // marks these as doubtful, because the arguments of such calls are unknown.
 func (o *openTool) admittedClasses(classes []*Class, atoms []int) []*Class {

@@ -12,10 +12,10 @@ import (
 // each of those calls has a specific value. To replay a run, these calls are given numbered
 // additional values, chosen so that the gate admits the run.
 
-// TracksFirst reports whether calls of class s have the tracked value in the first readable field of
-// each [sort]. Every call that has values meets this condition if the values of these fields are
-// chosen as the tracked values. OfItself ignores the sorts of the fields in chosen, because a claim
-// determines the tracked values of those sorts.
+// TracksFirst reports whether calls of class s have the tracked value in the first readable field
+// of each [sort]. Every call that has values meets this condition if the values of these fields are
+// chosen as the tracked values. TracksFirst ignores the sorts of the fields in chosen, because a
+// claim determines the tracked values of those sorts.
 func (s *Class) TracksFirst(chosen ...gate.Field) bool {
 	var seen []int
 	for _, f := range chosen {

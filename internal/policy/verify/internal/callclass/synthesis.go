@@ -256,8 +256,8 @@ func stateKey(at []uint64) string {
 	return string(b)
 }
 
-// isJoint reports whether a name matches exactly the patterns matched by several other names taken
-// together.
+// isJoint reports whether the patterns that match a name are exactly those that match at least one
+// of several other names.
 func isJoint(a synthName, names []synthName) bool {
 	union := bytes.Repeat([]byte{'0'}, len(a.set))
 	for _, n := range names {

@@ -111,7 +111,7 @@ func (b *Enumerator) actionValues(tools []naming.Label, ps []pattern) (values []
 		texts = list.Add(texts, known...)
 		values = append(values, unknown...)
 	}
-	for _, p := range ps[tried:] { // because of these values, the gap also covers the maps that were not tried
+	for _, p := range ps[tried:] { // add a value for each map that was not tried, so that the gap covers these maps too
 		values = append(values, &value{field: "action", hits: []hit{{of: p.mapping}}})
 	}
 	if !complete {

@@ -110,8 +110,8 @@ func (w *recipe) arguments(v Values) (args string, known bool) {
 	return w.complete(o, v, expressions)
 }
 
-// Free reports whether calls of class s can have arbitrary values in the fields that keys read,
-// because nothing else is known to read these fields.
+// Free reports whether calls of class s can have arbitrary values in the fields that keys read.
+// They can if nothing else is known to read these fields.
 func (s *Class) Free() bool {
 	if s.of == nil || len(s.Data) == 0 {
 		return true
@@ -228,8 +228,9 @@ func (s *Class) Fill(v Values) (args, result string) {
 	return args, o.text()
 }
 
-// objectOf returns an object with the form's fields, adapted to what keys and sums read. ok is
-// false if the text of some value is unknown.
+// objectOf returns an object with the fields of the form. It stores a number that a sum reads as a
+// JSON number, and hides values that keys must not find. ok is false if the text of some value is
+// unknown.
 func objectOf(f *form, data presences, sums []sum) (object, bool) {
 	o := make(object)
 	for _, v := range f.fields {

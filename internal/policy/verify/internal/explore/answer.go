@@ -33,7 +33,7 @@ type Answer struct {
 	Result   Result // if Proved, the query is never met or the goal is always reachable; if Refuted, Moves is the counterexample
 	Moves    []Move
 	Nets     []int  // if Proved, nets that suffice for the proof; if a goal is Refuted, nets that forbid the goal after Moves
-	Rough    bool   // if a goal is Refuted, whether Nets might include unneeded nets, because not all subsets were tried
+	Rough    bool   // if a goal is Refuted, whether some of Nets might not be needed; set if not all subsets were tried
 	Why      string // if Unknown, the reason
 	Supposed string // if Unknown, the tool whose existence decides the answer, if any
 }

@@ -17,7 +17,7 @@ func (m *Model) Attractor() *attractor {
 	}
 	a := &attractor{model: m, Ok: make([]bool, len(m.Classes)), prep: make([]map[int]bool, len(m.Classes))}
 	m.attractor = a
-	for i, n := range m.Nets { // find out whether all effects of calls to open tools on the net are known
+	for i, n := range m.Nets { // find out whether all effects that calls to open tools can have on the net are known
 		_, gap := m.Calls.Kinds([]int{i}, nil)
 		n.incomplete = gap != ""
 	}

@@ -14,7 +14,7 @@ type Model struct {
 	system
 	searchLimits
 	Calls     *callclass.Enumerator
-	Classes   []*callclass.Class // classes that the policy's default admits
+	Classes   []*callclass.Class // classes that the policy does not deny by default
 	byNet     [][]int            // for each net, the indexes of the classes that affect it
 	attractor *attractor         // the classes of calls that are always possible; computed on first use
 	all       *scope             // scope with all classes and outcomes; computed on first use

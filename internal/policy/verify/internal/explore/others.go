@@ -12,8 +12,8 @@ import (
 // another value is therefore admitted only if the same call would be admitted with the run's value
 // or with a new value.
 
-// maxOthers is the limit on the states visited for calls with other values, unless a single search
-// may visit many more states than by default.
+// maxOthers is the limit on the states visited for calls with other values. The limit is higher if
+// a single search may visit very many states.
 const maxOthers = 2000
 
 // overOthers reports whether a search for calls with other values must end after visiting the given

@@ -145,7 +145,7 @@ func (p *planner) stubbornSet(state []int) []int {
 
 // addSoleHelpers adds the calls that help to reach a wanted call that only the net p.sole refuses
 // or requires approval for. If another net blocks the wanted call, calls that affect that net can
-// help; otherwise, calls that affect any of the wanted call's nets.
+// help; otherwise, calls that affect any of the wanted call's nets can help.
 func (p *planner) addSoleHelpers(state []int, concerning func(net int)) {
 	for _, c := range p.goal {
 		if b := p.blocker(state, c); b >= 0 && b != p.sole {
