@@ -11,7 +11,7 @@ type node struct {
 	line, column       int // position of the first character, counted from 1
 	endLine, endColumn int // position after the last character of a scalar
 	block              bool
-	unresolved         bool // whether the value is unknown because the text contains references that were not looked up
+	unresolved         bool // whether the text contains references that were not looked up, so that the value is unknown
 }
 
 type field struct {
@@ -67,8 +67,8 @@ func (n *node) list() []*node {
 const (
 	maxSize   = 4 << 20 // maximum size of a file in bytes
 	maxYAML   = 1 << 20 // maximum size of a file that is not JSON, in bytes
-	maxKeys   = 10_000  // maximum number of keys in a file that is not JSON; the YAML parser takes quadratic time
+	maxKeys   = 10_000  // maximum number of keys in a file that is not JSON, because the YAML parser takes quadratic time
 	maxDepth  = 100     // maximum nesting depth
 	maxNodes  = 100_000 // maximum number of values after expanding aliases
-	maxErrors = 100     // maximum number of errors reported per file; people would not read more
+	maxErrors = 100     // maximum number of errors reported per file, because people would not read more
 )

@@ -23,7 +23,7 @@ type Options struct {
 	// text; see [Config.TextOnly].
 	Found bool
 	Trust func(path string, src []byte) bool // reports whether to trust a discovered file; nil means never
-	Kept  Fetch                              // replaces Fetch for files that are read as text; must not use the network; if nil, such files must not have remote base policies
+	Kept  Fetch                              // replaces Fetch for files that are read as text, because reading them must not use the network; if nil, such files must not have remote base policies
 
 	// Unsaved returns the text of a file that is open in an editor. For the configuration, rules
 	// and nets, it takes precedence over the file on disk. If nil, files are always read from disk.

@@ -94,9 +94,9 @@ func (s *source) find(n *node, expr string) (line, column int) {
 	return n.line, from + len([]rune(before)) + 1
 }
 
-// excerpt returns the source line with a caret below the column. It returns the empty string if the
-// line is blank, does not exist, or may contain a secret at an unknown position. Other values that
-// may be secret are replaced with stars.
+// excerpt returns the source line with a caret below the column. It replaces the secrets in the
+// line with stars. If the line is blank, does not exist, or may contain a secret at an unknown
+// position, excerpt returns the empty string.
 func (s *source) excerpt(line, column int) string {
 	if line < 1 || line > len(s.lines) {
 		return ""

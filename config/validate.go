@@ -10,7 +10,7 @@ import (
 type Validator struct {
 	Tools    []string
 	Require  Expression
-	Reason   Expression // sentence, possibly with expressions in braces; may be empty
+	Reason   Expression // reason for rejecting a call: a sentence that can contain expressions in braces; may be empty
 	Position Position
 }
 

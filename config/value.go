@@ -16,7 +16,7 @@ type decoder struct {
 	*source
 	*environment
 
-	visit func(what string, known Keys) // called with the known keys before a mapping is decoded; set only by tests
+	visit func(what string, known Keys) // called before a mapping is decoded, with its known keys; set only by tests
 }
 
 // A Value is a value in a YAML or JSON file. Its methods record every mistake, including unknown

@@ -54,7 +54,7 @@ func appendText(to []byte, text string) []byte {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(text); err != nil {
-		panic(err) // cannot happen for a string
+		panic(err) // a string can always be encoded
 	}
 	return append(to, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
 }

@@ -137,8 +137,8 @@ func (a *adoption) restart(n, old *net, elsewhere bool) {
 
 // withSuspects returns n's initial state d together with the calls in flight that may spoil n's
 // evidence (see [Transition.Spoils]). These are the calls that spoiled the evidence of old, the net
-// that n replaces, and the calls that might have a name listed by a spoiling transition. Only the
-// tools of the latter calls are known, not their arguments.
+// that n replaces, and the calls that might, depending on their unknown arguments, have a name
+// listed by a spoiling transition.
 func (a *adoption) withSuspects(n *net, d *NetData, old *net) *NetData {
 	s, t := a.from, slices.IndexFunc(n.Transitions, func(t Transition) bool { return t.Spoils })
 	var suspects []Flight

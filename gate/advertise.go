@@ -37,9 +37,9 @@ func (s *Session) Offer(tools []Call) {
 }
 
 // Advertise returns the offered tools except those that a net would now block regardless of the
-// call's arguments. A name that a map (see [Map]) might give to a tool's calls is therefore no
-// reason to hide the tool. If such a name might exempt the calls, the tool stays listed. Nets that
-// yield, nets in shadow mode and "default: deny" hide nothing.
+// call's arguments. It does not hide a tool because of a name that a map (see [Map]) might give to
+// the tool's calls, and it keeps the tool if such a name might exempt the calls. Nets that yield,
+// nets in shadow mode and "default: deny" hide nothing.
 //
 // Advertise advances the clocks to now; see [Session.Tick].
 func (s *Session) Advertise(now time.Time) Advertised {

@@ -122,7 +122,7 @@ func ConfirmN(ctx context.Context, s *Session, c Call, ask func(context.Context,
 	if !ok {
 		return d
 	}
-	defer s.Withdraw(a) // runs even if ask panics; has no effect after the call has been admitted
+	defer s.Withdraw(a) // executed even if ask panics; if the call has been admitted, Withdraw has no effect
 	if ask != nil {
 		if n, err := ask(ctx, a); err == nil && n >= a.Approvals() && ctx.Err() == nil {
 			return s.Decide(c, a.Grant())

@@ -96,9 +96,9 @@ func (j *judgement) judge(f *finding) {
 	j.blocked, j.manual = j.blocked || f.kind == Blocked, j.manual || f.manual
 }
 
-// current returns data, a state of n, advanced to the time of the call, and records the change. key
-// is the key value that the state belongs to; if it is not empty, base is the net's default state;
-// see [NetData].
+// current returns data, a state of n, advanced to the time of the call, and records the change. If
+// key is empty, data is the state of the net itself. Otherwise, data is the state for this key
+// value, and base is the net's default state; see [NetData].
 func (j *judgement) current(n *net, key string, data, base *NetData) *NetData {
 	moved := n.advanced(data, base, j.call.Time)
 	if moved != data {
@@ -291,7 +291,7 @@ func (f *finding) judgeWatches() {
 	}
 }
 
-// judgeBase evaluates the part of a call that does not depend on the values of the key.
+// judgeBase computes the part of the verdict that does not depend on the call's key values.
 func (f *finding) judgeBase() {
 	switch {
 	case f.plan.missing != nil:

@@ -60,9 +60,9 @@ func watchesOf(d *NetData) []Flight {
 }
 
 // tick advances the state d to time t, or to its latest known time if that is later. baseWatches
-// lists the watches of the default state, that is, its observers that wait for calls to end. Only a
-// change after a call was admitted can make the call's watches lapse, so tick advances d in stages.
-// isBase reports whether d is the default state of a net with a key.
+// lists the watches of the default state, that is, its observers that wait for calls to end. A
+// watch can lapse only because of a change made after its call was admitted, so tick advances d in
+// stages. isBase reports whether d is the default state of a net with a key.
 func (n *net) tick(d *NetData, baseWatches []Flight, isBase bool, t time.Time) *NetData {
 	d = n.refunded(d, t)
 	if debt := d.Debt(); debt != nil && paidOff(debt, t) {

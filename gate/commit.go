@@ -273,9 +273,9 @@ func (m *move) start(c choice, flight Flight) {
 	}
 }
 
-// pass removes the finding of each net that blocks the call, unless the call changes that net
-// nevertheless: by spoiling evidence (see [Transition.Spoils]) or by ending a series of identical
-// calls.
+// pass removes the findings of nets that block the call. It keeps a finding if the call changes the
+// net even though the net blocks it, by spoiling evidence (see [Transition.Spoils]) or by ending a
+// series of identical calls.
 func (fs *findings) pass() {
 	passed := (*fs)[:0]
 	for _, f := range *fs {

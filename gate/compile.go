@@ -71,8 +71,9 @@ func (n *net) findBudget() *budget {
 }
 
 // prepareClock sets n.independent if no timed transition (one with [Transition.Every]) changes an
-// input of another timed or structural transition. As time passes, the structural transitions then
-// remain disabled, and the timed transitions tick independently of each other.
+// input of another timed transition or of a structural transition. In such a net, the passage of
+// time enables no structural transition, and the timed transitions tick independently of each
+// other.
 func (n *net) prepareClock() {
 	n.independent = true
 	for _, t := range n.timed {

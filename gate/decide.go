@@ -101,10 +101,10 @@ type judgement struct {
 	room     []choice // empty slice with capacity for the choices of the next net
 	blocked  bool
 	manual   bool
-	known    bool       // whether an active net gates, or lists as free, a name that the call is certain to have
+	known    bool       // whether the call is certain to have a name that an active net gates or lists in [Net.Free]
 	replayed bool       // whether the call has already been made, regardless of the verdicts
 	offered  []Call     // tools that can be called; nil means those in the state
-	world    world      // selects the nets to evaluate and their states; the zero value is acting
+	world    world      // nets to evaluate and the states to use; the default is the world named acting
 	row      string     // fingerprint of the call (see [argument.Fingerprint]); empty if no net counts consecutive identical calls
 	ticked   []NetDelta // clock changes to the states of the evaluated nets
 	shadows  []subject  // nets in shadow mode that apply to the call

@@ -39,7 +39,7 @@ type subject struct {
 	// Set only for a net with a key, if the call's values are known.
 	base  *NetData        // the net's default state; see [NetData]
 	plan  *plan           // how the call affects the net
-	value *keyvalue.Value // nil for the part of the call that does not depend on a value
+	value *keyvalue.Value // nil in the subject that is independent of the key values
 }
 
 // special holds the data that only a few findings have.
@@ -52,7 +52,7 @@ type special struct {
 	missed uint64   // bit set of indexes in plan.watches, for the observers that do not count for this key value
 }
 
-// chosen reports whether t was chosen for an earlier name.
+// chosen reports whether t was chosen for one of the call's names so far.
 func (f *finding) chosen(t int) bool {
 	return slices.ContainsFunc(f.choices, func(c choice) bool { return c.transition == t })
 }
@@ -102,8 +102,8 @@ func (f *finding) makeSpecial() *special {
 	return f.special
 }
 
-// parts returns f.special for reading or, if it is nil, an empty value. Use makeSpecial to modify
-// the data.
+// parts returns f.special or, if it is nil, an empty value. The result must not be modified; see
+// makeSpecial.
 func (f *finding) parts() *special {
 	if f.special == nil {
 		return &noSpecial

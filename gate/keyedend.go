@@ -38,12 +38,12 @@ func (q PreparedEnd) settleKeyed(d *Delta, s *State, n *net, e ending) {
 	}
 }
 
-// endedValues returns the key values whose states the end of the call can change: first those whose
-// states wait for the call, then those in the result, if observers that read their key from the
-// result wait for the call. If the policy does not allow storing that many values, endedValues
-// first makes room by removing values whose state equals after, the new default state; idle lists
-// these removals. If there is still not enough room, it omits the result's values, so the call does
-// not count as evidence.
+// endedValues returns the key values whose states the end of the call can change. Values whose
+// states wait for the call come first. If observers that read their key from the result wait for
+// the call, the values in the result follow. If the policy does not allow storing that many values,
+// endedValues makes room by removing values whose state equals after, the new default state; idle
+// lists these removals. If there is still not enough room, it omits the result's values, so the
+// call does not count as evidence.
 func (q PreparedEnd) endedValues(n *net, e *ending, after *NetData) (values []keyvalue.Value, idle []NetDelta) {
 	for k, i := range e.call.Nets {
 		if i == n.index && len(e.call.Keys) > 0 && e.call.Keys[k] != "" {

@@ -119,8 +119,8 @@ func (m *move) addLapsed(w Flight) {
 	}
 }
 
-// paysDebt reports whether the tokens that the transition would return to the budget pay off a debt
-// instead. If so, paysDebt reduces the debt.
+// paysDebt reports whether the tokens that the transition would return to the budget must pay off a
+// debt. If so, paysDebt reduces the debt.
 func (m *move) paysDebt(transition int) bool {
 	debt := m.data.Debt()
 	if debt == nil || m.net.budget == nil || m.net.Sum != nil {

@@ -93,12 +93,12 @@ func (p *Policy) Options() PolicyOptions {
 // Merged lists the statements that repeat an earlier one.
 func (p *Policy) Merged() []Merge { return p.merged }
 
-// Shadow reports whether the whole policy, including its default, is in shadow mode.
+// Shadow reports whether the whole policy, including its default verdict, is in shadow mode.
 func (p *Policy) Shadow() bool { return p.shadow }
 
 // Fingerprint returns the hexadecimal SHA-256 hash of everything that determines decisions: the
-// nets, the maps (see [Map]), the default and the ignored arguments. Go functions count only as
-// present or absent.
+// nets, the maps (see [Map]), the default verdict and the ignored arguments. Go functions count
+// only as present or absent.
 func (p *Policy) Fingerprint() string { return p.print }
 
 // A NetInfo describes a net in a policy. It must not be modified.

@@ -8,8 +8,9 @@ import (
 )
 
 // question returns the question to ask a person about the doubts and the manual transitions. If a
-// grant g is given and covers all of them, there is nothing to ask, and both results are nil. If g
-// does not cover them, the state has changed in the meantime, and question returns a refusal.
+// grant g is given and covers all of them, both results are nil, because there is nothing to ask.
+// If g does not cover all of them, question returns a refusal, because the state has changed since
+// the person was asked.
 func (j *judgement) question(g *Grant, doubts []Step) (*Ask, *Refusal) {
 	steps := append(doubts, j.steps()...)
 	if g == nil {

@@ -47,8 +47,8 @@ func NewSession(p *Policy, o SessionOptions) *Session {
 	return s
 }
 
-// addShared makes the session use the states in h for the nets with the given scope, which must be
-// the scope of h.
+// addShared makes the session use the states in h for the nets with the given scope. h must have
+// the same scope.
 func (s *Session) addShared(scope Scope, h *Shared) {
 	switch {
 	case h == nil:

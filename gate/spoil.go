@@ -119,9 +119,9 @@ func (n *net) valuesAfter(base, after *NetData, c baseChange) *Values {
 }
 
 // withLateWatches returns a copy of old, the state of a key value. In the copy, the call's watches
-// in base are marked as lapsed if their observers are disabled. It is used if calls with higher
-// numbers were admitted before the call, so that the numbers do not show the order of admission;
-// see [move.wasEnabled].
+// in base are marked as lapsed if their observers are disabled. withLateWatches is needed if calls
+// with higher numbers were admitted before the call, because the numbers then do not show the order
+// of admission; see [move.wasEnabled].
 func (n *net) withLateWatches(old, base *NetData, call *Flight) *NetData {
 	m := newMove(n, old, &NetData{})
 	m.baseWatches = list.Filter(base.Watches, func(w Flight) bool { return w.SameCall(call) })

@@ -97,7 +97,8 @@ func (s *State) valueState(n *net, d *NetData) ValueState {
 	return v
 }
 
-// state describes the key value, its markings and the time of its next tick.
+// state describes the key value's state: its markings, the spent amount and the time of its next
+// tick.
 func (v *ValueState) state() string {
 	text := fmt.Sprintf("%s: %s", keyvalue.Format(v.Key), cmp.Or(v.Marking.String(), "no tokens"))
 	if v.Enforced != nil {

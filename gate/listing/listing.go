@@ -169,9 +169,9 @@ func (l *Listing) numbered(name *naming.Label) int {
 	return slices.IndexFunc(l.globs, func(g globEntry) bool { return g.number == int(name.Glob)-1 })
 }
 
-// Knows reports whether the net gates, or lists as free, a name that the call is certain to have.
-// If so, "default: deny" does not refuse the call. A transition that merely observes, to count
-// evidence or to refill a budget, is not enough.
+// Knows reports whether the call is certain to have a name that the net gates or lists as free. If
+// so, "default: deny" does not refuse the call. A transition that merely observes calls, to count
+// evidence or to refill a budget, does not gate them.
 func (l *Listing) Knows(names []naming.Label) bool {
 	out := l.leftOut(names)
 	for i := range names {

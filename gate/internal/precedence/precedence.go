@@ -23,7 +23,7 @@ type Contest struct {
 	tools int
 	lists []*allowlist // the tools that each net allows; nil for a net that blocks no tool
 
-	recovery bool // whether any net is in recovery
+	recovery bool // whether any net is in recovery; see [Contest.Recover]
 	priority int  // highest priority among the nets in recovery
 }
 
