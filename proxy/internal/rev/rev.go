@@ -69,7 +69,8 @@ var (
 	}
 )
 
-// Of returns the family of a revision. version is empty if the revision is not known yet.
+// Of returns the family of a revision. An empty version means that the revision is not known yet;
+// Of then returns Rev2025.
 func Of(version string) *Rev {
 	if version >= "2026-07-28" {
 		return Rev2026
@@ -80,8 +81,8 @@ func Of(version string) *Rev {
 // Lacks reports whether the method exists only in the other family.
 func (r *Rev) Lacks(method string) bool { return slices.Contains(r.lacks, method) }
 
-// cacheableMethods lists the methods with results that must contain a cache lifetime if the
-// revision requires a resultType.
+// cacheableMethods lists the methods whose results must contain a cache lifetime in revisions that
+// require a resultType.
 var cacheableMethods = [...]string{"resources/list", "resources/templates/list", "prompts/list", "resources/read"}
 
 // Result adds resultType to a method's result, or removes it, as required for clients of family r.

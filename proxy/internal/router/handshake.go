@@ -132,8 +132,8 @@ func (r *Router) instructions() string {
 }
 
 // fit shortens the texts so that, together with blank lines between them, they have at most the
-// given number of bytes. Each text gets an equal share of the bytes. What a short text leaves of
-// its share is divided among the longer texts.
+// given number of bytes. Each text gets an equal share of the bytes. Bytes that short texts do not
+// need are divided among the longer texts.
 func fit(texts []string, room int) []string {
 	byLength := make([]int, len(texts))
 	for i := range texts {

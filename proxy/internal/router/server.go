@@ -39,7 +39,7 @@ func (r *Router) ServerNotification(u *pool.Server, method string, params []byte
 
 // ServerRequest handles a server's request (roots/list, sampling/createMessage or
 // elicitation/create) that is not tied to a client's request. It forwards the server's request if
-// only one client can be meant, and otherwise refuses it.
+// it can only be meant for one client, and otherwise refuses it.
 func (r *Router) ServerRequest(u *pool.Server, q *upstream.ServerRequest) {
 	if r.Tasks.ServerRequest(u, q) {
 		return

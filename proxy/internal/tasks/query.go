@@ -17,7 +17,7 @@ import (
 var errTaskGone = errors.New("the upstream no longer knows the task")
 
 // Request sends a request about the task on behalf of the proxy, and waits for the reply. members
-// are additional params, each preceded by a comma.
+// contains additional params, each preceded by a comma.
 func (s *Tasks) Request(ctx context.Context, x *Task, method string, members ...byte) (upstream.Reply, error) {
 	u := x.Upstream
 	if u.State().Phase == upstream.Up && u.Rev() != x.rev {

@@ -38,9 +38,9 @@ func (u *Upstream) Declares(capabilities []byte) (declared bool) {
 	return declared
 }
 
-// handshakeWishes returns the capabilities to declare in the next handshake, and whether the
-// handshake should choose revision 2025-11-25 because the first client to connect uses that
-// revision.
+// handshakeWishes returns the capabilities to declare in the next handshake. prefers2025 reports
+// whether the handshake should choose revision 2025-11-25; this is the case if the first client to
+// connect uses that revision.
 func (u *Upstream) handshakeWishes() (declared []byte, prefers2025 bool) {
 	u.withLock(func() { declared, prefers2025 = u.declared, u.prefer2025 })
 	return declared, prefers2025

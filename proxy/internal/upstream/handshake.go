@@ -49,7 +49,7 @@ type agreement struct {
 func (u *Upstream) handshake(ctx context.Context, c conn.Conn, protocol string) (agreement, error) {
 	a := &adapter{upstream: u, conn: c, session: new(conn.Session), only2026: mcp.IsModernProtocol(protocol) && protocol != "legacy"}
 	err := a.initialize(ctx, protocol)
-	late := a.answeredLate() // whether the response to server/discover arrived after its timeout, because the server was still starting
+	late := a.answeredLate() // whether the server responded to server/discover only after the timeout, as a server that starts slowly does
 	if err != nil && late {
 		a = &adapter{upstream: u, conn: c, session: new(conn.Session), only2026: true}
 		err = a.initialize(ctx, mcp.ProtocolVersion20260728)

@@ -132,7 +132,7 @@ func (s *splicer) copyUpTo(end int) {
 	if end <= s.done {
 		return
 	}
-	part := s.src[s.done:end] // contains white space, a comma unless the member is the first one, and a key
+	part := s.src[s.done:end] // white space, a comma (unless the member is the first one), and a key
 	if !s.some {
 		if comma := bytes.IndexByte(part, ','); comma >= 0 && comma < bytes.IndexByte(part, '"') {
 			s.dst = append(s.dst, part[:comma]...)

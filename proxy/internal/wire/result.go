@@ -124,6 +124,6 @@ func (f Facts) Success() bool {
 	return f.Type != TypeInputRequired && f.Type != TypeOther && !f.IsHandle() && !f.Broken && !f.Failed
 }
 
-// IsHandle reports whether the result is a task handle, that is, only refers to a task that
-// continues the call. The client need not have asked for a task.
+// IsHandle reports whether the result is a task handle, that is, whether it only refers to a task
+// that continues the call. The client need not have asked for a task.
 func (f Facts) IsHandle() bool { return f.Task || f.Type == TypeTask }

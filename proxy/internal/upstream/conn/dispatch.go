@@ -264,7 +264,7 @@ func (p *Pending) drop(x *Exchange) {
 
 // Shut calls f when no requests are open, and rejects later requests. It first waits, until ctx is
 // done, for requests that get their replies quickly. If a request that may be doing work is open,
-// Shut does nothing and returns false. It ignores subscriptions.
+// Shut does nothing and returns false. Subscriptions do not count as open requests.
 func (p *Pending) Shut(ctx context.Context, f func()) bool {
 	for {
 		p.mu.Lock()

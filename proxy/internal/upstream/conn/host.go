@@ -32,14 +32,14 @@ type Config struct {
 	URL         string
 	Headers     map[string]string
 	Credentials Credentials // source of credentials, used in addition to the headers; nil if none
-	TLS         *tls.Config // trusted roots and client certificate; nil means Go's defaults. TLS 1.2 or later is always required
+	TLS         *tls.Config // trusted roots and client certificate, for TLS 1.2 or later; nil means Go's defaults
 	SSE         bool        // whether to use only HTTP+SSE (2024-11-05); otherwise, streamable HTTP is tried first
 
 	Protocol   string // protocol to use: "auto" or empty, "legacy", or a revision such as "2026-07-28"
-	MaxMessage int    // maximum size of a message in bytes; 0 means 64 MiB. A longer message ends the connection
+	MaxMessage int    // maximum size of a message in bytes (a longer message ends the connection); 0 means 64 MiB
 }
 
-// Credentials authorizes HTTP requests to a server whose authorization can change over time. Its
+// Credentials authorize HTTP requests to a server whose authorization can change over time. The
 // methods must be safe for concurrent use.
 type Credentials interface {
 	// Authorization returns the value of the next request's Authorization header, or "" for no

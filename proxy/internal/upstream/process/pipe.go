@@ -314,9 +314,9 @@ func (l *LineReader) grow() {
 const maxTail = 1 << 20
 
 // A Tail reads a child's output to its end. Reading has a deadline, because a process that has
-// escaped from the child's process tree may keep the pipe open after the child's end. Bytes that
-// are in the pipe at the deadline can still be read later, so that the child's last output is not
-// lost.
+// escaped from the child's process tree may keep the pipe open after the child has ended. Bytes
+// that are in the pipe at the deadline can still be read later, so that the child's last output is
+// not lost.
 type Tail struct {
 	file *pipe.File
 	late int // number of bytes read after the deadline

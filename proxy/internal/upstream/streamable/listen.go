@@ -96,8 +96,8 @@ func (c *Conn) awaitSession(ctx context.Context, s *conn.Session) bool {
 	return true
 }
 
-// closeWith closes body, the stream of the session s, when another session replaces s. A call of
-// the returned function prevents this.
+// closeWith closes body, the stream of the session s, when another session replaces s. Calling the
+// returned function prevents this.
 func (c *Conn) closeWith(ctx context.Context, s *conn.Session, body io.Closer) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
