@@ -135,7 +135,7 @@ func (p ruleParser) parseSumSpan(l *Limit) {
 	}
 }
 
-// span parses a span that begins with the word t. It reports whether t begins a span.
+// span parses a span if the word t begins one, and reports whether it does.
 func (p ruleParser) span(l *Limit, t token) bool {
 	over, ok := spanOf(t.text)
 	switch {

@@ -100,8 +100,7 @@ func MatchRegex(expr string) (func(string) bool, error) {
 	return compileRegex(expr, false)
 }
 
-// requiredLiteral returns the longest literal in the syntax tree that every match of re must
-// contain.
+// requiredLiteral returns the longest literal in the syntax tree re that every match must contain.
 func requiredLiteral(re *syntax.Regexp) string {
 	switch {
 	case re.Op == syntax.OpLiteral && re.Flags&syntax.FoldCase == 0 && !slices.Contains(re.Rune, utf8.RuneError):

@@ -20,7 +20,7 @@ type Prove struct {
 	Until  []Name // for NeverAfter, the calls whose success ends the period that the claim is about; may be nil
 	Once   bool   // for NeverBefore, whether one success is enough for all calls
 
-	Key []KeyField // for NeverBefore and AtMost, the claim must hold separately for each value of these fields
+	Key []KeyField // for NeverBefore and AtMost, key of the claim, which must hold separately for each value of the key
 
 	Approval *Approval // for NeverWithoutApproval, the approval; for NeverAfter and Only, the approval that exempts calls, or nil
 
@@ -29,7 +29,7 @@ type Prove struct {
 	User       bool // for AtMost, whether Over is a time span that counts per user
 	Successful bool // for AtMost, whether only successes of Others restart the count
 
-	OwnBudget bool   // for AlwaysPossible, whether limits on the name itself are ignored
+	OwnBudget bool   // for AlwaysPossible, whether limits on the call itself are ignored
 	File      Name   // for NarrowerThan, the file of the other policy
 	Net       Name   // for Conserved, DeadlockFree and NoTerminalStates, the name of the net
 	Places    []Name // for Exclusive, two or more places
