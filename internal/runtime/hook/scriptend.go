@@ -31,7 +31,7 @@ func endedWell(report string) bool {
 	report = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(report), "</untrusted_context>"))
 	lines := strings.Split(report, "\n")
 	last := len(lines) - 1
-	if !strings.HasPrefix(lines[last], "Process Group PGID: ") { // the script was canceled or is still running, or another model wrote the text
+	if !strings.HasPrefix(lines[last], "Process Group PGID: ") { // the script was canceled or is still running, or a model wrote the text instead of Gemini CLI
 		return false
 	}
 	for _, line := range slices.Backward(lines[:last]) {

@@ -90,7 +90,7 @@ func (s *session) unmovedSince(since time.Time) bool {
 	return !slices.ContainsFunc(s.histories(), func(h *history) bool { return h.moved.After(since) })
 }
 
-// markMissed records, for each net that could not be evaluated for a call, the reason.
+// markMissed records why some nets could not be evaluated for a call.
 func (s *session) markMissed(reasons map[int]string) {
 	for net, why := range reasons {
 		to := &s.history

@@ -133,8 +133,8 @@ func (v *chainVerifier) checkStart(writer string) {
 	v.addFault(writer, 1, fmt.Sprintf("records 1 to %d are missing: no record of their removal exists", from.Seq))
 }
 
-// checkEnd verifies that the record at h exists. The chain of the writer by names h, in its first
-// record, as the end of h.Writer's chain.
+// checkEnd verifies that the record at h exists, because the first record of another chain names h
+// as the end of h.Writer's chain. by is the writer of that other chain.
 func (v *chainVerifier) checkEnd(ctx context.Context, h audit.Head, by string) error {
 	may, why := v.removals.covers(h)
 	last, ok := v.ends[h.Writer]

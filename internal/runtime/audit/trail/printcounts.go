@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Print writes the report to w as text. It calls the log by the given name.
+// Print writes the report to w as text. It uses name as the name of the log.
 func (r *Report) Print(w io.Writer, name string) error {
 	var b strings.Builder
 	for _, f := range r.Faults {

@@ -88,7 +88,7 @@ type Part struct {
 type Write struct {
 	ID      PartID
 	Version int64             // version that was read, or 0 if the part must not exist yet
-	Read    bool              // whether to only check the version, leaving the part unchanged
+	Read    bool              // whether only the version is checked and the part is left unchanged
 	Data    []byte            // new data; if Data and Change are both nil, the part and its values are removed
 	Change  []byte            // changes to the data, used instead of Data if the backend can merge changes
 	Values  map[string][]byte // values to replace, keyed by row name; nil removes a value, and values that are not listed are unchanged

@@ -22,8 +22,8 @@ type archive struct {
 	checkpoint *sqlite.Checkpoint
 }
 
-// seal replaces each renamed segment that ends at or before the given step with a segment that
-// contains only its records. The caller must hold the folding lock.
+// seal replaces each renamed segment that ends at or before the given step with one that contains
+// only the segment's records. The caller must hold the folding lock.
 func (a *archive) seal(folded uint64) error {
 	numbers, full, _, err := a.listSegments()
 	if err != nil {

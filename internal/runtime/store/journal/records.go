@@ -124,7 +124,7 @@ func (s *selection) collect(a *archive) error {
 		return err
 	}
 	newest, header, err := a.openSegment(a.name(), os.O_RDONLY)
-	if errors.Is(err, fs.ErrNotExist) { // another process is about to name the next segment
+	if errors.Is(err, fs.ErrNotExist) { // another process is about to give the next segment the log's name
 		header.segment, err = math.MaxUint64, nil
 	}
 	if err != nil {

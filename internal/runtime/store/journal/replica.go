@@ -196,7 +196,7 @@ func (r *replica) follow(lead bool) error {
 		case junk > 0:
 			return fmt.Errorf("%w: the log segment that begins after step %d is damaged after step %d; restore a good copy", backend.ErrRolledBack, r.image.at.segment, r.image.at.step)
 		}
-		if err != nil && !lead { // another process is about to name the next segment
+		if err != nil && !lead { // another process is about to give the next segment the log's name
 			if _, missing := r.log.disk.stat(r.log.segmentName(r.image.at.step) + fullSuffix); missing != nil {
 				return nil
 			}

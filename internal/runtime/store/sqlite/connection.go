@@ -90,8 +90,8 @@ func (c *connection) attach() error {
 	return err
 }
 
-// connect opens a connection. same tells whether the file with the database's name is still the one
-// that was used before.
+// connect opens a connection. same reports whether the file with the database's name is still the
+// one that was used before.
 func (c *connection) connect(same bool) error {
 	if err := c.create(); err != nil {
 		return err
