@@ -120,7 +120,7 @@ type Proof struct {
 	Because        []Net  // nets that cause the result; if Refuted, none of them can be omitted unless Rough is set
 	Rough          bool   // if Refuted, whether some nets in Because might be unnecessary; set if not all subsets were tried
 	Default        bool   // if Refuted, whether all calls that the assertion is about are denied by the policy's default
-	ForEach        string // words such as "for each path" if the claim, although not Proved, is proved for each value of these key fields separately
+	ForEach        string // words such as "for each path" if the claim is not Proved as a whole but is proved for each value of the key separately
 	Why            string
 	Supposed       string // if Unknown, the tool whose existence decides the result
 

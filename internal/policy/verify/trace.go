@@ -17,7 +17,7 @@ type Trace []Step
 type Step struct {
 	Call    int           // number of the call in the trace, starting at 1
 	Tool    string        // tool, if the call begins
-	Names   *gate.Call    // an example of a call with the same names; if nil, the tool determines the names
+	Names   *gate.Call    // an example of a call with the same names as this one; if nil, the tool determines the names
 	Args    string        // JSON arguments; empty means {}
 	Result  string        // JSON result that the call must return on success; empty means any
 	Name    string        // human-readable name: the last label, or the tool if there are no labels

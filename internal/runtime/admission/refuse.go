@@ -48,8 +48,8 @@ func (a *Admission) Refused(ctx context.Context, c *Call, r *Refused) {
 	a.recordRefusal(ctx, c, r, nil, nil)
 }
 
-// maxReasons is the maximum number of reasons in a refusal's text, because models read only the
-// first few sentences. The facts contain all reasons.
+// maxReasons is the maximum number of reasons in a refusal's text. Models read only the first few
+// sentences, and the facts contain all reasons.
 const maxReasons = 2
 
 // Text returns the text of a refusal: the reason given by each net, without duplicates. Each reason

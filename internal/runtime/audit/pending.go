@@ -37,7 +37,7 @@ type pendingFile struct {
 	file   *os.File
 	mapped []byte // nil if another process has truncated the file
 
-	moves, size *atomic.Uint64 // pointers into mapped, to the number of moves to the log and to the size of the lines
+	moves, size *atomic.Uint64 // pointers into mapped: to the number of moves to the log (moves), and to the size of the pending lines (size)
 }
 
 // openPendingFile opens the pending file of the log at path. It creates the file if necessary and

@@ -183,10 +183,11 @@ func strongest(all []*either) (kept []*either) {
 	return kept
 }
 
-// implied reports whether the rule follows from others: from a chain through another call before B,
-// or from two calls that each come after A or alt.
+// implied reports whether the rule follows from others. Either A or alt must come before another
+// call that must come before B, or an "or" rule for B names two calls that each must come after A
+// or alt.
 func (e *either) implied(held map[pair]bool, all []*either) bool {
-	stands := func(n int) bool { // stands reports whether n is A or alt, or came after one of them
+	stands := func(n int) bool { // stands reports whether n is A or alt, or must come after one of them
 		return n == e.a || n == e.alt || held[pair{e.a, n}] || held[pair{e.alt, n}] ||
 			slices.ContainsFunc(all, func(k *either) bool { return k.b == n && k.a == e.a && k.alt == e.alt })
 	}

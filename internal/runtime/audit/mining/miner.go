@@ -7,13 +7,13 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// DefaultSessions is the default minimum number of sessions for a rule.
+// DefaultSessions is the default of [Options].Sessions.
 const DefaultSessions = 20
 
 // Options configures [Mine].
 type Options struct {
 	Maps     []*rules.Map                    // the policy's maps, which give calls additional names; needed for rules about such names
-	Sessions int                             // minimum number of sessions for a rule; defaults to DefaultSessions
+	Sessions int                             // minimum number of sessions that must support a rule; 0 means DefaultSessions
 	Deny     bool                            // whether the policy refuses all calls not named in a rule
 	Progress func(stage string, records int) // may be nil
 }

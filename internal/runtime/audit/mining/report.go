@@ -23,7 +23,7 @@ type Report struct {
 	Notes     []Note     `json:"notes"`
 	Allow     []Allowed  `json:"allow"` // candidates for an allow list; empty if the policy denies by default
 
-	least int // minimum number of sessions for a rule
+	least int // minimum number of sessions that must support a rule
 }
 
 // Dropped describes a rule that was considered but not proposed, and why.
@@ -53,7 +53,7 @@ type Proposal struct {
 	Evidence string    `json:"evidence"` // why the log supports the rule, in one sentence
 	Sessions int       `json:"sessions"` // number of sessions with the restricted call
 	Calls    int       `json:"calls"`
-	Chance   float64   `json:"chance"` // probability of the observation if there were no rule, at least 1e-300; 1 for a limit with headroom, which is not a statistical result
+	Chance   float64   `json:"chance"` // probability of the observation if no rule existed, at least 1e-300; 1 for a limit with headroom, because it is not a statistical result
 	Since    time.Time `json:"since"`
 
 	tool   string     // the restricted tool, or empty for all tools

@@ -2,7 +2,7 @@ package mining
 
 import "math"
 
-// A session holds what is known about a session of the log after the events read so far.
+// A session holds the facts that are known about a session of the log after the events read so far.
 type session struct {
 	process string
 	partial bool // whether the session began before the log
@@ -21,7 +21,7 @@ type session struct {
 // A toolState counts the calls of one tool in a session.
 type toolState struct {
 	made, ok           int
-	firstMade, firstOK int // when the first call was made, and when a call first succeeded, on the session's clock; 0 means never
+	firstMade, firstOK int // times of the first call (firstMade) and of the first success (firstOK) on the session's clock; 0 means never
 	lastMade, lastOK   int
 	freshOK            int // admission time of the last call that succeeded
 	pending            int // number of in-flight calls

@@ -22,7 +22,7 @@ type candidate struct {
 	once, each  chance // chances that the values agree if the rule requires one success of A per value (once) or per call to B (each)
 	hits, tries int    // for the first value of B in each session: number of lookups in another session (tries), and number of those that found the value (hits)
 
-	drawn, early, altEarly int       // number of distinct values in calls to B, and numbers of those that also occurred in calls to A and to alt
+	drawn, early, altEarly int       // number of distinct values in calls to B (drawn), and of those that also occurred in calls to A (early) and to alt (altEarly)
 	fields                 fieldPair // used only if the key has two fields
 }
 

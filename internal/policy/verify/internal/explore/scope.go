@@ -10,7 +10,7 @@ type scope struct {
 	users [][]callclass.Effect // for each net, the calls that affect it and their effects
 	fails bool                 // whether calls can have any outcome; if false, all calls succeed
 
-	marked, opened []int // for each call (marked) and each net (opened), the last value of round in which it was visited
+	marked, opened []int // for each call, the last round that marked it; for each net, the last round that opened it
 	round          int
 	relaxed        *relaxation // the relaxation, computed on first use
 }

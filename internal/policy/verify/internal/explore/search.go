@@ -25,7 +25,7 @@ func (m *Model) NeverMet(q *Query, nets []int) Answer {
 }
 
 // unsureAnswer returns the [Unknown] answer for a result that depends on a call that might not
-// exist. The answer states this reason.
+// exist. The answer gives this as the reason.
 func (m *Model) unsureAnswer(unsure *callclass.Class, tool string) Answer {
 	why, supposed := m.Calls.Doubt(unsure, tool)
 	return Answer{Why: why, Supposed: supposed}

@@ -41,7 +41,7 @@ type ViewOptions struct {
 	Exact     bool                         // whether to leave counters unreduced
 	Serial    bool                         // whether to explore only runs where each call succeeds before the next begins
 	Beyond    bool                         // whether to record the nets outside the view that can refuse calls of each class
-	about     int                          // 1 + index of the net whose verdicts the query is about, or 0; the view retains the calls that this net always blocks
+	about     int                          // 1 + index of the net whose verdicts the query is about, or 0 for other queries; the view retains the calls that this net always blocks
 }
 
 func (m *Model) view(nets []int, o ViewOptions) *view {
