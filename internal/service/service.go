@@ -87,7 +87,7 @@ type Manager struct {
 type step struct {
 	argv    []string
 	lenient bool // whether a failure is ignored
-	retried bool // whether to repeat the command if it fails, because the previous service may still be stopping
+	retried bool // whether to repeat the command if it fails; set if the previous service may still be stopping
 }
 
 // Text returns the content of the service file for the service s. It returns an error if the

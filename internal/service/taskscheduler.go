@@ -74,8 +74,8 @@ const taskForm = `<?xml version="1.0" encoding="UTF-16"?>
 </Task>
 `
 
-// taskXML describes a task for the Task Scheduler. A task cannot have environment variables of its
-// own.
+// taskXML describes a task for the Task Scheduler. A task cannot have its own environment
+// variables.
 func taskXML(s Service, user string) (string, error) {
 	var args []string
 	for i, word := range append([]string{s.Program}, s.Args...) {

@@ -27,7 +27,7 @@ type argKind uint8
 
 const (
 	literal  argKind = iota // the argument is exactly the known text
-	single                  // the argument is one word: known text, an unknown part, and a known tail
+	single                  // the argument is one word that consists of known text, an unknown part, and a known tail
 	spread                  // the argument is one or more words, each with the same known parts, for example from a glob
 	anything                // the argument may expand to any number of unknown words
 )

@@ -25,7 +25,7 @@ type doubt struct {
 	from, to int // byte range in the outermost script; to is 0 if the doubt affects the whole script
 	reach    reach
 	owner    int  // index of the command whose arguments caused the doubt, or -1
-	before   int  // number of commands read before the doubt, or 0 if the doubt affects the whole script
+	before   int  // number of commands read before the doubt was added, or 0 if the doubt affects the whole script
 	spoils   bool // something may have replaced the programs that later commands run
 }
 

@@ -84,8 +84,8 @@ func (c *command) asksHelp(sub string, args []arg) bool {
 		!slices.ContainsFunc(args[:n], func(a arg) bool { return a.kind != literal || strings.HasPrefix(a.text, "-") }) && args[n].kind == literal
 }
 
-// isDryRun reports whether the pattern itself seems to describe a dry run because it contains an
-// option such as --dry-run or -n.
+// isDryRun reports whether the pattern itself contains an option that usually requests a dry run,
+// such as --dry-run or -n.
 func (p *Pattern) isDryRun() bool {
 	return slices.ContainsFunc(p.words, func(w string) bool { return strings.Contains(w, "dry") || w == "-n" })
 }

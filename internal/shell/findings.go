@@ -33,7 +33,7 @@ type findings struct {
 	owner     int          // index of the command whose arguments are being read, or -1
 	settling  bool         // the whole script has been read; the remaining doubts are being added
 	tentative bool         // the commands being read might not run
-	input     bool         // standard input comes from the script itself: a pipe, a redirection or a here document
+	input     bool         // standard input comes from the script itself, that is, from a pipe, a redirection or a here document
 	textInput bool         // standard input is a here document or a here string
 }
 

@@ -17,7 +17,7 @@ const (
 // readFunction reads a function definition. The commands in the function's body count as the
 // script's commands even if the script never calls the function.
 func (r *reader) readFunction(d *syntax.FuncDecl) {
-	if d.Name == nil { // the function is anonymous, which only zsh permits: function { ls; }
+	if d.Name == nil { // the function is anonymous, as in function { ls; }, which only zsh permits
 		r.doubtAll("a statement that bash does not know")
 		r.stmt(d.Body)
 		return

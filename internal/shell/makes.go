@@ -92,7 +92,7 @@ func (c *command) hasOption(options string) bool {
 	return slices.ContainsFunc(c.args, func(a arg) bool { return begins(a.text, options) })
 }
 
-// holds reports whether any argument contains the text.
+// holds reports whether any argument contains the given text.
 func (c *command) holds(text string) bool {
 	return slices.ContainsFunc(c.args, func(a arg) bool { return strings.Contains(a.text, text) })
 }

@@ -229,7 +229,7 @@ type netPage struct {
 	Values      []choice // key values that have a marking of their own
 	MoreValues  int
 	Hashed      bool // whether only the hashes of the key values are known
-	Rest        bool // whether the page shows the default marking, because the requested key value has no marking of its own
+	Rest        bool // whether the page shows the default marking; true if the requested key value has no marking of its own
 	Past        pastRows
 }
 

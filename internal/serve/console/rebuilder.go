@@ -11,8 +11,8 @@ import (
 )
 
 // A rebuilder reconstructs net states by replaying stored records. It starts over whenever the
-// replayed state becomes uncertain: when records are missing, when the policy changes, and when a
-// net is activated or deactivated.
+// replayed state becomes uncertain, that is, when records are missing, when the policy changes, or
+// when a net is activated or deactivated.
 type rebuilder struct {
 	policy  *gate.Policy
 	active  []string // names of the nets that are active now; nil if all nets are active

@@ -86,7 +86,7 @@ type sessionPage struct {
 
 	Link     string
 	Nets     []sessionNet
-	Shadow   *operator.ShadowInfo // nil if unknown
+	Shadow   *operator.ShadowInfo // nil if the report is empty or not available
 	Channels []string
 	Reset    bool // whether to ask the person to confirm a reset
 }

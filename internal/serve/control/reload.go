@@ -16,7 +16,7 @@ type Reloader interface {
 
 // Reload is the body of a request to reload the configuration.
 type Reload struct {
-	Reset  []string `json:"reset,omitempty"` // names of nets to reset, even if they have left their initial marking
+	Reset  []string `json:"reset,omitempty"` // names of nets to reset to their initial marking, regardless of their current marking
 	DryRun bool     `json:"dryRun,omitempty"`
 	Actor  string   `json:"actor"`
 }

@@ -22,9 +22,9 @@ func versionsFile(c *config.Config) (string, error) {
 	return basefile.VersionsPath(dir), err
 }
 
-// CheckBases checks that no signed base policy is older than the version of it that was last in
-// force, and that a base with the same version also has the same content. If a check fails,
-// CheckBases returns a [config.ErrorList]. It writes nothing to disk.
+// CheckBases checks that no signed base policy is older than its version last in force, and that a
+// base whose version has not changed has the same content. If a check fails, CheckBases returns a
+// [config.ErrorList]. It writes nothing to disk.
 func CheckBases(c *config.Config) error {
 	book, err := versionsFile(c)
 	if err != nil || book == "" {

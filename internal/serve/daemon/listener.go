@@ -116,8 +116,9 @@ func (s *limitListener) longestIdle(from netip.Addr) (oldest *limitedConn) {
 // connKey is the key in a request's context for the connection that carries the request.
 type connKey struct{}
 
-// serve serves connections until the server is closed. It limits how long a request body may take
-// to arrive, unless bounded is true. In that case, the handler must enforce its own limit.
+// serve serves connections until the server is closed. Unless bounded is true, it limits how long a
+// request body may take to arrive. If bounded is true, the handler must enforce such a limit
+// itself.
 func (s *limitListener) serve(server *http.Server, bounded bool) error {
 	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		if secure, ok := c.(*tls.Conn); ok {

@@ -28,7 +28,8 @@ type processors struct {
 }
 
 // minAlone is the number of consecutive calls that must run alone before the scheduler is limited
-// to one processor. It is not smaller, because each change briefly stops all goroutines.
+// to one processor. A smaller number would cause more changes of the limit, each of which briefly
+// stops all goroutines.
 const minAlone = 32
 
 // newProcessors returns nil if GOMAXPROCS is set, or if limiting the number of processors would not

@@ -185,8 +185,8 @@ func toolsOf(names []gate.Call) []verify.Tool {
 const impossibleTime = 250 * time.Millisecond
 
 // impossibleTools returns a function that finds tools that provably can never be called under the
-// policy. Its arguments are the tools to check and the names of the active nets. The function
-// leaves out tools that can be called after another call has failed.
+// policy. The function takes the tools to check and the names of the active nets. It leaves out
+// tools that can be called after another call has failed.
 func impossibleTools(whole *gate.Policy) func([]gate.Call, []string) []string {
 	return func(tools []gate.Call, active []string) []string {
 		p, err := activeNets(whole, active)

@@ -129,7 +129,7 @@ func parseTokens(path, text string) (tokens, error) {
 
 func makeToken(path string) (string, error) {
 	var b [32]byte
-	_, _ = rand.Read(b[:]) // never fails
+	_, _ = rand.Read(b[:]) // rand.Read never returns an error
 	token := hex.EncodeToString(b[:])
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return "", err

@@ -20,11 +20,12 @@ const (
 )
 
 var (
-	// ErrGone means that the policy in force no longer contains the text.
+	// ErrGone means that the policy in force no longer contains the text that the draft would
+	// replace.
 	ErrGone = errors.New("the policy in force has changed meanwhile and no longer contains this text; reload the page")
-	// ErrLong means that the text is longer than [MaxText] bytes.
+	// ErrLong means that the draft is longer than [MaxText] bytes.
 	ErrLong = fmt.Errorf("the text has more than %d KiB; use petrigate check with a file", MaxText>>10)
-	// ErrMany means that the text has more than [MaxRules] rules.
+	// ErrMany means that the draft contains more than [MaxRules] rules.
 	ErrMany = fmt.Errorf("the text has more than %d rules; use petrigate check with a file", MaxRules)
 	// ErrSlow means that the time limit was exceeded.
 	ErrSlow = errors.New("this takes too long for the console; use petrigate check, diff or replay")

@@ -81,8 +81,8 @@ func (s Server) redact(text string) string {
 	return text
 }
 
-// isSecure reports whether requests to the address are protected from eavesdropping, because they
-// use https or stay on this machine.
+// isSecure reports whether requests to the address are protected from eavesdropping, that is,
+// whether they use https or stay on this machine.
 func isSecure(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {

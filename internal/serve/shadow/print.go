@@ -32,7 +32,8 @@ func Print(w io.Writer, r operator.ShadowInfo) error {
 	return nil
 }
 
-// maxLastCall is the maximum length of a call in the table. It leaves room for the reason.
+// maxLastCall is the maximum length of a call in the table. It leaves room for the column with the
+// reason.
 const maxLastCall = 80
 
 // printVerdicts prints a table of the verdicts that nets in shadow mode would have given. If the

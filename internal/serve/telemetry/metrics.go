@@ -38,8 +38,8 @@ type Metrics struct {
 	reloads, reloadFailures, spansLost atomic.Uint64
 }
 
-// callLabels are the labels of a counter for calls. Each tool has a counter of its own. Resources
-// do not, because clients choose their URIs.
+// callLabels are the labels of a counter for calls. Each tool has its own counter. Resources do
+// not, because clients choose their URIs.
 type callLabels struct{ method, upstream, tool string }
 
 type callCells struct{ allow, refuse, ask atomic.Uint64 }

@@ -75,7 +75,7 @@ func stateOf(a operator.ApprovalInfo) string {
 const minCallWidth = 24
 
 // writeCalls writes a table of approvals whose last column shows the calls. It shortens the calls
-// so that they fit the terminal's width or, if width is 0, to a fixed length.
+// so that the table fits the terminal's width. If width is 0, it shortens them to a fixed length.
 func writeCalls(b *strings.Builder, width int, head string, all []operator.ApprovalInfo, row func(operator.ApprovalInfo) []string) {
 	rows, used := list.Map(all, row), 0
 	widths := list.Map(strings.Split(head, "|"), func(title string) int { return len(title) })

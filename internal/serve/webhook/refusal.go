@@ -12,7 +12,7 @@ type refusal struct {
 	err    error
 }
 
-// Error returns the reason.
+// Error returns the reason why the answer was rejected.
 func (e *refusal) Error() string { return e.err.Error() }
 
 func refuse(status int, format string, args ...any) *refusal {
