@@ -41,9 +41,9 @@ func (j *judgement) refuseOverfull(f *finding) *Refusal {
 	return j.refuse(KindBlocked, []Block{f.rejected(j.call.Tool, f.net.overfullReason(j.policy.maxValues))})
 }
 
-// dropNewValues removes from d the key values that are new to the nets that store too many; full is
-// a list of findings from [judgement.overfull]. It is used for calls that were made although these
-// nets are full.
+// dropNewValues removes from d the new key values of nets that are full. full lists the findings
+// that [judgement.overfull] returned for these nets. dropNewValues is used for calls that were made
+// although the nets are full.
 func (j *judgement) dropNewValues(d *Delta, full []*finding) {
 	for _, first := range full {
 		for i := range j.findings {
@@ -66,9 +66,9 @@ func (j *judgement) dropIdle(d *Delta, f *finding) int {
 	return len(idle)
 }
 
-// idle returns changes that remove values of base from the net. It removes a value if its state at
-// time t equals after, the new default state, and keep returns false. Such a value has been reset
-// by the clock, or was stored only for observers that no longer wait for a call.
+// idle returns changes that remove idle values of base from the net. A value is idle if its state
+// at time t equals after, the new default state, and keep returns false for it. Such a value has
+// been reset by the clock, or was stored only for observers that no longer wait for a call.
 func (n *net) idle(base, after *NetData, t time.Time, keep func(key string) bool) (idle []NetDelta) {
 	if !n.moving && len(n.results) == 0 {
 		return nil

@@ -25,9 +25,9 @@ type Exploration struct {
 	Trapped int
 	Trap    []string
 
-	// Invariants are weighted sums of token counts. The sums never change, and each is over a
-	// minimal set of places. They hold even if the exploration is incomplete, but there may then be
-	// further invariants.
+	// Invariants are weighted sums of token counts. Each sum is constant and extends over a minimal
+	// set of places. The invariants hold even if the exploration is incomplete, but there may then
+	// be further ones.
 	Invariants []string // the invariants as equations, such as "idle + 2 running = 1"
 }
 

@@ -187,9 +187,9 @@ type ValueReader interface {
 }
 
 // A Sum limits the sum of a field over the calls that a transition gates. A call that has several
-// names is counted once. A call is refused unless the field is a single nonnegative number with at
-// most 100 digits and an exponent of at most 100. The arithmetic is exact. If an admitted call
-// fails, its amount is not refunded.
+// names is counted once, and a call that fails after it was admitted still counts. If the field is
+// not a single nonnegative number with at most 100 digits and an exponent of at most 100, the call
+// is refused. The arithmetic is exact.
 type Sum struct {
 	Field Field         // field to add up; must be an argument
 	Most  int           // maximum value of the sum

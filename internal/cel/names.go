@@ -43,7 +43,7 @@ func (n *Names) check(src string, a *cel.Ast) (errs diag.List) {
 		if known == nil || slices.Contains(known, key) {
 			continue
 		}
-		start := a.NativeRep().SourceInfo().GetStartLocation(e.ID()) // a position shortly before the key
+		start := a.NativeRep().SourceInfo().GetStartLocation(e.ID()) // CEL reports a position shortly before the key
 		at := offsetOf(src, start.Line(), start.Column())
 		at += max(0, strings.Index(src[at:], key))
 		errs = append(errs, errorAt(src, at, fmt.Sprintf(msg, key), cmp.Or(text.Suggest(key, known), all+strings.Join(known, ", "))))

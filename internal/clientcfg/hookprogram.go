@@ -19,8 +19,8 @@ func (h Hooks) Programs(d *splice.Document) (all []string) {
 	return all
 }
 
-// program returns the path of the program that a hook's command runs, without quotes. If the
-// command starts a shell, program returns the path of the program that the shell runs.
+// program returns the unquoted path of the program that a hook's command runs. If the command
+// starts a shell, program returns the path of the program that the shell runs.
 func program(command string) string {
 	path, _, _ := strings.Cut(command, " hook ")
 	return strings.Trim(strings.TrimPrefix(path, "sh -c "), `'"\`)

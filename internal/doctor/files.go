@@ -100,7 +100,7 @@ func tryFolder(dir string) error {
 // A secured value holds a file or directory of petrigate and the mode bits that it must not have.
 type secured struct {
 	what, path string
-	mask       fs.FileMode // bits that must not be set
+	mask       fs.FileMode // mode bits that must not be set
 	tolerated  fs.FileMode // bits in mask that cause only a warning
 	tokens     bool        // whether the file contains tokens; if so, serve enforces the same mask
 }

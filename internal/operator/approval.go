@@ -49,12 +49,12 @@ type ApprovalInfo struct {
 	Definition string          `json:"definition"`         // hash of the tool's definition
 	Policy     string          `json:"policy"`             // fingerprint of the policy that requires the approval
 
-	// Differences lists the differences from an earlier call: the last call to this tool that was
-	// approved for the same principal.
+	// The following fields compare the call with an earlier one: the last call to this tool that
+	// was approved for the same principal.
 	LastApproved    *time.Time   `json:"lastApproved,omitempty"` // when the earlier call was approved; nil if this proxy does not know of an earlier call
 	LastApproval    string       `json:"lastApproval,omitempty"` // ID of the earlier call's approval
 	Redefined       bool         `json:"redefined,omitempty"`    // whether the tool's definition has changed since the earlier call was approved
-	NotCompared     bool         `json:"notCompared,omitempty"`  // whether the comparison skipped the arguments, because they are too long in one of the calls
+	NotCompared     bool         `json:"notCompared,omitempty"`  // whether the comparison skipped the arguments; set if they are too long in one of the calls
 	Differences     []Difference `json:"differences,omitempty"`
 	MoreDifferences int          `json:"moreDifferences,omitempty"` // number of differences left out of Differences
 

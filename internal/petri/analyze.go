@@ -113,8 +113,8 @@ func Conserves(n *Net, initial Marking, weights []int, o Options) Answer {
 
 // findDeadlocks finds all deadlocks while visiting as few other states as possible. The order of
 // transitions that share no place is irrelevant, so in each state, the search fires only a strong
-// stubborn set: a set that no transition outside it can interfere with. Apart from its deadlocks,
-// the search proves nothing about the net.
+// stubborn set: a set that no transition outside it can interfere with. The search proves nothing
+// about the net except its deadlocks.
 func findDeadlocks(n *Net, initial Marking, bounds []int, o *Options) (*search, Stop) {
 	s := newSearch(n, initial, bounds)
 	s.stubborn, s.known = newStubborn(n), &knownSuccessors{}

@@ -41,7 +41,7 @@ type cover struct {
 	nodes    []node
 	fired    []bool
 	pump     *Pump // first pump found
-	work     int   // remaining number of comparisons
+	work     int   // number of comparisons that are still allowed
 	complete bool
 }
 

@@ -26,9 +26,9 @@ const (
 	maxWeight        = math.MaxInt32
 )
 
-// Invariants computes a net's minimal place invariants (semiflows) with Farkas's algorithm. The
-// effort is limited. Every returned invariant holds. Invariants also reports whether the list
-// contains every invariant with minimal support.
+// Invariants computes a net's minimal place invariants (semiflows) with Farkas's algorithm. Because
+// the effort is limited, the list may be incomplete, but every invariant in it holds. Invariants
+// also reports whether the list contains every invariant with minimal support.
 //
 // If the net is too large for the algorithm, Invariants returns the places that no transition
 // changes.

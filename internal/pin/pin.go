@@ -24,7 +24,7 @@ const (
 	maxRounds = 10_000_000
 	hashBytes = 32
 	saltBytes = 16
-	minLength = 6 // minimum number of characters
+	minLength = 6 // minimum number of characters in a PIN
 
 	maxWrong = 5                // maximum number of wrong PINs in a period; once it is reached, Check rejects all PINs
 	pause    = 10 * time.Minute // length of that period, and of the pause during which all PINs are rejected

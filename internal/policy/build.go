@@ -3,7 +3,7 @@
 //
 // [Build] compiles a [Source], which comes from a configuration ([FromConfig]) or from files
 // ([FromFiles]), into a [Result]: the [gate.Policy], a description of its nets, and the claims to
-// prove. It reports all problems of all parts at once, as the [diag.List] that "check --json"
+// prove. It reports the problems of all parts at once, as the [diag.List] that "check --json"
 // prints. Codes that start with E are errors and prevent the policy from being loaded; codes that
 // start with W are warnings.
 //
@@ -14,8 +14,8 @@
 // schema lists (fields.go), evidence that never comes (evidence.go, unjudged.go), and approvals
 // that no person can give (people.go).
 //
-// A net's functions (validators and memories in CEL, hooks.go) run inside the gate's decisions. The
-// package starts no goroutines and uses no locks.
+// The functions of a net (hooks.go) are validators and memories written in CEL. The gate calls them
+// while it decides on a call. The package starts no goroutines and uses no locks.
 package policy
 
 import (
