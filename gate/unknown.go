@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// maxUnknown is the number of calls with an unknown outcome that a session stores separately. If
-// there are more, a single call represents all similar ones.
+// maxUnknown is the maximum number of calls with an unknown outcome that a session stores
+// separately. If there are more, a single call represents all similar ones.
 const maxUnknown = 16
 
 // endUnknown returns the change to the open calls when c's outcome becomes unknown.

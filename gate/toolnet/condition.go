@@ -8,7 +8,7 @@ import "slices"
 type Condition struct {
 	Tool   string // physical name of the called tool
 	Glob   bool   // whether Tool is a pattern that matches physical names, as with kind [Glob]
-	Source string // the condition as written; part of the fingerprint
+	Source string // the condition as written; part of the policy's fingerprint
 	Rule   Position
 
 	Judge  Judge

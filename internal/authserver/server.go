@@ -15,7 +15,7 @@ import (
 // valid for one hour.
 type Options struct {
 	Lifetime  time.Duration     // how long access tokens are valid; 0 means one hour
-	Now       func() time.Time  // if nil, time.Now is used
+	Now       func() time.Time  // returns the current time; nil means time.Now
 	Scopes    []string          // scopes that the resource initially requires
 	Offers    []string          // scopes announced as scopes_supported in the metadata of the authorization server
 	Clients   map[string]string // secrets of initially registered clients, keyed by client ID

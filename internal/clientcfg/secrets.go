@@ -155,7 +155,7 @@ func secretsWithin(text string) (all []Secret) {
 		switch {
 		case secretName.MatchString(m[1]):
 			all = append(all, writtenParts(m[1], m[2])...)
-		case strings.Contains(m[2], "="): // for example, --url=https://x/?sig=y
+		case strings.Contains(m[2], "="): // the value contains another assignment, as in --url=https://x/?sig=y
 			all = append(all, secretsWithin(m[2])...)
 		}
 	}

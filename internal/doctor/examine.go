@@ -14,7 +14,7 @@ import (
 type group struct {
 	name string
 	look func(*Doctor, context.Context) []Finding
-	slow bool // whether the checks query other programs; no fix can change their answers, so Mend need not run such checks again
+	slow bool // whether the checks query other programs; Mend need not run such checks again, because no fix can change the answers of these programs
 }
 
 // groups returns all groups in the order they run.

@@ -53,8 +53,8 @@ func (d *Doctor) postgres(ctx context.Context) []Finding {
 	return []Finding{ok("the database answers"), d.skew("the database", there, begin)}
 }
 
-// writable checks that a file can be written or created. If the file's directory is missing, the
-// parameter creates reports whether the proxy will create it.
+// writable checks that a file can be written or created. creates is true if the proxy creates the
+// file's directory when it is missing.
 func (d *Doctor) writable(what, path, fix string, creates bool) Finding {
 	info, err := os.Stat(path)
 	dir := filepath.Dir(path)

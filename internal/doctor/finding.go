@@ -41,7 +41,7 @@ func failed(fix, format string, args ...any) Finding {
 	return Finding{Status: Failed, Says: fmt.Sprintf(format, args...), Fix: fix}
 }
 
-// orOK returns the given findings or, if there are none, a single finding with the status OK and
+// orOK returns the given findings or, if the list is empty, a single finding with the status OK and
 // the formatted text.
 func orOK(all []Finding, format string, args ...any) []Finding {
 	if len(all) == 0 {

@@ -19,7 +19,7 @@ const (
 	Excess                 // there are more scalars than allowed
 )
 
-// Key returns the path of a top-level member.
+// Key returns the path that selects the top-level member with the given key.
 func Key(key string) Path { return Path{steps: []step{{key: key, index: noIndex}}} }
 
 // Scalars returns the distinct scalars that the path selects in doc, in order and in the canonical

@@ -12,8 +12,8 @@ import (
 // between the two kinds of positions.
 type content struct {
 	src   string
-	lines []int // offsets of the lines, as defined by the protocol
-	rows  []int // offsets of the lines, as defined in rules
+	lines []int // byte offsets of the lines if LF, CR LF and CR end a line, as in the protocol
+	rows  []int // byte offsets of the lines if only LF ends a line, as in rules
 }
 
 // A Position is a position in a text as defined by the protocol: a line and an offset in UTF-16

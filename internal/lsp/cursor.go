@@ -5,7 +5,7 @@ import "slices"
 // A cursor is a position in a line of rules.
 type cursor struct {
 	line  string // text of the line
-	begin int    // byte offset of the line in the text
+	begin int    // byte offset of the line in the document
 	at    int    // byte offset of the cursor within the line
 	words []word
 }

@@ -61,6 +61,6 @@ type NetFate struct {
 	Net   string   `json:"net"`
 	Fate  string   `json:"fate"`            // "continued" (the net is unchanged), "carried" (a limit has changed, but its usage still counts), "begun" (the net starts in its initial marking), "dropped" (the new policy lacks the net) or "held" (the net prevents the reload)
 	From  string   `json:"from,omitempty"`  // previous name of the net, if the net was renamed and keeps its state; otherwise empty
-	Lost  int      `json:"lost"`            // number of sessions that lose their state of this net
+	Lost  int      `json:"lost"`            // number of sessions that lose the state of this net
 	Where []string `json:"where,omitempty"` // sessions that prevent the net from being replaced, at most ten
 }

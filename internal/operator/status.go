@@ -62,8 +62,8 @@ type WebhookInfo struct {
 	Host    string     `json:"host"`            // host that the requests for approval are sent to
 	Answers string     `json:"answers"`         // URL that answers must be sent to
 	Open    int        `json:"open"`            // number of pending approval requests that are announced through the webhook
-	Error   string     `json:"error,omitempty"` // why the last post failed; empty if it succeeded
-	Since   *time.Time `json:"since,omitempty"` // when posts began to fail; nil if the last post succeeded
+	Error   string     `json:"error,omitempty"` // why the last post to the webhook failed; empty if it succeeded
+	Since   *time.Time `json:"since,omitempty"` // when posts to the webhook began to fail; nil if the last post succeeded
 }
 
 // An AuditInfo describes the audit file.

@@ -13,8 +13,8 @@ type ToolChange struct {
 	Upstream    string    `json:"upstream"`
 	Quarantined bool      `json:"quarantined"` // whether the tool is withheld from clients: they can neither see nor call it
 	Why         string    `json:"why"`
-	Accepted    time.Time `json:"accepted,omitzero"` // when a definition was last accepted; zero if never
-	By          string    `json:"by,omitempty"`      // person who accepted that definition
+	Accepted    time.Time `json:"accepted,omitzero"` // when a definition of the tool was last accepted; zero if never
+	By          string    `json:"by,omitempty"`      // person who last accepted a definition of the tool
 	Hash        string    `json:"hash"`              // hash of the current definition
 
 	Differences     []Difference `json:"differences"`

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	rounds    = 600_000 // iterations of PBKDF2 with HMAC-SHA-256
+	rounds    = 600_000 // number of iterations of PBKDF2 with HMAC-SHA-256
 	minRounds = 100_000
 	maxRounds = 10_000_000
 	hashBytes = 32

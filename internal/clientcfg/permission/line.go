@@ -26,12 +26,12 @@ type Line struct {
 	Decision Decision
 
 	command string // words of the command that the line matches
-	exactly bool   // whether further arguments are forbidden
+	exactly bool   // whether the line matches only commands without further arguments
 	shell   bool   // whether the line matches any command
 	tool    string // tool name or pattern, in the syntax of petrigate's rules
-	reads   string // pattern of the files that may be read
-	edits   string // pattern of the files that may be edited
-	domain  string // web domain that may be accessed
+	reads   string // pattern of the files that the matching calls read
+	edits   string // pattern of the files that the matching calls edit
+	domain  string // web domain that the matching calls access
 
 	why string // why the line cannot be converted; empty if it can
 }

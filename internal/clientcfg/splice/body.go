@@ -31,8 +31,8 @@ type New struct {
 	Value Object
 }
 
-// presentIn reports whether now, which maps the names of the entries in a file to their values,
-// contains the entry n with exactly the same value.
+// presentIn reports whether a file contains the entry n with exactly the same value. now holds the
+// values of the file's entries, keyed by name.
 func (n New) presentIn(now map[string]any, at Place) bool {
 	got, ok := now[n.Name]
 	return ok && reflect.DeepEqual(got, Plain(n.Value.named(at, n.Name)))

@@ -19,7 +19,7 @@ import (
 // An Effort limits the work of a verification. A result that would require more work is reported as
 // unknown.
 type Effort struct {
-	States int                       // maximum number of states per search; 0 means the default
+	States int                       // maximum number of states per search; 0 means [verify.DefaultStates]
 	Time   time.Duration             // maximum duration of the verification
 	Now    func() time.Time          // clock for Time; if nil, processor time is used, which keeps the result independent of the machine's load
 	Report func(spent time.Duration) // called periodically with the time spent so far; may be nil
