@@ -41,7 +41,7 @@ type continued struct {
 	Last     string    `json:"last"` // hash of the last line of the previous file
 }
 
-// full reports whether it is time to start a new file.
+// full reports whether the file is full, so that it is time to start a new one.
 func (l *logFile) full() bool {
 	return l.regular && l.rotation.Size > 0 && l.size >= max(l.rotation.Size, l.retry)
 }

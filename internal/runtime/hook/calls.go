@@ -92,8 +92,8 @@ func (s *calls) takeAdmitted(key string) *call {
 	return c
 }
 
-// interrupt handles the end of the agent's turn. It returns the calls that must be settled with an
-// unknown outcome.
+// interrupt ends the agent's turn. It returns the calls that must be settled with an unknown
+// outcome.
 func (s *calls) interrupt() []*call {
 	s.mu.Lock()
 	defer s.mu.Unlock()

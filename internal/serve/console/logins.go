@@ -26,7 +26,7 @@ type Person struct {
 	ID   string // the person's identity, as determined by the command that created the login code
 }
 
-// A session is a browser that is logged in.
+// A session represents a logged-in browser.
 type session struct {
 	person Person
 	token  string // token that each form of the session must contain

@@ -43,7 +43,8 @@ func blocks(r io.Reader, size int) iter.Seq2[[]byte, error] {
 	}
 }
 
-// lastBlock returns the complete lines in buf, and [errPartial] if an incomplete line follows them.
+// lastBlock returns the last block, which consists of the complete lines in buf, and [errPartial]
+// if an incomplete line follows them.
 func lastBlock(buf []byte) ([]byte, error) {
 	end := bytes.LastIndexByte(buf, '\n') + 1
 	if end < len(buf) {

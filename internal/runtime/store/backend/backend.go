@@ -107,7 +107,7 @@ type Record struct {
 	Event
 	Writer string
 	Seq    uint64   // number of the record in its chain, counted from 1 without gaps
-	Hash   [32]byte // hash of the record and the one before it; see audit.Link
+	Hash   [32]byte // hash that covers the record and the one before it; see audit.Link
 }
 
 // Op is one step of the gate, which is committed completely or not at all.

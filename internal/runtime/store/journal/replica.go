@@ -42,7 +42,7 @@ const (
 	maxSegment = 16 << 20    // segment size in bytes that triggers a rotation
 )
 
-// chainEnd is the last record in this process's chain.
+// chainEnd identifies the last record in this process's chain.
 type chainEnd struct {
 	seq  uint64
 	hash [32]byte
