@@ -193,7 +193,7 @@ func stopInfos(stops []admission.Stop) []operator.StopInfo {
 	return list
 }
 
-// A Replacement is a new policy for a running proxy, with the other options that depend on the
+// A Replacement is a new policy for a running proxy, together with the options that depend on the
 // policy. [Options] describes the fields that both types have.
 type Replacement struct {
 	Policy     *gate.Policy
@@ -238,7 +238,7 @@ func (p *parts) relist() {
 	}
 }
 
-// generation returns the new policy together with the other settings that depend on it.
+// generation returns the new policy together with the settings that depend on it.
 func (r Replacement) generation() *admission.Generation {
 	g := admission.NewGeneration(r.Policy, r.Active)
 	g.Advertise, g.PromptsByList = r.Advertise, relay.NamesPrompts(r.Policy)

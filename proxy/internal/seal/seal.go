@@ -69,8 +69,7 @@ func (r Round) For(subject []byte) bool { return r.Subject == wire.Digest(subjec
 // ErrState is returned for every refused state, whatever the reason.
 var ErrState = errors.New("requestState is not from petrigate for this call, or is too old")
 
-// New returns a sealer that uses the key shared by all replicas or, if key is nil, a key of its
-// own.
+// New returns a sealer that uses the key shared by all replicas or, if key is nil, its own key.
 func New(key Key, now func() time.Time) *Sealer {
 	s := &Sealer{key: key, now: now}
 	_, _ = rand.Read(s.salt[:]) // Read never fails

@@ -162,8 +162,8 @@ func (a ability) has(declared []byte, part string) bool {
 	return ok
 }
 
-// within reports whether the declaration wider includes every part that the declaration b includes.
-// Both declare the same capability.
+// within reports whether every part included in the declaration b is also included in the
+// declaration wider. Both declare the same capability.
 func (a ability) within(b, wider []byte) bool {
 	for _, part := range a.parts {
 		if a.has(b, part) && !a.has(wider, part) {

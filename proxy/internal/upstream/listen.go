@@ -71,7 +71,8 @@ func (u *Upstream) subscribe(ctx context.Context, c conn.Conn, capabilities []by
 	}
 }
 
-// A subscription is the state of [Upstream.subscribe], which keeps a subscription open.
+// A subscription is the state that [Upstream.subscribe] needs in order to keep receiving the
+// server's notifications.
 type subscription struct {
 	upstream *Upstream
 	conn     conn.Conn

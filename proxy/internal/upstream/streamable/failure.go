@@ -84,7 +84,7 @@ var errUnknownSession = errors.New("the server no longer knows the session")
 const codeUnknownSession = "-32001"
 
 // unknownSession matches error messages about an unknown MCP session. It matches only at the
-// beginning of a message, because a tool may have sessions of its own and report, for example,
+// beginning of a message, because a tool may have its own sessions and report, for example,
 // "browser session not found".
 var unknownSession = regexp.MustCompile(`(?i)^\W*(?:(?:error|bad request|not found|invalid request)[:. ]+)?(?:` +
 	`(?:no|invalid|unknown|expired|stale|missing|invalid or expired)(?: valid| active| such)?(?: mcp)?[ -]session\b` +
