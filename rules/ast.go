@@ -205,7 +205,8 @@ func (s *Success) Position() gate.Position { return s.Pos }
 
 func (s *Success) names() []Name { return nil }
 
-// provesEffect reports whether a match of the map proves the call's effect.
+// provesEffect reports whether a match of the map proves that the call performs the action named by
+// the map.
 func (s *Map) provesEffect() bool { return s.Pattern.Kind == Runs && !s.readsSeveral() }
 
 // exempts reports whether the name that the map gives can exempt a call. An exemption must be
@@ -214,7 +215,7 @@ func (s *Map) provesEffect() bool { return s.Pattern.Kind == Runs && !s.readsSev
 func (s *Map) exempts() bool { return s.provesEffect() || s.Pattern.Kind == When }
 
 // readsSeveral reports whether the map can read several values from one call. If so, a match does
-// not prove the call's effect.
+// not prove that the call performs the named action.
 func (s *Map) readsSeveral() bool {
 	if !isPath(s.Field) {
 		return false

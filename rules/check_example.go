@@ -58,8 +58,9 @@ func isEvidence(nets []gate.Net, name string) bool {
 	return false
 }
 
-// noEvidenceReason returns the reason why the name does not prove the call's effect. It returns nil
-// if the name does prove it, or if the example's call is not certain to have the name.
+// noEvidenceReason returns the reason why the name does not prove that the call performs the named
+// action. It returns nil if the name proves it, or if the example's call is not certain to have the
+// name.
 func (e *Example) noEvidenceReason(tool Name, p *gate.Policy) *gate.Doubt {
 	why, found := p.Why(gate.Call{Tool: tool.Text, Args: e.args()}, e.As.Text)
 	if found != gate.Surely || why.What == "" {

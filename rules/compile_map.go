@@ -35,7 +35,7 @@ func (c *compiler) gateMaps(m *Map) (all []gate.Map) {
 	return all
 }
 
-// convertKey converts a key to the [gate.Field] values for the calls that earn a success (see
+// convertKey converts a key to the [gate.Field] values for the calls that unlock others (see
 // [KeyField]) and for the calls that the rule restricts.
 func (c *compiler) convertKey(s Statement, key []KeyField) (earn, restricted []gate.Field) {
 	for _, k := range key {

@@ -119,7 +119,7 @@ const (
 	AllExempt      Code = "W017" // a rule exempts all its calls
 	ShadowTwin     Code = "W018" // a shadow rule repeats an enforced rule
 	FailureRefills Code = "W020" // failed calls refill a limit, although another rule requires a success
-	SelfSpoil      Code = "W021" // a call cancels the success that it earns or uses
+	SelfSpoil      Code = "W021" // a call cancels the success that it achieves or needs
 	EndsItself     Code = "W022" // a rule that applies from one call to another begins and ends with the same call, or never ends
 	ManyBudgets    Code = "W023" // a limit counts each value separately, and the caller can vary the value
 	LikePath       Code = "W024" // an argument key looks like a path

@@ -9,11 +9,11 @@ import (
 )
 
 // A KeyField is a pair of fields in a key. The value of Field in a call that the rule restricts
-// must equal the value of Other in a call that earns a success or a refill, that is, in a call
-// named by [Require].First or [Limit].Per.
+// must equal the value of Other in the call that unlocks it or refills its limit, that is, in a
+// call named by [Require].First or [Limit].Per.
 type KeyField struct {
 	Field Field // field of the calls that the rule restricts
-	Other Field // field of the calls that earn a success or a refill; equal to Field unless the statement names two fields with "as"
+	Other Field // field of the unlocking or refilling calls; equal to Field unless the statement names two fields with "as"
 }
 
 // A Field refers to a value in a call by an argument key, a path or a CEL expression.
@@ -56,8 +56,8 @@ func keyNetForm(key []KeyField, first bool) string {
 func (f Field) same(g Field) bool { return f.String() == g.String() }
 
 // pair formats the fields as in statements. If the fields differ, the field of the earlier call
-// comes first, except that a field of a result always comes last. If first is true, the calls that
-// earn a success or a refill are the earlier ones.
+// comes first, except that a field of a result always comes last. If first is true, the unlocking
+// or refilling calls are the earlier ones.
 func (k KeyField) pair(first bool) string {
 	switch {
 	case k.Field.same(k.Other):

@@ -10,7 +10,7 @@ import (
 // need not be compared with all other maps.
 type labels struct {
 	maps  map[string][]*Map // maps, keyed by the name that they give to calls
-	weak  map[string]*Map   // for each name, the first map whose match does not prove the call's effect
+	weak  map[string]*Map   // for each name, the first map whose match does not prove that the call performs the named action
 	order map[*Map]int
 	words vocabulary
 }
@@ -29,8 +29,8 @@ func newLabels(all []*Map) *labels {
 	return l
 }
 
-// firstWeak returns the first map, in file order, that gives a name matching n without proving the
-// call's effect. It returns nil if no map does.
+// firstWeak returns the first map, in file order, that gives a name matching n without proving that
+// the call performs the named action. It returns nil if no map does.
 func (l *labels) firstWeak(n Name) *Map {
 	var first *Map
 	l.words.forEachMatch(n, func(label string) {

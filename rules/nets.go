@@ -99,8 +99,8 @@ func (c *compiler) requireNet(s *Require, first []Name, before Name) gate.Net {
 }
 
 // waitingCall returns the call that must wait as a [gate.Tool], and the calls that need not wait.
-// If the former is a pattern, a required call need not wait: with "require backup before *", backup
-// must not wait for itself.
+// If the name of the waiting call is a pattern, a required call need not wait: with "require backup
+// before *", backup must not wait for itself.
 func (s *Require) waitingCall(before Name) (tool gate.Tool, spared []gate.Tool) {
 	tool, spared = before.Call(), gateTools(s.Unless)
 	if tool.Kind != gate.Glob {

@@ -81,7 +81,7 @@ func (s *Limit) reason() string {
 		return fmt.Sprintf("%s would exceed the limit of %d of %s %s%s.", tools, s.Count, s.Of, s.span(), of)
 	case s.Over == InARow:
 		if of = " of " + s.Tools[0].String(); len(s.Tools) > 1 || s.Tools[0].String() == "*" {
-			of = "" // omit the name, because the caller knows which call it has made
+			of = "" // omit the call's name, because the caller knows which call it has made
 		}
 		return fmt.Sprintf("The same call%s was made %s in a row: repeating it changes nothing.", of, text.Count(s.Count, "time"))
 	}

@@ -5,12 +5,12 @@ import "strings"
 // A keyParser parses the key of a rule, and fields in other statements.
 type keyParser struct{ *parser }
 
-// A side describes, for a rule with a key, the calls that earn a success or a refill. The other
-// calls are those that the rule restricts.
+// A side describes one side of a rule with a key: the calls that unlock others or refill the limit.
+// The rule restricts the calls on the other side.
 type side struct {
-	other  bool // whether the rule has calls that earn a success or a refill
-	first  bool // whether the field of the calls that earn a success or a refill is written first
-	result bool // whether the calls that earn a success or a refill must succeed, and thus have a result
+	other  bool // whether the rule has unlocking or refilling calls
+	first  bool // whether the field of the unlocking or refilling calls is written first
+	result bool // whether the unlocking or refilling calls must succeed, and thus have a result
 }
 
 // key parses a key, that is, the clause that begins with "with same" or "for each". Without such a

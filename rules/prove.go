@@ -16,7 +16,7 @@ type Prove struct {
 	Pos    gate.Position
 	Claim  Claim
 	Tools  []Name // calls that the claim is about
-	Others []Name // for NeverBefore, NeverAfter and NeverWhile, the other calls; for AtMost, the calls that restart the count, if the claim names calls instead of a span
+	Others []Name // for NeverBefore, NeverAfter and NeverWhile, the calls named after "before", "after" or "while"; for AtMost, the calls that restart the count, if the claim names calls instead of a span
 	Until  []Name // for NeverAfter, the calls whose success ends the period that the claim is about; may be nil
 	Once   bool   // for NeverBefore, whether one success is enough for all calls
 
