@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// An arg holds what is known about a word of a script after expansion.
+// An arg describes a word of a script after expansion, as far as the word is known.
 type arg struct {
 	kind        argKind
 	text        string // known text at the start; for a literal, the whole text
@@ -47,8 +47,8 @@ func (a arg) cut() (name string, value arg, ok bool) {
 	return name, value, ok
 }
 
-// base returns the name of the program in a command word. sure reports whether the name is certain,
-// and system whether the program is assumed to be in one of the systemDirs.
+// base returns the program name in a command word. sure reports whether that name is certain, and
+// system reports whether the program is assumed to be in one of the systemDirs.
 func (a arg) base() (name string, sure, system bool) {
 	switch {
 	case a.kind == literal && strings.Contains(a.text, `:\`) && !strings.Contains(a.text, "/"):

@@ -6,7 +6,7 @@ import (
 )
 
 // readBuiltin interprets a shell builtin that runs or changes something, except for wrappers such
-// as command. It returns false for any other name.
+// as command. It returns false for any other command.
 func (r *reader) readBuiltin(name string, args []arg) bool {
 	switch name {
 	case "eval":

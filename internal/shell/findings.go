@@ -8,7 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A results value holds what is known about a script, such as its commands and doubts.
+// A results value holds the commands, the doubts and everything else that was found in a script.
 type results struct {
 	commands    []command
 	doubts      []doubt

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// sqlClients lists the database and file transfer clients whose input harmlessSQL can judge.
+// sqlClients lists the database and file transfer clients whose input is checked by harmlessSQL.
 var sqlClients = setOf("sqlite3 duckdb psql mysql mariadb sftp")
 
 // sqlTells matches parts of SQL text and of client commands that can run a program or write a file.
@@ -124,8 +124,8 @@ var interpreters = setOf(`python pypy ipython perl ruby node nodejs php lua luaj
 	scala elixir iex clojure clj mongo mongosh erl osascript guile racket sbcl ghc runghc jshell coffee tsx ts-node octave gnuplot m4 dc gdb
 	lldb`)
 
-// readInterpreter reads the arguments of an interpreter. It adds a doubt unless the program is a
-// Python module or the file named by the first argument.
+// readInterpreter reads the arguments of an interpreter. It adds a doubt unless the interpreter
+// runs a Python module or the file named by the first argument.
 func readInterpreter(family string, args []arg) (p plan) {
 	if asksHelp(args) || len(args) == 1 && args[0].matchWord("=-V =-v") != "" {
 		return p

@@ -8,7 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Limits on the work. A script that exceeds any of them is opaque.
+// Limits on the work spent on a script. A script that exceeds any of them is opaque.
 const (
 	maxScript = 1 << 20 // maximum length of a script in bytes
 	maxWeight = 20_000  // maximum nesting of a script, as estimated by the function weight

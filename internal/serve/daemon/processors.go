@@ -28,7 +28,7 @@ type processors struct {
 }
 
 // minAlone is the number of consecutive calls that must run alone before the scheduler is limited
-// to one processor. A smaller number would cause more changes of the limit, each of which briefly
+// to one processor. A smaller number would cause more changes of the limit, and each change briefly
 // stops all goroutines.
 const minAlone = 32
 
