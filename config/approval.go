@@ -84,7 +84,7 @@ type Approval struct {
 	Hold     time.Duration // how long a call waits before it is parked; see [Approval.HoldFor]
 	Expire   time.Duration // how long a pending request can be answered, and how long a granted approval can be used
 	Cooldown time.Duration // how long the same call is refused after a denial
-	Mask     []string      // names of fields, or paths that begin with "$.", whose values approvers do not see
+	Mask     []string      // fields with values that approvers do not see: names, or paths that begin with "$."
 
 	Ignore []string `json:",omitempty"` // arguments, in the form TOOL.FIELD, that are ignored when calls are compared
 

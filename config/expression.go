@@ -8,7 +8,7 @@ type Expression struct {
 	Text string
 
 	at     RuleText // text and its location in the file
-	exact  bool     // whether the file contains Text verbatim; otherwise, Position ignores its arguments
+	exact  bool     // whether the file contains Text verbatim; if not, [Expression.Position] ignores its arguments
 	source *source
 }
 

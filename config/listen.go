@@ -91,7 +91,7 @@ func readListen(v Value, c *Config, l *layers) {
 	case http == nil && !o.Stdio && stdio.kind == boolKind:
 		v.faultAt(stdio, `without "stdio", "http" is required`, `http: "127.0.0.1:7777"`)
 	}
-	for _, f := range v.fields { // only recorded here, because a flag may still set the HTTP address
+	for _, f := range v.fields { // record the key instead of rejecting it, because a flag may still set the HTTP address
 		if http == nil && !slices.Contains([]string{"stdio", "maxBody"}, f.key.text) {
 			l.httpOnly = append(l.httpOnly, f.key)
 		}

@@ -7,9 +7,8 @@ type Shell struct {
 	Strict bool   `json:",omitempty"` // whether to assume that a script that is not fully understood might run any command
 
 	// Pipefail is "add", "leave" or empty. With "add", an agent runs a script with "set -o
-	// pipefail" if two conditions hold: the agent's hooks can change scripts, and only with this
-	// option does the script's success prove that its commands succeeded. In all other cases,
-	// scripts run unchanged.
+	// pipefail" if the agent's hooks can change scripts and if only this option makes the script's
+	// success prove that its commands succeeded. In all other cases, scripts run unchanged.
 	Pipefail string `json:",omitempty"`
 }
 

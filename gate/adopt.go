@@ -42,7 +42,7 @@ type Kept struct {
 type AdoptOptions struct {
 	Active []string // names of the nets to activate; nil means all
 
-	// Reset lists the nets of the new policy to start in their initial state, regardless of their
+	// Reset lists the nets of the new policy that start in their initial state, regardless of their
 	// previous state.
 	Reset []string
 
@@ -99,7 +99,7 @@ type adoption struct {
 	kept     []Kept
 }
 
-// inherit makes n take over the state or usage of old, the net that it replaces.
+// inherit makes n take over the state or usage of old, the net that n replaces.
 func (a *adoption) inherit(n, old *net) {
 	k := Kept{Net: n.Name}
 	if old.Name != n.Name {

@@ -143,9 +143,10 @@ func (f *finding) firing(c *Call, chosen choice, meta Meta) Firing {
 }
 
 // applyMoves adds to d the moves of the nets that gate the call. If a net's structural transitions
-// (which fire by themselves) would not stop firing, it returns the net's finding, so that the call
-// is refused. If the call is made in any case, because it is replayed or because the moves are
-// those of the actual states (see [ShadowData]), it skips the move of such a net instead.
+// (which fire by themselves) would not stop firing, applyMoves returns the net's finding, so that
+// the call is refused. But if the call is made in any case, because it is replayed or because the
+// moves are those of the actual states (see [ShadowData]), applyMoves only skips the move of such a
+// net.
 func (j *judgement) applyMoves(d *Delta, number uint64, metas []Meta) *finding {
 	var room []NetData
 	var base *NetData // default state (see [NetData]) of the current net, if the call has changed that state

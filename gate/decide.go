@@ -102,8 +102,8 @@ type judgement struct {
 	blocked  bool
 	manual   bool
 	known    bool       // whether the call is certain to have a name that an active net gates or lists in [Net.Free]
-	replayed bool       // whether the call has already been made, regardless of the verdicts
-	offered  []Call     // tools that can be called; nil means those in the state
+	replayed bool       // whether the call was made in the past, so that the verdicts cannot prevent it
+	offered  []Call     // tools that can be called; nil means [State.Tools]
 	world    world      // nets to evaluate and the states to use; the default is the world named acting
 	row      string     // fingerprint of the call (see [argument.Fingerprint]); empty if no net counts consecutive identical calls
 	ticked   []NetDelta // clock changes to the states of the evaluated nets

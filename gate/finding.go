@@ -18,7 +18,7 @@ type finding struct {
 	choices   []choice       // transitions chosen for the call's names; empty if the net blocks
 	special   *special       // additional data; nil for most findings
 	label     int32          // index in labels of the first name that the net blocks
-	kind      VerdictKind    // verdict of the net; Abstain only if the call nevertheless changes the net
+	kind      VerdictKind    // the net's verdict; if it is Abstain, the call changes the net all the same
 	manual    bool           // whether a chosen transition requires approval
 	restarts  bool           // whether data is the initial state because the call ends a series of identical calls
 	doubtful  bool           // whether the net blocks only because the call's name is weak (see [Name]), and thus not evidence

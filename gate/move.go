@@ -95,10 +95,10 @@ func (m *move) isEnabled(w Flight) bool {
 	return m.net.net.Transitions[w.Transition].Enabled(m.data.Marking)
 }
 
-// wasEnabled reports whether the observer recorded in the watch w is enabled, or would be if the
-// calls of the same session with higher numbers than w's call held no tokens. A call that merely
-// holds tokens does not end a watch; only a firing does. Calls with higher numbers were admitted
-// later, unless w's call waited for approval; see [net.withLateWatches].
+// wasEnabled reports whether the observer recorded in the watch w is enabled. Tokens held by calls
+// of the same session with higher numbers than w's call count as present, because only a firing
+// ends a watch, not a call that merely holds tokens. Calls with higher numbers were admitted later,
+// unless w's call waited for approval; see [net.withLateWatches].
 func (m *move) wasEnabled(w Flight) bool {
 	if m.isEnabled(w) {
 		return true

@@ -6,8 +6,8 @@ import (
 
 // Reset returns the change that resets every net of s to its initial state. Calls in flight will
 // settle without effect, but those that spoil evidence (see [Transition.Spoils]) continue to do so
-// until they end. Reset does not affect which nets are active, calls that wait for a person, or
-// nets that are shared with other sessions; see [State.Owners].
+// until they end. Reset does not activate or deactivate nets. It does not affect calls that wait
+// for a person, or nets that are shared with other sessions; see [State.Owners].
 func (p *Policy) Reset(s *State) *Delta {
 	d := &Delta{}
 	for i, n := range p.nets {

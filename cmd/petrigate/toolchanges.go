@@ -115,8 +115,8 @@ func changedTools(names []string) ([]ownedItem[operator.ToolChange], error) {
 	}), err
 }
 
-// ofProxy returns those of the given tool changes that the proxy with the given process ID
-// reported.
+// ofProxy returns the changes reported by the proxy with the given process ID or, if pid is 0, by
+// the only proxy that reported any. If it cannot select exactly one proxy, it returns an error.
 func ofProxy(found []ownedItem[operator.ToolChange], pid int) ([]ownedItem[operator.ToolChange], error) {
 	having := uniqueBy(slices.Clone(found), func(o ownedItem[operator.ToolChange]) string { return o.client.Path })
 	one, err := selectProxy(clientsOf(having), pid, "such a change")

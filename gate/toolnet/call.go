@@ -40,7 +40,7 @@ type Name struct {
 // validators and hooks.
 type Firing struct {
 	Call       Call
-	Name       string   // name that the transition was chosen for; one of the call's names
+	Name       string   // the call's name that the transition was chosen for
 	Names      []string // for a validator, all names that the call has in this net; the transition may gate several of them
 	Net        string
 	Transition string
@@ -84,7 +84,7 @@ type Ignored struct {
 	Tool  string // applies to calls that are certain to have this name
 	Field string // argument key
 
-	// Usual means that the tool's makers define the argument this way, so the entry is correct
-	// wherever the tool is used. Usual is not part of a policy's fingerprint.
+	// Usual means that the entry follows from the way the tool's makers define the argument, so
+	// that it is correct wherever the tool is used. Usual is not part of a policy's fingerprint.
 	Usual bool `json:"-"`
 }

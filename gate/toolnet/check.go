@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
-// Check returns all errors in the net itself, in a fixed order. Among others, it finds references
-// to undefined names, mutually exclusive options, unbounded places, and transitions without tools
-// that do not stop firing.
+// Check returns all errors in the net itself, in a fixed order. For example, it finds references to
+// undefined names, mutually exclusive options, unbounded places, and transitions without tools that
+// do not stop firing.
 func (n *Net) Check() ErrorList {
 	c := &checker{net: n, places: make(map[string]bool, len(n.Places))}
 	if n.Name == "" {

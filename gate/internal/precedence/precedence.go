@@ -73,7 +73,7 @@ type Conflict struct {
 }
 
 // Settle decides which nets take effect: all required nets and then, by priority, each advisory net
-// that leaves at least one of the tools allowed by the nets before it. An advisory net that a
+// that allows at least one of the tools that the nets before it allow. An advisory net that a
 // recovery overrules does not take effect.
 func (c *Contest) Settle() *Settled {
 	s := &Settled{Yields: make([]bool, len(c.nets))}
