@@ -61,7 +61,7 @@ func (s *Site) ModernCallAs(token string) HTTPRequest {
 }
 
 // CallAs calls a tool with the given token, in the protocol revision of leg l (see [Leg]), and
-// returns the response. The session is used only in revision 2025-11-25.
+// returns the response. The argument session is used only in revision 2025-11-25.
 func (s *Site) CallAs(l Leg, token, session, id, tool string) Message {
 	s.T.Helper()
 	if !l.Modern {

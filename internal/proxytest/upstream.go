@@ -125,7 +125,7 @@ func (v *ReplaceableUpstream) ServeHTTP(w http.ResponseWriter, r *http.Request) 
 	v.Server.Load().ServeHTTP(w, r)
 }
 
-// Runnable returns a copy of the tool whose calls return the tool's name.
+// Runnable returns a copy of the tool. Calls to the copy return the tool's name.
 func Runnable(tool testserver.Tool) testserver.Tool {
 	tool.Run = func(_ context.Context, c *testserver.Call) (json.RawMessage, error) {
 		return testserver.Text(c.Name), nil

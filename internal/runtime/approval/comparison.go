@@ -17,12 +17,12 @@ type Comparison struct {
 	Approval  string    // approval ID of the last approved call
 	At        time.Time // time of that approval
 	Redefined bool      // whether the tool's definition has changed since then
-	TooLong   bool      // whether the arguments of either call are longer than maxCompared, so that they were not compared
+	TooLong   bool      // whether the arguments of either call are too long to be compared (see maxCompared)
 	Changes   []Change
 	More      int // number of changes left out of Changes
 }
 
-// A Change describes how one argument differs, in its displayed form.
+// A Change is a difference in one argument, as displayed.
 type Change = jsondiff.Change
 
 // size returns the number of bytes in c's changes.

@@ -16,7 +16,7 @@ type Entry struct {
 	Process string  `json:"process"` // process named in a start, end, policy or session event
 	Driver  string  `json:"driver"`
 	Task    string  `json:"task"`
-	Said    string  `json:"said"` // in a rejected answer: "approve" or "deny"
+	Said    string  `json:"said"` // "approve" or "deny"; set only in a rejected answer
 
 	// The following fields are set only for policy events.
 	Active  []string `json:"active"`

@@ -20,8 +20,8 @@ const HeadSuffix = ".head"
 // headLength is the length of a head: 20 digits, a space, 64 hex digits and a newline.
 const headLength = 20 + 1 + 64 + 1
 
-// The byte at offset space in a head, after the record number, is a space. While the head is being
-// updated, it is unfinished.
+// The byte at offset space in a head, after the record number, is a space or, while the head is
+// being updated, '-' (unfinished).
 const (
 	space      = 20
 	unfinished = '-'

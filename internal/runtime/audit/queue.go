@@ -52,7 +52,7 @@ type batch struct {
 //
 // If the records of s or of an earlier step cannot be stored, undo is called, after the undo
 // functions of later steps. undo may be nil, and must not stage records. If Stage itself returns an
-// error, it wraps [ErrUnrecorded], and undo is not called.
+// error, which wraps [ErrUnrecorded], undo is not called.
 func (q *queue) Stage(s *Staged, undo func()) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -26,7 +26,7 @@ type action struct {
 // (see [gate.Map]).
 type callName struct {
 	tool    int  // index of the name in reader.names
-	certain bool // false if the name is uncertain or weak (see [audit.Decision]), so that it can restrict calls but is not evidence of them
+	certain bool // whether the name is evidence of calls; false if it is uncertain or weak (see [audit.Decision]), so that it can only restrict calls
 }
 
 // A fieldValue is the value of a scalar argument.
@@ -83,7 +83,7 @@ func (a *action) read(e *trail.Entry) {
 	})
 }
 
-// Limits that bound the memory use, however long the log.
+// Limits that bound the memory use, however long the log is.
 const (
 	maxTools     = 300  // maximum number of distinct call names
 	maxFields    = 8    // maximum number of fields per tool

@@ -31,13 +31,13 @@ func onceByChance(a, b int) chance { return chance(math.Log(float64(a)) - math.L
 // success of A between it and the previous call to B. The arguments are those of onceByChance.
 func eachByChance(a, b int) chance { return chance(lnChoose(a, b) - lnChoose(a+b, b)) }
 
-// noneAfterByChance is the chance that, in a random order, all calls to B come before all calls to
-// A. The arguments a and b are the numbers of calls to A and to B.
+// noneAfterByChance is the chance that, in a random order of the calls, all calls to B come before
+// all calls to A. The arguments a and b are the numbers of calls to A and to B.
 func noneAfterByChance(a, b int) chance { return chance(-lnChoose(a+b, a)) }
 
-// overlapByChance is the chance that A and B occur together in at most the given number (both) of n
-// sessions (hypergeometric distribution). The arguments a and b are the numbers of sessions with A
-// and with B.
+// overlapByChance is the chance that A and B occur together in at most both of n sessions
+// (hypergeometric distribution). The arguments a and b are the numbers of sessions with A and with
+// B.
 func overlapByChance(n, a, b, both int) chance {
 	sum := 0.0
 	for k := max(0, a+b-n); k <= both; k++ {

@@ -16,7 +16,7 @@ type either struct {
 	out             bool // whether B was called without an earlier success of A or alt, which refutes the rule
 	notEach         bool
 	sessions        int // number of sessions with B
-	early, altEarly int // number of these sessions with a success of A (early) or of alt (altEarly) before B
+	early, altEarly int // numbers of these sessions with a success of A before B (early) and with a success of alt before B (altEarly)
 	once, each      chance
 	without, had    int          // number of sessions without B (without), and number of these with a success of A or alt (had)
 	same            []*candidate // candidates for rules that also require the same value of a field
