@@ -56,7 +56,7 @@ type Site struct {
 	HTTP     *httptest.Server // serves the proxy
 	Options  proxy.Options
 
-	ClientName string // name of the clients in their clientInfo
+	ClientName string // name that the clients send in their clientInfo
 	bare       bool   // whether clients connect to the upstream instead of the proxy
 }
 
@@ -123,7 +123,7 @@ func (s *Site) run(o proxy.Options, idle bool) {
 	}
 }
 
-// name that the clients send in their clientInfo
+// serve serves the proxy on a new listener with the given access rules.
 func (s *Site) serve(a proxy.Access, errors *log.Logger) {
 	s.T.Helper()
 	server := httptest.NewUnstartedServer(nil)

@@ -21,8 +21,8 @@ type Step struct {
 	Args    string        // JSON arguments; empty means {}
 	Result  string        // JSON result that the call must return on success; empty means any
 	Name    string        // human-readable name: the last label, or the tool if there are no labels
-	Weak    bool          // true if the call's success does not count as evidence for Name
-	Wait    time.Duration // whether the call does not count as evidence for Name even if it succeeds
+	Weak    bool          // whether the call does not count as evidence for Name even if it succeeds
+	Wait    time.Duration // if positive, the step is not a call but the passage of this amount of time
 	Ends    bool          // whether the call ends, rather than begins
 	Outcome gate.Outcome  // outcome, if the call ends
 	Times   int           // if greater than 1, the step stands for this many consecutive successful calls

@@ -213,9 +213,9 @@ func (s *Space) extend(q *Query, ms []Move) ([]Move, bool) {
 	return s.extendTo(ms, func(ms []Move) bool { return s.model.Objection(q, ms) < 0 && s.model.Meets(q, ms) })
 }
 
-// extendTo repeats one call of the run until accept returns true for the longer run, which it then
-// returns. The number of repetitions is the number of tokens that were removed from a reduced
-// counter.
+// extendTo repeats a call of the run, trying one call after another, until accept returns true for
+// the longer run. It then returns that run. The number of repetitions is the number of tokens that
+// were removed from a reduced counter.
 func (s *Space) extendTo(ms []Move, accept func([]Move) bool) ([]Move, bool) {
 	for _, pos := range s.limits {
 		n := s.nets[pos]
