@@ -83,7 +83,8 @@ func (t *tool) readArgument(args []arg) (p plan) {
 	return p
 }
 
-// readLauncher reads arguments of a tool. A command may begin at any of these arguments.
+// readLauncher reads the arguments of a tool that runs a command. The command may begin at any of
+// these arguments.
 func readLauncher(args []arg) (p plan) {
 	if slices.ContainsFunc(args, func(a arg) bool { return a.kind == literal && strings.ContainsAny(a.text, " ;|&$`") }) {
 		p.addDoubt(inText, "an argument that may be a script", args...)
@@ -93,8 +94,8 @@ func readLauncher(args []arg) (p plan) {
 }
 
 // readProgramFiles reads the arguments of `go run` and similar commands, which name files that
-// contain programs. It adds a doubt if a program is downloaded, encoded in a data URL or read from
-// standard input.
+// contain programs. It adds a [doubt] if a program is downloaded, encoded in a data URL or read
+// from standard input.
 func readProgramFiles(args []arg) (p plan) {
 	for _, a := range args {
 		switch {

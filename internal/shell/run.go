@@ -141,7 +141,7 @@ func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bo
 	}
 	family := name
 	if !interpreters[family] {
-		family = strings.TrimRight(name, "0123456789.-") // for example, python3.12 is in the tables as python
+		family = strings.TrimRight(name, "0123456789.-") // for example, the tables contain python3.12 as python
 	}
 	switch {
 	case name == "xargs", name == "gxargs":
@@ -216,7 +216,7 @@ func (r *reader) readElsewhere(args []arg, redirs []*syntax.Redirect) {
 }
 
 // readJoined joins words with spaces and reads the result as a script, as eval and ssh do. If a
-// word is not literal, readJoined adds a doubt that affects all commands.
+// word is not literal, readJoined adds a [doubt], because the script might run any command.
 func (r *reader) readJoined(args ...arg) {
 	var b strings.Builder
 	for i, a := range args {

@@ -158,7 +158,7 @@ func (r *scope) given(name string, value arg) {
 	}
 }
 
-// doubtObeyed adds a doubt if any of the commands may act on the environment variables that the
+// doubtObeyed adds a [doubt] if any of the commands may act on the environment variables that the
 // script passes to programs.
 func (r *scope) doubtObeyed(commands []command) {
 	for i := range commands {

@@ -48,7 +48,7 @@ func hasWord(list, word string) bool {
 	return false
 }
 
-// begins reports whether text begins with any of the space-separated words.
+// begins reports whether text begins with any of the words, which are separated by spaces.
 func begins(text, words string) bool {
 	for word := range strings.FieldsSeq(words) {
 		if strings.HasPrefix(text, word) {

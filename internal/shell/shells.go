@@ -67,7 +67,8 @@ func (r *reader) readShell(name string, args []arg, redirs []*syntax.Redirect) {
 }
 
 // readDialect reads a script for a shell that is similar to bash. If that shell reads part of the
-// script differently than bash, readDialect adds a doubt that affects all commands.
+// script differently than bash, readDialect adds a [doubt], because the script might run any
+// command.
 func (r *reader) readDialect(name string, script arg) {
 	before := r.posix
 	r.posix = name != "bash" && name != "rbash"
@@ -148,8 +149,8 @@ func stdin(list []*syntax.Redirect) (text string, ok bool) {
 	return "", false
 }
 
-// hereText returns the text of a here document. If the delimiter is quoted, expansions in the text
-// are left alone.
+// hereText returns the text of a here document. If the delimiter is quoted, the text is taken
+// literally.
 func hereText(rd *syntax.Redirect) (text string, ok bool) {
 	if rd.Hdoc == nil {
 		return "", true

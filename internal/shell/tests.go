@@ -58,8 +58,8 @@ func setsScripts(program string, args []arg) bool {
 	return slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal || scriptSettings[name(a.text)] })
 }
 
-// passed returns the first of args that makes a test program run only some of its tests. args are
-// the arguments passed on to that program. less reports whether such an argument exists. An
+// passed examines args, the arguments passed on to a test program, and returns the first one that
+// makes the program run only some of its tests. less reports whether such an argument exists. An
 // argument after an option does not count, because it may be the option's value.
 func passed(name string, args []arg) (argument string, less bool) {
 	value := false

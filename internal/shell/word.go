@@ -29,8 +29,8 @@ func (r *expander) enter() bool {
 
 func (r *expander) leave() { r.depth-- }
 
-// doubtPosix adds a doubt if the current shell is not bash, because other shells read the construct
-// differently.
+// doubtPosix adds a [doubt] if the current shell is not bash, because other shells read the
+// construct differently.
 func (r *expander) doubtPosix() {
 	if r.posix {
 		r.doubtAll("bash syntax in another shell")
@@ -399,7 +399,7 @@ func (r *expander) hereDoc(w *syntax.Word) arg {
 	return b.arg()
 }
 
-// within reads w, a word in ${...}. It adds a doubt if w contains a process substitution, which
+// within reads w, a word in ${...}. It adds a [doubt] if w contains a process substitution, which
 // bash runs although the parser reads it as text.
 func (r *expander) within(w *syntax.Word) arg {
 	if w == nil {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// runsWritten adds a doubt if the script may run a program that it has written itself. If the
-// script writes only literal text, the doubt affects only the commands in this text.
+// runsWritten adds a [doubt] if the script may run a program that it has written itself. If the
+// script writes only literal text, the doubt concerns only the commands in this text.
 func (f *findings) runsWritten() {
 	w := &f.files
 	if w.runsReplaced(f.commands) {

@@ -96,8 +96,8 @@ type suspendedCalls struct {
 }
 
 // add stores the suspended call x, and calls expired if x is still stored when its lifetime ends.
-// It returns false if too many calls are suspended. If several principals share the proxy, this
-// includes a limit on the calls of x's principal.
+// It returns false if too many calls are suspended. If several principals share the proxy, the
+// suspended calls of each principal are limited as well.
 func (s *suspendedCalls) add(x *suspendedCall, several bool, life time.Duration, expired func(*suspendedCall)) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -52,7 +52,7 @@ func (r *relisting) Trouble() error {
 }
 
 // await waits for the latest requested listing, if any, to end. It is needed because a server may
-// offer other tools once it knows a client's capabilities.
+// offer different tools once it knows a client's capabilities.
 func (r *relisting) await(ctx context.Context) {
 	r.mu.Lock()
 	over := r.requested

@@ -96,7 +96,7 @@ type statusDoc struct {
 	searches int // number of searches for remedies so far
 
 	advertised gate.Advertised
-	hidden     map[string]bool // tools that are refused regardless of their arguments
+	hidden     map[string]bool // tools whose calls are refused regardless of their arguments
 
 	free, asking, depends []string // names of tools that can be called, of tools that require approval, and of tools for which the decision depends on the arguments
 	refused               []string // lines of text about refused tools
@@ -139,8 +139,8 @@ func (d *statusDoc) add(c gate.Call, decision gate.Decision) {
 	}
 }
 
-// isAlwaysRefused reports whether the tool of the call c is refused regardless of its arguments. r
-// is the refusal of c.
+// isAlwaysRefused reports whether all calls to the tool of the call c are refused, regardless of
+// their arguments. r is the refusal of c.
 func (d *statusDoc) isAlwaysRefused(c gate.Call, r *gate.Refusal) bool {
 	switch r.Kind {
 	case gate.KindBlocked:
