@@ -2,8 +2,8 @@ package shell
 
 import "sync"
 
-// programs is the table of programs with known options; see [program]. No other program or option
-// is known to be inert.
+// programs is the table of the programs whose options are known; see [program]. Programs and
+// options that are not in the table might have any effect.
 var programs = eachName(map[string]program{
 	// Programs that only print something, whatever their arguments.
 	"ls": {free: true, operands: anyOperands, options: "a|all A|almost-all l h|human-readable r|reverse t S R|recursive d|directory 1 i|inode s|size F|classify G p g o n color~ group-directories-first time-style= sort="},

@@ -20,7 +20,7 @@ const (
 	optionTool toolKind = iota // the arguments are operands and options
 	container                  // the arguments are operands, options and words of commands, so all of them must be literal
 	builder                    // the arguments are targets defined by a project file
-	runner                     // the arguments are targets defined by a project file, and arguments for the program that the targets run
+	runner                     // some arguments are targets defined by a project file, and others are passed to the programs that the targets run
 	launcher                   // a command may begin at any argument
 	delegate                   // the arguments are commands in an unknown form
 )

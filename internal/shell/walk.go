@@ -215,7 +215,7 @@ func (r *reader) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 	}
 	if len(c.Args) > 0 {
 		if l, ok := c.Args[0].Parts[0].(*syntax.Lit); ok && strings.Contains(l.Value, "=") {
-			r.doubtAll("a command word that may be an assignment") // for example, x=y in coproc x=y
+			r.doubtAll("a command word that may be an assignment") // for example, the word x=y in coproc x=y
 		}
 		defer func(before bool) { r.textInput = before }(r.textInput)
 		r.textInput = r.textInput || slices.ContainsFunc(redirs, givesText)

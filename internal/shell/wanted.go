@@ -11,7 +11,7 @@ import (
 type wanted struct {
 	text    string   // the option as written in the pattern
 	names   []string // all names of the option; see [program.options]
-	letters []wanted // the letters of an argument such as -rf, which may be a single option or several
+	letters []wanted // letters of an argument such as -rf, which is either one option or several
 	value   string
 	with    bool // the option must have this value
 }

@@ -213,7 +213,7 @@ func (b *wordBuilder) part(r *expander, part syntax.WordPart, quoted, first bool
 	}
 }
 
-// known adds the value of a variable to the word. At least part of the value is known.
+// known adds a variable's value, which is known at least in part, to the word.
 func (b *wordBuilder) known(a arg) {
 	b.text = append(b.text, a.text...)
 	if a.kind != literal {
@@ -295,7 +295,7 @@ func (b *wordBuilder) lit(s string, first bool) {
 func (b *wordBuilder) single(r *expander, q *syntax.SglQuoted) {
 	text, ok := q.Value, true
 	if q.Dollar {
-		r.doubtPosix() // other shells end the string at the first quote
+		r.doubtPosix() // other shells end the string at the first single quote, even after a backslash
 		text, ok = unescape(q.Value)
 	}
 	if !ok {

@@ -313,9 +313,8 @@ func (d *Driver) disconnect(f *file, n *record, after []byte, exists bool) error
 }
 
 // undo writes or removes the file and deletes its record, if any. It then prints the message, the
-// file's path, and the outcome. asBefore reports whether the file now has the content that it had
-// before the first step, or is missing as it had been. If so, undo prints a fixed text instead of
-// the outcome.
+// file's path, and the outcome. asBefore reports whether the file is now in the state that it was
+// in before the first step. If it is, undo prints a fixed text instead of the outcome.
 func (d *Driver) undo(f *file, n *record, after []byte, exists bool, message, outcome string) (asBefore bool, err error) {
 	asBefore = n != nil && exists == n.Steps[0].Existed && bytes.Equal(after, n.Steps[0].Before)
 	if err := d.records().undo(f, after, exists, asBefore); err != nil {

@@ -17,7 +17,7 @@ type ClientStatus struct {
 	File      string `json:"file"`
 	Exists    bool   `json:"exists"`
 	Servers   int    `json:"servers"`   // number of entries in the file, not counting petrigate's own
-	Connected string `json:"connected"` // "no", "yes", or "gone" if the client has overwritten petrigate's entry
+	Connected string `json:"connected"` // "no", "yes", or, if the client has overwritten petrigate's entry, "gone"
 	Running   *bool  `json:"running"`   // whether the client is running; nil if unknown
 	Problem   string `json:"problem,omitempty"`
 }

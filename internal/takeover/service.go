@@ -27,7 +27,7 @@ type HookService struct {
 	Memory bool     // whether each proxy keeps its states only in memory, so that proxies cannot share them
 
 	Make bool // whether to install the service without asking
-	Skip bool // whether to do without the offer of a service
+	Skip bool // whether to skip the offer of a service
 
 	barred bool // whether installing a service has proved impossible
 }

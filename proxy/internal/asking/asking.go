@@ -117,9 +117,9 @@ func NoConsentText(tool string, r *approval.Request, said approval.Answer, gone,
 	}
 }
 
-// denialText returns the text of the result for a denied call, which tells the reason and how long
-// ago the call was denied. It does not claim that a person denied the call if the client might have
-// declined without asking its user.
+// denialText returns the text of the result for a denied call. The text contains the reason, and
+// how long ago the call was denied. It does not claim that a person denied the call if the client
+// might have declined without asking its user.
 func denialText(tool string, said approval.Answer, now time.Time) string {
 	why := "A person denied " + tool
 	if said.Channel == approval.Elicit && said.Reason == "" {

@@ -58,7 +58,7 @@ func (s *Logs) forget(i int) {
 	l.drop()
 }
 
-// Close deletes all logs, because the client will not return.
+// Close deletes all logs of a client that will not return.
 func (s *Logs) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

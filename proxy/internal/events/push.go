@@ -44,7 +44,7 @@ type Push struct {
 	closed chan struct{}
 }
 
-// A pushedMessage is a message in the stream with its event number.
+// A pushedMessage is a message in the stream, together with its event number.
 type pushedMessage struct {
 	number  int
 	message []byte

@@ -32,8 +32,8 @@ type limit struct {
 	quota.Quota
 }
 
-// newBodyLimit returns a limit for large messages. It counts the bytes actually read instead of the
-// announced length, so that a client cannot keep others out without sending anything.
+// newBodyLimit returns a limit for large messages. The limit counts the bytes actually read instead
+// of the announced length, so that a client cannot keep others out without sending anything.
 func newBodyLimit(message int) *limit {
 	each := max(minBodies, 4*message)
 	return &limit{each: each, all: 2 * each}

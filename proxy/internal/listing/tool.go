@@ -21,8 +21,8 @@ const maxName = 200
 
 // A Tool is an element in a list of tools.
 type Tool struct {
-	Name        string    // the upstream's own name
-	Exposed     string    // the name used by clients
+	Name        string    // the upstream's own name for the tool
+	Exposed     string    // the name that clients use for the tool
 	Object      []byte    // JSON object, as sent to clients
 	Definition  string    // hash of the JSON object sent by the upstream
 	Annotations []byte    // annotations sent by the upstream; nil if none

@@ -367,7 +367,8 @@ func (t *Tool) SentDefinition() toolpin.Definition {
 	return toolpin.Read(t.Upstream.Config.Name, t.Name, t.Object)
 }
 
-// addNames sets the additional names of each tool, and its field others to the names of all tools.
+// addNames sets the additional names of each tool. It also sets the field others of each tool to
+// the names of all tools.
 func addNames(tools []*Tool, owners toolname.Owners) {
 	all := make([]toolname.Names, 0, len(tools))
 	others := map[string]bool{}

@@ -34,7 +34,7 @@ type Upstream struct {
 	Prefix   *string       // prefix of exposed names; nil means the upstream's name or, for the only upstream, no prefix
 	Tools    ToolFilter    // tools that clients can use
 
-	Isolation string // whether sessions share a connection: "auto" or empty, "session", or "shared"
+	Isolation string // how sessions share connections: "auto" or empty, "session", or "shared"
 	Limits    Limits
 }
 

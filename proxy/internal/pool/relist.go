@@ -119,7 +119,7 @@ func (p *Pool) listNow(u *Server) {
 	u.MarkStarted()
 }
 
-// relistAfterPause sends tools/list again after a pause. If it did not, a server that stays up and
+// relistAfterPause sends tools/list again after a pause. Otherwise, a server that stays up and
 // announces no change would never be listed.
 func (p *Pool) relistAfterPause(u *Server, announced bool) {
 	r := &u.Listing
