@@ -19,7 +19,7 @@ import (
 const (
 	timeout       = 5 * time.Second // how long the program that shows a notification may run
 	maxConcurrent = 4               // maximum number of concurrent notifications; further notifications are dropped
-	maxLine       = 240             // maximum length of the text in bytes
+	maxLine       = 240             // maximum length of a notification's text in bytes
 )
 
 // A Notifier shows desktop notifications. It is safe for concurrent use. The caller must close it.

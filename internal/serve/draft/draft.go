@@ -90,7 +90,7 @@ func (d *Evaluator) Close() {
 	d.work.Wait()
 }
 
-// begin registers work, so that Close waits for it. It returns false if Close was called.
+// begin registers work, so that Close waits for it. It returns false if Close has been called.
 func (d *Evaluator) begin() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -162,7 +162,7 @@ func (d *Evaluator) runMarked(ctx context.Context, work func(context.Context) er
 	return work(ctx)
 }
 
-// userError replaces an error with an error that users understand.
+// userError replaces an error with one that users can understand.
 func userError(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return ErrSlow

@@ -11,7 +11,7 @@ type limiter struct {
 	most int
 
 	mu      sync.Mutex
-	running map[string]bool // names of the persons who have an operation in progress
+	running map[string]bool // names of the people who have an operation in progress
 	ended   chan struct{}   // closed when the next operation ends
 }
 

@@ -70,7 +70,7 @@ func (s *formatter) approval(a *approval) {
 	if a.State == operator.Pending { // more people must approve the call
 		answer.count = fmt.Sprintf("%d of %d people", a.Approvals, a.Needs)
 	} else if q := s.findShown(a.ID); q != nil {
-		if q.answered { // already printed by answeredByCall
+		if q.answered { // answeredByCall has already printed the answer
 			return
 		}
 		q.answered = true

@@ -65,7 +65,7 @@ func method(meta *oauthex.AuthServerMeta) string {
 	if !slices.Contains(methods, "client_secret_basic") && slices.Contains(methods, "client_secret_post") {
 		return "client_secret_post"
 	}
-	return "client_secret_basic" // the default according to RFC 8414
+	return "client_secret_basic" // client_secret_basic is the default according to RFC 8414
 }
 
 func styleOf(secret, method string) oauth2.AuthStyle {

@@ -28,7 +28,7 @@ type exporter struct {
 	client  *http.Client
 	log     *slog.Logger
 	metrics *Metrics
-	failing atomic.Bool // set when a failure to send is logged, cleared when sending works again
+	failing atomic.Bool // set when a failure to send is logged, and cleared when sending works again
 
 	ending  chan struct{}   // closed when failed batches must no longer be retried
 	life    context.Context //nolint:containedctx // canceled by abort, which also ends the requests in progress

@@ -137,8 +137,8 @@ func (m *Metrics) Settled(upstream string, o gate.Outcome, took time.Duration) {
 
 func (m *Metrics) upstream(name string) *upstreamCells { return m.upstreams.cells(name, otherLabel) }
 
-// Answered counts an approval request that ended in the given state, with an answer through the
-// given channel, and records how long the request was pending.
+// Answered counts an approval request by its final state and the channel of its answer, and records
+// how long the request was pending.
 func (m *Metrics) Answered(state, channel string, waited time.Duration) {
 	m.answers.cells(answerLabels{state, channel}, answerLabels{otherLabel, otherLabel}).Add(1)
 	m.wait.observe(int64(waited))
@@ -181,7 +181,7 @@ type countedStorage struct {
 // Append appends a record and counts it.
 func (s *countedStorage) Append(record []byte) error { return s.AppendAll([][]byte{record}) }
 
-// AppendAll appends records and counts them, or the failure to append them.
+// AppendAll appends records and counts them. If appending fails, it counts the failure instead.
 func (s *countedStorage) AppendAll(records [][]byte) error {
 	if err := s.BatchStorage.AppendAll(records); err != nil {
 		s.metrics.auditFailures.Add(1)

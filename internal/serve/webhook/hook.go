@@ -46,7 +46,7 @@ type Hook struct {
 	signer   signer
 	redactor *audit.Redactor
 	client   *http.Client
-	host     string       // scheme and host of the URL, for display
+	host     string       // scheme and host of the URL that events are posted to, for display
 	base     atomic.Value // base URL for links, as a string
 	tracker  *tracker
 	health   health

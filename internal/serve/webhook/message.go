@@ -16,7 +16,7 @@ const maxShown = 64 << 10
 
 // A message is the body of an event.
 type message struct {
-	Version   int             `json:"version"` // always 1
+	Version   int             `json:"version"` // format version; always 1
 	Event     string          `json:"event"`   // "asked" or "ended"
 	Delivery  string          `json:"delivery"`
 	ID        string          `json:"id"`

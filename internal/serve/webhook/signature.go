@@ -22,7 +22,8 @@ const (
 	DeliveryHeader  = "X-Petrigate-Delivery"  // delivery ID, the same for all attempts to deliver an event
 )
 
-// maxSkew is the largest accepted clock difference. It also limits how long a signature is valid.
+// maxSkew is the largest accepted difference between the clocks of the proxy and the operator's
+// system. It also limits how long a signature is valid.
 const maxSkew = 5 * time.Minute
 
 // errSignature gives no details, because legitimate callers do not need them.
