@@ -83,16 +83,17 @@
 //
 // # Rules
 //
-// unless exempts calls that certainly have one of the names: the name of the tool, an action, a
-// name given by runs to a script that does nothing else, or a name given by an expression that is
-// true. A name given by a word or a regex is never certain, so it is an error after unless.
+// The clause "unless" exempts calls that certainly have one of its names: the name of the tool, an
+// action, a name given by "runs" to a script that does nothing else, or a name given by an
+// expression that is true. A name given by a word or a regex is never certain, so it is an error
+// after "unless".
 //
-// Without once, each call to B needs its own successful call to A. A limit per user counts all
-// sessions of a principal. A limit per second, minute, hour or day is refilled one call at a time,
-// evenly over the span. "per C" refills one call for each call to C, "per successful C" for each
-// call to C that succeeds.
+// In "require A before B", each call to B needs its own successful call to A, unless "once" is
+// added. A limit per user counts all sessions of a principal. A limit per second, minute, hour or
+// day is refilled one call at a time, evenly over the span. A limit "per C" is refilled by one call
+// for each call to C, and a limit "per successful C" for each call to C that succeeds.
 //
-// Refusals and questions of a rule begin with the text after because, which is a JSON string.
+// Refusals and questions of a rule begin with the text after "because", which is a JSON string.
 //
 // A shadow rule keeps its state and records refusals, but refuses nothing.
 //
@@ -100,23 +101,24 @@
 //
 // A rule with several names is equivalent to one rule for each name: with "require A, B before C,
 // D", each of C and D needs both A and B. A limit on several names is a single limit on all of them
-// together. "require A or B before C" accepts a success of either. allow lists calls that pass
-// although the policy denies calls by default.
+// together. "require A or B before C" accepts a successful call to either. An "allow" statement
+// lists calls that pass although the policy denies calls by default.
 //
-// since limits the lifetime of a success: with "require test before push since edit_file", a call
-// to edit_file cancels the successful call to test, even if the call fails, and a test that was
-// under way at the same time earns nothing. With once and since, in any order, a success is enough
-// for all calls until the next call after since. "block B after A until C" and "require
-// human-approval before B after A" apply from a call to A, whatever its outcome, until a successful
-// call to C or the end of the session.
+// The clause "since" limits how long a success counts: with "require test before push since
+// edit_file", a call to edit_file cancels the successful call to test, even if the call to
+// edit_file fails, and a test that was under way at the same time unlocks nothing. With both "once"
+// and "since", in any order, one success is enough for all calls until the next call named after
+// "since". "block B after A until C" and "require human-approval before B after A" apply from a
+// call to A, whatever its outcome, until a successful call to C or the end of the session.
 //
 // With a key, a rule applies separately to each value of a field: a backup of one path unlocks only
 // the delete of that path. A field is a key of the arguments, a path that begins with "$.", or a
 // CEL expression in quotes. "with same src as path" compares the src of the first call with the
 // path of the second; "result.$.path" is a part of the first call's result. Values are compared as
 // JSON values. An array needs a successful call for each of its elements. A call without a value is
-// refused if the rule restricts it, and otherwise earns nothing. Calls after since have the same
-// field as the calls that wait; a call without the field cancels all successes.
+// refused if the rule restricts it, and otherwise unlocks and refills nothing. The calls named after
+// "since" have the same field as the calls that wait; a call without the field cancels all
+// successes.
 //
 // "at once" limits the calls under way, "in a row" consecutive identical calls, and "to 1000 of
 // amount per day" the sum of a field. "require 2 human-approvals" needs two different people.
@@ -128,24 +130,25 @@
 // matches as a whole word, with a boundary only where it begins or ends with an ASCII letter, digit
 // or underscore. A regex is RE2 with ASCII classes, can contain spaces and #, and escapes / as \/.
 //
-// runs reads the field as a shell script and finds the commands that it would run; more words
-// narrow the match. If a match is uncertain (a script that does not parse, $X), the call is
-// restricted as if it matched, but is never evidence. Words of the command can be quoted. * as the
-// last word allows any arguments for exemptions and evidence; exactly allows only inert ones. reads
-// and writes find the files that the script would read or write: one match of several patterns is
-// enough, and * matches any text. Their names restrict calls, but are never evidence and exempt
-// nothing. when is a CEL expression over args, tool, upstream and annotations, in a JSON string; if
-// it fails, the call is restricted as well. A key that differs from the field only in letter case
-// counts, too: the field then has all their values, but only for restrictions. Maps apply to every
-// rule of the policy, regardless of their order.
+// The keyword "runs" reads the field as a shell script and finds the commands that it would run;
+// more words narrow the match. If a match is uncertain (because the script does not parse or
+// contains $X, for example), the call is restricted as if it matched, but is never evidence. Words
+// of the command can be quoted. A * as the last word allows any arguments for exemptions and
+// evidence; "exactly" allows only inert ones. The keywords "reads" and "writes" find the files that
+// the script would read or write: one match of several patterns is enough, and * matches any text.
+// Their names restrict calls, but are never evidence and exempt nothing. The text after "when" is a
+// CEL expression over args, tool, upstream and annotations, in a JSON string; if it fails, the call
+// is restricted as well. Argument keys that differ from the field only in letter case count, too:
+// the field then has all their values, but only for restrictions. Maps apply to every rule of the
+// policy, regardless of their order.
 //
 // The tool of a map can be a glob, as in "map *.path /\.env/ as secret", or a list, as in "map
 // Edit, Write.path /\.env/ as secret".
 //
-// success defines when calls to a tool succeed if their results do not report errors: a CEL
-// expression over text and over result, which is the structured content or the JSON of a result. If
-// the expression is not true or fails, the call has failed. Several conditions on one tool must all
-// hold.
+// A "success" statement defines when calls to a tool succeed if their results do not report errors.
+// Its condition is a CEL expression over text and over result, which is the structured content or
+// the JSON of a result. If the expression is not true or fails, the call has failed. Several
+// conditions on one tool must all hold.
 //
 // An example is a test of the maps: the text of one field, or all arguments as a JSON object, with
 // a name that the call must or must not get. Rules with failing examples do not load.
