@@ -80,8 +80,8 @@ func mentioned(reader any, number int) [][]string {
 	return list.Map(expressions.Arguments(number), func(key string) []string { return []string{key} })
 }
 
-// checkMaps warns about maps in rules if they name an unknown tool or read an argument that the
-// tool does not have. It returns the labels of the maps that can apply to some call.
+// checkMaps warns about maps in rules that name an unknown tool or read an argument that the tool
+// does not have. It returns the labels of the maps that can apply to some call.
 func (b *builder) checkMaps() (given []string) {
 	byPlace := b.labelsByPlace()
 	for s := range b.statements {
@@ -92,7 +92,7 @@ func (b *builder) checkMaps() (given []string) {
 	return given
 }
 
-// labelsByPlace returns the maps of the rules, keyed by their positions. Each map gives a label to
+// labelsByPlace returns the maps of the rules, each keyed by its position. A map gives a label to
 // calls.
 func (b *builder) labelsByPlace() map[gate.Position]gate.Map {
 	byPlace := make(map[gate.Position]gate.Map)

@@ -108,8 +108,8 @@ func transition(t config.Transition) gate.Transition {
 // exact returns tools that match the given names literally, even if the names contain wildcards.
 func exact(names []string) []gate.Tool { return tools(names, gate.Literal) }
 
-// tools returns tools with the given names. pattern is the kind of those tools whose names contain
-// wildcards.
+// tools returns tools with the given names. Tools whose names contain wildcards are of the kind
+// pattern.
 func tools(names []string, pattern gate.ToolKind) []gate.Tool {
 	tools := gate.Tools(names...)
 	for i := range tools {

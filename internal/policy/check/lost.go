@@ -12,9 +12,9 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// lost warns about tools that can become permanently unavailable, though only after failed calls.
-// It omits losses that are merely the end of a workflow, and losses that a reported deadlock or a
-// refuted claim already shows.
+// lost warns about tools that only failed calls can make permanently unavailable. It omits losses
+// that are merely the end of a workflow, and losses that a reported deadlock or a refuted claim
+// already shows.
 func (v *Analysis) lost() diag.List {
 	var ps diag.List
 	for _, l := range v.report.Losses {
@@ -31,7 +31,7 @@ func (v *Analysis) lost() diag.List {
 }
 
 // claimedPossible reports whether the policy contains a refuted claim that calls to the tool are
-// always possible. The loss of the tool then needs no report of its own.
+// always possible. If so, the loss of the tool needs no separate report.
 func (v *Analysis) claimedPossible(t gate.Tool) bool {
 	return slices.ContainsFunc(v.proofs, func(p claimProof) bool {
 		return p.Kind == rules.AlwaysPossible && p.Result == verify.Refuted && p.Tool.Name == t.Name && p.Tool.Kind == t.Kind

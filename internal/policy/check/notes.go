@@ -60,7 +60,7 @@ func scriptNotes(s config.Shell) (notes []string) {
 }
 
 // unsure lists the names that the verification could not show to be callable or uncallable, grouped
-// by the reason.
+// by why this is unknown.
 func (v *Analysis) unsure() []string {
 	unsure := func(n verify.Name) bool { return n.Callable == verify.Unsure }
 	var notes []string

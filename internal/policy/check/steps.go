@@ -18,7 +18,7 @@ type Claim struct {
 	Rule   gate.Position
 	Result string // "proved", "refuted" or "unknown"
 	Why    string // why the result is unknown or a counterexample is missing
-	Part   string // for a claim about several names, the claim about one of them that is refuted or unknown
+	Part   string // for a claim about several names, the claim about one of them that was refuted or could not be decided
 	Broken string // how the calls in Steps violate the claim; empty if the claim is not refuted by calls
 }
 

@@ -116,7 +116,7 @@ func outcomeOf(t verify.Trace) (what string, steps int) {
 const minSame = 4
 
 // countRepeats returns the number of identical calls with the same outcome at the start of the run.
-// A call that ends only after another event does not count, because its end has a line of its own.
+// A call that ends only after another event does not count, because its end takes a separate line.
 func countRepeats(t verify.Trace) int {
 	n := 0
 	for i := 0; i < len(t); n++ {
@@ -135,8 +135,8 @@ func countRepeats(t verify.Trace) int {
 // minPairs is the minimum number of identical pairs of calls that are merged into one line.
 const minPairs = 3
 
-// pairs returns how many times in a row the run's first two calls occur, with the same outcomes,
-// and the number of steps in each such pair.
+// pairs returns how many times in a row the run's first two calls occur with the same outcomes. It
+// also returns the number of steps in each such pair.
 func pairs(t verify.Trace) (n, steps int) {
 	whole := func(t verify.Trace) (said string, steps int) {
 		if len(t) == 0 || t[0].Ends || t[0].Wait > 0 || t[0].Times > 0 {

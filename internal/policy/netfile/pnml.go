@@ -39,7 +39,7 @@ type pnmlPage struct {
 	pnmlRest
 }
 
-// A pnmlRest contains those attributes and children of an element that have no field of their own.
+// A pnmlRest contains the attributes and children of an element that have no separate field.
 type pnmlRest struct {
 	Attributes []xml.Attr    `xml:",any,attr"`
 	Elements   []pnmlElement `xml:",any"`

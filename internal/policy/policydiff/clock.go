@@ -15,7 +15,7 @@ const tickOf = "\x00tick "
 
 // clockless returns a copy of n where calls stand for the firings of timed transitions. No pattern
 // in any net matches these calls. A net with a key keeps its timed transitions, because such a
-// transition fires for all values of the key, and a call has only one of them.
+// transition fires for all values of the key, but a call has only one value.
 func clockless(n gate.Net) gate.Net {
 	none := gate.Tool{Name: tickOf + "*", Kind: gate.Glob}
 	keyed := hasKey(n)

@@ -30,7 +30,7 @@ type Comparison struct {
 	more             []*Witness  // further differences, which involve nets or tools other than those of Stricter and Looser
 	hidden           [2][]string // for each policy, the nets that a search for further differences leaves out
 	Complete         bool
-	why              string // if not Complete, the reason
+	why              string // if Complete is false, why the comparison is incomplete
 }
 
 // A Witness is a run whose last call the policies decide differently.

@@ -26,7 +26,7 @@ type product struct {
 	waits    []time.Duration
 	loose    bool            // whether the search includes calls that might be impossible and ignores the intervals of timed transitions
 	ticks    []tick          // timed transitions; set only in a loose search
-	whole    [2]*gate.Policy // for a loose search, the policies with all nets, without a clock
+	whole    [2]*gate.Policy // in a loose search, variants of policies with all nets
 	nodes    []node
 	seen     map[string]bool
 	cut      bool    // whether the search was cut off before it visited all states

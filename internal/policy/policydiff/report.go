@@ -17,7 +17,7 @@ type Report struct {
 	Version  int              `json:"version"`
 	Result   string           `json:"result"`        // "stricter", "looser", "both" or "equal"; if the comparison is not complete, "stricter-or-both", "looser-or-both" or "unknown"
 	Complete bool             `json:"complete"`      // whether the comparison covers everything
-	Why      string           `json:"why,omitempty"` // if not complete, the reason
+	Why      string           `json:"why,omitempty"` // why the comparison is incomplete; empty if it is complete
 	States   int              `json:"states"`
 	Stricter *reportedWitness `json:"stricter"` // null if no difference in this direction was found
 	Looser   *reportedWitness `json:"looser"`

@@ -80,9 +80,9 @@ func (d *Comparison) alphabet() *alphabet {
 	return a
 }
 
-// certainty returns an additional net for the enumeration. It distinguishes calls that certainly
-// have a name from a map from calls that only might have this name. This matters for the default of
-// a policy and for exemptions that use maps of only one policy.
+// certainty returns an additional net for the enumeration. It separates the calls that certainly
+// have a name given by a map from those that might not have it. This matters for a policy's default
+// decision and for exemptions that use maps of only one policy.
 func (d *Comparison) certainty(labels *gate.Labels) gate.Net {
 	t := gate.Transition{Name: otherTool, Inputs: []string{"p"}, Outputs: []string{"p"}, Tools: []gate.Tool{{Name: otherTool, Kind: gate.Literal}}}
 	for _, m := range labels.Maps {

@@ -236,7 +236,8 @@ func blocksText(blocks []gate.Block) string {
 	return cmp.Or(strings.Join(all, ", "), "no net")
 }
 
-// concerned returns those of the given nets that gave a verdict on the call. It modifies the slice.
+// concerned returns those of the given nets that gave a verdict on the call. It modifies the given
+// slice.
 func (d *callOutcome) concerned(all []gate.NetState) []gate.NetState {
 	said := make(map[string]bool)
 	for _, v := range d.said {

@@ -68,10 +68,10 @@ type Explanation struct {
 	ReadAs   string          `json:"readAs,omitempty"` // the agent's built-in tool denoted by Tool, if Tool is an unqualified name
 	Args     json.RawMessage `json:"args,omitempty"`
 	Changed  json.RawMessage `json:"changed,omitempty"` // arguments that the agent uses instead of Args; see shell.pipefail
-	Unknown  bool            `json:"unknown,omitempty"` // whether the existing tools are known and none has this name
+	Unknown  bool            `json:"unknown,omitempty"` // whether all tools are known and none has the name in Tool
 	Decision string          `json:"decision"`          // "allow", "refuse" or "ask"
 	Names    []string        `json:"names"`
-	Certain  []string        `json:"certain"` // names that the call certainly has; only these can exempt the call, or make it known to the policy
+	Certain  []string        `json:"certain"` // names that the call certainly has; only these can exempt the call from a rule, or make it known to a net
 	Weak     []string        `json:"weak"`    // names that restrict the call but do not count as evidence
 	Kind     gate.Kind       `json:"kind,omitempty"`
 	Reason   string          `json:"reason,omitempty"`

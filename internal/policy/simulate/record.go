@@ -122,7 +122,7 @@ func (m *Simulator) stepsText() []string {
 }
 
 // ended reports whether move i makes or approves the given call. If the next move ends the call,
-// the step of the test for move i already includes that end.
+// the test step for move i already specifies that end.
 func (m *Simulator) ended(i, call int) bool {
 	return i >= 0 && m.moves[i].of == call && (m.moves[i].word == "call" || m.moves[i].word == "approve")
 }

@@ -23,7 +23,7 @@ func (plan *Plan) compare(o Options) error {
 }
 
 // missingStatements returns the statements in text that the existing policy lacks, each below its
-// comment. The set have contains the existing statements.
+// comment. have is the set of existing statements.
 func missingStatements(text string, have map[string]bool) string {
 	var b strings.Builder
 	comment := ""

@@ -29,7 +29,7 @@ type AtMost struct {
 // A Period specifies when the count of an [AtMost] restarts. With the zero Period, it never
 // restarts, and each session is counted separately.
 type Period struct {
-	Call       gate.Tool     // a call to this tool restarts the count; if the name is empty, no call restarts it
+	Call       gate.Tool     // tool whose calls restart the count; if its name is empty, no call restarts the count
 	Successful bool          // whether only successful calls to Call restart the count
 	Window     time.Duration // if positive, calls are limited by a token bucket: Count calls at once, then one more every Window/Count
 	User       bool          // whether to count the calls in all sessions of a user together

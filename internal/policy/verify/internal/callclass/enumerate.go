@@ -56,7 +56,7 @@ func New(p *gate.Policy, nets []*Net, o Options) *Enumerator {
 		b.supposed[t.Name] = t.Supposed
 	}
 	for _, t := range o.Tools {
-		for _, a := range t.Also { // the other names of a tool are not tools of their own
+		for _, a := range t.Also { // the other names of a tool do not denote separate tools
 			b.isTool[a.Text] = true
 		}
 	}

@@ -139,7 +139,7 @@ func (b *vocabulary) synthesizeBases(v synthesis, unnamed []string) (complete bo
 }
 
 // takenActions returns the given taken names together with the actions of tool t that rules mention
-// under another name of t. Such an action has a meaning of its own.
+// under another name of t. Such an action has its own meaning.
 func (b *vocabulary) takenActions(t string, also []gate.Name, taken map[string]bool) map[string]bool {
 	all := maps.Clone(taken)
 	for _, a := range also {

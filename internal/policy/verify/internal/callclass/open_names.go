@@ -42,7 +42,7 @@ func (b *Enumerator) openPatterns(before *Enumerator, also map[string][]gate.Nam
 		}
 		var alone []contrast
 		k := o.kinds([]int{i})
-		if k.gap != "" { // with this class, questions about the pattern reveal that calls were omitted
+		if k.gap != "" { // this class makes questions about the pattern reveal that calls were omitted
 			name := shortName(o.all[i].Text)
 			s := b.class(name, &form{tools: []naming.Label{{Text: name, From: naming.FromTool, Certain: true}}})
 			alone = append(alone, contrast{s, before.plainClass(name)})

@@ -136,7 +136,7 @@ func (v *synthesis) step(at []uint64, c rune) []uint64 {
 	return next
 }
 
-// takenRests returns the taken names that start with the first prefix, with the prefix removed.
+// takenRests returns the taken names that start with the first prefix, but without this prefix.
 func (v *synthesis) takenRests() map[string]bool {
 	rests := make(map[string]bool)
 	for name := range v.taken {

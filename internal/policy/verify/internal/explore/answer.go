@@ -34,7 +34,7 @@ type Answer struct {
 	Moves    []Move
 	Nets     []int  // if Proved, nets that suffice for the proof; if a goal is Refuted, nets that forbid the goal after Moves
 	Rough    bool   // if a goal is Refuted, whether some of Nets might not be needed; set if not all subsets were tried
-	Why      string // if Unknown, the reason
+	Why      string // if Unknown, why the answer is unknown
 	Supposed string // if Unknown, the tool whose existence decides the answer, if any
 }
 
