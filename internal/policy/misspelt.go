@@ -12,8 +12,8 @@ type likeness int
 const (
 	unlike  likeness = iota
 	ending           // one word has an additional letter at its end, so it may be a plural
-	similar          // one word has an additional letter at its end, like a plural
-	slip             // a letter inside a long word differs, so the words may be different on purpose
+	similar          // a letter inside a long word differs, so the words may be different on purpose
+	slip             // a letter is doubled, or two letters are swapped
 	joined           // the same words are joined differently: drop_table, drop-table, dropTable
 )
 
