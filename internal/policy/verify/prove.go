@@ -61,7 +61,7 @@ func (a Each) prove(m *prover) Proof {
 	return all
 }
 
-// Open describes an assertion that cannot be decided, for the reason in Why.
+// Open describes an assertion that cannot be decided. Why states the reason.
 type Open struct{ Why string }
 
 func (a Open) tools() []gate.Tool  { return nil }

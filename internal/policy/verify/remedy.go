@@ -28,7 +28,7 @@ type Remedy struct {
 	Found bool   // whether the refused call is admitted after Steps
 	None  bool   // whether the refused call stays impossible after any sequence of successful calls
 	Steps Trace  // the calls to make before the refused call; each must succeed before the next begins
-	Why   string // if neither Found nor None is set, the reason
+	Why   string // if neither Found nor None is set, why the search was inconclusive
 
 	// Asks maps the index of a step to the number of people who must approve it. The index
 	// len(Steps) stands for the refused call.

@@ -61,7 +61,7 @@ type Deadlock struct {
 	Trace   Trace  // if Refuted, a run that leads to such a state
 	Because []Net  // if Refuted, nets that together forbid all calls from that state on; none of them can be omitted unless Rough is set
 	Rough   bool   // whether some nets in Because might be unnecessary; set if not all subsets were tried
-	Why     string // if Unknown, the reason
+	Why     string // if Unknown, why the result is not known
 }
 
 // Redundant describes a net that never changes a verdict: the same calls are admitted and the same
@@ -71,7 +71,7 @@ type Redundant struct {
 	Because []Net // other nets that forbid the same calls and so make this net unnecessary
 }
 
-// A Loss is a set of names that become permanently unavailable after a run with failures, but not
+// A Loss describes names that become permanently unavailable after a run with failures, but not
 // after any run without failures.
 type Loss struct {
 	Tools   []gate.Tool
@@ -80,7 +80,7 @@ type Loss struct {
 	Rough   bool  // whether some nets in Because might be unnecessary; set if not all subsets were tried
 }
 
-// A Question is a question that the report leaves open.
+// A Question describes what the report leaves undecided.
 type Question struct {
 	Topic Topic
 	Tools []gate.Tool // tools that the question is about

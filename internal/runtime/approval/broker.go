@@ -86,7 +86,7 @@ func (b *Broker) present(c Call) Call {
 	return b.options.Mask.present(c)
 }
 
-// large is the size in bytes of a call that takes milliseconds to parse.
+// A call of more than large bytes takes milliseconds to parse.
 const large = 256 << 10
 
 // hasRequest reports whether there is a request for the given key that a new call would join.
@@ -307,7 +307,7 @@ func (b *Broker) Used(q *Request, ok bool) {
 	defer b.mu.Unlock()
 	switch {
 	case !q.live():
-	case !ok && q.refused: // the store refused again after q was read again
+	case !ok && q.refused: // the store refused a second time
 		b.requests.finish(q, Expired)
 	case !ok:
 		q.stale, q.refused = true, true

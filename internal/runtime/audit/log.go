@@ -48,8 +48,8 @@ func (l *Log) Cut() string {
 	return l.cut
 }
 
-// Headless reports whether the log has no head, because its directory is not writable. In this case
-// the removal of lines at the end cannot be detected.
+// Headless reports whether the log has no head. This happens if its directory is not writable. The
+// removal of lines at the end then cannot be detected.
 func (l *Log) Headless() bool { return l.regular && l.head.file == nil }
 
 // Append writes one record; see [Log.AppendAll].

@@ -93,7 +93,7 @@ func (r *pendingFile) clear() {
 	})
 }
 
-// lost reports whether the file has been removed or unmapped, so that a crash would lose lines that
+// lost reports whether the file has been removed or unmapped. A crash would then lose lines that
 // are written to it now.
 func (r *pendingFile) lost() bool {
 	info, err := r.file.Stat()

@@ -15,7 +15,7 @@ var ErrUnrecorded = errors.New("cannot record the decision")
 type Recorder struct {
 	queue
 	out  Storage // if nil, nothing is recorded
-	feed *Feed   // out if it is a [Feed], otherwise nil
+	feed *Feed   // the same as out if out is a [Feed]; otherwise nil
 	now  func() time.Time
 
 	broken atomic.Bool // whether the last record could not be stored

@@ -28,7 +28,7 @@ type Allowed struct {
 type toolActivity struct {
 	calls    int
 	sessions sessionSet
-	stopped  bool // whether a call was refused or needed approval; the suppressed effects of nets in shadow mode count too
+	stopped  bool // whether a call was refused or needed approval, or a net in shadow mode would have caused this
 }
 
 // An allowCounter counts decisions per tool.

@@ -17,7 +17,7 @@ type Report struct {
 	From      time.Time  `json:"from"`
 	To        time.Time  `json:"to"`
 	LeftOut   int        `json:"leftOut"` // number of sessions ignored because they began before the log
-	More      bool       `json:"more"`    // whether a limit was reached, so that not all combinations were tried
+	More      bool       `json:"more"`    // whether some combinations were not tried; set if a limit was reached
 	Proposals []Proposal `json:"proposals"`
 	Dropped   []Dropped  `json:"dropped"`
 	Notes     []Note     `json:"notes"`

@@ -37,7 +37,7 @@ func (c *candidate) acrossChance() chance {
 type matchVisitor struct {
 	byThen map[int][]*candidate      // all candidates, keyed by the tool B
 	byPair map[int][]*candidate      // candidates with two-field keys, keyed by the tool A
-	joint  map[int][]string          // two-field keys, keyed by tool
+	joint  map[int][]string          // the two-field keys of each tool
 	recent map[fieldKey]*[2]fieldUse // the last two sessions that used each field
 }
 
@@ -269,8 +269,8 @@ func (c *candidate) supported(least, tried int) bool {
 	return c.alt < 0 || c.early < c.drawn && c.altEarly < c.drawn && coveredByChance(c.drawn, c.early, c.altEarly).beats(tried)
 }
 
-// A fieldPair determines whether both fields of a two-field key are needed. They are if values of
-// each field occur with several values of the other.
+// A fieldPair determines whether both fields of a two-field key are needed. This is the case if
+// values of each field occur with several values of the other.
 type fieldPair struct {
 	partners [2]map[string]string
 	changes  [2]int

@@ -41,7 +41,8 @@ type relaxation struct {
 	each     []*relaxedNet
 }
 
-// A relaxedNet holds the states and holdings that a single net can reach.
+// A relaxedNet holds the states that a single net can reach, and the holdings that calls in flight
+// can have there.
 type relaxedNet struct {
 	*Net
 	meanings []int // numbers of the possible calls' meanings (see [callclass.Meaning])

@@ -150,8 +150,8 @@ func (n *structure) holds(l *localState, places []int) bool {
 	return slices.ContainsFunc(places, func(p int) bool { return present[p] > 0 })
 }
 
-// void reports whether transition t would wait in vain for the call to succeed: the success would
-// not count, because the call itself or a call in flight invalidates evidence.
+// void reports whether transition t would wait for a success that does not count, because the call
+// itself or a call in flight invalidates evidence.
 func (n *structure) void(l *localState, e callclass.Meaning, t int) bool {
 	def := &n.Info.Transitions[t]
 	return def.Deferred && (l.spoiled || e.Spoils())
