@@ -25,9 +25,9 @@ import (
 // encrypted, authenticated and bound to its subject (the approval or the call). A client gains
 // nothing by sending a state twice, because an approval can be used only once.
 //
-// Replicas that share a database share a key, which exists as long as the database, so that each
-// replica can open the states of the others. Otherwise, the key exists as long as the process. A
-// Sealer is safe for concurrent use; mu guards the fields below it.
+// Replicas that share a database share a key, so that each replica can open the states of the
+// others. This key exists as long as the database. A key that is not shared exists as long as the
+// process. A Sealer is safe for concurrent use; mu guards the fields below it.
 type Sealer struct {
 	key  Key // reads the shared key; nil if the sealer has its own
 	now  func() time.Time

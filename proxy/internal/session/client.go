@@ -86,8 +86,8 @@ func (c *Client) LogLevel() string {
 	return level
 }
 
-// PeerOf returns the client's self-description. Since revision 2026-07-28, it comes from the
-// request's _meta, and in earlier revisions from the handshake.
+// PeerOf returns the client's self-description. It comes from the request's _meta since revision
+// 2026-07-28, and from the handshake in earlier revisions.
 func (c *Client) PeerOf(m wire.Meta) Peer {
 	if !rev.Of(m.ProtocolVersion).PerRequest {
 		return c.Peer()

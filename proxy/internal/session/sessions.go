@@ -122,7 +122,7 @@ type Options struct {
 	Shared bool // whether the states are in a database shared with other replicas
 }
 
-// New returns a Sessions without clients. The function begin is called before the first use of each
+// New returns a Sessions without clients. The begin function is called before the first use of each
 // session or, for an HTTP session, by [Sessions.Begin] after the handshake. If begin fails, the
 // session's calls are refused.
 func New(o Options, begin func(*Session) error, now func() time.Time) *Sessions {
@@ -300,8 +300,8 @@ func (s *Sessions) Use(id, principal string) *Client {
 	return c
 }
 
-// addOnce returns the client with the given ID or, if it does not exist yet, the result of the
-// function add. Only one call at a time runs add, so that no client is added twice.
+// addOnce returns the client with the given ID or, if it does not exist yet, the result of the add
+// function. Only one call at a time runs add, so that no client is added twice.
 func (s *Sessions) addOnce(id, principal string, add func() *Client) *Client {
 	s.restoring.Lock()
 	defer s.restoring.Unlock()

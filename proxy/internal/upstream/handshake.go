@@ -170,8 +170,7 @@ func offers2026(discovered []byte) bool {
 	return offersRevision(discovered, func(version string) bool { return version == mcp.ProtocolVersion20260728 })
 }
 
-// offersRevision reports whether a server/discover result lists a revision accepted by the function
-// ok.
+// offersRevision reports whether a server/discover result lists a revision accepted by ok.
 func offersRevision(discovered []byte, ok func(version string) bool) bool {
 	versions, _ := rawjson.Member(discovered, "supportedVersions")
 	found := false

@@ -38,7 +38,7 @@ func (e Refused) Error() string {
 }
 
 // Pages sends list requests (tools/list, prompts/list, and so on) until a result has no nextCursor,
-// and passes each result to the function add. If add returns an error, Pages stops.
+// and passes each result to the add function. If add returns an error, Pages stops.
 func (u *Upstream) Pages(ctx context.Context, method string, add func(page []byte) error) error {
 	var cursor []byte
 	seen := map[string]bool{}

@@ -21,7 +21,7 @@ type Upstream struct {
 	meta  []byte        // _meta members of each request to a server that uses revision 2026-07-28; the value of the last member is added for each request
 
 	watched atomic.Pointer[[]string] // URIs of the watched resources
-	rewatch wait.Signal              // sent when the field watched changes
+	rewatch wait.Signal              // sent when the watched field changes
 
 	current atomic.Pointer[conn.Conn] // current connection; nil while the upstream is down
 

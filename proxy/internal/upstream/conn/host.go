@@ -84,8 +84,8 @@ type Options struct {
 	// the operating system can kill them.
 	Watchdog *process.Watchdog
 
-	// ConnectTimeout limits each attempt to connect, including starting the server; 0 means 60
-	// seconds.
+	// ConnectTimeout is the time limit for each attempt to connect, including the start of the
+	// server; 0 means 60 seconds.
 	ConnectTimeout time.Duration
 }
 

@@ -61,7 +61,7 @@ func NewPipe(file *os.File, broken func(error)) *Pipe {
 // Nowhere is the position of a message that was never added to a child's input stream.
 const Nowhere = math.MaxInt64
 
-// Write queues a message followed by a newline. The function build appends the message to its
+// Write queues a message followed by a newline. The build function appends the message to its
 // argument; size is the approximate length of the message. Write stores the message's offset in the
 // stream in *position, for [Pipe.Reached]. Then, unless another goroutine is writing or Cork holds
 // back writes, it writes all queued messages. If several is true, it first yields to other
