@@ -59,7 +59,7 @@ func (c *compiler) checkCertain(s Statement, names []Name) {
 
 // checkEvidence warns if calls named n do not prove that an action took place, because a map also
 // gives that name to other calls. For example, "echo cp" contains the word cp but does not copy
-// anything. The parameter effect describes what a call named n does, and completes the warning.
+// anything. The effect parameter describes what a call named n does, and completes the warning.
 func (c *compiler) checkEvidence(n Name, effect string) {
 	m := c.labels.firstWeak(n)
 	if m == nil {

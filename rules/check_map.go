@@ -76,7 +76,7 @@ func (c *compiler) scripts() scripts {
 func (m *Map) target() string { return m.tool().Text + "\x00" + m.Field }
 
 // checkWord warns if the word that m looks for resembles a regex, or if m looks for a command in
-// the text of a script. If another map reads the same field as a script, the parameter script is
+// the text of a script. If another map reads the same field as a script, the script parameter is
 // that map.
 func (m *Map) checkWord(r *report, script *Map) {
 	p := m.Pattern
@@ -136,7 +136,7 @@ func (m *Map) checkStar(r *report) {
 var looseDot = regexp.MustCompile(`^(?:[^\\\[]|\\.|\[[^\]]*\])*?\w\.\w`)
 
 // checkRegex warns if the regex matches all text, finds a command only at the start or end of the
-// text, or contains a dot that looks like a literal dot. The parameter command means that the field
+// text, or contains a dot that looks like a literal dot. The command parameter means that the field
 // contains commands.
 func (m *Map) checkRegex(r *report, command bool) {
 	p := m.Pattern

@@ -24,7 +24,7 @@ func (c *compiler) checkMisleading(s Statement) {
 }
 
 // checkPeople rejects human-approval as the call that ends a rule, and warns about calls with
-// similar names. For hints, the parameter write holds the correct form of a statement that asks a
+// similar names. For hints, the write parameter holds the correct form of a statement that asks a
 // person.
 func (c *compiler) checkPeople(s Statement, until []Name, write string) {
 	for _, n := range until {

@@ -67,8 +67,7 @@ func (c *compiler) warnLocked(s *Require, before Name, own ...Name) {
 }
 
 // checkSince warns if n is one of the calls after "since", because a call to n then cancels the
-// success that it achieves or needs. The arguments for format are n, the name after "since", and
-// last.
+// success that it achieves or needs. The format is applied to n, the name after "since", and last.
 func (c *compiler) checkSince(s *Require, n Name, format, last string) {
 	for _, spoiler := range s.Since {
 		if c.labels.isOneOf(n, spoiler) {

@@ -85,7 +85,7 @@ func (c *compiler) add(s Statement) {
 }
 
 // afterStates returns the state count of a rule that may apply only from a call in after to a call
-// in until. The argument named always is the state count of the same rule without such a period.
+// in until. The always argument is the state count of the same rule without such a period.
 func afterStates(after, until []Name, always Verification) Verification {
 	switch {
 	case len(after) == 0:

@@ -18,7 +18,7 @@ func Parse(file string, src []byte) (*File, ErrorList) {
 	})
 }
 
-// ParseAt parses rules that are part of a larger file. The function place converts a line and a
+// ParseAt parses rules that are part of a larger file. The place function converts a line and a
 // column in src to a position in that file. See [Parse].
 func ParseAt(src []byte, place func(line, column int) gate.Position) (*File, ErrorList) {
 	f := &File{Name: place(1, 1).File, source: make(map[Statement]*scanner)}

@@ -118,7 +118,7 @@ func (p patternParser) words(kind PatternKind, at token, missing, form string) P
 }
 
 // rejectListEntry rejects a word that looks like an entry in an agent's permission list, and
-// suggests the equivalent words for a map. The slice before contains the preceding words of the
+// suggests the equivalent words for a map. The before slice contains the preceding words of the
 // command. A word that really ends in :* must be quoted.
 func (p patternParser) rejectListEntry(before []string, t token) {
 	list, hint := ruleOfAgent.FindStringSubmatch(p.line.text[t.off:]), ""

@@ -47,7 +47,7 @@ func (p ruleParser) afterWords(after []Name) []string {
 }
 
 // ending parses the end of a rule: its exemptions and the author's reason. form shows the rule's
-// clauses. The slice earlier contains the keywords that could have preceded the ending.
+// clauses. The earlier slice contains the keywords that could have preceded the ending.
 func (p ruleParser) ending(r Rule, form string, earlier ...string) Rule {
 	if p.acceptKeyword("unless") {
 		r.Unless = p.names("name", unlessForm)

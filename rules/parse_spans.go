@@ -21,7 +21,7 @@ func numberedSpan(text string) (n int, word string, ok bool) {
 }
 
 // spansHint returns a hint that suggests a limit over one span in place of a limit over n spans,
-// such as "per 10 minutes". The parameter word is the unit of n.
+// such as "per 10 minutes". The word parameter is the unit of n.
 func (p ruleParser) spansHint(l *Limit, n int, word string) string {
 	one := "use " + text.Join(TimeSpans(), "or")
 	write := func(count int, span string) string {

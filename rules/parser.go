@@ -34,7 +34,7 @@ func (p *parser) nameFrom(t token) Name {
 	return Name{Pos: p.line.position(t.off), Text: t.text, Quoted: t.kind == quoted, span: at}
 }
 
-// names parses a list of one or more different names, separated by commas. The parameter noun
+// names parses a list of one or more different names, separated by commas. The noun parameter
 // describes a name in error messages, for example "place".
 func (p *parser) names(noun, form string) []Name {
 	return p.listOf(p.listItem, fmt.Sprintf("a %s is missing", noun), noun, form)
@@ -106,7 +106,7 @@ func (p *parser) nameInList() token {
 	})
 }
 
-// nameUpTo parses a name in a list. The function stop returns the end of a bare name, given its
+// nameUpTo parses a name in a list. The stop function returns the end of a bare name, given its
 // start.
 func (p *parser) nameUpTo(stop func(start int) int) token {
 	start := p.line.skip(p.line.off)
@@ -218,7 +218,7 @@ func clauseHint(word, form string) string {
 	return ""
 }
 
-// quotedText parses a required text in quotes. The parameter what describes the text in error
+// quotedText parses a required text in quotes. The what parameter describes the text in error
 // messages, for example "reason".
 func (p *parser) quotedText(what, form string) token {
 	start := p.line.skip(p.line.off)

@@ -152,7 +152,7 @@ func (s *scanner) readQuoted(start int) token {
 	return t
 }
 
-// jsonString reads a JSON string. The parameter what describes the string in error messages, for
+// jsonString reads a JSON string. The what parameter describes the string in error messages, for
 // example "name".
 func (s *scanner) jsonString(start int, what string) token {
 	end := stringEnd(s.text, start)
@@ -213,7 +213,7 @@ func escapedRune(s string) (r rune, size int) {
 	return r, 6
 }
 
-// checkSeparated rejects quoted text that touches the next word. The parameter what describes the
+// checkSeparated rejects quoted text that touches the next word. The what parameter describes the
 // text in error messages, for example "name".
 func (s *scanner) checkSeparated(t token, what string) token {
 	if s.err != nil {
