@@ -13,8 +13,8 @@ import (
 
 // defaultHolds contains the hold times (how long a call waits for approval; see [Approval.HoldFor])
 // of clients that are known to wait longer than most. They apply unless the configuration sets a
-// hold time. All other clients get the general default of 45 s. Most of these clients end a call
-// after 60 s; for some, the 60 s include the time that the proxy takes to start. The map is
+// hold time. All other clients get the general default of 45 s, because most of them end a call
+// after 60 s. For some, the 60 s include the time that the proxy takes to start. The map is
 // read-only.
 var defaultHolds = map[string]time.Duration{
 	"claude-code":            100 * time.Second, // no effective time limit, but calls move to the background after 2 min

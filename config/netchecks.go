@@ -45,7 +45,7 @@ func checkProofs(v Value, net *Net) {
 }
 
 // checkValidatorsAndMemories reports validators and memories that refer to tools or transitions
-// that the net does not have. Neither would ever run, and calls that such a validator should reject
+// that the net does not have. They would never run, and calls that such a validator should reject
 // would be admitted.
 func checkValidatorsAndMemories(v Value, net *Net) {
 	var gated, observed []string

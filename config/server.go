@@ -25,7 +25,7 @@ type Server struct {
 	HasPrefix bool   // whether Prefix was set; otherwise, the proxy chooses a prefix
 
 	Tools     ToolFilter
-	Isolation string // whether sessions share an instance of the server: "auto", "session" or "shared"
+	Isolation string // how sessions share instances of the server: "auto", "session" or "shared"
 	Limits    ServerLimits
 
 	// Fields for stdio servers. A command that contains a separator is a path relative to the

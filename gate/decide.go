@@ -104,7 +104,7 @@ type judgement struct {
 	known    bool       // whether the call is certain to have a name that an active net gates or lists in [Net.Free]
 	replayed bool       // whether the call was made in the past, so that the verdicts cannot prevent it
 	offered  []Call     // tools that can be called; nil means [State.Tools]
-	world    world      // nets to evaluate and the states to use; the default is the world named acting
+	world    world      // nets to evaluate and states to use; acting by default
 	row      string     // fingerprint of the call (see [argument.Fingerprint]); empty if no net counts consecutive identical calls
 	ticked   []NetDelta // clock changes to the states of the evaluated nets
 	shadows  []subject  // nets in shadow mode that apply to the call
@@ -120,7 +120,7 @@ type judgement struct {
 	setRoom     [4]uint64
 }
 
-// A world selects the nets that a judgement evaluates and the state that it uses.
+// A world selects the nets that a judgement evaluates and the states that it uses.
 type world uint8
 
 const (

@@ -121,7 +121,7 @@ func (n *Near) Sentence() string {
 type Holder struct {
 	Number  uint64
 	ID      string // ID of the call; empty for another session's call
-	Tool    string // name of the tool; for another session's call, the call's name in the net
+	Tool    string // name of the tool; for another session's call, the call's name that the net lists
 	Since   time.Time
 	Other   bool   // whether the call belongs to another session
 	Unknown bool   // whether the outcome was reported as unknown; an operator can supply it

@@ -14,7 +14,7 @@ import (
 // finding is a net's verdict, possibly for a single value of its key.
 type finding struct {
 	subject
-	labels    []naming.Label // the call's names in the net
+	labels    []naming.Label // names that the call has for the net
 	choices   []choice       // transitions chosen for the call's names; empty if the net blocks
 	special   *special       // additional data; nil for most findings
 	label     int32          // index in labels of the first name that the net blocks
@@ -36,7 +36,7 @@ type subject struct {
 	net  *net
 	data *NetData
 
-	// Set only for a net with a key, if the call's values are known.
+	// The following fields are set only for a net with a key, if the call's key values are known.
 	base  *NetData        // the net's default state; see [NetData]
 	plan  *plan           // how the call affects the net
 	value *keyvalue.Value // nil in the subject that is independent of the key values

@@ -143,7 +143,7 @@ func (s *State) Apply(d *Delta) {
 		return
 	}
 	for i := range d.Nets {
-		if netstate.HasNegative(d.Nets[i].Data) { // a bug in this package, which must not let any call pass
+		if netstate.HasNegative(d.Nets[i].Data) { // only a bug in this package leads here, and a bug must not let any call pass
 			panic("gate: a place has a negative number of tokens")
 		}
 	}
@@ -228,7 +228,7 @@ func (s *State) releaseID(id string) {
 	}
 }
 
-// flight returns a [Flight] in net n for the call with the given number, which was made at the
+// flight returns a [Flight] in net n for the call that has the given number and was made at the
 // given time. The caller must set its Transition.
 func (s *State) flight(n *net, number uint64, since time.Time) Flight {
 	return Flight{Owner: s.Owners[n.Scope], Call: number, Since: since}

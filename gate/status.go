@@ -53,7 +53,7 @@ type ValueState struct {
 type InFlight struct {
 	Transition string
 	Call       uint64
-	Name       string // the call's name in the net
+	Name       string // the call's name that the transition lists
 	Other      bool   // whether the call belongs to another session
 }
 
@@ -145,7 +145,7 @@ func (s *State) inFlight(n *net, flights []Flight) []InFlight {
 }
 
 // Status returns a line for each net. It contains the net's name, whether the net is active, the
-// scope unless that is the session, the marking, the spent amount, the calls that spoil the net's
+// scope if it is not the session, the marking, the spent amount, the calls that spoil the net's
 // evidence, and the clock's next tick. In shadow mode, the line also contains the enforced marking.
 // See [Session.Tick].
 func (s *Session) Status() string {

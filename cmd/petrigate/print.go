@@ -30,8 +30,8 @@ func printJSON(w io.Writer, v any) error {
 	return err
 }
 
-// printAnswer prints v in a JSON object. The object's members are the format version and v itself,
-// under the given name.
+// printAnswer prints a JSON object with two members: the format version and, under the given name,
+// v.
 func printAnswer(w io.Writer, name string, v any) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -1,6 +1,6 @@
 // Package policy builds a [gate.Policy] from a configuration, for programs that decide on calls
 // themselves. The policy consists of the configuration's rules, its nets in YAML with their
-// expressions (validate, remember, when), its default and its mode.
+// expressions (validate, remember, when), its default verdict and its mode.
 //
 //	c, err := config.Load(config.Options{Path: "petrigate.yaml"})
 //	...

@@ -93,7 +93,7 @@ type Name struct {
 	Why      string // explanation, if Callable is Unsure
 }
 
-// Callable describes whether calls with a name are possible.
+// Callable describes whether calls with a given name are possible.
 type Callable string
 
 const (

@@ -14,7 +14,7 @@ import (
 // Naming computes the labels that a policy gives to calls.
 type Naming struct {
 	mapping        *Mapping        // the policy's maps; nil if it has none
-	bases          map[string]bool // the tools in the names of the field dotted
+	bases          map[string]bool // tools whose actions rules use, as in the names in dotted
 	dotted         map[string]bool // names of the form tool.action that rules use
 	globs          []Pattern       // patterns in order of first use
 	actionPatterns bool            // whether any pattern applies to actions

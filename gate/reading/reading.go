@@ -69,8 +69,8 @@ func (r *Reader) Fields() (arguments, results []string) {
 	return arguments, results
 }
 
-// Name returns the name that identifies the values of f in what r returns. If several fields read
-// the same values, it is the name of the first such field.
+// Name returns the name that f has in the results of r. If several fields read the same values, it
+// is the name of the first such field.
 func (r *Reader) Name(f toolnet.Field) string {
 	return r.keys[r.set.Number([]toolnet.Field{f})].Name()
 }
