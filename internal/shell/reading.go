@@ -17,8 +17,8 @@ type Reading struct {
 
 // Options control how scripts are read. The zero value selects the defaults.
 type Options struct {
-	Strict bool // treat every doubt as if the script might run any command; see [Doubt]
-	Pass   bool // make a [Reader] report an uncertain match as no match
+	Strict bool // whether to treat every doubt as if the script might run any command; see [Doubt]
+	Pass   bool // whether a [Reader] reports an uncertain match as no match
 }
 
 // Read parses a script with the default options. It never fails, because parts that it does not

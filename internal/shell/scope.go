@@ -150,7 +150,7 @@ func (r *scope) compound(a arg, kind fact) {
 }
 
 // given records an environment variable that the script passes to programs, unless the variable is
-// known to be inert. A variable that is not inert may change what the programs do.
+// known to be inert. A variable that is not inert may make a program run something.
 func (r *scope) given(name string, value arg) {
 	if !isInertVariable(name, value) {
 		r.vars.given = true

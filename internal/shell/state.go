@@ -33,7 +33,7 @@ type reader struct {
 
 	pipe        pipeline
 	outerRedirs []*syntax.Redirect // redirections of the program that runs this shell, as in ssh host 'bash -s' < x.sh
-	piped       bool               // standard input is a pipe
+	piped       bool               // whether standard input is a pipe
 }
 
 // A pipeline describes the part of a pipeline before the current command.

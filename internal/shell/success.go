@@ -21,7 +21,7 @@ import (
 //
 // The command may have any arguments except those that, according to the tables, make the program
 // do something else, less, or nothing. A pattern that ends with * allows these arguments as well.
-// An exact pattern allows only inert arguments.
+// An exact pattern allows an argument only if the command still does exactly what its name says.
 func (r *Reading) Surely(p Pattern) (bool, Doubt) {
 	first, surely := r.evidence(&p)
 	if surely || first < 0 {

@@ -15,15 +15,15 @@ import (
 // y))'.
 type variables struct {
 	facts        map[string]fact
-	wild         bool  // any variable may have any value
-	commandIndex bool  // some text has an array index that contains a command
-	tests        bool  // test or [ has a non-literal operand
-	made         bool  // make is called with a non-literal value
-	shells       bool  // some text may call a function of make, such as $(shell ...)
-	given        bool  // the current command is passed a variable that is not known to be inert
-	exported     bool  // all later programs are passed a variable that is not known to be inert
-	allexport    bool  // all variables are exported, because of set -a
-	passed       []arg // the values of variables that are passed to programs and not known to be inert
+	wild         bool  // whether any variable may have any value
+	commandIndex bool  // whether some text has an array index that contains a command
+	tests        bool  // whether test or [ has a non-literal operand
+	made         bool  // whether make is called with a non-literal value
+	shells       bool  // whether some text may call a function of make, such as $(shell ...)
+	given        bool  // whether a variable that might make a program run something is passed to the current command
+	exported     bool  // whether a variable that might make a program run something is passed to all later programs
+	allexport    bool  // whether set -a exports all variables
+	passed       []arg // the values of variables that are passed to programs and might make them run something
 
 	values                   // the values in the current shell
 	expanded            int  // number of bytes in all expansions so far
@@ -31,9 +31,9 @@ type variables struct {
 	visited             int  // number of nodes visited by effectsOf so far
 	unknowable          set  // the variables whose value is unknown for the rest of the script
 	fixed               set  // the variables that may be read-only
-	customIFS           bool // expansions may be split at characters other than blanks
-	resets              bool // a trap may set the arguments of functions
-	unbound             bool // the value of every variable is uncertain, because a function, a sourced file or a builtin may set variables
+	customIFS           bool // whether expansions may be split at characters other than blanks
+	resets              bool // whether a trap may set the arguments of functions
+	unbound             bool // whether the value of every variable is uncertain; set if a function, a sourced file or a builtin may set variables
 }
 
 // A fact holds what is known about a variable, one bit per property.

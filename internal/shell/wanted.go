@@ -13,7 +13,7 @@ type wanted struct {
 	names   []string // all names of the option; see [program.options]
 	letters []wanted // letters of an argument such as -rf, which is either one option or several
 	value   string
-	with    bool // the option must have this value
+	with    bool // whether the option must have the value in the field value
 }
 
 // parseWanted parses the option at the start of words. It returns the number of words the option

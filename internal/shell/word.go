@@ -12,8 +12,8 @@ type expander struct {
 	source    string // text of the innermost script
 	depth     int    // nesting depth of the current node
 	argCount  int    // number of arguments of all commands together; see maxArgs
-	posix     bool   // the current shell lacks the extensions of bash
-	expanding bool   // the current ${...} is in double quotes, and the quotes in it, including nested ones, have already been checked
+	posix     bool   // whether the current shell lacks the extensions of bash
+	expanding bool   // whether the current ${...} is in double quotes, and its quotes, including nested ones, have already been checked
 }
 
 // enter descends by one level of nodes. It returns false if that would exceed the maximum depth;

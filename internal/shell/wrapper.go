@@ -9,10 +9,10 @@ import (
 type wrapper struct {
 	options     func() *optionTable // options before the command; if an option marked "!" is given, no command runs
 	operands    int                 // number of operands before the command
-	assigns     bool                // assignments such as name=value may precede the command
-	joins       bool                // the words of the command are joined with spaces and run as a script
-	optional    bool                // the command may be missing
-	transparent bool                // the wrapper succeeds if and only if the command succeeds
+	assigns     bool                // whether assignments such as name=value may precede the command
+	joins       bool                // whether the words of the command are joined with spaces and run as a script
+	optional    bool                // whether the command may be missing
+	transparent bool                // whether the wrapper succeeds if and only if the command succeeds
 }
 
 // wrappers is the table of wrappers, keyed by name.

@@ -15,9 +15,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Tell sends a notification to the client. If the call has an outbox, Tell only queues the
-// notification there. It then never blocks, so it may run on the goroutine that reads from a
-// server.
+// Tell sends a notification to the client. If the call has an outbox, which the waiting goroutine
+// empties, Tell only queues the notification there. It then never blocks, so it may run on the
+// goroutine that reads from a server.
 func (c *Call) Tell(note []byte) {
 	if c.outbox == nil {
 		c.Stream.Send(note)
@@ -43,8 +43,8 @@ func (f *inflightCall) onNotification(method string, params []byte) {
 // client.
 func (c *Call) ownStream() callStream { return callStream{c} }
 
-// A callStream writes to the client of a call. If the call has an outbox, notifications are queued
-// there.
+// A callStream writes to the client of a call. If the call has an outbox, the callStream queues
+// notifications there.
 type callStream struct{ call *Call }
 
 func (s callStream) Send(parts ...[]byte) {
