@@ -9,8 +9,8 @@ import (
 
 // Environment variables set by .ci/soak for long test runs.
 const (
-	Variable = "PETRIGATE_SOAK" // number of inputs per randomized test
-	Seed     = "PETRIGATE_SEED" // first seed
+	Variable = "PETRIGATE_SOAK" // sets the number of inputs per randomized test
+	Seed     = "PETRIGATE_SEED" // sets the first seed
 )
 
 // Range returns the first seed and the number of inputs to try. The number is the value of

@@ -10,7 +10,7 @@ import (
 // An Entry is a server in a client's file.
 type Entry struct {
 	Name    string
-	Command string // empty for a server with a URL
+	Command string // command that starts the server; empty for a server with a URL
 	Args    []string
 	URL     string
 	Own     bool // whether the entry runs petrigate

@@ -20,7 +20,7 @@ import (
 // A HookService is the user service that petrigate connect --hooks offers to install. It runs the
 // proxy that answers the hooks.
 type HookService struct {
-	Manager *service.Manager // nil if the system has no supported service manager
+	Manager *service.Manager // service manager of this system; nil if the system has no supported one
 	service.Service
 	Listen string   // address that the proxy listens on
 	Reads  []string // variables that the configuration reads and that are set in the current environment

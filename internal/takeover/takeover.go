@@ -115,5 +115,5 @@ func (d *Driver) checkNotRunning(ctx context.Context, c clientcfg.Client) error 
 type Proxy struct {
 	PID    int
 	Config string
-	URL    string // empty for a proxy that its client reaches over stdio
+	URL    string // URL for clients; empty for a proxy that its client reaches over stdio
 }

@@ -33,7 +33,7 @@ const (
 
 // Limits on a key set.
 const (
-	maxSet     = 1 << 20 // maximum size in bytes
+	maxSet     = 1 << 20 // maximum size of the set in bytes
 	maxKeys    = 100
 	minRSABits = 2048
 )

@@ -103,8 +103,8 @@ type Options struct {
 	Path string // path of this endpoint; empty means /mcp
 
 	Client *http.Client     // client for fetching the keys; nil means a client that follows no redirects
-	Logger *slog.Logger     // if nil, nothing is logged
-	Now    func() time.Time // nil means time.Now
+	Logger *slog.Logger     // logs failed fetches; if nil, nothing is logged
+	Now    func() time.Time // returns the current time; nil means time.Now
 
 	// Background starts a function that fetches keys, and returns without waiting for it. The
 	// context that it passes to the function must be canceled at shutdown. If Background is nil,

@@ -53,7 +53,7 @@ func (a Access) Several() bool {
 // Options holds the settings of a [Guard] that do not belong to its [Access].
 type Options struct {
 	MaxMessage int                         // maximum size of a message in bytes
-	Now        func() time.Time            // nil means time.Now
+	Now        func() time.Time            // returns the current time; nil means time.Now
 	Logger     *slog.Logger                // if nil, nothing is logged
 	Background func(func(context.Context)) // starts a function that fetches keys; see [access.Options]
 }

@@ -36,7 +36,7 @@ type Call struct {
 	params   wire.Call // parsed params; the arguments are dropped once the call has been sent
 	digest   string    // digest of the dropped arguments; empty if the call cannot have another round of input
 	Meta     wire.Meta
-	Tool     *pool.Tool // nil until the tool has been found
+	Tool     *pool.Tool // tool of the call; nil until it has been found
 	recorded string     // name in the audit log: the tool's own name, or the canonical name of a prompt or resource
 	placed   bool       // whether Tool.Upstream is already the connection, shared or dedicated, that serves this session
 	plain    bool       // whether the call is one request and one reply, without tasks or rounds of input, and both sides use revisions up to 2025-11-25
@@ -48,7 +48,7 @@ type Call struct {
 
 	admitting    admission.Call   // the call in the form used by package admission; its field Gate is set together with Tool
 	approved     *rounds.Approved // params, other than the arguments, that a person has approved; nil if no person was asked
-	trace        *callTrace       // nil if the call is not traced
+	trace        *callTrace       // reports the call's progress to the observer; nil if the call is not traced
 	emulatesTask bool             // whether the server runs the call as a task without the client's knowledge
 
 	// ctx is done when the client no longer waits for the call. Bind sets it.

@@ -59,7 +59,7 @@ type inflightState struct {
 	mu sync.Mutex
 	requestState
 	heldReply *upstream.Reply    // reply that arrived while the request was parked, that is, while no call was waiting for it
-	exchange  *upstream.Exchange // nil until the request has been sent
+	exchange  *upstream.Exchange // exchange with the server; nil until the request is about to be sent
 	late      *upstream.Reply    // reply that arrived after the request had ended but before the call was settled
 }
 

@@ -30,7 +30,7 @@ type Options struct {
 	Sealer       *seal.Sealer
 	Rounds       *rounds.Keeper // stores suspended calls for all replicas; nil if only this process serves the clients
 	Pool         *pool.Pool
-	Advertiser   *advertise.Advertiser // nil if all clients see the same tools
+	Advertiser   *advertise.Advertiser // tells clients when their tools change; nil if all clients see the same tools
 	Tasks        *tasks.Tasks
 	Reverse      *reverse.Reverse
 	Relay        *relay.Relay

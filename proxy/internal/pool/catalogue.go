@@ -37,7 +37,7 @@ type Catalogue struct {
 
 // A ToolView is an immutable snapshot of the tools in the [Catalogue].
 type ToolView struct {
-	tools    map[string]*Tool // keyed by exposed name
+	tools    map[string]*Tool // tools that can be called, keyed by exposed name
 	Order    []*Tool
 	Calls    []gate.Call // calls without arguments, one for each tool in Order
 	Around   []byte      // members of the tools/list result other than "tools", as raw JSON

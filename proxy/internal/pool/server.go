@@ -25,7 +25,7 @@ type Server struct {
 	Config  Upstream
 	several bool // whether several servers are configured
 
-	Burst     burst.Burst    // combines the work on replies that were read together
+	Burst     burst.Burst    // combines the work on server replies that were read together
 	Listing   relisting      // state of the proxy's tools/list requests to the server
 	InFlight  queue          // requests that have been sent but not answered
 	Abandoned abandonedCalls // canceled calls that the server may still be working on
