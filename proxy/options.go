@@ -54,9 +54,9 @@ type Options struct {
 	// the tools that no net would block now. Advertise never allows a call that a net blocks.
 	Advertise string
 
-	// Impossible returns those of the given tools that can never be called while only the named
-	// nets are active or, if active is nil, while all nets are. Impossible is called after a change
-	// to the tools or the nets. If Impossible is nil, no tool is known to be impossible.
+	// Impossible returns the given tools that can never be called while only the nets named in
+	// active are active or, if active is nil, while all nets are. Impossible is called after a
+	// change to the tools or the nets. If Impossible is nil, no tool is known to be impossible.
 	Impossible func(tools []gate.Call, active []string) []string
 
 	Session    SessionWay // how a call is assigned to a session

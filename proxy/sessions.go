@@ -287,8 +287,8 @@ func (p *sessionView) lostCallsOf(k admission.Key) map[uint64]bool {
 	return lost
 }
 
-// markUnwritten marks those calls of the session whose outcomes could not be recorded. If calls
-// lacks such a call, because the database was unavailable, markUnwritten adds it.
+// markUnwritten marks the calls of the session whose outcomes could not be recorded. If calls lacks
+// such a call, because the database was unavailable, markUnwritten adds it.
 func (p *sessionView) markUnwritten(session string, calls []operator.CallInfo) []operator.CallInfo {
 	for _, e := range p.unwrittenCalls() {
 		if e.Session != session {

@@ -120,7 +120,8 @@ func (p *Relay) Rewatch() {
 	}
 }
 
-// watchable returns those of the given URIs that the client c may watch and that a server offers.
+// watchable returns the given URIs of resources that a server offers and that the client c may
+// watch.
 func (p *Relay) watchable(ctx context.Context, c *session.Client, uris []string) []string {
 	if slices.ContainsFunc(uris, func(uri string) bool { return p.Resources.Owner(p.Pool.Servers, uri) == nil }) {
 		p.listResources(ctx, p.Pool.ServersWith("resources"))

@@ -107,8 +107,8 @@ const (
 )
 
 // instructions returns the proxy's instructions, followed by those of the servers. If there are
-// several servers, each one's instructions appear under its name. If no net enforces its decisions,
-// the instructions of a single server are returned unchanged.
+// several servers, each server's instructions appear under its name. If no net enforces its
+// decisions, the instructions of a single server are returned unchanged.
 func (r *Router) instructions() string {
 	var texts []string
 	for _, u := range r.Pool.Servers {

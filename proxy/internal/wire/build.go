@@ -202,8 +202,8 @@ func SetMember(obj []byte, key string, value []byte) []byte {
 	return AppendStamped(nil, obj, rawjson.Object{}.Raw(key, value).Bytes())
 }
 
-// AppendStamped appends the object result, and adds those of the given members that it lacks. If
-// result is not an object, it is appended unchanged.
+// AppendStamped appends the object result together with the given members that it lacks. If result
+// is not an object, it is appended unchanged.
 func AppendStamped(dst, result, members []byte) []byte {
 	last := 0 // offset of the end of the last member
 	whole := rawjson.Members(result, func(_, value []byte, at int) bool {
