@@ -59,8 +59,8 @@ func (c *compiler) requireNets(s *Require) (nets []gate.Net) {
 	return nets
 }
 
-// pairs returns the number of pairs, each with its own net, that the two lists of the statement
-// form. It returns 0 if either list has a single name or if one of the required calls is enough.
+// pairs returns the number of pairs that the two lists of the statement form. It returns 0 if
+// either list has a single name or if one of the required calls is enough.
 func (s *Require) pairs() int {
 	if s.Or || len(s.First) < 2 || len(s.Before) < 2 {
 		return 0
