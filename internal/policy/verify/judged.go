@@ -37,8 +37,8 @@ func (m *prover) checkRun(t Trace) (run Trace, why string) {
 
 // checkReplay checks the trace t by replaying it in the gate. It returns the run that the gate
 // admitted, with arguments that the nets accept and without the classes of calls. If the replay
-// fails, or if the run does not meet the query q, checkReplay returns t and the reason. q may be
-// nil.
+// fails, or if the run does not meet the query q, checkReplay returns t and the reason for this. q
+// may be nil.
 func (m *prover) checkReplay(t Trace, q *explore.Query) (run Trace, why string) {
 	r := m.newReplay(t)
 	for _, s := range expandRepeats(t, func(s *Step) bool { return m.rows || s.hasOther() }) {

@@ -202,7 +202,7 @@ func (t *remedySearch) states() []*gate.NetData {
 const maxRounds = 8
 
 // continueFrom extends a partial remedy. In state s, after the steps of the remedy, the call is
-// still refused because of another key value. stopped is this second refusal.
+// still refused because of another key value. The argument stopped is this refusal.
 func (t *remedySearch) continueFrom(s *gate.State, so Remedy, stopped *gate.Refusal) (Remedy, bool) {
 	keyed := slices.ContainsFunc(stopped.Blocks, func(b gate.Block) bool { return b.Key != nil })
 	if t.rounds++; !keyed || len(so.Steps) == 0 || t.rounds > maxRounds {

@@ -39,7 +39,8 @@ type Net struct {
 // DefaultStates is the default maximum number of states per search.
 const DefaultStates = explore.DefaultStates
 
-// A Tool is a callable tool with its aliases, which are other names that it has even without maps.
+// A Tool is a callable tool with its aliases: other names that it has even if the policy has no
+// maps.
 type Tool = callclass.Tool
 
 // An Overlap is a pair of maps that read the same field and can match the same call.

@@ -98,7 +98,7 @@ func comparison(a Assertion, n *explore.Net) (key []Compared, words string) {
 func (c *Compared) differs() bool { return c.Other.Name() != c.Field.Name() }
 
 // pair pairs the key fields of the calls that a claim is about with the key fields of the other
-// calls. It returns nil if the claim cannot compare them.
+// calls in the claim. It returns nil if these fields cannot be compared.
 func pair(about, other []gate.Field) (key []Compared) {
 	if len(about) != len(other) {
 		return nil

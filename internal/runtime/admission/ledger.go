@@ -140,7 +140,7 @@ type SessionInfo struct {
 	Calls   []OpenCall
 	Used    time.Time // time of the last change to the session or of the last call to [Ledger.Touch]
 	Ended   bool      // whether the session has ended but still has open calls
-	Process string    // process that owns the session, unless it is this process; empty if the session belongs to no process
+	Process string    // process that owns the session; empty if that is this process, or if the session belongs to no process
 	Gone    bool      // whether the owning process has exited while the session still has open calls
 }
 

@@ -43,7 +43,8 @@ type Block struct {
 	Reason string `json:"reason"`
 }
 
-// Remedy describes what would make a refused call possible. The zero value means unknown.
+// Remedy describes what would make a refused call possible. The zero value means that nothing is
+// known.
 type Remedy struct {
 	Text  string   // the remedy as a sentence for the model
 	Steps []string // names of the calls that must succeed, in order

@@ -35,9 +35,9 @@ func eachByChance(a, b int) chance { return chance(lnChoose(a, b) - lnChoose(a+b
 // all calls to A. The arguments a and b are the numbers of calls to A and to B.
 func noneAfterByChance(a, b int) chance { return chance(-lnChoose(a+b, a)) }
 
-// overlapByChance is the chance that A and B occur together in at most both of n sessions
-// (hypergeometric distribution). The arguments a and b are the numbers of sessions with A and with
-// B.
+// overlapByChance is the chance that at most the given number (both) of n sessions have both A and
+// B (hypergeometric distribution). The arguments a and b are the numbers of sessions with A and
+// with B.
 func overlapByChance(n, a, b, both int) chance {
 	sum := 0.0
 	for k := max(0, a+b-n); k <= both; k++ {

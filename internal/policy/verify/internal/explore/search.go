@@ -84,7 +84,7 @@ func (m *Model) neverOf(q *Query, nets []int, o ViewOptions) Answer {
 var capSteps = [...]int{6, 14, 30, 0}
 
 // exploreCapped explores the nets with reduced counters. It increases the counters until the
-// reduction no longer affects the answer. If the search is cut off, it returns the reason.
+// reduction no longer affects the answer. If the search is cut off, it returns the reason for this.
 func (m *Model) exploreCapped(q *Query, nets []int, o ViewOptions) (s *Space, why string) {
 	caps := capSteps[:]
 	if o.Exact {

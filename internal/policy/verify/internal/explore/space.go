@@ -412,9 +412,9 @@ func (s *Space) end(k int32, id uint32, kind eventKind) {
 	by := event{kind: kind, arg: id}
 	opens := s.opens(k)
 	i, alike := find(opens, id)
-	// If the calls of this type in opens stand for any number of calls, the state after one of them
-	// succeeds can list just as many. The successful call can also have been the last one, but if
-	// t.many is true, this matters only if the type invalidates evidence.
+	// If the calls of this type in opens stand for any number of calls, opens can stay the same
+	// after one of them succeeds. It can also become shorter, but if t.many is true, this matters
+	// only if the type invalidates evidence.
 	if kind == succeeds && t.isSaturated(alike) {
 		s.visitEnd(k, opens, killed, rest, by)
 	}
