@@ -24,7 +24,7 @@ type hooks struct {
 type validator struct {
 	tools   []string
 	require *cel.Condition
-	reason  *cel.Template // reason given for a refusal; nil if the reason is generic
+	reason  *cel.Template // template of the reason given for a refusal; if nil, a generic reason is given
 	source  string
 }
 

@@ -14,8 +14,8 @@ import (
 // narrower pattern has the stricter rules. If the narrower pattern has the weaker rules, these have
 // no effect.
 
-// milder warns about a map if another map, with a wider pattern, gives the same calls a second name
-// that has stricter rules.
+// milder warns about a map if a map with a wider pattern gives the same calls a second name with
+// stricter rules.
 func (v *Analysis) milder() diag.List {
 	var ps diag.List
 	treated := v.treatments()

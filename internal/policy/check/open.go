@@ -17,7 +17,7 @@ type openQuestion struct {
 	Tools    []string `json:"tools,omitempty"`
 	Nets     []string `json:"nets,omitempty"`
 	Why      string   `json:"why"`
-	Hint     string   `json:"hint,omitempty"` // how to get an answer
+	Hint     string   `json:"hint,omitempty"` // how to get an answer to the question
 
 	text  string // the question, written out in full
 	group string // if Question is "deadlock", a phrase that names the nets

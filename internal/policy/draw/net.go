@@ -45,7 +45,7 @@ type Place struct {
 // A Transition is drawn as a box.
 type Transition struct {
 	Name    string
-	Tools   []string // tools that the transition gates; if empty, it fires by itself
+	Tools   []string // tools that the transition gates; if empty, the transition fires by itself
 	In, Out []petri.Arc
 
 	Manual   bool          // whether the transition requires approval
@@ -57,7 +57,7 @@ type Transition struct {
 	Sum      string        // limit on a sum, such as "1000 of amount"; may be empty
 	Never    bool          // whether the transition is known never to fire
 	Every    time.Duration // interval between firings of a timed transition; 0 if the transition is not timed
-	Key      []string      // fields of the key; the transition fires separately for each value
+	Key      []string      // fields of the key; the transition fires separately for each value of the key
 	Unless   []string      // names that exempt a call from the transition
 	Listed   bool          // whether the box lists admitted names instead of showing a transition
 

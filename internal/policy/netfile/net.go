@@ -24,7 +24,7 @@ import (
 type Net struct {
 	Name        string
 	Places      []string
-	Transitions []string // in the same order as Petri.Transitions
+	Transitions []string // names of the transitions, in the same order as Petri.Transitions
 	Petri       petri.Net
 	Initial     petri.Marking
 	Terminal    []int // indexes of the places where the net may stop

@@ -113,7 +113,8 @@ func (d *Comparison) withAmounts(calls []representative) []representative {
 	return all
 }
 
-// setNumber replaces a number in the arguments, and reports whether the path leads to a number.
+// setNumber replaces the number at the given path in the arguments. It returns false if the path
+// does not lead to a number.
 func setNumber(args map[string]any, path string, to int) bool {
 	keys := []string{path}
 	if rest, ok := strings.CutPrefix(path, "$."); ok {

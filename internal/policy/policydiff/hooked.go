@@ -11,8 +11,8 @@ import (
 )
 
 // hooked adds agents' built-in tools to the alphabet, with the names that hooks give them. It adds
-// them whatever the configuration, because every proxy accepts hook events, at least from its own
-// machine.
+// them regardless of the configuration, because every proxy accepts hook events, at least from its
+// own machine.
 func (a *alphabet) hooked() {
 	for _, agent := range agenttool.Agents() {
 		a.prefixes = append(a.prefixes, agent+".")

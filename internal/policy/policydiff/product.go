@@ -30,7 +30,7 @@ type product struct {
 	nodes    []node
 	seen     map[string]bool
 	cut      bool    // whether the search was cut off before it visited all states
-	unreal   [2]bool // whether a difference was found that no concrete calls show: stricter (index 0) or looser (index 1)
+	unreal   [2]bool // for stricter (index 0) and looser (index 1), whether a difference was found that no concrete calls show
 }
 
 // A node is a pair of states, one for each policy, and the step that led to it.

@@ -72,7 +72,7 @@ func (p *product) begin(k int, c possibleCall) (missing []int) {
 }
 
 // endAll ends the open calls of node k with every outcome. It ends only one of several identical
-// calls. If these stand for any number of calls, endAll also considers the case that a success
+// calls. If these stand for any number of calls, endAll also considers the case where a success
 // leaves their number unchanged.
 func (p *product) endAll(k int) {
 	alike := make(map[string]int)

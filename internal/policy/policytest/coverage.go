@@ -23,7 +23,7 @@ type Coverage struct {
 type Item struct {
 	Kind Kind        `json:"kind"`
 	Net  string      `json:"net,omitempty"`  // name of the net that contains the item; empty for a map outside of nets
-	Name string      `json:"name,omitempty"` // name of a transition or label of a map; empty for a rule
+	Name string      `json:"name,omitempty"` // name of the transition, or label of the map; empty for a rule
 	Rule policy.Rule `json:"rule"`
 	Hits int         `json:"-"`
 

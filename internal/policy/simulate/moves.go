@@ -61,9 +61,9 @@ func result(word, text string) (number string, says json.RawMessage, err error) 
 	return number, json.RawMessage(written), nil
 }
 
-// latest returns the number of the call that a command refers to. text contains this number. If
-// text is empty, the command refers to the latest call in the wanted state or, if no call is in
-// that state, to the latest call that has not ended.
+// latest returns the number of the call that a command refers to. This number is in text. If text
+// is empty, the command refers to the latest call in the wanted state or, if no call is in that
+// state, to the latest call that has not ended.
 func (m *Simulator) latest(wants callState, text string) (int, error) {
 	if text != "" {
 		n, err := strconv.Atoi(text)

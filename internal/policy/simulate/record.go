@@ -89,7 +89,7 @@ func relativePath(dir, file string) string {
 func quote(text string) string {
 	b, err := json.Marshal(text)
 	if err != nil {
-		panic(err) // cannot happen for a string
+		panic(err) // encoding a string cannot fail
 	}
 	return string(b)
 }

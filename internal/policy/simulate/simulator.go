@@ -82,7 +82,7 @@ func (c *trackedCall) progress() string {
 	}
 }
 
-// addApproval counts one more approval and reports whether there are enough.
+// addApproval counts one more approval and reports whether the call now has enough approvals.
 func (c *trackedCall) addApproval() bool {
 	c.agreed++
 	return c.agreed >= c.people

@@ -18,8 +18,8 @@ func Agents() []Agent {
 	return list.Map(agenttool.All(), func(a agenttool.Agent) Agent { return Agent{a} })
 }
 
-// AgentOf returns the agent with the given name or with the given client name, which "petrigate
-// connect" uses. The second result reports whether one was found.
+// AgentOf returns the agent with the given name or client name; "petrigate connect" uses client
+// names. The second result reports whether such an agent exists.
 func AgentOf(name string) (Agent, bool) {
 	a, ok := agenttool.Find(name)
 	return Agent{a}, ok

@@ -12,8 +12,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// NewAgent creates a plan for an agent's built-in tools. If the configuration c is nil, the file
-// does not exist and the plan creates it. tests contains the commands that run the project's tests.
+// NewAgent creates a plan for an agent's built-in tools. If the configuration c is nil, the
+// configuration file does not exist and the plan creates it. tests contains the commands that run
+// the project's tests.
 func NewAgent(ctx context.Context, file string, c *config.Config, a Agent, tests []string, effort check.Effort) (*Plan, error) {
 	src, made := []byte("version: 1\n"), c == nil
 	var err error

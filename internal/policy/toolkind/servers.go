@@ -82,9 +82,10 @@ func (s *Server) add(key string, words []string) bool {
 	return k > 0
 }
 
-// FindServer returns the well-known server that start identifies, or else one that the given tools
-// identify. It returns nil if neither identifies one. start consists of a server's URL and the
-// words of its command. It takes precedence because it comes from the user's configuration.
+// FindServer returns the well-known server that start identifies or, failing that, one that the
+// given tools identify. It returns nil if neither identifies a server. start consists of a server's
+// URL and the words of its command. It takes precedence because it comes from the user's
+// configuration.
 func FindServer(start []string, tools []string) *Server {
 	started := list.Find(Servers(), func(s Server) bool {
 		return slices.ContainsFunc(s.By, func(by string) bool {

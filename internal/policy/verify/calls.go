@@ -52,7 +52,7 @@ func Calls(p *gate.Policy, o Options) (calls []Call, why string) {
 	return calls, why
 }
 
-// Synthesize returns one unused name for each set of patterns that can match the same name, where a
+// Synthesize returns one unused name for each set of patterns that can match the same name. A
 // pattern matches a name if it matches any of the prefixes followed by the name. The first prefix
 // must be empty. complete is false if there are too many sets.
 func Synthesize(patterns, prefixes []string, taken map[string]bool) (names []string, complete bool) {

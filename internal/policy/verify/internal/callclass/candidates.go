@@ -11,8 +11,8 @@ import (
 
 // candidates yields values to try for the fields. The default values of the sorts (sets of fields
 // that are compared with each other) come first, followed by the contents of the form's fields and
-// by constants from conditions. Last come the results of the fields' expressions for arguments
-// built from the members that the expressions mention.
+// by constants from conditions. Last come the values that the fields' expressions yield for
+// arguments built from the members mentioned in them.
 func (w *recipe) candidates() func(yield func(Values) bool) {
 	return func(yield func(Values) bool) {
 		if !yield(Values{}) || len(w.data) == 0 {

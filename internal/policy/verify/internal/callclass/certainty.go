@@ -57,9 +57,10 @@ func (n *Net) exempts(name string) bool {
 }
 
 // kindsOf returns values that match all patterns in set, one value for each combination of
-// properties of the patterns' labels. The values may also match patterns in either, because such a
-// match makes no difference, but they match no other patterns. If no such text can exist, kindsOf
-// returns no values. ok is false if there are too many combinations.
+// properties of the patterns' labels. It ignores whether the values also match patterns in the
+// parameter either, because such a match makes no difference. The values match no other patterns.
+// If no such text can exist, kindsOf returns no values. ok is false if there are too many
+// combinations.
 func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (values []*value, ok bool) {
 	text, known := witness(ps, set)
 	if !known && impossible(ps, set, either) {
@@ -195,7 +196,7 @@ func unsoughtCommand(ps []pattern, commands ...string) string {
 // are set to weak and uncertain. ok is false if there are too many combinations.
 func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways [][]hit, ok bool) {
 	var matter []int
-	var proving, exempting uint64 // sets of indexes into the slice matter: the labels that matter as evidence, and the labels that matter if certain
+	var proving, exempting uint64 // labels that matter as evidence, and labels that matter if certain, both as sets of indexes into the variable matter
 	for _, i := range readers {
 		w := b.certainties[ps[i].As]
 		if !w.evidence && !w.certain {

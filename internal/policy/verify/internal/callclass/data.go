@@ -77,7 +77,7 @@ func (l literal) element() literal {
 func quoteJSON(text string) literal {
 	b, err := json.Marshal(text)
 	if err != nil {
-		panic(err) // cannot happen for a string
+		panic(err) // encoding a string cannot fail
 	}
 	return literal(b)
 }

@@ -76,8 +76,8 @@ func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
 }
 
 // supposeMatched adds hypothetical tools named after the labels of maps. It adds a tool only if
-// some pattern matches the label and no other name, of a tool or in fresh, is matched by exactly
-// the same patterns.
+// some pattern matches the label, and if no name of a tool and no name in fresh is matched by
+// exactly the same patterns.
 func (b *vocabulary) supposeMatched(v *synthesis, fresh []synthName) {
 	met := make(map[string]bool)
 	for _, f := range fresh {

@@ -51,7 +51,7 @@ func (v *synthesis) names() (names []synthName, complete bool) {
 	return names, complete
 }
 
-// Synthesize returns one unused name for each set of patterns that can match the same name, where a
+// Synthesize returns one unused name for each set of patterns that can match the same name. A
 // pattern matches a name if it matches any of the prefixes followed by the name. Each returned name
 // starts with the first prefix. complete is false if the search reached its limit.
 func Synthesize(patterns, prefixes []string, taken map[string]bool) (names []string, complete bool) {

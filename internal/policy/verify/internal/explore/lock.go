@@ -62,7 +62,7 @@ func (s *Space) FindLock(g *Goal) Answer {
 
 // badState returns a reachable state that is not marked as good, or -1 if no such state exists. It
 // prefers a state that is reached by calls with a single value. If required is true, it considers
-// only states that calls known to exist lead to.
+// only states reached by calls that are known to exist.
 func (s *Space) badState(good []bool, required bool) int32 {
 	if slices.ContainsFunc(s.nets, (*Net).Keyed) {
 		s.rebuildPaths(func(c *callclass.Class) bool { return c.Unsure() || c.HasOther() })

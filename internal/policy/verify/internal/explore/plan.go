@@ -17,7 +17,7 @@ func (m *Model) Plan(tag func(*callclass.Class) uint8, witnessed bool) Answer {
 
 // ShrinkPlanless shrinks a set of nets that admits no plan for the query's goal: it removes nets
 // one by one, as long as no plan becomes possible, and returns the remaining nets. A search over
-// all interleavings is cheaper if it starts with these.
+// all interleavings is cheaper if it starts with these nets.
 func (m *Model) ShrinkPlanless(q *Query, nets []int) []int {
 	o := ViewOptions{Tag: q.Tag, Limit: min(m.Limit, GroupLimit)}
 	left, _ := leaveOut(nets, func(fewer []int) Result {

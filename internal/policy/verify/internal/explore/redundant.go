@@ -49,7 +49,7 @@ func (m *Model) proveUnmet(q *Query, nets []int, o ViewOptions) Result {
 	return Proved
 }
 
-// An UndecidedNet is a net that might be redundant. Why is the reason why this is unknown.
+// An UndecidedNet is a net that might be redundant. Why gives the reason why this is unknown.
 type UndecidedNet struct {
 	Net int
 	Why string
