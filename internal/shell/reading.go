@@ -50,7 +50,7 @@ func (o Options) newReader(script string) *reader {
 	return r
 }
 
-// settle adds the doubts that depend on the whole script.
+// settle adds each [doubt] that depends on the whole script.
 func (r *reader) settle() {
 	r.at, r.owner, r.settling = nil, -1, true
 	r.scope.settle()

@@ -24,8 +24,8 @@ func (r *Reading) Runs(p Pattern) (Outcome, Doubt) {
 	return NoMatch, Doubt{}
 }
 
-// possibleDoubt returns the doubt that explains why the script might run a command matching p. The
-// caller must have checked that no command certainly matches p.
+// possibleDoubt returns the [doubt] that explains why the script might run a command matching p.
+// The caller must have checked that no command certainly matches p.
 func (r *Reading) possibleDoubt(p *Pattern) (*doubt, bool) {
 	if p.name.text == "" {
 		return nil, false
@@ -44,8 +44,7 @@ func (r *Reading) possibleDoubt(p *Pattern) (*doubt, bool) {
 	return nil, false
 }
 
-// mayMatch returns a doubt that explains why it is uncertain whether the command c matches the
-// pattern p.
+// mayMatch explains in a [Doubt] why it is uncertain whether the command c matches the pattern p.
 func (r *Reading) mayMatch(c *command, p *Pattern) Doubt {
 	what := "an argument that is not literal"
 	switch {

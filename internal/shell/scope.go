@@ -133,7 +133,8 @@ func (r *scope) declareArg(a arg) {
 	}
 }
 
-// compound reads an argument whose value may be a list of array elements.
+// compound reads an argument of declare or a similar builtin. The value of the argument, if any,
+// may be a list of array elements, as in x=(a b).
 func (r *scope) compound(a arg, kind fact) {
 	name, value, ok := strings.Cut(a.text, "=")
 	name = strings.TrimSuffix(name, "+")
@@ -173,7 +174,7 @@ func (r *scope) doubtObeyed(commands []command) {
 	}
 }
 
-// settle adds the doubts about variables that depend on the whole script.
+// settle adds each [doubt] about variables that depends on the whole script.
 func (r *scope) settle() {
 	evaluated, array := r.vars.tests && r.vars.commandIndex, false // test may evaluate an array index, as in x=-v; y='a[$(rm z)]'; [ $x $y ]
 	for name, f := range r.vars.facts {

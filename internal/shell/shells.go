@@ -162,8 +162,8 @@ func hereText(rd *syntax.Redirect) (text string, ok bool) {
 	return text, text != "" || len(rd.Hdoc.Parts) == 0
 }
 
-// constant returns the text of a word. ok is false if the word contains expansions. It does not
-// read expansions, because the commands in them have already been read.
+// constant returns the text of a word. ok is false if the word contains expansions. constant does
+// not read the expansions, because the commands in them have already been read.
 func constant(w *syntax.Word, read func(*expander, *syntax.Word) arg) (text string, ok bool) {
 	if !isText(w.Parts) {
 		return "", false

@@ -8,7 +8,7 @@ import (
 )
 
 // A reader walks through a script's statements and collects findings about the script. For each
-// program, a function interprets the program's arguments and returns a plan.
+// kind of program, a function interprets the program's arguments and returns a [plan].
 type reader struct {
 	expander
 	flow   flow

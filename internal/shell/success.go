@@ -36,8 +36,9 @@ func (r *Reading) Surely(p Pattern) (bool, Doubt) {
 	return false, Doubt{What: what, Code: own, At: r.character(c.from), Advice: advice}
 }
 
-// evidence reports whether the script's success proves that a command matching p succeeded. first
-// is the index of the first command that may match p, or -1.
+// evidence looks for a command that matches p and has certainly succeeded if the script succeeds.
+// If it finds one, surely is true and first is the command's index. Otherwise, first is the index
+// of the first command that may match p, or -1.
 func (r *Reading) evidence(p *Pattern) (first int, surely bool) {
 	first = -1
 	for i := range r.commands {

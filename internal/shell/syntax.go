@@ -23,7 +23,7 @@ func isText(parts []syntax.WordPart) bool {
 	})
 }
 
-// isQuoted reports whether a part of the word w is quoted.
+// isQuoted reports whether any part of the word w is quoted.
 func isQuoted(w *syntax.Word) bool {
 	return slices.ContainsFunc(w.Parts, func(part syntax.WordPart) bool {
 		l, ok := part.(*syntax.Lit)

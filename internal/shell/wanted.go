@@ -207,7 +207,7 @@ func (w *wanted) inLong(k *optionTable, args []arg) Outcome {
 }
 
 // inLetters reports whether the option w is among the letters of args[0], such as -abc. If the
-// program's long options begin with a single dash, -name is one option.
+// program's long options begin with a single dash, -abc is a single option.
 func (w *wanted) inLetters(k *optionTable, args []arg) Outcome {
 	a := args[0]
 	if k != nil && k.dashed && len(a.text) > 2 {

@@ -124,8 +124,8 @@ func (o output) noteVariables(client clientcfg.Client, path string) {
 	}
 }
 
-// checkNameFree returns an error if petrigate's entry would overwrite an entry of the same name
-// that is not meant to be replaced.
+// checkNameFree returns an error if petrigate's entry would overwrite another server's entry of the
+// same name that Connect does not replace.
 func (d *Driver) checkNameFree(f *file, items []item, c Connection) error {
 	for _, i := range items {
 		if i.entry.Name == Ours && slices.Equal(i.at.Path, f.client.Place.Path) && !d.replaces(c, i) {

@@ -33,7 +33,7 @@ func (c Connection) checkOnly(items []item) error {
 	return nil
 }
 
-// replaces reports whether Connect replaces the entry with its own.
+// replaces reports whether Connect replaces the entry with petrigate's.
 func (d *Driver) replaces(c Connection, i item) bool {
 	switch {
 	case i.own:

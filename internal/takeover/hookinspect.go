@@ -22,7 +22,7 @@ type HookInspection struct {
 	Problem  string
 }
 
-// mayAsk reports whether any of the agent's hooks may send its events to a proxy that uses this
+// mayAsk reports whether any of the agent's hooks may send events to a proxy that uses this
 // configuration.
 func (h HookInspection) mayAsk(s clientcfg.System, config string) bool {
 	return slices.ContainsFunc(h.There, func(t clientcfg.Hook) bool { return t.Asks(s, config) })
