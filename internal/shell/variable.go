@@ -36,7 +36,7 @@ type variables struct {
 	unbound             bool // whether the value of every variable is uncertain; set if a function, a sourced file or a builtin may set variables
 }
 
-// A fact holds what is known about a variable, one bit per property.
+// A fact is a bit set of known properties of a variable.
 type fact uint8
 
 const (

@@ -98,7 +98,7 @@ type statusDoc struct {
 	advertised gate.Advertised
 	hidden     map[string]bool // tools whose calls are refused regardless of their arguments
 
-	free, asking, depends []string // names of tools that can be called, of tools that require approval, and of tools for which the decision depends on the arguments
+	free, asking, depends []string // names of the tools that can be called, of those that require approval, and of those whose arguments affect the decision
 	refused               []string // lines of text about refused tools
 }
 
