@@ -17,7 +17,7 @@ type prover struct {
 	deny       bool
 	small      int // groups with at most this many states are explored completely
 	policy     *gate.Policy
-	also       map[string][]gate.Name // other names of known tools, by tool
+	also       map[string][]gate.Name // for each known tool, its other names
 	conditions []string               // conditions on arguments that nets evaluate
 	each       *ForEach               // if not nil, the claim being proved, which is made for each value of a key; all questions are then restricted to a single value
 	options    *Options

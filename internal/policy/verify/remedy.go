@@ -17,7 +17,7 @@ import (
 type RemedyFinder struct {
 	policy *gate.Policy
 	calls  callclass.Options
-	also   map[string][]gate.Name // other names of the known tools, by tool; nil if the tools are unknown
+	also   map[string][]gate.Name // for each known tool, its other names; nil if the tools are unknown
 
 	mu    sync.Mutex
 	model *explore.Model

@@ -12,7 +12,7 @@ type table []member
 
 type member struct {
 	name  string
-	start string // JSON text before the value: ,"name":
+	start string // JSON text before the value, such as ,"name":
 	omit  bool   // whether the member has the omitempty option
 }
 
