@@ -34,7 +34,7 @@ type policyCase struct {
 const maxTimes = 10_000_000
 
 // readCase parses a line and returns the case and the expected answer, which is nil if the line has
-// no expectation. If err is not nil, the case may be nil or incomplete.
+// no expectation. If readCase returns an error, the case may be nil or incomplete.
 func readCase(line []byte) (*policyCase, json.RawMessage, error) {
 	inner, expect, err := split(line)
 	if err != nil {

@@ -229,8 +229,8 @@ func (s *Class) Fill(v Values) (args, result string) {
 }
 
 // objectOf returns an object with the fields of the form. It stores a number that a sum reads as a
-// JSON number, and hides values that keys must not find. ok is false if the text of some value is
-// unknown.
+// JSON number, and hides values that keys must not find. The second result is false if the text of
+// some value is unknown or a field does not fit into the object.
 func objectOf(f *form, data presences, sums []sum) (object, bool) {
 	o := make(object)
 	for _, v := range f.fields {
