@@ -276,9 +276,9 @@ func (k *optionTable) shortens(name string) bool {
 	return false
 }
 
-// others returns the operands of a command that match no operand of the pattern. It skips the first
-// lead operands of the pattern, because they belong to the name of the table entry and are missing
-// from the slice operands.
+// others returns the operands that match no operand of the pattern. It ignores the pattern's first
+// lead operands, because they belong to the name of the table entry and are not in the slice
+// operands.
 func (p *Pattern) others(operands []arg, lead int) (rest []arg) {
 	next := min(lead, len(p.operands))
 	for _, a := range operands {

@@ -6,7 +6,8 @@ import (
 )
 
 // evidenceOperands lists, in addition to [programs], the operands that do not restrict what build
-// and test programs do. Any other operand may restrict the build or the tests to a part.
+// and test programs do. Any other operand may restrict a program to a part of the build or of the
+// tests.
 var evidenceOperands = eachName(map[string]operands{
 	"make,gmake,just,task,rake,mvn,gradle,gradlew": {max: unbounded, not: "="},
 	"npm test,npm run,pnpm test,pnpm run,yarn test,yarn run,npm run-script,cargo test,cargo nextest,bun test,deno test,vitest run,phpunit,git commit": {},

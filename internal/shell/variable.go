@@ -143,7 +143,7 @@ func (v *variables) elements(w *syntax.Word) (list []arg, ok bool) {
 // commands returns the possible expansions of a command word that consists only of $x, as one list
 // of words for each possible value of x. It returns nil if the values are unknown or if one of them
 // may be a builtin, because a builtin affects the shell itself. An unquoted value is split at
-// blanks. zsh does not split such a value, but then finds no program with that name.
+// blanks, as in most shells. zsh does not split it, but finds no program with such a name.
 func (v *variables) commands(w *syntax.Word) (lists [][]arg) {
 	p, quoted := onlyExpansion(w)
 	if p == nil || !isPlain(p) || p.Index != nil || p.Param.Value == "*" {

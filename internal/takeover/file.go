@@ -77,8 +77,8 @@ func (f *file) apply(after []byte, exists bool) error {
 	return nil
 }
 
-// unchanged returns an error if the file has changed since it was read, or if it cannot be read
-// again.
+// unchanged returns an error unless the file can be read again and has not changed since it was
+// read.
 func (f *file) unchanged() error {
 	now, err := readRegular(f.target)
 	if errors.Is(err, fs.ErrNotExist) {
