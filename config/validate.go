@@ -17,7 +17,7 @@ type Validator struct {
 // A Memory is an element of [Net.Remember]: a value that the net stores when a transition succeeds.
 type Memory struct {
 	Transition string
-	Set        string // key in the CEL variable meta for storing the value
+	Set        string // the value is stored in the CEL variable meta under this key
 	To         Expression
 	Position   Position
 }

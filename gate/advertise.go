@@ -25,7 +25,7 @@ type Hidden struct {
 type Conflict struct {
 	Winner string   // the highest-ranking net that does not yield; empty if all yield
 	Nets   []string // the conflicting nets, ranked by priority, then by number of allowed tools (fewest first), then by name
-	Yields []string // the advisory nets among Nets that yield
+	Yields []string // the nets in Nets that yield; all of them are advisory
 }
 
 // Offer sets the tools that can be called. They determine which advisory nets yield; see

@@ -42,7 +42,7 @@ func newNetKeys(nets []*net) (k netKeys) {
 	return k
 }
 
-// setKey gives a transition the key k, which has the given number in the policy.
+// setKey gives a transition the key k. number is the index of k among the keys of the policy.
 func (n *net) setKey(transition, number int, k *keyvalue.Key) {
 	local := slices.Index(n.keys, number)
 	if local < 0 {

@@ -36,7 +36,7 @@ type namedEntry struct {
 
 // globEntry holds a net's transitions for names that match a pattern.
 type globEntry struct {
-	number      int // number of the pattern in the policy or, before [Listing.Register], in the net
+	number      int // index of the pattern in the policy or, before [Listing.Register], in the net
 	transitions []int
 }
 
@@ -115,7 +115,7 @@ func (l *Listing) literal(name string) bool {
 func (l *Listing) Patterns() []naming.Pattern { return l.patterns }
 
 // Register registers the net's names and patterns with g, so that g includes them among the names
-// of calls. The listing stores the numbers that g assigns to the patterns.
+// of calls. The listing stores the indexes that g assigns to the patterns.
 func (l *Listing) Register(g *naming.Naming) {
 	for i := range l.names {
 		g.Name(l.names[i].name)
@@ -253,7 +253,7 @@ func Delete(transitions []int, drop func(t int) bool) []int {
 // be evaluated.
 type Index struct {
 	byName map[string][]int // nets that list the name, or that have a [toolnet.Map] for a tool with this name
-	byGlob [][]int          // nets that list each pattern, indexed by pattern number
+	byGlob [][]int          // nets that list each pattern, by index of the pattern in the policy
 	always []int            // nets that might apply to every call
 	words  int              // size of a [Set] in 64-bit words
 }

@@ -10,7 +10,7 @@ import (
 // A Label is one of a call's names, together with its sources and its certainty.
 type Label struct {
 	Text    string
-	Glob    int32 // one plus the number of the pattern, if the name is a pattern; otherwise 0
+	Glob    int32 // one plus the index of the pattern in the policy, if the name is a pattern; otherwise 0
 	From    Source
 	Certain bool
 	Weak    bool

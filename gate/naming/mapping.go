@@ -201,8 +201,8 @@ func (m *Mapping) matchMap(c *toolnet.Call, f *field, number int) (h match, ok b
 	return h, ok
 }
 
-// gives reports whether any map (see [toolnet.Map]) gives the call the given name. The doubt d
-// explains why the match is uncertain or, if no map matches, why none does. m may be nil.
+// gives reports whether any map (see [toolnet.Map]) assigns name to the call. The doubt d explains
+// why the match is uncertain or why no map matches. m may be nil.
 func (m *Mapping) gives(c *toolnet.Call, tools []Label, name string) (d toolnet.Doubt, found toolnet.Found) {
 	if m == nil {
 		return d, toolnet.NotFound

@@ -61,8 +61,8 @@ func (g *Naming) Why(c *toolnet.Call, tools []Label, name string) (toolnet.Doubt
 	return g.mapping.gives(c, tools, name)
 }
 
-// Number returns the pattern's number, registering the pattern if necessary. Calls with a name that
-// matches a registered pattern get the pattern as a label.
+// Number returns the pattern's index in the policy, registering the pattern if necessary. Calls
+// with a name that matches a registered pattern get the pattern as a label.
 func (g *Naming) Number(p *Pattern) int {
 	g.actionPatterns = g.actionPatterns || p.Actions
 	g.Name(p.Except)

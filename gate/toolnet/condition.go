@@ -17,8 +17,9 @@ type Condition struct {
 
 // A Judge evaluates conditions on call results. It must be safe for concurrent use.
 type Judge interface {
-	// Holds reports whether the condition with the given number is certain to hold for a result.
-	// The result is given both as a JSON value, which may be nil, and as text.
+	// Holds reports whether a condition is certain to hold for a result. number identifies the
+	// condition; see [Condition]. The result is given both as a JSON value, which may be nil, and
+	// as text.
 	Holds(c *Call, value []byte, text string, number int) bool
 }
 

@@ -181,8 +181,9 @@ func (f *Field) Name() string { return cmp.Or(f.Source, f.Path) }
 // A ValueReader evaluates expressions over calls. It must be comparable and safe for concurrent
 // use, and must not block.
 type ValueReader interface {
-	// Value evaluates the expression with the given number and returns a JSON value. ok is false if
-	// the expression has no value or depends on an ambiguous field.
+	// Value evaluates an expression for the call and returns a JSON value. number identifies the
+	// expression; see [Field]. ok is false if the expression has no value or depends on an
+	// ambiguous field.
 	Value(c *Call, number int) ([]byte, bool)
 }
 
@@ -193,7 +194,7 @@ type ValueReader interface {
 type Sum struct {
 	Field Field         // field to add up; must be an argument
 	Most  int           // maximum value of the sum
-	Every time.Duration // how long it takes to refund the whole maximum at a constant rate; 0 means no refunds
+	Every time.Duration // time that it takes to refund Most, at a constant rate; 0 means no refunds
 }
 
 // A Phase is an allowlist that applies while a place is marked.

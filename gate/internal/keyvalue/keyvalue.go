@@ -58,7 +58,7 @@ type Set struct {
 // Len returns the number of keys.
 func (s *Set) Len() int { return len(s.keys) }
 
-// At returns the key with the given number.
+// At returns the key with the given index.
 func (s *Set) At(number int) *Key { return &s.keys[number] }
 
 // fieldReader is a field together with its parsed path.
@@ -154,7 +154,7 @@ func (c *CallReader) ReadResult() {
 	}
 }
 
-// Key returns the call's values for the key with the given number.
+// Key returns the call's values for the key with the given index in the set.
 func (c *CallReader) Key(number int) *Reading {
 	for i := range c.keys {
 		if c.keys[i].number == number {
@@ -235,7 +235,7 @@ func Text(parts []toolnet.KeyValue) string {
 	return "#" + hex.EncodeToString(sum[:]) + strings.ToValidUTF8(text[:shown], "")
 }
 
-// field returns the call's values for the field with the given number.
+// field returns the call's values for the field with the given index in the set.
 func (c *CallReader) field(number int) *fieldReading {
 	for i := range c.fields {
 		if c.fields[i].number == number {

@@ -59,7 +59,7 @@ func (c *Contest) Recover(net int) {
 
 // Settled is the outcome of a contest.
 type Settled struct {
-	Yields    []bool    // for each net, whether it yields
+	Yields    []bool    // for each net, whether it yields, that is, does not take effect
 	Ignored   []string  // nets that block tools but yield to other nets
 	Conflict  *Conflict // nil if the nets together allow some tool
 	effective []*allowlist
@@ -69,7 +69,7 @@ type Settled struct {
 type Conflict struct {
 	Winner string   // highest-ranking net that does not yield; empty if all yield
 	Nets   []string // the conflicting nets, by rank
-	Yields []string // the advisory nets among Nets that yield
+	Yields []string // the nets in Nets that yield; all of them are advisory
 }
 
 // Settle decides which nets take effect: all required nets and then, by priority, each advisory net
