@@ -31,7 +31,7 @@ func (b *builder) checkNear() {
 	}
 }
 
-// checkSpelling warns if the name with index i may be a misspelling of another name.
+// checkSpelling warns if v.all[i] may be a misspelling of another name.
 func (v *vocabulary) checkSpelling(i int) {
 	s := v.all[i]
 	for j, other := range v.all {

@@ -149,7 +149,7 @@ func (r Report) callable(t reportedTool, asks int) string {
 	}
 }
 
-// yes returns the table entry for a callable name: "yes" or, if the run that leads to the call
+// yes returns the table entry for a callable name: "yes" or, if the run t, which leads to the call,
 // needs a tool that is not in the tool list, a phrase that names this tool.
 func (s ToolSet) yes(t verify.Trace) string {
 	for _, step := range t {

@@ -70,8 +70,8 @@ func (p claimProof) holdsForEach() string {
 	return "it is proved " + p.ForEach + ": add that to the claim if you mean it"
 }
 
-// noEvidence explains why the success of some calls in the run does not count as evidence for the
-// claim.
+// noEvidence explains why the success of some calls in the counterexample does not count as
+// evidence for the claim.
 func noEvidence(p claimProof) string {
 	var b strings.Builder
 	for i, s := range p.Counterexample {
@@ -82,7 +82,7 @@ func noEvidence(p claimProof) string {
 	return b.String()
 }
 
-// succeeds reports whether the first call in the run succeeds.
+// succeeds reports whether the first call in t succeeds.
 func succeeds(t verify.Trace) bool {
 	return slices.ContainsFunc(t, func(s verify.Step) bool { return s.Ends && s.Call == t[0].Call && s.Outcome == gate.Success })
 }

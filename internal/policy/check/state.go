@@ -20,8 +20,8 @@ import (
 // maxReplayed is the maximum number of calls in a run that is replayed to find its final state.
 const maxReplayed = 20_000
 
-// statesAfter returns the state of each net at the end of the run, or nil if the run is too long or
-// the policy does not admit it.
+// statesAfter returns the state of each net at the end of the run t, or nil if t is too long or the
+// policy does not admit it.
 func (v *Analysis) statesAfter(t verify.Trace) map[string]gate.NetState {
 	box := sandbox.New(v.policy, nil)
 	session := box.Session("")
@@ -119,7 +119,7 @@ func (ns writtenNets) transitionAt(net, name string) config.Position {
 	return config.Position{}
 }
 
-// stuck describes what each of the nets waits for at the end of the run.
+// stuck describes what each of the nets waits for at the end of the run t.
 func (v *Analysis) stuck(t verify.Trace, nets []verify.Net) string {
 	states := v.statesAfter(t)
 	var b strings.Builder

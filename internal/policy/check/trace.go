@@ -98,7 +98,7 @@ func TraceLines(t verify.Trace) []string {
 	return lines
 }
 
-// outcomeOf returns the outcome of the run's first call in words, and the number of steps that the
+// outcomeOf returns the outcome of the first call in t in words, and the number of steps that the
 // call takes.
 func outcomeOf(t verify.Trace) (what string, steps int) {
 	switch {
@@ -115,8 +115,9 @@ func outcomeOf(t verify.Trace) (what string, steps int) {
 // minSame is the minimum number of identical calls that are merged into one line.
 const minSame = 4
 
-// countRepeats returns the number of identical calls with the same outcome at the start of the run.
-// A call that ends only after another event does not count, because its end takes a separate line.
+// countRepeats returns the number of identical calls with the same outcome that t begins with. It
+// does not count a call that ends only after another event, because the end of such a call is a
+// separate line.
 func countRepeats(t verify.Trace) int {
 	n := 0
 	for i := 0; i < len(t); n++ {
@@ -135,7 +136,7 @@ func countRepeats(t verify.Trace) int {
 // minPairs is the minimum number of identical pairs of calls that are merged into one line.
 const minPairs = 3
 
-// pairs returns how many times in a row the run's first two calls occur with the same outcomes. It
+// pairs returns how many times in a row the first two calls in t occur with the same outcomes. It
 // also returns the number of steps in each such pair.
 func pairs(t verify.Trace) (n, steps int) {
 	whole := func(t verify.Trace) (said string, steps int) {
@@ -217,7 +218,7 @@ func ending(s verify.Step, o gate.Outcome) string {
 	return [...]string{gate.Unknown: "ends with an unknown outcome", gate.Success: "succeeds", gate.Failure: "fails"}[o]
 }
 
-// steps returns the run as numbered lines.
+// steps formats t as numbered lines.
 func steps(t verify.Trace) string {
 	var b strings.Builder
 	for i, line := range TraceLines(t) {

@@ -109,8 +109,8 @@ func (t tick) pass(policies [2]*gate.Policy, states [2]*gate.State) {
 	}
 }
 
-// fire fires a timed transition and reports whether the transition was enabled. tool is the name of
-// the call that stands for the transition.
+// fire fires a timed transition by making the call that stands for its firing (see [clockless]),
+// and reports whether the transition was enabled. tool is the name of that call.
 func fire(p *gate.Policy, s *gate.State, tool string) (enabled bool) {
 	verdict, number, _ := decide(p, s, gate.Call{Tool: tool})
 	if verdict == refusedCall {

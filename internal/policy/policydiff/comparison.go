@@ -62,7 +62,7 @@ type possibleCall struct {
 // cannot distinguish calls with equal effects.
 type effects map[string]string
 
-// callFor returns the call as the policy with the index side sees it.
+// callFor returns the call as policy side (0 or 1) sees it.
 func (c *possibleCall) callFor(side int) gate.Call {
 	call := gate.Call{Tool: c.Tool}
 	if c.named != nil {
@@ -126,7 +126,7 @@ func (d *Comparison) unsharedNets() []gate.NetInfo {
 	return append(d.unsharedNetsOf(0), d.unsharedNetsOf(1)...)
 }
 
-// unsharedNetsOf returns the nets that only the policy with index side has.
+// unsharedNetsOf returns the nets that only policy side (0 or 1) has.
 func (d *Comparison) unsharedNetsOf(side int) []gate.NetInfo {
 	return list.Filter(d.sides[side].nets, func(n gate.NetInfo) bool {
 		return !slices.ContainsFunc(d.pairs, func(t sharedNet) bool { return t[side] == n.Name })

@@ -206,7 +206,7 @@ func (n node) copyOf(f openCall, call int) openCall {
 }
 
 // withCopies returns flights, followed by a copy of each element that belongs to the given call.
-// The copies belong to the call with the number other.
+// The copies belong to call other.
 func withCopies(flights []gate.Flight, call, other uint64) []gate.Flight {
 	out := slices.Clip(flights)
 	for _, one := range flights {

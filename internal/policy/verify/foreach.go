@@ -97,7 +97,7 @@ func (m *prover) NeverMet(q *explore.Query, nets []int) explore.Answer {
 	return explore.Answer{Why: explore.WhyValues}
 }
 
-// ofOneValue reports whether all tagged calls of the run can have the same value. This is
+// ofOneValue reports whether all tagged calls of the run ms can have the same value. This is
 // impossible if the maps that give the calls their names match different values.
 func ofOneValue(ms []explore.Move, tag func(*callclass.Class) uint8) bool {
 	classes := explore.ClassesOf(ms)

@@ -148,7 +148,7 @@ func (a AtMost) instantQuery() *explore.Query {
 }
 
 // exceeded reports whether a limit with the count and window of the claim would refuse some call of
-// the run.
+// the run ms.
 func (a AtMost) exceeded(ms []explore.Move) bool {
 	wanted := tagger(a.Tools, nil, nil)
 	var now, since time.Duration

@@ -65,7 +65,7 @@ func unlimited(n gate.Net) gate.Net {
 	return n
 }
 
-// gateAdmits reports whether the gate admits the run.
+// gateAdmits reports whether the gate admits the run t.
 func (m *prover) gateAdmits(t Trace) bool {
 	r := m.newReplay(t)
 	return !slices.ContainsFunc(t, func(s Step) bool { return r.play(s) != "" })

@@ -173,10 +173,12 @@ func (b *fieldTable) Crossed(key []gate.Field) bool {
 	return false
 }
 
-// valueTexts are candidate values. A sort uses the first two that no map of its fields matches.
+// valueTexts are candidates for the texts of a [sort]. A sort uses the first two that no map (see
+// [gate.Map]) of its fields matches.
 var valueTexts = []string{"x", "y", "z", "main", "other", "k1", "k2", "1", "2", "a-b", "c-d", "#", "-"}
 
-// findTexts chooses two values for the fields of the sort, preferring values that no map matches.
+// findTexts sets the two texts of the [sort] s. If possible, no map (see [gate.Map]) of a field of
+// s matches either text.
 func (b *fieldTable) findTexts(s *sort) {
 	s.texts = [2]string{valueTexts[0], valueTexts[1]}
 	free := list.Filter(valueTexts, func(text string) bool {

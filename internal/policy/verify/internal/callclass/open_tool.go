@@ -130,8 +130,8 @@ func (b *Enumerator) findVisible(o *openTool) {
 	}
 }
 
-// value returns a value that matches the map or action with the given number, and no other map or
-// action of the field.
+// value returns a value that matches the map or action with index atom, and no other map or action
+// of the field.
 func (f *openField) value(atom int) *value {
 	if f.ps == nil {
 		return &value{field: f.name, weak: true, texts: f.actions[atom : atom+1]}

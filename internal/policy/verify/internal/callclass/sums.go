@@ -112,7 +112,7 @@ func (w *recipe) sumRefuses(of sum) bool {
 	}
 	for _, v := range w.form.fields {
 		if sumsField([]sum{of}, v.field) && v.field != "" && !v.weak {
-			return true // a string is never accepted
+			return true // the field contains a string, but a sum accepts only numbers
 		}
 	}
 	c := w.b.conditionsOf(w.form.tools)

@@ -102,8 +102,9 @@ func (s *Space) leastSure() *callclass.Class {
 	return UnsureOf(list.Map(s.classes, func(c class) Move { return Move{Class: c.member} }))
 }
 
-// failSurplus appends a failure of each call that is in flight after the run but not in state k.
-// Such calls can exist because a space does not track how many observing calls are in flight.
+// failSurplus appends to the run ms a failure of each call that is in flight at its end but not in
+// state k. Such calls can exist because a space does not track how many observing calls are in
+// flight.
 func (s *Space) failSurplus(ms []Move, k int32) []Move {
 	r := s.newRun()
 	r.play(ms)
@@ -123,7 +124,7 @@ func (s *Space) failSurplus(ms []Move, k int32) []Move {
 	return ms
 }
 
-// realize extends the run, if necessary, until all nets admit it with unreduced counters (see
+// realize extends the run ms, if necessary, until all nets admit it with unreduced counters (see
 // [Net.cap]) and the given nets still forbid all later calls selected by match.
 func (s *Space) realize(ms []Move, nets []int, match func(*callclass.Class) bool) ([]Move, bool) {
 	if len(s.limits) == 0 {
@@ -143,8 +144,8 @@ func (s *Space) realize(ms []Move, nets []int, match func(*callclass.Class) bool
 	return longer, ok
 }
 
-// lockingNets returns a set of nets that, after the run, forbid every call selected by match. sure
-// reports whether all of these nets are needed.
+// lockingNets returns a set of nets that, after the run ms, forbid every call selected by match.
+// sure reports whether all of these nets are needed.
 func (s *Space) lockingNets(ms []Move, match func(*callclass.Class) bool) (nets []int, sure bool) {
 	calls := s.callsOf(match)
 	return leaveOut(s.netIndexes(), func(fewer []int) Result { return s.model.checkLock(s.newRun().nets, calls, ms, fewer, match) })
@@ -153,8 +154,8 @@ func (s *Space) lockingNets(ms []Move, match func(*callclass.Class) bool) (nets 
 // netIndexes returns, for each net of the view, its index in the model.
 func (v *view) netIndexes() []int { return list.Map(v.nets, func(n *Net) int { return n.Index }) }
 
-// checkLock determines whether the nets alone, after the run, forbid every call selected by match,
-// even if all calls succeed.
+// checkLock determines whether the nets alone, after the run ms, forbid every call selected by
+// match, even if all calls succeed.
 func (m *Model) checkLock(all []*Net, calls []*callclass.Class, ms []Move, nets []int, match func(*callclass.Class) bool) Result {
 	r := m.runIn(list.Map(nets, func(n int) *Net { return all[n] }))
 	if r.play(ms); r.long {
@@ -206,7 +207,7 @@ func (m *Model) FindNetLock(nets []int) Answer {
 	return Answer{}
 }
 
-// admitsRun reports whether all nets admit the run.
+// admitsRun reports whether all nets admit the run ms.
 func (sys *system) admitsRun(ms []Move) bool {
 	_, stopped := sys.Replay(ms)
 	return stopped < 0
@@ -218,7 +219,7 @@ func (m *Model) Callless(nets []int) bool {
 	return !slices.ContainsFunc(calls, func(s *callclass.Class) bool { return !s.Waits && m.isGated(s) })
 }
 
-// mayReturn reports whether a call in flight after the run could still return the tracked value,
+// mayReturn reports whether a call in flight after the run ms could still return the tracked value,
 // although the run assumes that this does not happen.
 func mayReturn(ms []Move) bool {
 	open := make(map[int]*callclass.Class)

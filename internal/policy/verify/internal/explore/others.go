@@ -124,8 +124,8 @@ type otherSearch struct {
 	open  []*callclass.Class // calls with other values that no visited state has admitted yet
 }
 
-// follow tries to show that no call selected by match is possible after the run. It returns "" if
-// it succeeds, and otherwise the reason why this is unknown. On the way, it adds admitted calls
+// follow tries to show that no call selected by match is possible after the run ms. It returns ""
+// if it succeeds, and otherwise the reason why this is unknown. On the way, it adds admitted calls
 // with other values to o.calls. The result more reports whether it found any such calls.
 func (o *otherSearch) follow(ms []Move, match func(*callclass.Class) bool) (why string, more bool) {
 	r := o.model.runOf(o.nets)

@@ -18,17 +18,17 @@ type run struct {
 
 	from *run // the run that this run continues, if any
 	by   Move // if this run continues another, the last event: the beginning of a new call that has succeeded since, or the end of a call that was already in flight
-	next int  // number of the next call to begin
+	next int  // value of [Move].Call for the next call to begin
 }
 
 // An admittedCall is a call that was admitted in a run, whether or not it has ended.
 type admittedCall struct {
 	class *callclass.Class
-	holds []callclass.Effect // the call's holdings, each with the index of its net and the number of the holding
+	holds []callclass.Effect // the call's holdings: Net is the index of the net, and Meaning the index of the [holding] in that net
 	ended bool
 	stays bool // whether the call never ends, or its end is not observed
 
-	number int // number of the call in the moves that [Model.RunTo] returns
+	number int // value of [Move].Call for this call in the moves that [Model.RunTo] returns
 }
 
 // newRun starts a run in all nets except the omitted ones, with unreduced counters (see [Net.cap]).
@@ -126,7 +126,7 @@ func (r *run) spoils(net int) bool {
 }
 
 // unwatch removes the watches in killed, a set of the net's deferred observers, from all calls of
-// the run.
+// r.
 func (r *run) unwatch(net int, killed uint64) {
 	if killed == 0 {
 		return
@@ -149,7 +149,7 @@ type Move struct {
 	Times int // number of times that the call begins and ends; 0 if it only begins
 }
 
-// ClassesOf returns the classes of the calls that begin in the run, in order.
+// ClassesOf returns the classes of the calls that begin in the run ms, in order.
 func ClassesOf(ms []Move) (classes []*callclass.Class) {
 	for _, mv := range ms {
 		if mv.Class != nil {
@@ -377,9 +377,9 @@ func (r *run) extension() (ms []Move) {
 	return ms
 }
 
-// Tidy moves the end of each call to the earliest position that preserves the meaning of the run,
-// so calls follow one another where possible. The end of a call is moved before events that affect
-// other nets, unless the function tag marks both calls. The last move stays last.
+// Tidy moves the end of each call in ms to the earliest position that preserves the meaning of the
+// run, so calls follow one another where possible. The end of a call is moved before events that
+// affect other nets, unless the function tag marks both calls. The last move stays last.
 func Tidy(ms []Move, tag func(*callclass.Class) uint8) []Move {
 	out := slices.Clone(ms)
 	of := make(map[int]*callclass.Class)

@@ -31,8 +31,8 @@ func (m *Model) unsureAnswer(unsure *callclass.Class, tool string) Answer {
 	return Answer{Why: why, Supposed: supposed}
 }
 
-// UnsureOf returns the class of a call in the run that might not be possible, or nil if all calls
-// are known to be possible. It prefers a class without known arguments.
+// UnsureOf returns the class of a call in the run ms that might not be possible, or nil if all
+// calls are known to be possible. It prefers a class without known arguments.
 func UnsureOf(ms []Move) *callclass.Class {
 	var unsure *callclass.Class
 	for _, mv := range ms {
@@ -129,7 +129,7 @@ func (m *Model) Whole(nets []int, o ViewOptions) *Space {
 // neverHit is the Start function of a query that no call meets.
 func neverHit(mon uint32, _ uint8, _ bool) (uint32, bool) { return mon, false }
 
-// movesToHit returns the run that meets the query, and reports whether it could be constructed.
+// movesToHit returns the run that meets the query s.q, and reports whether it could be constructed.
 func (s *Space) movesToHit() ([]Move, bool) {
 	path := s.path(s.hit)
 	if !s.atState && s.q.Sole < 0 {
@@ -146,8 +146,8 @@ func (s *Space) movesToHit() ([]Move, bool) {
 	return ms, ok
 }
 
-// Objection returns the index of a net whose verdicts keep the run from meeting the query, or -1 if
-// no such net exists.
+// Objection returns the index of a net whose verdicts keep the run ms from meeting the query, or -1
+// if no such net exists.
 func (m *Model) Objection(q *Query, ms []Move) int {
 	if len(ms) == 0 {
 		return -1
@@ -208,14 +208,14 @@ func (r *run) otherRefuser(sole int, blocking []int, s *callclass.Class) int {
 	return sole
 }
 
-// extend lengthens the run until it meets the query with unreduced counters (see [Net.cap]).
+// extend lengthens the run ms until it meets the query with unreduced counters (see [Net.cap]).
 func (s *Space) extend(q *Query, ms []Move) ([]Move, bool) {
 	return s.extendTo(ms, func(ms []Move) bool { return s.model.Objection(q, ms) < 0 && s.model.Meets(q, ms) })
 }
 
-// extendTo repeats a call of the run, trying one call after another, until accept returns true for
-// the longer run. It then returns that run. The number of repetitions is the number of tokens that
-// were removed from a reduced counter.
+// extendTo repeats a call of the run ms, trying one call after another, until accept returns true
+// for the longer run. It then returns that run. The number of repetitions is the number of tokens
+// that were removed from a reduced counter.
 func (s *Space) extendTo(ms []Move, accept func([]Move) bool) ([]Move, bool) {
 	for _, pos := range s.limits {
 		n := s.nets[pos]
@@ -236,7 +236,7 @@ func (s *Space) extendTo(ms []Move, accept func([]Move) bool) ([]Move, bool) {
 	return nil, false
 }
 
-// mergeRepeats merges the run's repeated call with the calls of the same class that directly follow
+// mergeRepeats merges the repeated call in ms with the calls of the same class that directly follow
 // it and never end.
 func mergeRepeats(ms []Move) []Move {
 	at := slices.IndexFunc(ms, func(mv Move) bool { return mv.Times > 0 })

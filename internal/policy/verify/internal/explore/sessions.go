@@ -26,7 +26,8 @@ func (m *Model) InSessions(q *Query) bool {
 	return ok && m.followed(s, ms)
 }
 
-// followed reports whether the view's nets, with unreduced counters (see [Net.cap]), admit the run.
+// followed reports whether the nets of s, with unreduced counters (see [Net.cap]), admit the run
+// ms.
 func (sys *system) followed(s *Space, ms []Move) bool {
 	r := sys.runOf(s.netIndexes())
 	for _, mv := range ms {

@@ -238,8 +238,8 @@ func (n *Net) tokenless(hold int) bool {
 	return !slices.ContainsFunc(n.held.List[hold].flights, func(t int) bool { return len(n.Trans[t].In) > 0 })
 }
 
-// dropWatches returns the number of the holding that is left when the watches (see [holding]) in
-// killed are removed from the given one.
+// dropWatches returns the index of the [holding] that is left when the watches in killed are
+// removed from the given holding.
 func (n *Net) dropWatches(hold int, killed uint64) int {
 	h := n.held.List[hold]
 	kept := n.keptWatches(h.watches, killed)
