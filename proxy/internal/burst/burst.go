@@ -53,9 +53,9 @@ func (r *Reading) Stop() {
 // A Step is the remaining work on one message. Continue may block before it does the work.
 type Step interface{ Continue() }
 
-// A Burst holds back steps while more messages can be read, and then runs them in order, so that
-// they share one wait. The zero value is ready to use. A Burst is safe for concurrent use. A nil
-// Burst holds nothing back.
+// A Burst holds back steps (see [Step]) while more messages can be read, and then runs them in
+// order, so that they can share one slow operation such as a write to disk. The zero value is ready
+// to use. A Burst is safe for concurrent use. A nil Burst holds nothing back.
 type Burst struct {
 	mu     sync.Mutex
 	active bool // whether a burst has begun but not ended

@@ -120,7 +120,7 @@ func (q *askedCall) redeem(r *approval.Request) (a answer, used bool) {
 	case *admission.Admitted:
 		q.Approvals.Used(r, true)
 		q.call.approved = q.approvedParams()
-		q.call.input = input{ours: q.call.input.ours} // drop the input that the client has sent, because no person has seen it
+		q.call.input = input{ours: q.call.input.ours} // discard the client's input, because no human has reviewed it
 		q.Advertiser.Touch(q.call.State)
 		q.call.trace.endApproval(admission.Result{Decision: "allow"})
 		q.forward(q.call, d.Pass)

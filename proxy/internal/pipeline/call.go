@@ -54,7 +54,7 @@ type Call struct {
 	// ctx is done when the client no longer waits for the call. Bind sets it.
 	ctx     context.Context //nolint:containedctx // shared by all goroutines of the call
 	parent  context.Context //nolint:containedctx // parent of ctx
-	Spawn   func(func())    // runs work that may block, but not on the goroutine that reads the client's messages
+	Spawn   func(func())    // runs work that may block, on a goroutine other than the one that reads the client's messages
 	spawned func()          // work passed to Spawn, to be run by the waiting goroutine; nil if none
 	outbox  *session.Outbox // queues notifications to be written by the waiting goroutine; if nil, they are written immediately
 

@@ -13,10 +13,10 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// An inflightCall is an admitted request to a server, from the moment it is sent until the call is
-// settled. It ends once: with the server's reply, with a timeout, or because its client has
-// canceled it or disconnected. In the last two cases, its outcome is unknown until a late reply
-// settles it.
+// An inflightCall is an admitted request to a server until its call is settled. The request ends
+// exactly once: when the server replies, when the connection is lost or the request times out, or
+// when the client cancels the call or disconnects. After a timeout, a cancellation or a
+// disconnection of the client, the outcome is unknown, but a late reply still settles the call.
 type inflightCall struct {
 	Call   *Call // the call that was admitted
 	ticket *admission.Ticket

@@ -31,7 +31,7 @@ type Catalogue struct {
 
 	mu      sync.Mutex
 	beside  []AgentTools
-	lists   map[*Server]upstream.ToolList // latest tools/list result of each server that has been listed
+	lists   map[*Server]upstream.ToolList // latest tools/list result of each server whose tools have been listed
 	changed chan struct{}                 // closed the next time tools are listed
 }
 
@@ -123,8 +123,8 @@ func (c *Catalogue) offerToPins(ctx context.Context, u *Server, list upstream.To
 	}
 }
 
-// list returns the server's latest tools/list result, or an empty result if the server was never
-// listed.
+// list returns the server's latest tools/list result, or an empty result if the server's tools were
+// never listed.
 func (c *Catalogue) list(u *Server) upstream.ToolList {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -90,7 +90,7 @@ func (p *Pool) listNow(u *Server) {
 	}
 	r.began = time.Now()
 	r.due.Store(false)
-	if u.State().Phase != upstream.Up { // the server will be listed once it is up
+	if u.State().Phase != upstream.Up { // the server's tools will be listed once it is up
 		return
 	}
 	announced := r.announced.Swap(false)
@@ -119,8 +119,8 @@ func (p *Pool) listNow(u *Server) {
 	u.MarkStarted()
 }
 
-// relistAfterPause sends tools/list again after a pause. Otherwise, a server that stays up and
-// announces no change would never be listed.
+// relistAfterPause sends tools/list again after a pause. Otherwise, the tools of a server that
+// stays up and announces no change would never be listed.
 func (p *Pool) relistAfterPause(u *Server, announced bool) {
 	r := &u.Listing
 	pause := min(250*time.Millisecond<<min(r.failures, 10), spec.ListTimeout)

@@ -44,7 +44,7 @@ type Rev struct {
 	// NoResource is the error code for an unknown resource.
 	NoResource int
 
-	lacks []string // methods that exist only in the other family
+	lacks []string // methods that exist only in the other revision family
 }
 
 // The two revision families.
@@ -78,7 +78,7 @@ func Of(version string) *Rev {
 	return Rev2025
 }
 
-// Lacks reports whether the method exists only in the other family.
+// Lacks reports whether the method exists only in the revision family other than r.
 func (r *Rev) Lacks(method string) bool { return slices.Contains(r.lacks, method) }
 
 // cacheableMethods lists the methods whose results must contain a cache lifetime in revisions that

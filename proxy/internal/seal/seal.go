@@ -53,7 +53,7 @@ const (
 type Round struct {
 	Subject  string    `json:"k"` // hash of the approval key or of the call's identity
 	Approval string    `json:"a,omitempty"`
-	Channel  string    `json:"c,omitempty"` // channel of the question asked in this round; empty if no question is asked
+	Channel  string    `json:"c,omitempty"` // name of the approval channel that this round uses to ask a person; empty if the round asks no question
 	Pause    string    `json:"p,omitempty"`
 	State    *string   `json:"s,omitempty"` // the upstream's own requestState
 	Beside   string    `json:"b,omitempty"` // hash of the params, other than the arguments, that a person has approved; empty if no person was asked

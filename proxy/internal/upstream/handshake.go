@@ -318,7 +318,7 @@ var introductionMembers = [...]string{
 	"protocolVersion", "supportedVersions", "capabilities", "serverInfo", "instructions", "resultType", "ttlMs", "cacheScope",
 }
 
-// requestMeta returns the _meta members of each request in revision 2026-07-28, without braces. The
+// requestMeta returns the _meta members of each request of revision 2026-07-28, without braces. The
 // last member, the client's capabilities, still lacks its value.
 func requestMeta(version string) []byte {
 	info, _ := json.Marshal(map[string]string{"name": clientName, "version": version}) // cannot fail: strings can always be marshaled

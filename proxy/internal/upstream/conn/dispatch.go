@@ -65,7 +65,8 @@ func (d *Dispatcher) Dispatch(data []byte, kept bool) error {
 	return err
 }
 
-// flush completes the work that the Burst, if any, has put off for earlier replies.
+// flush tells the Burst, if there is one, to finish the work on earlier replies that it has
+// deferred.
 func (d *Dispatcher) flush() {
 	if b := d.Host.Options.Burst; b != nil {
 		b.Flush()

@@ -32,8 +32,8 @@ type Watchdog struct {
 
 	mu      sync.Mutex
 	pids    map[int]bool
-	pipe    *os.File    // pipe to the watchdog; nil if the watchdog is not running
-	start   *time.Timer // starts the watchdog; nil until a child is watched
+	pipe    *os.File    // pipe to the watchdog process; nil if the process is not running
+	start   *time.Timer // starts the watchdog process; set by Watch, and nil again once the process has ended
 	closed  bool
 	watcher sync.WaitGroup // counts the goroutine that waits for the watchdog process to end
 }
