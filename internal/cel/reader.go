@@ -79,7 +79,8 @@ func isKeyType(t *cel.Type) bool {
 	return false
 }
 
-// Value evaluates the expression with the given number. It implements [gate.ValueReader].
+// Value evaluates an expression for the call c. number is the number that [Reader.ValueExpr]
+// returned for the expression. Value implements [gate.ValueReader].
 func (r *Reader) Value(c *gate.Call, number int) ([]byte, bool) {
 	v, err := r.programs[number].eval(newCallData(c).variable)
 	if err != nil {
@@ -130,7 +131,7 @@ func (r *Reader) Read(c *gate.Call, _ string) gate.Reading {
 type reading struct {
 	reader *Reader
 	call   *callData
-	found  []answer // results, indexed by the number of the expression
+	found  []answer // results, indexed by expression number
 }
 
 // An answer is the cached result of an expression.

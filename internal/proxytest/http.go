@@ -36,7 +36,7 @@ func (s *Site) Fetch(p HTTPRequest) (status int, header http.Header, body string
 	return response.StatusCode, response.Header, string(b)
 }
 
-// ModernCall returns a request in revision 2026-07-28 that calls the tool "read".
+// ModernCall returns an HTTP request of MCP revision 2026-07-28 that calls the tool "read".
 func (s *Site) ModernCall() HTTPRequest {
 	return s.modernCall("1", "read")
 }
@@ -60,8 +60,8 @@ func (s *Site) ModernCallAs(token string) HTTPRequest {
 	return p
 }
 
-// CallAs calls a tool with the given token, in the protocol revision of leg l (see [Leg]), and
-// returns the response. The argument session is used only in revision 2025-11-25.
+// CallAs calls a tool with the given token, using the protocol revision of leg l (see [Leg]), and
+// returns the response. The argument session is used only for revision 2025-11-25.
 func (s *Site) CallAs(l Leg, token, session, id, tool string) Message {
 	s.T.Helper()
 	if !l.Modern {
@@ -84,7 +84,7 @@ func (s *Site) OpenSession(token string) string {
 	return header.Get("Mcp-Session-Id")
 }
 
-// InSession sends a request in revision 2025-11-25 within the given session.
+// InSession sends a request of MCP revision 2025-11-25 within the given session.
 func (s *Site) InSession(token, session, body string) (int, http.Header, string) {
 	s.T.Helper()
 	p := s.ModernCallAs(token)
@@ -98,7 +98,7 @@ func (s *Site) InSession(token, session, body string) (int, http.Header, string)
 	return s.Fetch(p)
 }
 
-// Requests in revision 2025-11-25.
+// Requests of MCP revision 2025-11-25.
 const (
 	InitializeRequest = `{"jsonrpc":"2.0","id":7,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
 	PushRequest       = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"push"}}`

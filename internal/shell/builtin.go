@@ -66,8 +66,8 @@ func (r *reader) readBuiltin(name string, args []arg) bool {
 // currentShellBuiltins holds the builtins that run another builtin in the current shell.
 var currentShellBuiltins = setOf("command builtin eval")
 
-// isOutside reports whether the command with index i runs its commands in another process, where
-// builtins cannot affect the script's shell.
+// isOutside reports whether command i runs its commands in another process, where builtins cannot
+// affect the script's shell.
 func (r *reader) isOutside(i int) bool {
 	for ; i >= 0; i = r.commands[i].by {
 		switch c := &r.commands[i]; {

@@ -138,8 +138,8 @@ func (r *reader) pipesNames() bool {
 	return n == r.pipe.elements
 }
 
-// isRunBy reports whether the command with index i is run by the command with index runner,
-// directly or through other commands.
+// isRunBy reports whether command i is run by the command with index runner, directly or through
+// other commands.
 func isRunBy(commands []command, i, runner int) bool {
 	for i >= 0 && i != runner {
 		i = commands[i].by

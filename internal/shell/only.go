@@ -100,8 +100,8 @@ func (c *command) begins(p *Pattern) bool {
 	return p.leads(operands)
 }
 
-// passes reports whether the command with index i does nothing but run another command of the
-// script, as timeout does.
+// passes reports whether command i does nothing but run another command of the script, as timeout
+// does.
 func (o *onlyCheck) passes(i int) bool {
 	c := &o.commands[i]
 	if c.outside || c.possible {

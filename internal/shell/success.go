@@ -68,8 +68,8 @@ func gapOutside(what string) gap {
 
 func alone(own string) string { return "run `" + own + "` in a separate call" }
 
-// gap returns a function that explains why the script's success does not prove that the command
-// with index i succeeded. If the script's success does prove that, gap returns nil.
+// gap returns a function that explains why the script's success does not prove that command i
+// succeeded. If the script's success does prove that, gap returns nil.
 func (r *Reading) gap(i int, p *Pattern) gap {
 	c := &r.commands[i]
 	switch {
@@ -108,8 +108,8 @@ func (r *Reading) gap(i int, p *Pattern) gap {
 	return nil
 }
 
-// spoiled returns a [doubt] about something that may have replaced the program of the command with
-// index i, or nil if no such doubt exists.
+// spoiled returns a [doubt], that is, a part of the script, that may have replaced the program that
+// command i runs. It returns nil if no such doubt exists.
 func (r *Reading) spoiled(i int) *doubt {
 	return list.Find(r.doubts, func(d doubt) bool { return d.spoils && d.before <= i })
 }

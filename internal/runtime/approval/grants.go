@@ -233,7 +233,7 @@ func (s *Grants) put(g Grant, state State) (version int64, err error) {
 func isGrant(row backend.Approval) bool { return strings.HasPrefix(row.ID, "gr_") }
 
 // approve returns q's progress as approved by the grant g. It also removes the call's _meta, which
-// must not be forwarded because no person has seen it.
+// must not be forwarded, because no human has reviewed it.
 func (q *Request) approve(g Grant, now time.Time) Progress {
 	q.question.Call.Meta = nil
 	d := q.progress

@@ -71,8 +71,8 @@ func (e *either) strength() chance {
 	return max(e.once, coveredByChance(e.sessions, e.early, e.altEarly))
 }
 
-// An eitherVisitor is the visitor that drops the "or" rules refuted by the log and collects
-// statistics about the remaining rules.
+// An eitherVisitor is a [visitor] that drops each "or" rule that the log refutes, and collects
+// statistics about the others.
 type eitherVisitor struct{ byB map[int][]*either }
 
 // newEitherVisitor returns a visitor for the given rules. The visitor removes refuted rules from

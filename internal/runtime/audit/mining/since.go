@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// An invalidatorVisitor is the visitor that drops the invalidators refuted by the log and collects
-// evidence for the remaining invalidators.
+// An invalidatorVisitor is a [visitor] that excludes each [invalidator] that the log refutes, and
+// collects evidence for the others.
 type invalidatorVisitor struct{ byA, byB, byC map[int][]*invalidator }
 
 func newInvalidatorVisitor(all []*invalidator) *invalidatorVisitor {

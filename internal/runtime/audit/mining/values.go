@@ -32,8 +32,8 @@ func (c *candidate) acrossChance() chance {
 	return chance(float64(c.sessions) * math.Log(float64(c.hits+1)/float64(c.tries+2)))
 }
 
-// A matchVisitor is the visitor that drops the candidates refuted by the log and collects evidence
-// for the remaining candidates.
+// A matchVisitor is a [visitor] that excludes each [candidate] that the log refutes, and collects
+// evidence for the others.
 type matchVisitor struct {
 	byThen map[int][]*candidate      // all candidates, keyed by the tool B
 	byPair map[int][]*candidate      // candidates with two-field keys, keyed by the tool A

@@ -167,8 +167,9 @@ func (r *replica) readToEnd() error {
 	return err
 }
 
-// follow reads the log to its end. If lead is true, this process holds the process lock, so the end
-// is certain, and follow removes the bytes after the last step. The caller must hold mu.
+// follow reads the log to its end. If lead is true, this process holds the process lock, so no
+// other process is appending, and follow removes any bytes after the last step. The caller must
+// hold mu.
 func (r *replica) follow(lead bool) error {
 	for range 1000 {
 		if r.log.file == nil {
