@@ -17,7 +17,7 @@ type netKeys struct {
 	results bool        // whether any net reads call results
 }
 
-// newNetKeys assigns numbers to the fields and keys of the nets.
+// newNetKeys collects the keys of the nets, and stores their indexes in the nets.
 func newNetKeys(nets []*net) (k netKeys) {
 	for _, n := range nets {
 		for i := range n.Transitions {
@@ -147,9 +147,9 @@ func (j *judgement) fillPlan(p *plan) {
 	}
 }
 
-// addTransition accounts for transition t, which lists the call's label with the given index. It
-// adds t's key values in the call to the plan, or records that t reads its key from the result or
-// that the call has no value for the key.
+// addTransition accounts for transition t, which lists the name in p.labels[label]. It adds t's key
+// values in the call to the plan, or records that t reads its key from the result or that the call
+// has no value for the key.
 func (p *plan) addTransition(c *keyvalue.CallReader, label, t int) {
 	n := p.net
 	number := n.keys[n.keyOf[t]]

@@ -43,7 +43,7 @@ type net struct {
 
 	budget *budget // the limited quantity; nil unless the net is a limit from the user's rules
 
-	keys    []int        // numbers of the net's distinct keys within the policy; empty if the net has no key
+	keys    []int        // indexes of the net's distinct keys among the keys of the policy; empty if the net has no key
 	keyOf   []int        // index of each transition's key in keys, or -1 if the transition has no key
 	written keyvalue.Key // the key as written, with the field names to display
 	results []int        // transitions whose key is read from the result

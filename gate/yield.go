@@ -73,7 +73,7 @@ func (v *adviser) settle() *precedence.Settled {
 	return v.contest.Settle()
 }
 
-// judge evaluates the nets for a call without arguments to the tool with the given index.
+// judge evaluates the nets for a call without arguments to v.tools[tool].
 func (v *adviser) judge(tool int) {
 	c := v.tools[tool]
 	c.Args, c.Time = nil, v.now

@@ -101,7 +101,7 @@ func (g *Naming) Labels(c *toolnet.Call, tools, ls []Label) []Label {
 	return ls
 }
 
-// Patterns returns the policy's patterns by number.
+// Patterns returns the policy's patterns. [Naming.Number] returns indexes into this slice.
 func (g *Naming) Patterns() []Pattern { return g.globs }
 
 // HasActions reports whether a rule can refer to an action of the tool.

@@ -46,7 +46,7 @@ type Key struct {
 	Result  bool // whether any field reads the result
 	Mixed   bool // whether any field reads the call rather than its result
 	Written []toolnet.Field
-	fields  []int // numbers that the [Set] gives to the key's fields
+	fields  []int // indexes of the key's fields in the [Set]
 }
 
 // A Set collects keys and their fields without duplicates. The zero value is ready to use.
@@ -72,7 +72,7 @@ func (f *fieldReader) same(g *toolnet.Field) bool {
 	return f.Path == g.Path && f.Reader == g.Reader && f.Number == g.Number && f.Result == g.Result
 }
 
-// Number returns the key's number in the set, adding the key if necessary.
+// Number returns the key's index in the set, adding the key if necessary.
 func (s *Set) Number(key []toolnet.Field) int {
 	k := Key{Written: key}
 	for i := range key {

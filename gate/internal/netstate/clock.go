@@ -20,7 +20,7 @@ func Latest(c *Clock, t time.Time) time.Time {
 	return t
 }
 
-// Since returns when the timed transition with index k last ticked or became enabled.
+// Since returns when the timed transition k last ticked or became enabled.
 func Since(c *Clock, k int) time.Time {
 	if c == nil {
 		return time.Time{}
