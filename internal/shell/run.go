@@ -60,7 +60,7 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	r.readThrough(at, name, args, redirs)
 }
 
-// readThrough reads the commands and scripts run by the command with the given index.
+// readThrough reads the commands and scripts run by the command with index at.
 func (r *reader) readThrough(at int, name string, args []arg, redirs []*syntax.Redirect) {
 	owner := r.owner
 	if shellWords[name] && r.isOutside(owner) {

@@ -105,8 +105,8 @@ func (n *Net) Keyed() bool {
 	return slices.ContainsFunc(n.Info.Transitions, func(t gate.Transition) bool { return len(t.Key) > 0 }) || len(n.Info.Key) > 0
 }
 
-// findSorts groups the fields into sorts. Fields that nets or assertions compare with each other
-// belong to the same [sort].
+// findSorts groups the fields that keys read, and the fields in compared, into sorts. Fields that
+// nets or assertions compare with each other belong to the same [sort].
 func (b *fieldTable) findSorts(compared [][]Reading) {
 	of := make(map[gate.Field]int)
 	put := func(f gate.Field, number int) int {

@@ -56,7 +56,8 @@ type Class struct {
 	alike     []*Class // this class and the classes that differ from it only in the Has fields of Data
 }
 
-// An Effect holds the index of a net and the number of the [Meaning] that a class has in this net.
+// An Effect holds the index of a net, and the index in this net of the [Meaning] that a class has
+// there.
 type Effect struct{ Net, Meaning int }
 
 // A recipe describes how to build the arguments for calls of a class.

@@ -136,7 +136,8 @@ func (n *Net) start() {
 	n.intern(l)
 }
 
-// intern returns the number of the local state l. It takes ownership of l.
+// intern returns the index of the local state l in n.locals, adding l if necessary. It takes
+// ownership of l.
 func (n *Net) intern(l localState) int {
 	k := n.key[:0]
 	k = callclass.AppendKey(callclass.AppendKey(k, l.marking), l.flights)
@@ -173,7 +174,7 @@ func weight(arcs []petri.Arc, place int) int {
 	return 0
 }
 
-// internData returns the number of the local state that corresponds to d, the state of the net in
+// internData returns the index of the local state that corresponds to d, the state of the net in
 // the gate.
 func (n *Net) internData(d *gate.NetData) int {
 	l := localState{marking: petri.Marking(slices.Clone(d.Marking)), flights: make([]int, len(n.Trans)), stuck: d.Stuck}

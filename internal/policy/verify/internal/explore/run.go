@@ -211,7 +211,7 @@ func (s *Space) tryMoves(path []event, double map[int]int) (ms []Move, again int
 	return ms, -1, true
 }
 
-// isOfType reports whether call c has the type with number id.
+// isOfType reports whether call c has the type s.types.List[id].
 func (s *Space) isOfType(c *admittedCall, id uint32) bool {
 	t := s.types.List[id]
 	return c.stays == t.stays && len(c.holds) == len(t.holds) && !slices.ContainsFunc(t.holds, func(h callclass.Effect) bool {

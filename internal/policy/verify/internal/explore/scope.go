@@ -45,7 +45,7 @@ type relaxation struct {
 // can have there.
 type relaxedNet struct {
 	*Net
-	meanings []int // numbers of the possible calls' meanings (see [callclass.Meaning])
+	meanings []int // indexes of the possible calls' meanings (see [callclass.Meaning])
 	states   []int
 	holds    []int    // holdings of calls in flight
 	killed   []uint64 // sets of watches (see [holding]) that a single event ends

@@ -74,7 +74,7 @@ func (n *structure) spoil(e callclass.Meaning, next *localState, h *holding, b *
 	}
 }
 
-// unspoil returns the number of the local state that equals the given one, but has its spoiled flag
+// unspoil returns the index of the local state that equals the given one, but has its spoiled flag
 // cleared.
 func (n *Net) unspoil(state int) int {
 	if !n.locals.List[state].spoiled {
@@ -309,7 +309,7 @@ func (n *structure) succeed(l *localState, done, watches []int) (killed uint64) 
 	return killed
 }
 
-// success returns the number of the local state after a call with the given effect has begun and
+// success returns the index of the local state after a call with the given effect has begun and
 // succeeded while no other call was in flight.
 func (n *Net) success(state, effect int) int {
 	b := n.begin(state, effect)
