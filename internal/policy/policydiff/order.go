@@ -26,9 +26,9 @@ func (d *Comparison) excluded(alone []gate.Map) (never [2]bool) {
 	return [2]bool{to.within(from, alone, d.stop), from.within(to, alone, d.stop)}
 }
 
-// within reports whether the other policy refuses everything that s refuses. It returns false if a
-// net of s is advisory, because that net might yield to nets that only the other policy has. It
-// also returns false if stop returns true.
+// within reports whether the policy other refuses everything that s refuses. It returns false if a
+// net of s is advisory, because that net might yield to nets that only other has. It also returns
+// false if stop returns true.
 func (s *Side) within(other *Side, alone []gate.Map, stop func() bool) bool {
 	if s.yields() {
 		return false
@@ -64,9 +64,9 @@ func replaces(strict, n gate.NetInfo, alone []gate.Map, more bool) bool {
 	return same && (strict.Labels == nil) == (n.Labels == nil) && sameClass(strict, n) && !reads(n, alone)
 }
 
-// withList returns a copy of n that lists the same calls as the other net, provided that both nets
-// are limits without refill and that n limits at least the calls that the other net limits. In this
-// case, n never has more tokens left than the other net. Otherwise, withList returns n.
+// withList returns a copy of n that lists the same calls as the net other, provided that both nets
+// are limits without refill and that n limits at least the calls that other limits. In this case, n
+// never has more tokens left than other. Otherwise, withList returns n.
 func withList(n, other gate.Net) gate.Net {
 	lists := func(t gate.Transition) bool { return len(t.Tools) > 0 }
 	i := slices.IndexFunc(n.Transitions, lists)
@@ -87,13 +87,14 @@ func includes(all, some []gate.Tool) bool {
 	return !slices.ContainsFunc(some, func(t gate.Tool) bool { return !slices.Contains(all, t) })
 }
 
-// alike reports whether a and b are equal except perhaps for their numbers.
+// alike reports whether a and b have the same places and list the same tools, and whether both or
+// neither of them limit a sum.
 func alike(a, b gate.Net) bool {
 	return (a.Sum == nil) == (b.Sum == nil) && slices.Equal(a.Places, b.Places) &&
 		slices.EqualFunc(a.Transitions, b.Transitions, func(t, u gate.Transition) bool { return slices.Equal(t.Tools, u.Tools) })
 }
 
-// withNumbers returns a copy of n that takes the following numbers from the other net where they
+// withNumbers returns a copy of n that takes the following numbers from the net other where they
 // are less restrictive: the tokens in budgets, the limit of a sum, the number of approvals, and the
 // clock's interval. The same calls take the same number of tokens from budgets in both nets, and at
 // any time, the copy has returned at least as many tokens as n. Nothing else depends on these

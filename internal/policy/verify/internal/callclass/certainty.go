@@ -279,15 +279,15 @@ func compatible(ps []pattern, readers, matter []int, strong uint64) bool {
 	return true
 }
 
-// carries reports whether p's command, extended by more words, could also be a command that the
-// other pattern looks for. This is possible, for example, if p's program is unknown and can
-// therefore have any arguments.
+// carries reports whether p's command, extended by more words, could also be a command that other
+// looks for. This is possible, for example, if p's program is unknown and can therefore have any
+// arguments.
 func carries(p, other *pattern) bool {
 	return other.matches(strings.Join(p.script, " ") + " " + strings.Join(other.script, " "))
 }
 
-// spares reports whether the other pattern's command has no effect, so that a script that runs the
-// commands of both patterns counts as running only p's command.
+// spares reports whether other's command has no effect, so that a script that runs the commands of
+// both patterns counts as running only p's command.
 func spares(p, other *pattern) bool {
 	own, inert := strings.Join(p.script, " "), strings.Join(other.script, " ")
 	return slices.ContainsFunc([]string{inert + "; " + own, own + " | " + inert}, func(s string) bool { return p.read(s).Only(p.same) })
