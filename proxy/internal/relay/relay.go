@@ -56,9 +56,9 @@ func (p *Relay) newRequest(q session.Request, u *pool.Server) *pool.RelayedReque
 // or of resources.
 type announcements struct{ prompts, resources atomic.Bool }
 
-// 78 wouldRefuse returns the reason why the gate would now refuse a call to the prompt or resource
-// t, or "" if it would not. Completions and notifications for a refused item are refused too,
-// because they would reveal something about it. The check has no side effects: it does not change a
+// wouldRefuse returns the reason why the gate would now refuse a call to the prompt or resource t,
+// or "" if it would not. Completions and notifications for a refused item are refused too, because
+// they would reveal something about it. The check has no side effects: it does not change a
 // marking, write a record, or ask a person.
 func (p *Relay) wouldRefuse(c *session.Client, t *pool.Tool, args []byte) string {
 	call := gate.Call{Tool: t.Canonical, Args: args, Time: p.Life.Now(), Upstream: t.Upstream.Config.Name}
