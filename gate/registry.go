@@ -17,9 +17,9 @@ import (
 func (s *Session) Activate(net string) error { return s.toggle(net, true) }
 
 // Deactivate excludes a net from decisions. A shared net is deactivated for all its sessions. The
-// net keeps its state and settles its calls in flight, but its observers stop waiting for calls and
-// its clock stops. Deactivate fails if the name is unknown, or if the net is not active or is
-// static (see [Net.Static]).
+// net keeps its state and still changes it when its calls in flight end. But its observers (see
+// [Transition].Observe) stop waiting for calls, and its clock stops. Deactivate fails if the name
+// is unknown, or if the net is not active or is static (see [Net.Static]).
 //
 // To deactivate a net in later sessions, use [Policy.Switch].
 func (s *Session) Deactivate(net string) error { return s.toggle(net, false) }
@@ -46,10 +46,10 @@ func (p *Policy) Toggle(s *State, name string, on bool) (*Delta, error) {
 	return &Delta{Nets: []NetDelta{{Net: n.index, Data: netstate.Switched(data, on)}}}, nil
 }
 
-// Switch returns the list of active nets, in policy order, after switching the named net on or off.
-// The list is meant for [SessionOptions].Active and [SharedOptions].Active of later sessions. If
-// active is nil, all nets are active before the switch. Switch fails under the same conditions as
-// [Session.Activate] and [Session.Deactivate].
+// Switch switches the named net on or off in the list of active nets, and returns the new list in
+// policy order. The new list is meant for [SessionOptions].Active and [SharedOptions].Active of
+// later sessions. If active is nil, all nets are active before the switch. Switch fails under the
+// same conditions as [Session.Activate] and [Session.Deactivate].
 func (p *Policy) Switch(active []string, name string, on bool) ([]string, error) {
 	n, err := p.dynamic(name)
 	if err != nil {

@@ -6,10 +6,10 @@ type Entry struct {
 	Outcome Outcome
 }
 
-// Replay changes the active nets as if the calls were made now, in order. Each net changes
-// independently of the other nets. All approvals count as granted, and validators are not called. A
-// net that would block a call is not changed by that call. Replay is intended for rebuilding a
-// session from a history.
+// Replay makes the calls in order, as if they were made now, and thus changes the active nets. It
+// is intended for rebuilding a session from a history. All approvals count as granted, and
+// validators are not called. A net that would block a call is not changed by that call, but other
+// nets are.
 //
 // Failed calls are skipped: they have no effect, even if they used up tokens when they were made. A
 // call whose outcome is [Unknown] stays open.

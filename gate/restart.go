@@ -4,10 +4,10 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/netstate"
 )
 
-// Reset returns the change that resets every net of s to its initial state. Calls in flight will
-// settle without effect, but those that spoil evidence (see [Transition.Spoils]) continue to do so
-// until they end. Reset does not activate or deactivate nets. It does not affect calls that wait
-// for a person, or nets that are shared with other sessions; see [State.Owners].
+// Reset returns the change that resets every net of s to its initial state. When a call in flight
+// ends, it no longer changes the nets. But a call that spoils evidence (see [Transition.Spoils])
+// does so until it ends. Reset does not activate or deactivate nets. It does not affect calls that
+// wait for a person, or nets that are shared with other sessions; see [State.Owners].
 func (p *Policy) Reset(s *State) *Delta {
 	d := &Delta{}
 	for i, n := range p.nets {
@@ -18,8 +18,8 @@ func (p *Policy) Reset(s *State) *Delta {
 	return d
 }
 
-// restarted returns d reset to the net's initial state. Calls in flight that spoil the net's
-// evidence (see [Transition.Spoils]) continue to do so.
+// restarted returns the net's initial state. In it and in the states of its key values, calls in
+// flight that spoil the evidence in d (see [Transition.Spoils]) still do so.
 func (n *net) restarted(d *NetData) *NetData {
 	r := n.reset(d)
 	if d.Shadow != nil {
@@ -36,8 +36,8 @@ func (n *net) restarted(d *NetData) *NetData {
 	return r
 }
 
-// reset returns the net's initial state. Calls in flight will settle without effect, but calls that
-// spoil evidence (see [Transition.Spoils]) continue to do so.
+// reset returns the net's initial state. Calls in flight that spoil the evidence in d (see
+// [Transition.Spoils]) still do so; other calls in flight no longer change the net when they end.
 func (n *net) reset(d *NetData) *NetData {
 	fresh := &NetData{Active: d.Active, Marking: n.start, Shadow: d.Shadow}
 	netstate.SetSpoilers(fresh, d.Spoilers())
@@ -45,15 +45,16 @@ func (n *net) reset(d *NetData) *NetData {
 }
 
 // restartRow resets the net to its initial state if the call differs from the last call that the
-// net counted. The reset takes effect when the call is admitted.
+// net counted; see [Net.Row]. The reset takes effect when the call is admitted.
 func (f *finding) restartRow(row string) {
 	if f.net.Row && f.data.Row() != "" && f.data.Row() != row {
 		f.data, f.restarts = f.net.reset(f.data), true
 	}
 }
 
-// recordRow records row, the fingerprint of the call, so that the next call can be compared with
-// it. If only observers were chosen, the net has counted no call, and recordRow records "" instead.
+// recordRow records row, the fingerprint of the call, for the comparison with the next call; see
+// [Net.Row]. If only observers (see [Transition].Observe) were chosen for the call, the net has not
+// counted it, and recordRow records "" instead.
 func (m *move) recordRow(f *finding, row string) {
 	if !f.hasGating() {
 		row = ""

@@ -12,8 +12,9 @@ import (
 type End struct {
 	Outcome Outcome
 
-	// Time is when the call ended. If Time is zero, the transitions with [Transition.Every] whose
-	// input tokens change restart their clocks, so that they fire late rather than early.
+	// Time is when the call ended. If Time is zero and the end of the call changes the input tokens
+	// of a transition with [Transition.Every], the transition's clock restarts. The transition then
+	// fires late rather than early.
 	Time time.Time
 
 	// Result is the result of a successful call as a single JSON value, or nil if it is unknown. A
@@ -24,17 +25,17 @@ type End struct {
 	// Text is the result text of a successful call, for [Policy.Judged].
 	Text string
 
-	// Broken is the condition that the result violated, if [Policy.Judged] turned a success into a
-	// failure because of it; otherwise nil.
+	// Broken is set if [Policy.Judged] turned a success into a failure; it is the condition that
+	// the result violated.
 	Broken *Condition
 
-	// All means that all calls represented by this call have ended in the same way, as determined
-	// by an operator. See [OpenCall.More].
+	// All means that an operator has determined that all calls represented by this call ended in
+	// the same way. See [OpenCall.More].
 	All bool
 }
 
 // A PreparedEnd is an [End] whose result has already been parsed, so that no state is locked during
-// parsing. It is not safe for concurrent use.
+// parsing. A PreparedEnd is not safe for concurrent use.
 type PreparedEnd struct {
 	policy  *Policy
 	end     End
@@ -56,8 +57,8 @@ func (p *Policy) PrepareEnd(e End) PreparedEnd {
 	return q
 }
 
-// Judged applies the policy's conditions on results to e. If a successful call violates a
-// condition, judged is e turned into a failure, and broken is the first violated condition.
+// Judged checks a successful call against the policy's conditions on results. If the call violates
+// a condition, judged is e turned into a failure, and broken is the first violated condition.
 // Otherwise judged is e, and broken is nil.
 func (p *Policy) Judged(c *Call, e End) (judged End, broken *Condition) {
 	if e.Outcome != Success {
@@ -73,8 +74,8 @@ func (p *Policy) Judged(c *Call, e End) (judged End, broken *Condition) {
 	return e, nil
 }
 
-// holds reports whether the condition holds for the call. It returns false if the condition's judge
-// panics.
+// holds reports whether the condition holds for the call. If the condition's judge panics, the
+// condition does not hold.
 func holds(s *Condition, c *Call, e *End) (ok bool) {
 	defer func() {
 		if recover() != nil {
@@ -84,8 +85,8 @@ func holds(s *Condition, c *Call, e *End) (ok bool) {
 	return s.Judge.Holds(c, e.Result, e.Text, s.Number)
 }
 
-// broke records near misses (see [Near]) in d: the names that a call would have been evidence for
-// if its result had not violated a condition.
+// broke records near misses (see [Near]) in d, because the call's result violated a condition. It
+// records each name that the call would otherwise have been evidence for.
 func (q *PreparedEnd) broke(d *Delta, s *State, c *OpenCall) {
 	why := Doubt{What: fmt.Sprintf("its result fails the condition `success %s when %q`", q.end.Broken.Tool, q.end.Broken.Source)}
 	for k, i := range c.Nets {

@@ -2,7 +2,7 @@ package gate
 
 import "slices"
 
-// shadow adds to d the moves that the nets in shadow mode make for an admitted call. It returns
+// shadow adds to d the changes that an admitted call makes to the nets in shadow mode. It returns
 // their verdicts and the refusal that they would have caused, or nil if they let the call pass.
 func (j *judgement) shadow(d *Delta, number uint64) (findings, *Refusal) {
 	w, a := j.evaluateShadow(enforced), j.evaluateShadow(actual)
@@ -12,7 +12,7 @@ func (j *judgement) shadow(d *Delta, number uint64) (findings, *Refusal) {
 	d.Nets = append(append(d.Nets, w.ticked...), a.ticked...)
 	for i := range j.shadows {
 		s := &j.shadows[i]
-		if s.value != nil && (i == 0 || j.shadows[i-1].net != s.net) { // the counts in ShadowData belong to the default state, but for a net with a key, j.shadows may contain only subjects for key values
+		if s.value != nil && (i == 0 || j.shadows[i-1].net != s.net) { // the counts in ShadowData belong to the default state; for a net with a key, j.shadows may lack a subject for it
 			at := subject{net: s.net, data: s.base}
 			at.move(d, &Delta{}, &Delta{}, r, baseChange{})
 		}
@@ -25,8 +25,8 @@ func (j *judgement) shadow(d *Delta, number uint64) (findings, *Refusal) {
 }
 
 // move adds to d the changes that the call makes to the actual and the enforced state (see
-// [ShadowData]) of a net in shadow mode. It also counts the call if the net would have refused it
-// or required approval. c is the call's change to the states of all key values.
+// [ShadowData]) of a net in shadow mode. If the net would have refused the call or required
+// approval, move also counts the call. c is the call's change to the states of all key values.
 func (s *subject) move(d, had, has *Delta, r *Refusal, c baseChange) {
 	key := ""
 	if s.value != nil {
@@ -56,10 +56,10 @@ func (s *subject) move(d, had, has *Delta, r *Refusal, c baseChange) {
 	d.set(s.net.index, key, &data)
 }
 
-// moveEnforced adds to d the moves of the nets in shadow mode as if these nets blocked calls. If
-// one of them would refuse the call, it adds no moves and returns the refusal. If one of them would
-// ask a person, it adds the moves, as if the person approved, and returns the refusal of an
-// unapproved call.
+// moveEnforced adds to d the changes that the call would have made to the nets in shadow mode if
+// these nets blocked calls. If one of them would refuse the call, moveEnforced adds no changes and
+// returns the refusal. If one of them would ask a person, it adds the changes, as if the person
+// approved, and returns the refusal of an unapproved call.
 func (j *judgement) moveEnforced(d *Delta, number uint64) *Refusal {
 	j.yield()
 	if r := j.refusal(nil); r != nil {
@@ -83,8 +83,9 @@ func (j *judgement) moveEnforced(d *Delta, number uint64) *Refusal {
 	return nil
 }
 
-// moveActual adds to d the moves that the nets in shadow mode make in their actual states (see
-// [ShadowData]), which reflect every call made. It skips nets that cannot follow the call.
+// moveActual adds to d the changes that the call makes to the actual states (see [ShadowData]) of
+// the nets in shadow mode. These states reflect every call made. moveActual skips nets that cannot
+// follow the call.
 func (j *judgement) moveActual(d *Delta, number uint64) {
 	j.findings.pass()
 	metas, _ := j.validate()
@@ -92,8 +93,8 @@ func (j *judgement) moveActual(d *Delta, number uint64) {
 	j.dropNewValues(d, j.overfull(d))
 }
 
-// withAnswer returns a copy of s that also counts r, the refusal that the nets in shadow mode would
-// have caused, if the named net contributed to it.
+// withAnswer returns a copy of s. If the named net contributed to the refusal r, which the nets in
+// shadow mode would have caused, the copy counts one more refusal or question.
 func withAnswer(s *ShadowData, net string, r *Refusal) *ShadowData {
 	c := *s
 	switch {

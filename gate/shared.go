@@ -6,8 +6,8 @@ import (
 )
 
 // A Shared holds the state of all nets with a given scope. All sessions created with the Shared use
-// this state: the sessions of a single principal or, for the global scope, all sessions. A Shared
-// is safe for concurrent use.
+// this state. These are the sessions of a single principal or, for the global scope, all sessions.
+// A Shared is safe for concurrent use.
 //
 // A decision locks its session, then its principal's Shared, then the global Shared. It skips a
 // Shared without nets. A decision is thus atomic over all nets, whatever their scope.

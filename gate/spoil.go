@@ -10,10 +10,10 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// findSpoilers finds the transitions that spoil the net's evidence (see [Transition.Spoils])
-// because of the call, whatever the marking is. Weak names (see [Name]) and free names (see
-// [Net.Free]) count, and so does a call that is made although the net blocks it. If the net's
-// Mapper has failed, all spoiling transitions count.
+// findSpoilers finds the transitions with [Transition.Spoils] that list a name of the call, whether
+// or not they are enabled. Weak names (see [Name]) and free names (see [Net.Free]) count. So does a
+// call that is made although the net blocks it. If the net's Mapper has failed, findSpoilers finds
+// all transitions with Spoils.
 func (f *finding) findSpoilers(call *Call) {
 	if f.broken {
 		f.makeSpecial().spoils = f.net.allSpoils(call.Tool)
@@ -32,22 +32,23 @@ func (f *finding) findSpoilers(call *Call) {
 	}
 }
 
-// concerns reports whether the transition t, which spoils evidence, applies to the finding's key
-// value. If the call has no value for t's key, t applies to all values.
+// concerns reports whether t, a transition with [Transition.Spoils], affects the state of the
+// finding's key value. If the call has no value for t's key, t affects the states of all values.
 func (f *finding) concerns(t int) bool {
 	all := func(c choice) bool { return c.transition == t }
 	return f.plan == nil || f.appliesTo(t) || slices.ContainsFunc(f.plan.spoils, all)
 }
 
-// spoiled reports whether t waits in vain for the call to succeed: the success will not count as
-// evidence, because this call or a call in flight spoils the evidence.
+// spoiled reports whether t is a deferred transition and the call's success will not count as
+// evidence for it, because this call or a call in flight spoils the evidence.
 func (f *finding) spoiled(t int) bool {
 	return f.net.Transitions[t].Deferred && (len(f.data.Spoilers())+len(f.spoils()) > 0 || f.base != nil && len(f.base.Spoilers()) > 0)
 }
 
-// spoil fires those of the given transitions (see [Transition.Spoils]) that are enabled, and ends
-// all watches, so that observers no longer wait for earlier calls. No observer starts to wait until
-// the call has ended. In an inactive net, the tokens are left unchanged.
+// spoil makes the call spoil the net's evidence. It fires the given transitions (see
+// [Transition.Spoils]) if they are enabled, and makes observers stop waiting for earlier calls.
+// Until the call has ended, no observer starts to wait for another. In an inactive net, the tokens
+// are left unchanged.
 func (m *move) spoil(spoils []choice, call Flight) {
 	if len(spoils) == 0 {
 		return
@@ -60,8 +61,8 @@ func (m *move) spoil(spoils []choice, call Flight) {
 	m.lapseDisabled()
 }
 
-// fireSpoilers fires those of the given transitions that are enabled, and ends all watches, so that
-// observers no longer wait for earlier calls.
+// fireSpoilers fires the given transitions if they are enabled, and makes observers stop waiting
+// for earlier calls.
 func (m *move) fireSpoilers(spoils []choice) {
 	for _, c := range spoils {
 		if t := &m.net.net.Transitions[c.transition]; m.data.Active && t.Enabled(m.data.Marking) {
@@ -74,14 +75,14 @@ func (m *move) fireSpoilers(spoils []choice) {
 // A baseChange describes how a call that changes a net's default state (see [NetData]) also changes
 // the states of all key values.
 type baseChange struct {
-	spoils   []choice  // transitions that spoil evidence; see [Transition.Spoils]
+	spoils   []choice  // transitions to fire that spoil evidence; see [Transition.Spoils]
 	late     *Flight   // the call, if calls with higher numbers were admitted before it; otherwise nil
 	time     time.Time // when the call was made
 	enforced bool      // whether the transitions in spoils also fire in the enforced states; see [ShadowData]
 }
 
 // baseChange returns the change that the call with the given number makes to the states of all key
-// values. The change is empty if s has a key value or no plan.
+// values. The change is empty if s is the state of a single value, or if its net has no key.
 func (j *judgement) baseChange(s *subject, number uint64) (c baseChange) {
 	if s.plan == nil || s.value != nil {
 		return c
@@ -118,10 +119,10 @@ func (n *net) valuesAfter(base, after *NetData, c baseChange) *Values {
 	})
 }
 
-// withLateWatches returns a copy of old, the state of a key value. In the copy, the call's watches
-// in base are marked as lapsed if their observers are disabled. withLateWatches is needed if calls
-// with higher numbers were admitted before the call, because the numbers then do not show the order
-// of admission; see [move.wasEnabled].
+// withLateWatches returns an updated copy of old, the state of a key value. If an observer waits
+// for the call in base, but is disabled in old, the copy records that the observer no longer waits
+// for this value. withLateWatches is needed if calls with higher numbers were admitted before the
+// call, because the numbers then do not show the order of admission; see [move.wasEnabled].
 func (n *net) withLateWatches(old, base *NetData, call *Flight) *NetData {
 	m := newMove(n, old, &NetData{})
 	m.baseWatches = list.Filter(base.Watches, func(w Flight) bool { return w.SameCall(call) })
@@ -159,8 +160,8 @@ func (f *finding) spoilers(s *State) (held []Holder) {
 	return held
 }
 
-// chooseEvidence chooses the transitions with Evidence that the call's success will fire for later
-// calls. These are the transitions that are enabled after the gating transitions have fired.
+// chooseEvidence chooses the transitions with [Transition.Evidence] that will fire if the call
+// succeeds. These are the transitions that are enabled once the gating transitions have fired.
 func (f *finding) chooseEvidence(spared []int) {
 	var after petri.Marking
 	for i := range f.labels {
@@ -186,7 +187,7 @@ func (f *finding) chooseEvidence(spared []int) {
 }
 
 // markingAfter returns the marking after the call is admitted. By then, the chosen transitions that
-// are not observers have consumed their tokens and, unless they are deferred, produced their
+// gate the call have consumed their tokens. Those that are not deferred have also produced their
 // outputs.
 func (f *finding) markingAfter() petri.Marking {
 	m := petri.Marking(slices.Clone(f.data.Marking))

@@ -10,7 +10,7 @@ import (
 )
 
 // A State is everything that a policy records about a conversation. It is plain data:
-// [Policy.Decide] and the other queries only read it, a [Delta] describes a change, and only
+// [Policy.Decide] and the other queries only read it. A [Delta] describes a change, and only
 // [State.Apply] performs changes.
 type State struct {
 	Nets  []*NetData           // states of the nets, in policy order
@@ -21,12 +21,12 @@ type State struct {
 
 	Tools []Call // tools that can be called; nil if unknown; see [Session.Offer]
 
-	Near []Near // for each name, the last call whose success did not count as evidence; not stored with the session
+	Near []Near // for each name, the last call that had the name but did not count as evidence despite its success; not stored with the session
 
 	Would WouldCount // counts of calls that passed only because nets are in shadow mode
 
-	// Owners holds, by net scope, the number that distinguishes the session's own calls in flight
-	// from those of other sessions. 0 means that the nets are not shared.
+	// Owners holds an owner number for each net scope. The number distinguishes the session's own
+	// calls in flight from those of other sessions. 0 means that the nets are not shared.
 	Owners [3]uint64
 
 	policy *Policy
@@ -50,19 +50,19 @@ func (s *State) Open() []Holder {
 type OpenCall struct {
 	Number uint64
 	Call   Call  // the call; without its arguments, unless a hook or a key needs them
-	Nets   []int // indexes of the nets that wait for the call, or whose evidence the call spoils (see [Transition.Spoils])
+	Nets   []int // indexes of the nets that wait for the call to end, or whose evidence the call spoils (see [Transition.Spoils])
 
-	// Keys holds, for each element of Nets, the key value whose state waits for the call or whose
-	// evidence the call spoils. It is empty for the default state and for a net without a key. A
-	// net with a key appears in Nets once for each such state. Nil means that all key values are
-	// empty.
+	// Keys parallels Nets. Each element is the key value whose state waits for the call, or whose
+	// evidence the call spoils. It is empty for the default state (see [NetData]) and for a net
+	// without a key. A net with a key appears in Nets once for each such state. If Keys is nil, all
+	// key values are empty.
 	Keys []string
 
 	Unknown bool // whether the outcome was reported as unknown
 
-	// More is the number of further calls with an unknown outcome that this call represents: calls
-	// to the same tool that have nothing in flight and spoil no other evidence. A state stores only
-	// one of many such calls. An end without [End.All] ends one of them. The remaining calls
+	// More is the number of further calls with an unknown outcome that this call represents. They
+	// are calls to the same tool that have nothing in flight and spoil no other evidence; a state
+	// stores only one of them. An end without [End.All] ends one of them. The remaining calls
 	// continue to spoil evidence, because it is unknown which call has ended.
 	More uint64
 }
@@ -90,9 +90,9 @@ type Delta struct {
 type NetDelta struct {
 	Net int // index of the net in the policy
 
-	// Key is the key value that the state belongs to. It is empty for the net itself or, for a net
-	// with a key, for the default state (see [NetData]). The state of a value is not stored if it
-	// equals the default state.
+	// Key is the key value whose state this is. It is empty for a net without a key and for the
+	// default state (see [NetData]). The state of a value is not stored if it equals the default
+	// state.
 	Key  string
 	Data *NetData
 }
@@ -136,8 +136,8 @@ func (p *Policy) NewState(active []string) *State {
 	return s
 }
 
-// Apply performs the change d, which must have been computed for this very state. If d would leave
-// a negative number of tokens, Apply panics without changing anything.
+// Apply performs the change d, which must have been computed for the current state. If d would
+// leave a negative number of tokens, Apply panics without changing anything.
 func (s *State) Apply(d *Delta) {
 	if d == nil {
 		return
@@ -256,7 +256,7 @@ func (s *State) storeNear(n *Near) {
 	s.Near = kept[max(0, len(kept)-maxNear):]
 }
 
-// wait records that the last net in c.Nets waits for the call with the given key value.
+// wait records the key value whose state, in the last net of c.Nets, waits for the call.
 func (c *OpenCall) wait(key string) {
 	for len(c.Keys) < len(c.Nets)-1 {
 		c.Keys = append(c.Keys, "")
@@ -268,7 +268,7 @@ func (c *OpenCall) holder() Holder {
 	return Holder{Number: c.Number, ID: c.Call.ID, Tool: c.Call.Tool, Since: c.Call.Time, Unknown: c.Unknown, More: c.More}
 }
 
-// holder describes the call that a flight belongs to.
+// holder describes the call that the flight f belongs to.
 func (s *State) holder(n *net, f Flight) Holder {
 	other := f.Owner != s.Owners[n.Scope]
 	if c := s.Calls[f.Call]; c != nil && !other {

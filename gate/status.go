@@ -30,8 +30,8 @@ type NetState struct {
 	Meta     Meta
 
 	// For a net with a key, Marking is that of the default state; see [NetData]. Values lists up to
-	// ten values of the key whose states differ from the default state, largest difference first;
-	// More is the number of such values not listed.
+	// ten key values whose states differ from the default state, largest difference first. More is
+	// the number of such values not listed.
 	Key    string // the key's fields as written; empty if the net has no key
 	Values []ValueState
 	More   int
@@ -205,7 +205,7 @@ func (n *NetState) String() string {
 }
 
 // An Enabled is a transition that could fire now for a call to any of its tools. In a net with a
-// key, this may be true only for some values.
+// key, the transition might be able to fire for some key values only.
 type Enabled struct {
 	Net, Transition string
 	Tools           []Tool
@@ -247,9 +247,9 @@ func (n *net) canFire(data *NetData) []bool {
 	return on
 }
 
-// Left returns how many more calls the verdict's transition allows until its tokens are used up,
-// ignoring refunds. ok is false if the net is not a limit, if it counts consecutive identical
-// calls, or if the verdict does not name a transition.
+// Left returns how many more calls the verdict's transition allows until its tokens are used up. It
+// ignores tokens that are returned later. ok is false if the net is not a limit, if it counts
+// consecutive identical calls, or if the verdict does not name a transition.
 func (s *Session) Left(v Verdict) (calls int, ok bool) {
 	s.update(func(state *State) *Delta {
 		calls, ok = s.policy.Left(state, v)
@@ -275,8 +275,8 @@ func (p *Policy) Left(s *State, v Verdict) (calls int, ok bool) {
 	return n.net.Transitions[t].Remaining(data.Deciding().Marking)
 }
 
-// Prompt describes the active nets in a form suited to a model's prompt: the tools that can be
-// called now, the free tools, and the marking.
+// Prompt describes the active nets for use in a model's prompt. For each net, it lists the tools
+// that can be called now, the free tools, and the marking.
 func (s *Session) Prompt() string {
 	return read(s, func(state *State) string {
 		text := "## Active Petri Nets\n"

@@ -20,8 +20,8 @@ func spentOf(d *NetData) *big.Rat {
 	return d.Spent.Amount
 }
 
-// refunded returns d at time t, with refunds deducted from the spent amount, or d itself if nothing
-// changes. If it is unknown when the amount was spent, its refunds start at t.
+// refunded returns d at time t, with refunds deducted from the spent amount. If nothing changes, it
+// returns d itself. If it is unknown when the amount was spent, its refunds start at t.
 func (n *net) refunded(d *NetData, t time.Time) *NetData {
 	if n.Sum == nil || n.Sum.Every == 0 || d.Spent == nil || !t.After(d.Spent.Time) {
 		return d

@@ -6,7 +6,7 @@ import (
 )
 
 // maxUnknown is the maximum number of calls with an unknown outcome that a session stores
-// separately. If there are more, a single call represents all similar ones.
+// separately. If there are more, similar calls are merged into a single one.
 const maxUnknown = 16
 
 // endUnknown returns the change to the open calls when c's outcome becomes unknown.
@@ -29,10 +29,10 @@ func (c *OpenCall) withOneLess() *Delta {
 	return &Delta{Opened: &open}
 }
 
-// representative returns the first call with an unknown outcome that can represent c, whose outcome
-// is also unknown: a call to the same tool that has no tokens in flight and spoils at least the
-// same evidence. It returns nil if no call qualifies, if c has tokens in flight, or if the session
-// has few calls with unknown outcomes.
+// representative returns the first open call that can represent c, whose outcome is unknown. Such a
+// call also has an unknown outcome, calls the same tool, has no tokens in flight, and spoils at
+// least the same evidence. representative returns nil if no call qualifies, if c has tokens in
+// flight, or if the session has few calls with unknown outcomes.
 func (s *State) representative(c *OpenCall) (first *OpenCall) {
 	if len(s.Calls) <= maxUnknown {
 		return nil
@@ -60,8 +60,8 @@ func sameTool(a, b *Call) bool {
 		slices.Equal(a.Also, b.Also) && bytes.Equal(a.Annotations, b.Annotations)
 }
 
-// holdsTokens reports whether the call has tokens in flight that are not returned if its outcome is
-// unknown.
+// holdsTokens reports whether the call has tokens in flight that an unknown outcome does not
+// return.
 func (s *State) holdsTokens(c *OpenCall) bool {
 	return s.anyState(c, func(n *net, d *NetData) bool {
 		call := s.flight(n, c.Number, c.Call.Time)
@@ -81,9 +81,9 @@ func (s *State) spoilsAllOf(o, c *OpenCall) bool {
 	})
 }
 
-// anyState reports whether ok returns true for any state of the nets that may wait for the call. It
-// considers each net's default state (see [NetData]) and the states for the call's key values, both
-// actual and enforced (see [ShadowData]).
+// anyState reports whether ok returns true for any state that may wait for the call. These are the
+// default states (see [NetData]) of the nets in c.Nets and the states for the call's key values,
+// both actual and enforced (see [ShadowData]).
 func (s *State) anyState(c *OpenCall, ok func(*net, *NetData) bool) bool {
 	for k, i := range c.Nets {
 		all := []*NetData{s.Nets[i]}

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// overfull returns the findings that would make a net with a key store too many values: for each
-// such net, the first finding that exceeds the policy's limit. To make room, it first drops stored
+// overfull finds the nets with a key that would store more values than the policy allows. For each
+// of them, it returns the first finding that exceeds the limit. To make room, it first drops stored
 // values whose states have returned to the net's default state; see [NetData].
 func (j *judgement) overfull(d *Delta) (over []*finding) {
 	grown, freed := 0, -1
@@ -41,9 +41,9 @@ func (j *judgement) refuseOverfull(f *finding) *Refusal {
 	return j.refuse(KindBlocked, []Block{f.rejected(j.call.Tool, f.net.overfullReason(j.policy.maxValues))})
 }
 
-// dropNewValues removes from d the new key values of nets that are full. full lists the findings
-// that [judgement.overfull] returned for these nets. dropNewValues is used for calls that were made
-// although the nets are full.
+// dropNewValues removes from d the new key values of full nets. The parameter full contains a
+// finding for each such net; see [judgement.overfull]. dropNewValues is used for calls that were
+// made although the nets are full.
 func (j *judgement) dropNewValues(d *Delta, full []*finding) {
 	for _, first := range full {
 		for i := range j.findings {
@@ -66,9 +66,10 @@ func (j *judgement) dropIdle(d *Delta, f *finding) int {
 	return len(idle)
 }
 
-// idle returns changes that remove idle values of base from the net. A value is idle if its state
-// at time t equals after, the new default state, and keep returns false for it. Such a value has
-// been reset by the clock, or was stored only for observers that no longer wait for a call.
+// idle returns changes that remove idle values of base from the net. A value is idle if keep
+// returns false for it and its state at time t equals after, the new default state. This is the
+// case once the clock has reset the state, or once no observer waits for a call with the value
+// anymore.
 func (n *net) idle(base, after *NetData, t time.Time, keep func(key string) bool) (idle []NetDelta) {
 	if !n.moving && len(n.results) == 0 {
 		return nil

@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// waive removes the call's uncertain names if these are the only reason why nets block the call,
-// and returns the questions to ask a person about them. It does nothing if the policy does not ask
-// about doubts, or if a net blocks the call for another reason.
+// waive removes the call's uncertain names if these are the only reason why nets block the call. It
+// returns the questions to ask a person about the names. It does nothing if the policy does not let
+// people answer such questions, or if a net blocks the call for another reason.
 func (j *judgement) waive(s *State) (doubts []Step) {
 	if !j.policy.asks {
 		return nil
@@ -41,8 +41,8 @@ func (j *judgement) waive(s *State) (doubts []Step) {
 	return doubts
 }
 
-// doubts returns a question for each net that blocks the call. ok is false if a net blocks the call
-// for any reason other than an uncertain name that the rules' maps (see [Map]) gave to the call.
+// doubts returns a question for each net that blocks the call because of an uncertain name from the
+// rules' maps (see [Map]). ok is false if a net blocks the call for any other reason.
 func (j *judgement) doubts() (steps []Step, ok bool) {
 	for i := range j.findings {
 		f := &j.findings[i]

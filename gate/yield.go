@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// yield changes the verdict of each blocking advisory net to [Yields] if the net currently yields
-// to others.
+// yield changes the verdict of each blocking advisory net (see [Net.Advisory]) to [Yields] if the
+// net must currently yield to other nets.
 func (j *judgement) yield() {
 	if !j.blocked || !j.policy.advisory || !slices.ContainsFunc(j.findings, func(f finding) bool { return f.kind == Blocked && f.net.Advisory }) {
 		return
@@ -32,13 +32,13 @@ func (j *judgement) yield() {
 	}
 }
 
-// An adviser determines which nets yield. To do so, it asks the nets about each tool that can be
-// called, and finds out which tools they currently block.
+// An adviser determines which advisory nets (see [Net.Advisory]) yield to others. For each tool
+// that can be called, it finds out which nets currently block it.
 type adviser struct {
 	policy *Policy
 	state  *State
 	tools  []Call // tools that can be called
-	world  world  // acting: evaluate only the nets that are not in shadow mode; enforced: evaluate the others, too, in their enforced states (see [ShadowData])
+	world  world  // acting: evaluate only the nets that are not in shadow mode; enforced: also evaluate the others, in their enforced states (see [ShadowData])
 	now    time.Time
 
 	contest *precedence.Contest
@@ -56,7 +56,7 @@ func (t *netTable) ranks() []precedence.Net {
 	})
 }
 
-// settle decides which nets take effect and which yield.
+// settle decides which nets take effect and which yield to others.
 func (v *adviser) settle() *precedence.Settled {
 	for i := range v.tools {
 		v.judge(i)
@@ -91,8 +91,8 @@ func (v *adviser) add(j *judgement, tool int) {
 	}
 }
 
-// recovering reports whether the net n has a recovery marking. Inactive nets do not count; nets in
-// shadow mode count only if v evaluates their enforced states.
+// recovering reports whether the net n is in recovery; see [Net.Recovery]. Inactive nets are not.
+// Nets in shadow mode can only be in recovery if v evaluates their enforced states.
 func (v *adviser) recovering(n *net) bool {
 	data := v.state.Nets[n.index]
 	if n.Recovery == nil || !data.Active || n.Shadow && v.world != enforced {
@@ -106,8 +106,8 @@ func (v *adviser) recovering(n *net) bool {
 	return false
 }
 
-// recovers reports whether the marking in d is a recovery marking. In a net with a key, the marking
-// for a single value suffices.
+// recovers reports whether the marking in d puts the net in recovery. In a net with a key, one
+// value with such a marking suffices.
 func (n *net) recovers(d *NetData) bool {
 	return !slices.ContainsFunc(n.show(d), func(t Tokens) bool { return t.Count < n.Recovery[t.Place] })
 }
@@ -141,8 +141,8 @@ func (c *namedCall) canUnblock(f *finding) bool {
 	})
 }
 
-// couldGive reports whether the call could get, from its arguments, a name that u matches. If how
-// is [Surely], only names that are certain count.
+// couldGive reports whether some arguments could give the call a name that u matches. If how is
+// [Surely], only certain names count.
 func (c *namedCall) couldGive(n *net, u Tool, how Found) bool {
 	if n.Labels != nil {
 		return c.policy.names.CanGive(c.tools, &u, how == Surely)

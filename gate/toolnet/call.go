@@ -11,20 +11,20 @@ type Call struct {
 	Tool string // the tool's physical name, which does not depend on the arguments
 
 	// Foreign means that Tool might also be the name of another tool. The name can then only
-	// restrict the call: it does not exempt the call from a transition, does not count as evidence,
-	// and does not make the call known (see [PolicyOptions].Deny).
+	// restrict the call. It does not exempt the call from a transition or prove that the tool was
+	// called, and it does not make the call known (see [PolicyOptions].Deny).
 	Foreign bool
 
 	Also []Name    // other physical names of the tool
 	Args []byte    // arguments, a valid JSON object without duplicate keys; nil means {}; read-only
 	Time time.Time // time of arrival, used as the clock for transitions with [Transition.Every]
 
-	// Others is the set of names of other tools. If one of these names is derived from the call's
-	// action argument, as tool.action, it restricts the call but is not evidence that the other
-	// tool was called. The map is read-only.
+	// Others holds the names of other tools. A name of the form tool.action, derived from the
+	// call's action argument, might be one of them. In this case, the name restricts the call but
+	// does not prove that the other tool was called. The map is read-only.
 	Others map[string]bool
 
-	// The following fields are additional data for a [Reader].
+	// The following fields are for a [Reader] only.
 	Upstream    string // server that provides the tool
 	Annotations []byte // the tool's MCP annotations, a JSON object; nil means {}
 }
@@ -32,8 +32,8 @@ type Call struct {
 // A Name is one of the names that a policy gives to a call.
 type Name struct {
 	Text    string
-	Certain bool // whether the call is certain to have the name; otherwise, the name does not exempt the call, and does not make it known (see [PolicyOptions].Deny)
-	Weak    bool // whether the name can only restrict the call; it is not evidence, and observers ignore it
+	Certain bool // whether the call is certain to have the name; an uncertain name does not exempt the call, and does not make it known (see [PolicyOptions].Deny)
+	Weak    bool // whether the name can only restrict the call; observers (see [Transition].Observe) ignore a weak name, and the call's success is not evidence for it
 }
 
 // A Firing describes the firing of a transition that was chosen for a call. It is passed to
@@ -41,7 +41,7 @@ type Name struct {
 type Firing struct {
 	Call       Call
 	Name       string   // the call's name that the transition was chosen for
-	Names      []string // for a validator, all names that the call has in this net; the transition may gate several of them
+	Names      []string // for a validator, all names that the call has in this net, including others that the transition may gate
 	Net        string
 	Transition string
 	Marking    Marking    // read-only
@@ -53,7 +53,7 @@ type Firing struct {
 // A KeyValue is a key field together with its value in a call.
 type KeyValue struct {
 	Field string // the field as it appears in the policy
-	Value string // JSON string, number or boolean; equal values are spelled the same
+	Value string // JSON string, number or boolean; equal values have the same spelling
 }
 
 // Meta holds the data that a net's hooks store between calls. A hook gets a copy, including copies

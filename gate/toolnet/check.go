@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
-// Check returns all errors in the net itself, in a fixed order. For example, it finds references to
+// Check returns all errors in the net itself, in a fixed order. Examples are references to
 // undefined names, mutually exclusive options, unbounded places, and transitions without tools that
 // do not stop firing.
 func (n *Net) Check() ErrorList {
@@ -94,8 +94,8 @@ func (c *checker) transition(t *Transition) {
 	}
 }
 
-// structural checks a transition without tools. It reports an error for each option that only a
-// transition with tools can have.
+// structural reports an error if a transition without tools has an option that only a transition
+// with tools can have.
 func (c *checker) structural(t *Transition) {
 	for _, a := range []struct {
 		set  bool

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
-// spoiler reports an error if a transition with Spoils is deferred, observes no tools, or has an
-// effect that the failure of a call could undo; see unreachable.
+// spoiler checks a transition with Spoils. It reports an error if the transition is deferred, does
+// not observe tools, or depends on tokens that the failure of a call could return; see unreachable.
 func (c *checker) spoiler(t *Transition) {
 	switch {
 	case !t.Spoils:
@@ -21,10 +21,10 @@ func (c *checker) spoiler(t *Transition) {
 	}
 }
 
-// unreachable reports an error for each deferred transition that takes tokens from an input place
-// of t, a transition that spoils evidence. While a call to the deferred transition's tools is in
-// flight, t cannot take these tokens. If the call fails, they return, and the evidence is valid
-// although t has fired.
+// unreachable reports an error if a deferred transition can take tokens from an input place of t, a
+// transition with Spoils. While a call to the deferred transition's tools is in flight, t cannot
+// take these tokens. If the call fails, they return, although t should have consumed them to
+// invalidate the evidence.
 func (c *checker) unreachable(t *Transition) {
 	taken := func(place string) bool {
 		return slices.Contains(t.Inputs, place) && !slices.Contains(t.Outputs, place)

@@ -2,7 +2,7 @@ package toolnet
 
 import "slices"
 
-// A Condition decides from the result of a call to Tool whether the call succeeded. If the
+// A Condition decides whether a call to Tool succeeded, based on the call's result. If the
 // condition does not hold, the call has failed even if its result reports no error. If several
 // conditions apply to a call, all of them must hold.
 type Condition struct {

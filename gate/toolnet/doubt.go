@@ -2,16 +2,17 @@ package toolnet
 
 import "strings"
 
-// A Doubt explains why a [Map] cannot decide whether a string matches, or why the call's success
-// would not prove that the matching part was executed.
+// A Doubt is the reason why a [Map] cannot decide whether a string matches. It can also be the
+// reason why the string matches but the call's success would not prove that the matching part was
+// executed.
 type Doubt struct {
-	What   string // description of the part that is in doubt, such as "a command word that is not literal"
+	What   string // description of the part that is uncertain, such as "a command word that is not literal"
 	Code   string // relevant part of the string, shortened; empty means the whole string
 	At     int    // 1-based character position of Code in the string; 0 if unknown
 	Advice string // what to write instead; may be empty
 }
 
-// String describes the doubt in words that fit into a sentence.
+// String describes the reason in words that fit into a sentence.
 func (d Doubt) String() string {
 	if d.Code == "" {
 		return d.What
@@ -19,7 +20,7 @@ func (d Doubt) String() string {
 	return d.What + " in `" + d.Code + "`"
 }
 
-// Way returns the doubt's advice as a sentence, or "" if the doubt has no advice.
+// Way returns the advice as a sentence, or "" if d has no advice.
 func (d Doubt) Way() string {
 	if d.Advice == "" {
 		return ""

@@ -12,22 +12,22 @@ import (
 // ignores the tools of the transitions.
 type Exploration struct {
 	States          int
-	Complete        bool // whether all states were visited; otherwise, the other fields are incomplete
+	Complete        bool // whether all states were visited; if not, the other fields are incomplete
 	Deadlocks       int  // number of states where no transition is enabled
 	DeadTransitions []string
 	Bounded         Answer
 	Unbounded       []string // places whose token count is unbounded
-	Pump            []string // transitions that, fired repeatedly after Prefix, increase the token counts of the unbounded places
+	Pump            []string // transitions that, once those in Prefix have fired, can be repeated to add tokens to the unbounded places forever
 	Prefix          []string
 
 	// Trapped is the number of deadlocks where no place in [Net.Terminal] is marked. Trap is a
-	// shortest sequence of transitions into such a deadlock, or nil if unknown.
+	// shortest sequence of transitions that leads to such a deadlock, or nil if unknown.
 	Trapped int
 	Trap    []string
 
 	// Invariants are weighted sums of token counts. Each sum is constant and extends over a minimal
-	// set of places. The invariants hold even if the exploration is incomplete, but there may then
-	// be further ones.
+	// set of places. If the exploration is incomplete, the invariants still hold, but some may be
+	// missing.
 	Invariants []string // the invariants as equations, such as "idle + 2 running = 1"
 }
 

@@ -2,9 +2,9 @@ package toolnet
 
 import "unicode/utf8"
 
-// MatchGlob reports whether the pattern of a [Glob] matches all of s: * matches any sequence of
-// characters, ? matches a single character. On a mismatch, it backtracks only to the last star, so
-// its cost is at most len(pattern)*len(s).
+// MatchGlob reports whether the pattern of a [Glob] matches all of s. In the pattern, * matches any
+// sequence of characters, and ? matches a single character. On a mismatch, MatchGlob backtracks
+// only to the last star, so its cost is at most len(pattern)*len(s).
 func MatchGlob(pattern, s string) bool {
 	star, mark := -1, 0 // position of the last *, and the end of its match in s
 	p, i := 0, 0

@@ -11,8 +11,8 @@ import (
 // maxKeys is the maximum number of transitions in a net that have their own keys.
 const maxKeys = 64
 
-// keys checks the keys of the net and its transitions, and reports an error for an option that a
-// net with a key cannot have.
+// keys checks the keys of the net and its transitions. It also reports an error for each option
+// that a net with a key cannot have.
 func (c *checker) keys() {
 	n := c.net
 	size, keyed, keys := len(n.Key), len(n.Key) > 0, 0
@@ -64,9 +64,8 @@ func (c *checker) key(t *Transition, size int) {
 	}
 }
 
-// results reports an error if two transitions read key values from the results of the same tool. If
-// a value has no stored state yet, the gate could not tell which of the two transitions was enabled
-// first.
+// results reports an error if two transitions take key values from the results of the same tool.
+// The gate could not tell which of them was enabled first for a value that has no stored state yet.
 func (c *checker) results() {
 	reads := func(f Field) bool { return f.Result }
 	var before []*Transition

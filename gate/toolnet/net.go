@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// A Net is a Petri net whose transitions list tools. Its author fills in the fields; [NewPolicy]
-// checks the net and never changes it.
+// A Net is a Petri net whose transitions list tools. The author of a net fills in the fields;
+// [NewPolicy] checks the net and never changes it.
 type Net struct {
 	Name        string
 	Places      []string
 	Initial     map[string]int // initial marking; places not listed have no tokens
-	Terminal    []string       // places that mark a regular end: a deadlock is harmless if any of them is marked
+	Terminal    []string       // places that mark a regular end; a deadlock is harmless if any of them is marked
 	Free        []string       // names that this net always allows
 	Transitions []Transition   // in order of precedence: for each name of a call, the first enabled transition that lists the name gates the call
 
@@ -32,21 +32,21 @@ type Net struct {
 	// tokens. It may change Meta. It must not block.
 	OnSuccess func(Firing)
 
-	// Identity stands for the code of the functions above in the net's fingerprint, which cannot
-	// include the code. It can be the source text of the functions or a version. If Identity
-	// changes, the net counts as changed.
+	// Identity represents the code of the functions above in the net's fingerprint, which cannot
+	// include the code itself. For example, Identity is the source text of the functions, or a
+	// version. If Identity changes, the net counts as changed.
 	Identity string
 
 	Cause          Cause    // kind of constraint that the net imposes on tools
 	Because        string   // author's explanation, which introduces every refusal and question; may be empty
 	Reason         string   // refusal text; empty means a generic text
 	Rule           Position // position of the rule in the user's source
-	AllowUnbounded bool     // whether the net is valid even if it is unbounded
+	AllowUnbounded bool     // whether the net may be unbounded
 
-	// Key lists call fields. A net with a key has a separate marking for each value of the fields.
-	// If a call has several values, the markings for all of them must permit it, and the chosen
-	// transitions fire either in all of these markings or in none. Key is the default for
-	// transitions without their own key; a net has a key if any of its transitions does.
+	// Key lists fields of a call. A net with a key has a separate marking for each value of the
+	// fields. If a call has several values, the markings for all of them must permit it, and the
+	// chosen transitions fire either in all of these markings or in none. Transitions without their
+	// own key use the net's key. A net has a key if any of its transitions does.
 	Key []Field
 
 	// Row makes the net count consecutive identical calls. An admitted call that differs from the
@@ -58,10 +58,10 @@ type Net struct {
 	// Sum limits the sum of a numeric field over all gated calls.
 	Sum *Sum
 
-	// Phases are allowlists, each in force while its place is marked. During that time, only calls
-	// that are certain to have a name on the list pass; calls to free tools are not exempt. Tokens
-	// in flight count in the place they came from. Under [PolicyOptions].Deny, a call with a name
-	// on such a list counts as known whatever the marking, as if the net gated it.
+	// Phases are allowlists. While the place of a phase is marked, only calls that are certain to
+	// have a name on the phase's list pass, and free tools are not exempt. Tokens in flight count
+	// in the place they came from. Under [PolicyOptions].Deny, a call with a name on such a list
+	// counts as known, even while the place is not marked.
 	Phases []Phase
 
 	Scope  Scope // which calls share the net's state
@@ -71,11 +71,12 @@ type Net struct {
 	// Priority ranks nets that contradict each other. A higher number means a higher rank.
 	Priority int
 
-	// Advisory makes the net yield to others. The net does not block while a net of higher priority
-	// is in recovery. Nor does it block if it, the required nets and the advisory nets of higher
-	// priority would together forbid every offered tool (see [Session.Offer]). Advisory nets of
-	// equal priority are ordered by the number of tools they allow, fewest first, and then by name.
-	// All other nets are required: they always block.
+	// Advisory makes the net yield to others, that is, let calls pass in two cases. First, the net
+	// does not block while a net of higher priority is in recovery. Second, it does not block if
+	// it, the required nets and the advisory nets of higher priority would together forbid every
+	// offered tool (see [Session.Offer]). Advisory nets of equal priority are ordered by the number
+	// of tools they allow, fewest first, and then by name. All nets that are not advisory are
+	// required: they always block.
 	Advisory bool
 	Recovery map[string]int // the net is in recovery while each place listed here has at least the given number of tokens; nil means never
 }
@@ -120,34 +121,36 @@ type Transition struct {
 	Observe   bool   // follow calls to the tools, but never forbid them
 	Release   bool   // return the tokens taken by a deferred firing if its call ends with an unknown outcome
 
-	// Evidence makes the success of a deferred observer's call count only for later calls. With
-	// Evidence, the observer does not let the call itself pass under a name that another transition
-	// of the net gates. If another transition gates the call, the success counts only if the
-	// observer is still enabled after that transition has fired.
+	// Evidence makes the success of a deferred observer's call count only for later calls. Under a
+	// name that another transition of the net gates, the observer does not let the call itself
+	// pass. If another transition gates the call, the success counts only if the observer is still
+	// enabled after that transition has fired.
 	//
-	// Without Evidence, such a name passes whenever the observer is enabled, but the observer
-	// produces no tokens for a call that the net gates. Thus no call can refill its own limit.
+	// Without Evidence, the call passes under such a name whenever the observer is enabled, but the
+	// observer produces no tokens for a call that the net gates. Thus no call can refill its own
+	// limit.
 	Evidence bool
 
 	// WeakProgress allows the transition to fire for a weak [Name] even if it puts tokens into
-	// places that it took none from. Without WeakProgress, in a net without Labels, a weak name can
-	// only use up tokens, so the net blocks a call that is not certain to be the awaited one.
+	// places from where it took none. Without WeakProgress, in a net without Labels, a weak name
+	// can only use up tokens. If the net waits for a call with this name, it therefore blocks a
+	// call that is not certain to be the right one.
 	WeakProgress bool
 
 	// Spoils makes the transition spoil evidence, that is, invalidate it. Only an observer that is
 	// not deferred can have Spoils. When a call to the transition's tools is admitted, the
-	// transition fires if it is enabled, and the net's deferred observers stop waiting for the
-	// success of earlier calls. None of them starts to wait until the spoiling call has succeeded
-	// or failed. The success of a deferred observer's call thus counts only if no spoiling call was
-	// in flight at any time since the observer's call was admitted.
+	// transition fires if it is enabled, and the net's deferred observers stop waiting for earlier
+	// calls to succeed. Until the spoiling call has succeeded or failed, they do not start to wait
+	// again. The success of a call thus counts as evidence only if no spoiling call was in flight
+	// at any time since the call was admitted.
 	//
-	// All spoiling transitions that list a name of the call fire, after the chosen transitions and
-	// on the remaining tokens; they are not candidates for the name, and no validator checks them.
-	// Weak and free names spoil, too, and so do calls that another transition of the net gates,
-	// that are evidence for the net itself, or that pass although the net would block them. While
-	// the net is inactive, its tokens are left unchanged, but a call that is still in flight when
-	// the net is activated spoils evidence. In a net with a key, a call without a value spoils all
-	// values.
+	// All spoiling transitions that list a name of the call fire. They fire after the chosen
+	// transitions and use the remaining tokens. They cannot be chosen for the name, and no
+	// validator checks them. Weak and free names spoil evidence, too. So do calls that another
+	// transition of the net gates, that are evidence for the net itself, or that pass although the
+	// net would block them. While the net is inactive, its tokens are left unchanged, but a call
+	// that is still in flight when the net is activated spoils evidence. In a net with a key, a
+	// call without a value spoils the evidence for all values.
 	Spoils bool
 
 	// Key lists this transition's key fields, if they differ from the net's. Both lists must have
@@ -172,7 +175,7 @@ type Field struct {
 	Reader ValueReader // evaluates an expression; if Reader is set, Path is empty
 	Number int         // number that identifies the expression to Reader
 	Source string      // source text, which is part of the net's identity and appears in messages
-	Result bool        // whether Path refers to the result of a successful call; allowed only for deferred observers
+	Result bool        // whether Path refers to the result of a successful call; allowed only for deferred observers (see [Transition].Observe)
 }
 
 // Name returns the field's source text.
@@ -208,16 +211,17 @@ type Tool struct {
 	Name string
 	Kind ToolKind
 
-	// Except is a name that a Glob does not match. A call that is certain to have this name is
-	// exempt; for other calls, the pattern is compared only with their other names. If the net
-	// lists the name elsewhere only as a Literal, the exception does not cover a name of the form
-	// tool.action that a call gets from its action argument.
+	// Except is a name that the pattern of a Glob does not match. If a call is certain to have this
+	// name, the pattern matches none of the call's names. If a call might have it, the pattern can
+	// still match the call's other names. A name of the form tool.action that a call gets from its
+	// action argument is not excepted if the net lists the name elsewhere only as a Literal.
 	Except string
 
-	// Spared, in an entry of [Transition.Unless], matters under [PolicyOptions].Deny, which refuses
-	// unknown calls. It means that the transition does not make the exempted calls known, so they
-	// are refused unless another transition gates them. A rule about * uses Spared for the calls
-	// that it requires to come first. Spared is not part of the net's identity.
+	// Spared is used in entries of [Transition.Unless]. It matters under [PolicyOptions].Deny,
+	// which refuses unknown calls. If Spared is set, the transition does not make the exempted
+	// calls known, so they are refused unless another transition gates them. A rule about * uses
+	// Spared for the calls that it requires to come first. Spared is not part of the net's
+	// identity.
 	Spared bool `json:"-"`
 }
 
@@ -240,11 +244,11 @@ func Tools(names ...string) []Tool {
 	return tools
 }
 
-// A Labels holds maps that give names to calls and are shared by several nets. A policy applies the
-// labels of all its nets to each net that has Labels. Such a net can list a call by any name that a
-// matching map gives, by a physical name, by tool.action, or by a glob. Nets compiled together
-// share a pointer, so that each map counts once. Labels must not be modified after a net refers to
-// them.
+// A Labels holds maps that give names to calls and are shared by several nets. A policy collects
+// the labels of all its nets and applies them to each net that has Labels. Such a net can list a
+// call by any name that a matching map gives, by a physical name, by tool.action, or by a glob.
+// Nets compiled together share a pointer, so that each map counts once. Labels must not be modified
+// after a net refers to them.
 type Labels struct {
 	Maps      []Map
 	Successes []Condition // conditions on results
@@ -275,11 +279,11 @@ type Reader interface {
 // A Reading is a parsed string. It reports which patterns of its [Reader] match the string.
 type Reading interface {
 	Finds(pattern int) Found
-	Only(patterns []int) bool  // reports whether the string consists only of parts that match the given patterns
-	Evidence(pattern int) bool // reports whether a match is evidence of a call, so that it can unlock a call or refill a limit
+	Only(patterns []int) bool  // reports whether the given patterns match every part of the string
+	Evidence(pattern int) bool // reports whether a match is evidence, so that the call's success can unlock another call or refill a limit
 	// Doubt explains why Finds returns [Perhaps], or why a [Surely] match is not evidence. For a
-	// match that is evidence, it returns the matching part of the string as Code. For [NotFound],
-	// it returns the part of the pattern that is missing from the string, or an empty Doubt.
+	// match that is evidence, Code is the matching part of the string. For [NotFound], Code is the
+	// part of the pattern that is missing from the string, or the Doubt is empty.
 	Doubt(pattern int) Doubt
 }
 
@@ -289,7 +293,7 @@ type Found uint8
 const (
 	NotFound Found = iota
 	Surely
-	Perhaps // it is unknown whether the string matches; the call is restricted as if it did
+	Perhaps // it is unknown whether the string matches; the call is restricted as for a match
 )
 
 // A Cause is the kind of constraint that a net imposes on a tool.

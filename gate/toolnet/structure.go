@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// MaxRounds is the maximum number of rounds for firing the transitions without tools. If any of
-// them is still enabled after that many rounds, they are assumed to fire forever.
+// MaxRounds is the number of rounds that the transitions without tools have to come to rest. If any
+// of them is still enabled after the last round, they are assumed to fire forever.
 const MaxRounds = 10_000
 
 // Structure returns the net as a plain place/transition net with its initial marking. Places and
@@ -35,8 +35,8 @@ func (n *Net) Structure() (petri.Net, petri.Marking) {
 	return net, initial
 }
 
-// Structural returns the indexes of the transitions that fire by themselves at once, that is, those
-// that have no tools and are not timed.
+// Structural returns the indexes of the structural transitions, which have no tools, are not timed,
+// and thus fire by themselves at once.
 func (n *Net) Structural() []int {
 	return list.Indexes(n.Transitions, func(t Transition) bool { return len(t.Tools) == 0 && t.Every == 0 })
 }
@@ -48,7 +48,7 @@ func (c *checker) behavior() {
 	net, initial := n.Structure()
 	if !net.Advance(slices.Clone(initial), n.Structural(), MaxRounds, slices.Clone[petri.Marking]) {
 		c.report("", fmt.Sprintf("the transitions without tools still fire after %d rounds", MaxRounds), "give one of them a tool")
-		return // the net might be unbounded only because these transitions do not stop firing
+		return // the net might be unbounded only because of these transitions
 	}
 	if n.AllowUnbounded || net.NeverGrows() {
 		return
