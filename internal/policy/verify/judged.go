@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// The searches ignore the arguments of calls, although nets judge them by validators, keys, sums,
-// and limits on consecutive identical calls. A run that refutes a claim is therefore replayed in
-// the gate. If a net refuses the arguments of a call, other arguments are tried.
+// The searches ignore the arguments of calls. Nets, however, judge arguments by validators, keys,
+// sums, and limits on consecutive identical calls. A run that refutes a claim is therefore replayed
+// in the gate. If a net refuses the arguments of a call, other arguments are tried.
 
 // checkRefutation replays the counterexample of p and returns p with the run that the gate
 // admitted. If nets refuse all arguments that are tried, the result is unknown.
@@ -35,10 +35,9 @@ func (m *prover) checkRun(t Trace) (run Trace, why string) {
 	return m.checkReplay(t, nil)
 }
 
-// checkReplay checks the trace t by replaying it in the gate. It returns the run that the gate
-// admitted, with arguments that the nets accept and without the classes of calls. If the replay
-// fails, or if the run does not meet the query q, checkReplay returns t and the reason for this. q
-// may be nil.
+// checkReplay replays the trace t in the gate. It returns the run that the gate admitted, with
+// arguments that the nets accept and without the classes of calls. If the replay fails, or if the
+// run does not meet the query q, checkReplay returns t and a reason. q may be nil.
 func (m *prover) checkReplay(t Trace, q *explore.Query) (run Trace, why string) {
 	r := m.newReplay(t)
 	for _, s := range expandRepeats(t, func(s *Step) bool { return m.rows || s.hasOther() }) {

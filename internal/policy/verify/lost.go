@@ -9,12 +9,12 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// A limit per session is meant to be exhausted, whatever the outcomes of calls. Anything else that
-// makes a tool permanently unavailable is either the end of a workflow, if successful calls alone
-// can cause it, or a trap, if it takes a failed call.
+// If calls make a tool permanently unavailable, there are three cases. The tool may have a limit
+// per session, which is meant to be exhausted. Otherwise, if successful calls alone can do it, this
+// is the end of a workflow. If it takes a failed call, it is a trap.
 
-// Limits of the search for losses: the total number of states, and the number of states per search.
-// Both grow with Options.States if it exceeds its default.
+// Limits on the number of states that the search for losses visits: in total, and per search. Both
+// grow with Options.States if it exceeds its default.
 const (
 	lossEffort = 2 * DefaultStates
 	lossStates = DefaultStates / 25
@@ -76,9 +76,9 @@ func isFixedLimit(n *gate.NetInfo) bool {
 	return n.Cause == gate.CauseLimit && !slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return t.Observe || t.Every > 0 })
 }
 
-// findLoss looks for a run with a failure that makes tool t permanently unavailable, although runs
-// without failures always keep t reachable. If no such run is found, findLoss returns an empty Loss
-// and, if the search was inconclusive, the reason.
+// findLoss looks for a run with a failure that makes tool t permanently unavailable. Such a run
+// counts only if t always remains reachable in runs without failures. If findLoss finds no such
+// run, it returns an empty Loss and, if the search was inconclusive, the reason.
 func (m *prover) findLoss(t gate.Tool) (l Loss, why string) {
 	match, one := m.matcherOf(t)
 	if one && slices.ContainsFunc(m.Classes, func(s *callclass.Class) bool { return m.gatedByKey(s) && !s.Free() }) {

@@ -34,7 +34,7 @@ func (a NeverAfter) prove(m *prover) Proof {
 
 func (a NeverWhile) tools() []gate.Tool { return []gate.Tool{a.Tool, a.Other} }
 
-// Monitor bits of NeverWhile. They record which call is still in flight.
+// Monitor bits of NeverWhile. They record the kind of call that is still in flight.
 const (
 	otherStays = 1 << iota
 	toolStays

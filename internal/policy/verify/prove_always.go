@@ -33,7 +33,7 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 		match, one = m.matcherOf(a.Tool)
 	}
 	classes, gap := m.ClassesFor(nil, taggerOf(a.Tool))
-	var matched, known []int // nets affected by matching calls (matched), and by matching calls that are known to be possible (known)
+	var matched, known []int // nets affected by matching calls, and by matching calls that are known to be possible
 	for i, s := range classes {
 		if !match(s) {
 			continue
@@ -60,9 +60,9 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 	return m.proveAlways(m.groupsOf(known), nil, explore.TaggedGoal(match, one))
 }
 
-// proveAlways tries to prove that successful calls can reach the goal from every state. If all nets
-// in around together have few enough states, it explores all of them. Otherwise, it starts with the
-// nets in few and adds nets only as needed.
+// proveAlways tries to prove that successful calls can reach the goal from every state. If the nets
+// in around have few enough states together, it explores all of these nets. Otherwise, it starts
+// with the nets in few and adds nets only as needed.
 func (m *prover) proveAlways(around, few []int, g *explore.Goal) Proof {
 	if why := m.WhyAdvisory(around); why != "" {
 		return Proof{Why: why}
@@ -82,9 +82,10 @@ func (m *prover) proveAlways(around, few []int, g *explore.Goal) Proof {
 	}
 }
 
-// alwaysBy tries to decide the goal with the given nets alone. The goal is proved if calls that no
-// other net ever refuses can always lead to it. It is refuted if some run that all nets admit leads
-// to a state where the given nets forbid it. Otherwise, alwaysBy returns the nets to add, if any.
+// alwaysBy tries to decide the goal with the given nets alone. The goal is proved if it can always
+// be reached by calls that no other net ever refuses. It is refuted by a run that all nets admit,
+// if the given nets make the goal unreachable after it. Otherwise, alwaysBy returns the nets to
+// add, if any.
 func (m *prover) alwaysBy(nets []int, g *explore.Goal) (p Proof, more []int) {
 	tag := explore.Tagger(func(s *callclass.Class) bool { return !s.Waits && g.Matches(s) })
 	if why := m.Calls.Gap(nets, tag); why != "" {

@@ -44,12 +44,12 @@ func (a AtMost) refillInterval() time.Duration {
 	return (a.Per.Window + n - 1) / n
 }
 
-// maxCount is the maximum number of calls that a monitor counts at first. If Count is higher,
+// maxCount is the highest count that a monitor tracks at first. If Count is higher,
 // [AtMost.lengthen] repeats a call of the run that such a monitor finds.
 const maxCount = 64
 
-// maxExact is the maximum Count for a monitor that counts all calls. Such a monitor is used if
-// repeating a call does not yield a counterexample.
+// maxExact is the maximum Count for a monitor that counts all calls. Such a monitor is used only if
+// lengthening a shorter run fails.
 const maxExact = 500
 
 // query returns a query for a run with more than count calls per session, or between two calls that
@@ -123,7 +123,7 @@ func (a AtMost) proveWindow(m *prover) Proof {
 	return Proof{Why: "calls were counted only at certain times"}
 }
 
-// past is the state that the monitor enters when time passes.
+// past is the monitor's state once time has passed.
 const past = ^uint32(0)
 
 // instantQuery returns a query for a run with more than Count calls before any time has passed.
@@ -173,8 +173,8 @@ func (a AtMost) exceeded(ms []explore.Move) bool {
 	return false
 }
 
-// proveUser extends a proof for a single session to all sessions of a user. It ignores nets with
-// session scope, because a call forbidden in one session can be made in another.
+// proveUser extends a proof for one session to all sessions of a user. It relies only on nets that
+// the sessions share, because a call forbidden in one session can be made in another.
 func (a AtMost) proveUser(m *prover, one Proof) Proof {
 	if a.Per.Window > 0 {
 		return Proof{Why: "a user can have several sessions, and it holds in each of them separately"}

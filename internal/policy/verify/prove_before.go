@@ -14,8 +14,7 @@ func (a Never) prove(m *prover) Proof {
 	return m.proveNeverMet(&explore.Query{Tag: explore.Tagger(own), Sole: -1})
 }
 
-// prove looks for a call to Tool in monitor state 0, which means that no earlier success of First
-// permits it.
+// prove looks for a call to Tool in monitor state 0, where no earlier success of First permits it.
 func (a NeverBefore) prove(m *prover) Proof {
 	tools := tagger([]gate.Tool{a.Tool}, nil, []gate.Tool{a.First})
 	return m.proveNeverMet(&explore.Query{

@@ -43,8 +43,9 @@ func (a NoFailureLocks) prove(m *prover) Proof {
 	return Proof{Result: f.Result, Why: f.Why, Supposed: f.Supposed}
 }
 
-// lockedByFailure examines a run that ends with a failed call. The run refutes the claim if the
-// success of that call would lead to a call selected by match, at least for some key values.
+// lockedByFailure examines a run that ends with a failed call. The run refutes the claim if a call
+// selected by match would be reachable after the success of that last call, at least for some key
+// values.
 func (m *prover) lockedByFailure(failed []explore.Move, match func(*callclass.Class) bool) Proof {
 	won := slices.Clone(failed)
 	won[len(won)-1].End = gate.Success

@@ -52,8 +52,8 @@ func (a NoTerminalStates) prove(m *prover) Proof {
 	return m.proveNet(a.Net, func(net int) Proof { return m.proveLive(net, nil) })
 }
 
-// proveLive tries to prove that from every state, successful calls can lead to a call gated by the
-// net or to a state where a terminal place is marked.
+// proveLive tries to prove that from every state, successful calls can lead to one of two things: a
+// call gated by the net, or a state where a terminal place is marked.
 func (m *prover) proveLive(net int, terminal []string) Proof {
 	return m.proveAlways(m.groupsOf([]int{net}), []int{net}, m.GatedGoal(net, terminal))
 }

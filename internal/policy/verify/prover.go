@@ -19,7 +19,7 @@ type prover struct {
 	policy     *gate.Policy
 	also       map[string][]gate.Name // for each known tool, its other names
 	conditions []string               // conditions on arguments that nets evaluate
-	each       *ForEach               // if not nil, the claim being proved, which is made for each value of a key; all questions are then restricted to a single value
+	each       *ForEach               // the claim being proved, if it is made for each value of a key; all questions are then restricted to one value
 	options    *Options
 
 	judging bool // whether some net judges arguments
@@ -82,11 +82,11 @@ func (m *prover) groups() [][]int {
 type Options struct {
 	Prove []Assertion
 	Tools []Tool // tools known to exist; tools named in the policy may exist too
-	Known bool   // whether Tools lists all tools, even those that share the name of an action or label
+	Known bool   // whether Tools lists all tools, including those that share the name of an action or label
 
-	// Lacks returns an argument that field f reads but the tool's schema does not list, or "" if
-	// the tool accepts all arguments that f reads. A call with such an argument does not show that
-	// anything is possible. If Lacks is nil, no schemas are known.
+	// Lacks returns an argument that field f reads but the schema of the tool does not list, or ""
+	// if the schema lists all arguments that f reads. A call with an unlisted argument does not
+	// show that anything is possible. If Lacks is nil, no schemas are known.
 	Lacks func(tool string, f gate.Field) string
 
 	Doubtful bool // whether Calls also returns calls whose arguments are not known
@@ -97,7 +97,7 @@ type Options struct {
 	Stop   func() bool // called periodically; the searches end when it returns true; may be nil
 
 	passes     bool // whether to admit calls unknown to all nets, even if the policy denies calls by default
-	groups     int  // for liveness, groups with at most this many states are explored completely; 0 means explore.GroupLimit
+	groups     int  // for liveness, nets that share calls are explored completely if together they have at most this many states; 0 means explore.GroupLimit
 	inventions int  // maximum number of names tried for patterns; 0 means the default of package callclass
 }
 
@@ -117,25 +117,25 @@ type Proof struct {
 	Result         Result
 	Counterexample Trace  // if Refuted, a shortest run that violates the assertion; empty if no single run does
 	Witness        Trace  // for Reachable, if Proved, a run that leads to a call to Tool
-	Because        []Net  // nets that cause the result; if Refuted, none of them can be omitted unless Rough is set
+	Because        []Net  // nets that cause the result; if Refuted, all of them are necessary unless Rough is set
 	Rough          bool   // if Refuted, whether some nets in Because might be unnecessary; set if not all subsets were tried
-	Default        bool   // if Refuted, whether all calls that the assertion is about are denied by the policy's default
-	ForEach        string // words such as "for each path" if the claim is not Proved as a whole but is proved for each value of the key separately
+	Default        bool   // if Refuted, whether all calls that the assertion is about are refused by the policy's default
+	ForEach        string // words such as "for each path" if only the claim for each single value of the key is proved
 	Why            string
 	Supposed       string // if Unknown, the tool whose existence decides the result
 
 	query *explore.Query // query that Counterexample meets; may be nil
 }
 
-// ForEach makes the claim Of, a [NeverBefore] or an [AtMost], for each value of the key separately.
-// Calls with other values do not count.
+// ForEach claims that Of, a [NeverBefore] or an [AtMost], holds for each value of the key
+// separately. Calls with other values do not count.
 type ForEach struct {
 	Of  Assertion
 	Key []Compared
 }
 
-// Compared is a pair of fields that must have the same value. Field belongs to a call that the
-// claim is about, and Other to a call that precedes it or restarts the count.
+// Compared is a pair of fields that must have the same value in two calls. Field is read from a
+// call that the claim is about. Other is read from a call that precedes it or restarts the count.
 type Compared struct{ Field, Other gate.Field }
 
 // enforces reports whether some enforced net satisfies f.
@@ -162,8 +162,8 @@ func newProver(p *gate.Policy, o *Options) *prover {
 	return m
 }
 
-// compared returns the fields that the assertions compare with each other. In the assertions' keys,
-// it also replaces each field with the result of [resolveField].
+// compared returns the groups of fields that the assertions compare with each other. It also
+// replaces each field in the assertions' keys with the result of [resolveField].
 func compared(p *gate.Policy, all []Assertion) (out [][]callclass.Reading) {
 	for i, a := range all {
 		switch a := a.(type) {
@@ -185,8 +185,9 @@ func compared(p *gate.Policy, all []Assertion) (out [][]callclass.Reading) {
 	return out
 }
 
-// resolveField returns f or, if f is an expression without a reader, the field in the policy's keys
-// that has a reader and the same source text, if any.
+// resolveField returns f unless f is an expression without a reader. For such an expression, it
+// returns the field of the policy's keys that has a reader and the same source text, or f if no
+// such field exists.
 func resolveField(p *gate.Policy, f gate.Field) gate.Field {
 	if f.Path != "" || f.Reader != nil {
 		return f

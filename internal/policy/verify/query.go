@@ -25,11 +25,11 @@ func (m *prover) toProof(f explore.Answer, q *explore.Query) Proof {
 	return p
 }
 
-// earlier is the tag bit of calls that start the monitor.
+// earlier is the tag bit of calls that start the monitor, the observer of a run.
 const earlier = 4
 
-// tagger returns a function that tags the calls that a claim is about, the calls that start the
-// monitor, and the calls whose success stops it.
+// tagger returns a function that marks three kinds of calls with tag bits: those that the claim is
+// about, those that start the monitor, and those whose success stops it.
 func tagger(about []gate.Tool, begins []gate.Tool, ends []gate.Tool) func(*callclass.Class) uint8 {
 	return func(s *callclass.Class) (tag uint8) {
 		if carriesAny(s, about, false) {
@@ -45,8 +45,8 @@ func tagger(about []gate.Tool, begins []gate.Tool, ends []gate.Tool) func(*callc
 	}
 }
 
-// onSuccess returns the Done function of a monitor that enters state next when a tagged call
-// succeeds.
+// onSuccess returns a Done function for a monitor that enters state next when a call tagged
+// Succeeded succeeds.
 func onSuccess(next uint32) func(mon uint32, tag uint8) uint32 {
 	return func(mon uint32, tag uint8) uint32 {
 		if tag&explore.Succeeded != 0 {
@@ -60,8 +60,8 @@ func carriesAny(s *callclass.Class, names []gate.Tool, evidence bool) bool {
 	return slices.ContainsFunc(names, func(t gate.Tool) bool { return s.Carries(t, evidence) })
 }
 
-// ownTagger returns a function that tags calls with the given name. It tags only calls with the key
-// value that the proof considers; see [callclass.Class.TracksFirst].
+// ownTagger returns a function that tags calls with the given name if they have the key value that
+// the proof considers; see [callclass.Class.TracksFirst].
 func ownTagger(t gate.Tool) func(*callclass.Class) uint8 {
 	return explore.Tagger(func(s *callclass.Class) bool { return s.Carries(t, false) && s.TracksFirst() })
 }

@@ -43,8 +43,8 @@ type Remedy struct {
 // waiting for the response.
 const remedyStates = 2000
 
-// remedyRoom is the number of states that a model may visit before it is replaced, to limit memory
-// use.
+// remedyRoom is the number of states that one model may visit in all searches. After that, a new
+// model replaces it, to limit memory use.
 const remedyRoom = 1_000_000
 
 // NewRemedyFinder returns a RemedyFinder for p. It uses only the options Tools and Lacks. If Tools
@@ -57,8 +57,8 @@ func NewRemedyFinder(p *gate.Policy, o Options) *RemedyFinder {
 	return f
 }
 
-// Remedy returns the shortest sequence of calls that makes c possible after the refusal r in state
-// s. Remedy does not modify s.
+// Remedy returns the shortest sequence of calls that makes c possible, given that it was refused
+// with r in state s. Remedy does not modify s.
 func (f *RemedyFinder) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remedy {
 	switch r.Kind {
 	case gate.KindBlocked, gate.KindStateChanged:
@@ -112,7 +112,7 @@ func (f *RemedyFinder) madeUpTools(r *Remedy) map[string]string {
 	made := make(map[string]string)
 	for i, step := range r.Steps {
 		if step.Name != step.Tool || step.Args != "" && !r.valued[i] {
-			continue // a map or an action rule names the tool, so it was not synthesized
+			continue // a map or an action rule determines the name or arguments, so the tool was not synthesized
 		}
 		if pattern, named := f.patternOf(step.Tool); !named && pattern != "" {
 			made[step.Tool] = pattern
@@ -164,7 +164,7 @@ type remedySearch struct {
 }
 
 // setValues sets t.values to the key values of the call: those in the refusal r and those that the
-// call has in the current state.
+// nets read from the call in the current state.
 func (t *remedySearch) setValues(r *gate.Refusal) {
 	t.values = callclass.Values{}
 	take := func(net string, key []gate.KeyValue) {
@@ -183,7 +183,7 @@ func (t *remedySearch) setValues(r *gate.Refusal) {
 	}
 }
 
-// states returns the state of each net; for a net with a key, this is the state for the key values
+// states returns the state of each net. For a net with a key, this is the state for the key values
 // of the search.
 func (t *remedySearch) states() []*gate.NetData {
 	states := slices.Clone(t.state.Nets)
@@ -201,8 +201,8 @@ func (t *remedySearch) states() []*gate.NetData {
 // of the call.
 const maxRounds = 8
 
-// continueFrom extends a partial remedy. In state s, after the steps of the remedy, the call is
-// still refused because of another key value. The argument stopped is this refusal.
+// continueFrom extends so, a partial remedy. In state s, after the steps of so, the call is still
+// refused because of another key value; stopped is this refusal.
 func (t *remedySearch) continueFrom(s *gate.State, so Remedy, stopped *gate.Refusal) (Remedy, bool) {
 	keyed := slices.ContainsFunc(stopped.Blocks, func(b gate.Block) bool { return b.Key != nil })
 	if t.rounds++; !keyed || len(so.Steps) == 0 || t.rounds > maxRounds {
@@ -243,8 +243,8 @@ func (t *remedySearch) find(nets []int) Remedy {
 	}
 }
 
-// withoutPlan returns the remedy to report if no plan was found. It sets None only if the calls
-// considered for the plan are the only ones that can change the nets.
+// withoutPlan returns the remedy to report if no plan was found. It sets None only if no calls
+// other than those considered can change the nets.
 func (t *remedySearch) withoutPlan(nets []int) Remedy {
 	if why := cmp.Or(t.model.Calls.Gap(nets, nil), t.model.WhyAdvisory(nets)); why != "" {
 		return Remedy{Why: why}
@@ -288,8 +288,8 @@ func (t *remedySearch) try(plan []*callclass.Class) (Remedy, *gate.State, *gate.
 	return remedy, s, stopped
 }
 
-// makeLast makes c, the last step of the remedy, with the approvals that it needs, and ends it
-// successfully with the given result. It returns the refusal if c is refused.
+// makeLast makes the call c, which is the last step of the remedy, with the approvals that it
+// needs. It then ends c successfully with the given result. It returns the refusal if c is refused.
 func (t *remedySearch) makeLast(s *gate.State, c gate.Call, remedy *Remedy, result string) *gate.Refusal {
 	d, delta := t.finder.policy.Decide(s, c, nil)
 	s.Apply(delta)

@@ -17,13 +17,13 @@ type replay struct {
 	prover  *prover
 	session *gate.Session
 	now     time.Time
-	numbers map[int]uint64 // call numbers in the session, by call number in the original run
-	results map[int]string // results of the calls, by call number in the original run
+	numbers map[int]uint64 // number of each call in the session; keyed by the call's number in the original run
+	results map[int]string // result of each call; keyed by the call's number in the original run
 	played  int
 
 	run    Trace               // the part of the run replayed so far
-	at     map[int]int         // call numbers in the replayed run, by call number in the original run
-	asked  map[int][]gate.Step // approvals requested for the calls, by call number in the replayed run
+	at     map[int]int         // number of each call in the replayed run; keyed by the call's number in the original run
+	asked  map[int][]gate.Step // approvals requested for each call; keyed by the call's number in the replayed run
 	steps  []gate.Step         // approvals requested by the last decision
 	calls  int                 // number of calls in the replayed run
 	values callclass.Values
@@ -121,9 +121,9 @@ func (r *replay) admit(s *Step, vary bool) (number uint64, refused *gate.Refusal
 // maxOthers is the maximum number of additional key values per run.
 const maxOthers = 100
 
-// admitRenewed makes the call in step s with an additional key value: one used by earlier calls or
-// a new one. If the gate refuses the call with each of them, admitRenewed takes another new value
-// and first makes the calls that lead up to this one.
+// admitRenewed makes the call in step s with an additional key value: first each one that earlier
+// calls used, then a new one. If the gate refuses them all, admitRenewed takes another new value
+// and begins with the calls that lead up to this one.
 func (r *replay) admitRenewed(s *Step) (number uint64, ok bool) {
 	for n := 1; n <= min(r.others+1, maxOthers); n++ {
 		args, ok := s.class.ArgsWithValue(r.values, n)
@@ -194,8 +194,8 @@ func (r *replay) decide(tool, args string) (number uint64, refused *gate.Refusal
 	return 0, &gate.Refusal{}
 }
 
-// meets reports whether the replayed run meets the query, according to the query's monitor. It
-// returns true if the query has no monitor or is about calls that never end.
+// meets reports whether the monitor of the query accepts the replayed run. It returns true if the
+// query has no monitor or is about calls that never end.
 func (r *replay) meets(q *explore.Query) bool {
 	if q.Start == nil || q.Stay != nil {
 		return true
@@ -232,8 +232,8 @@ func (r *replay) asks(q *explore.Query, call int) bool {
 // maxReplayed is the maximum number of calls in a replayed run.
 const maxReplayed = 20_000
 
-// hasOther reports whether the step begins a call with a value other than the tracked one, which is
-// the key value that the proof considers.
+// hasOther reports whether the step begins a call with a key value other than the one that the
+// proof tracks.
 func (s *Step) hasOther() bool { return s.class != nil && s.class.HasOther() }
 
 // alternativeArgs returns further arguments to try after a net has refused the arguments of a call.

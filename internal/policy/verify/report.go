@@ -27,13 +27,13 @@ type Report struct {
 type Name struct {
 	Tool     gate.Tool
 	Callable Callable
-	Shortest Trace  // if Possible, a shortest run of successful calls that ends with a call with this name
-	Failing  Trace  // if AfterFailure, a run with a failure or overlapping calls that ends with a call with this name
-	Because  []Net  // if Impossible, nets that together forbid all calls with this name; none of them can be omitted unless Rough is set
+	Shortest Trace  // if Possible, a shortest run of successful calls whose last call has this name
+	Failing  Trace  // if AfterFailure, a run with a failure or overlapping calls whose last call has this name
+	Because  []Net  // if Impossible, nets that together forbid all calls with this name; all are necessary unless Rough is set
 	Rough    bool   // whether some nets in Because might be unnecessary; set if not all subsets were tried
 	Default  bool   // if Impossible, whether the policy's default denies all calls with this name
 	Why      string // if Unsure, why the result is not known
-	Supposed string // if Unsure, the tool whose existence decides the result, if any
+	Supposed string // if Unsure, the tool whose existence would decide the result, if any
 }
 
 // Callable describes whether a name can be called.
@@ -54,29 +54,29 @@ type Group struct {
 	Deadlock Deadlock
 }
 
-// A Deadlock describes whether a group can reach a state that permanently forbids every call gated
-// by the group, even if all calls in flight and all later calls succeed.
+// A Deadlock describes whether a group can reach a state after which every call gated by the group
+// is forbidden forever, even if all calls in flight and all later calls succeed.
 type Deadlock struct {
 	Result  Result // if Proved, no such state is reachable
 	Trace   Trace  // if Refuted, a run that leads to such a state
-	Because []Net  // if Refuted, nets that together forbid all calls from that state on; none of them can be omitted unless Rough is set
+	Because []Net  // if Refuted, nets that together forbid all calls from that state on; all are necessary unless Rough is set
 	Rough   bool   // whether some nets in Because might be unnecessary; set if not all subsets were tried
 	Why     string // if Unknown, why the result is not known
 }
 
-// Redundant describes a net that never changes a verdict: the same calls are admitted and the same
-// approvals requested with and without the net.
+// Redundant describes a net that changes nothing: without it, the same calls would be admitted and
+// the same approvals requested.
 type Redundant struct {
 	Net     Net
 	Because []Net // other nets that forbid the same calls and so make this net unnecessary
 }
 
-// A Loss describes names that become permanently unavailable after a run with failures, but not
+// A Loss describes tools that become permanently unavailable after a run with failures, but not
 // after any run without failures.
 type Loss struct {
 	Tools   []gate.Tool
 	Trace   Trace // a shortest run that makes Tools permanently unavailable
-	Because []Net // nets that together forbid calls to Tools after Trace; none of them can be omitted unless Rough is set
+	Because []Net // nets that together forbid calls to Tools after Trace; all are necessary unless Rough is set
 	Rough   bool  // whether some nets in Because might be unnecessary; set if not all subsets were tried
 }
 
@@ -123,7 +123,7 @@ func (r *Report) addLoss(t gate.Tool, l Loss) {
 	r.Losses[at].Tools = append(r.Losses[at].Tools, t)
 }
 
-// whyFewer is the reason why a report leaves open whether all the nets that it lists are needed.
+// whyFewer explains why a report leaves open whether all listed nets are needed.
 const whyFewer = "not every combination of rules was tried"
 
 // askOpen adds the questions left open by other fields of the report.

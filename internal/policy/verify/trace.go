@@ -17,10 +17,10 @@ type Trace []Step
 type Step struct {
 	Call    int           // number of the call in the trace, starting at 1
 	Tool    string        // tool, if the call begins
-	Names   *gate.Call    // an example of a call with the same names as this one; if nil, the tool determines the names
+	Names   *gate.Call    // an example of a call that the policy gives the same names; if nil, the tool alone determines the names
 	Args    string        // JSON arguments; empty means {}
 	Result  string        // JSON result that the call must return on success; empty means any
-	Name    string        // human-readable name: the last label, or the tool if there are no labels
+	Name    string        // human-readable name: the last name given by a map of the policy, or the tool if no map gives one
 	Weak    bool          // whether the call does not count as evidence for Name even if it succeeds
 	Wait    time.Duration // if positive, the step is not a call but the passage of this amount of time
 	Ends    bool          // whether the call ends, rather than begins
@@ -64,8 +64,8 @@ func (t Trace) Calls() []string {
 
 func trace(ms []explore.Move) Trace { return traceTo(ms, nil) }
 
-// traceTo converts the run ms into a trace. If possible, the argument values that it chooses also
-// suit the calls of a second run, which comes after the first.
+// traceTo converts the run ms into a trace. If possible, it chooses argument values that also suit
+// the calls of then, a run that follows ms.
 func traceTo(ms, then []explore.Move) Trace {
 	var t Trace
 	waits := make(map[int]bool)

@@ -60,8 +60,8 @@ func (m *prover) forEach(a Assertion, nets []Net) string {
 	return ""
 }
 
-// comparison returns the net's key fields if the claim can compare them between its calls. It also
-// returns the words that express this comparison in a claim, such as "with same path".
+// comparison returns the net's key fields if the claim's calls can be compared by them. It also
+// returns words for this comparison, such as "with same path".
 func comparison(a Assertion, n *explore.Net) (key []Compared, words string) {
 	var other []gate.Field
 	switch a := a.(type) {
@@ -97,8 +97,8 @@ func comparison(a Assertion, n *explore.Net) (key []Compared, words string) {
 
 func (c *Compared) differs() bool { return c.Other.Name() != c.Field.Name() }
 
-// pair pairs the key fields of the calls that a claim is about with the key fields of the other
-// calls in the claim. It returns nil if these fields cannot be compared.
+// pair matches, one by one, the key fields of the calls that a claim is about with the key fields
+// of the other calls in the claim. It returns nil if the fields cannot be compared.
 func pair(about, other []gate.Field) (key []Compared) {
 	if len(about) != len(other) {
 		return nil

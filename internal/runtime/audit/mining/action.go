@@ -26,7 +26,7 @@ type action struct {
 // (see [gate.Map]).
 type callName struct {
 	tool    int  // index of the name in reader.names
-	certain bool // whether the name is evidence of calls; false if it is uncertain or weak (see [audit.Decision]), so that it can only restrict calls
+	certain bool // whether a success with this name may permit other calls; false if the name is uncertain or weak (see [audit.Decision])
 }
 
 // A fieldValue is the value of a scalar argument.

@@ -28,7 +28,7 @@ type Allowed struct {
 type toolActivity struct {
 	calls    int
 	sessions sessionSet
-	stopped  bool // whether a call was refused or needed approval, or a net in shadow mode would have caused this
+	stopped  bool // whether a call was refused or needed approval, in shadow mode or not
 }
 
 // An allowCounter counts decisions per tool.

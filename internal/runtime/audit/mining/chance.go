@@ -23,21 +23,20 @@ func lnChoose(n, k int) float64 {
 	return lg(n) - lg(k) - lg(n-k)
 }
 
-// onceByChance is the chance that a random order of the events begins with a success of A. The
-// arguments a and b are the numbers of successes of A and of calls to B.
+// onceByChance is the chance that, of a+b events in random order, the first is a success of A. Of
+// these events, a are successes of A, and b are calls to B.
 func onceByChance(a, b int) chance { return chance(math.Log(float64(a)) - math.Log(float64(a+b))) }
 
-// eachByChance is the chance that, in a random order of the events, each call to B has its own
-// success of A between it and the previous call to B. The arguments are those of onceByChance.
+// eachByChance is the chance that, in such a random order, each call to B has its own success of A
+// between it and the previous call to B.
 func eachByChance(a, b int) chance { return chance(lnChoose(a, b) - lnChoose(a+b, b)) }
 
-// noneAfterByChance is the chance that, in a random order of the calls, all calls to B come before
-// all calls to A. The arguments a and b are the numbers of calls to A and to B.
+// noneAfterByChance is the chance that, in a random order of a+b calls, all calls to B precede all
+// calls to A. Of these calls, a are to A, and b are to B.
 func noneAfterByChance(a, b int) chance { return chance(-lnChoose(a+b, a)) }
 
-// overlapByChance is the chance that at most the given number (both) of n sessions have both A and
-// B (hypergeometric distribution). The arguments a and b are the numbers of sessions with A and
-// with B.
+// overlapByChance is the chance that at most the given number of n sessions have both A and B
+// (hypergeometric distribution). A occurs in a of the sessions, and B in b of them.
 func overlapByChance(n, a, b, both int) chance {
 	sum := 0.0
 	for k := max(0, a+b-n); k <= both; k++ {
@@ -47,22 +46,22 @@ func overlapByChance(n, a, b, both int) chance {
 }
 
 // coveredByChance is the chance that each of n sessions has at least one of two independent calls.
-// The arguments a and b are the numbers of sessions with the first and with the second call.
+// Of these sessions, a have the first call and b have the second.
 func coveredByChance(n, a, b int) chance {
 	return chance(lnChoose(a, n-b) - lnChoose(n, b))
 }
 
 // presentByChance is the chance that every session of a group has a certain call if the group is
-// like the other sessions. The arguments are the number of sessions in the group, the number of
-// other sessions with the call, and the number of all other sessions. The fewer other sessions
-// there are, the weaker the evidence.
+// like the other sessions. The arguments are the size of the group, the number of other sessions
+// with the call, and the number of all other sessions. The fewer other sessions exist, the weaker
+// is the evidence.
 func presentByChance(sessions, had, of int) chance {
 	lg := func(x int) float64 { v, _ := math.Lgamma(float64(x)); return v }
 	return chance(lg(had+1+sessions) - lg(had+1) + lg(of+2) - lg(of+2+sessions))
 }
 
-// clusteredByChance is the chance that k of n observations share one value if all values are
-// equally likely. The argument values is the number of possible values.
+// clusteredByChance is the chance that k of n observations have the same value if the given number
+// of values are equally likely.
 func clusteredByChance(k, n, values int) chance {
 	return min(0, chance(lnChoose(n, k)-float64(k)*math.Log(float64(values))))
 }

@@ -16,15 +16,15 @@ type either struct {
 	out             bool // whether B was called without an earlier success of A or alt, which refutes the rule
 	notEach         bool
 	sessions        int // number of sessions with B
-	early, altEarly int // numbers of these sessions with a success of A before B (early) and with a success of alt before B (altEarly)
+	early, altEarly int // number of these sessions where A succeeded before B, and number where alt did
 	once, each      chance
-	without, had    int          // number of sessions without B (without), and number of these with a success of A or alt (had)
+	without, had    int          // number of sessions without B, and number of these where A or alt succeeded
 	same            []*candidate // candidates for rules that also require the same value of a field
 }
 
-// eithers returns pairs of calls that might form an "or" rule with some B: in each of the first
-// sessions with B, at least one of the two came before B, but neither came before B in all of them.
-// The result more reports whether the limit was reached.
+// eithers returns the "or" rules to test. In each of the first sessions with B, at least one of A
+// and alt came before B, but neither did so in all sessions. The result more reports whether the
+// limit was reached.
 func (v *survey) eithers(least, tried int) (all []*either, more bool) {
 	for b, t := range v.tools {
 		if t.sessions < least {
@@ -139,8 +139,9 @@ func (e *either) endSession(s *session, b toolState) {
 	}
 }
 
-// supported reports whether the log supports the rule: it always held, both calls were needed, and
-// the result cannot be explained by chance or by calls that sessions begin with.
+// supported reports whether the log supports the rule. The rule must always have held, and both A
+// and alt must have been needed. Neither chance nor calls that sessions begin with may explain
+// this.
 func (e *either) supported(m *Miner, tried int) bool {
 	v := m.survey
 	switch {
@@ -166,8 +167,8 @@ func (e *either) bestCandidate(least, tried int) *candidate {
 	return slices.MinFunc(supported, compareKeys)
 }
 
-// strongest returns, for each B, the strongest rule and every further rule that has no call in
-// common with a stronger rule in the result.
+// strongest returns, for each B, the strongest rule. It adds a weaker rule only if its A and alt
+// occur in no stronger rule of the result.
 func strongest(all []*either) (kept []*either) {
 	slices.SortFunc(all, func(x, y *either) int {
 		return cmp.Or(cmp.Compare(x.strength(), y.strength()), x.b-y.b, x.a-y.a, x.alt-y.alt)
@@ -183,9 +184,9 @@ func strongest(all []*either) (kept []*either) {
 	return kept
 }
 
-// implied reports whether the rule follows from others. Either A or alt must come before another
-// call that must come before B, or an "or" rule for B names two calls that each must come after A
-// or alt.
+// implied reports whether the rule follows from others. It does if A or alt must come before
+// another call that must come before B. It also does if an "or" rule for B names two calls that
+// both must come after A or alt.
 func (e *either) implied(held map[pair]bool, all []*either) bool {
 	stands := func(n int) bool { // stands reports whether n is A or alt, or must come after one of them
 		return n == e.a || n == e.alt || held[pair{e.a, n}] || held[pair{e.alt, n}] ||

@@ -13,8 +13,8 @@ import (
 )
 
 // limits returns proposals that limit the number of calls to a tool. The limit is a number that was
-// reached and never exceeded or, for tools with irreversible effects, a higher number that leaves
-// headroom.
+// reached and never exceeded. For tools with irreversible effects, it can be a higher number that
+// leaves headroom.
 func (m *Miner) limits() (all []Proposal) {
 	for n, t := range m.survey.tools {
 		if t.sessions < m.least {
@@ -101,8 +101,8 @@ func (m *Miner) daily(n int, t toolStats) (out Proposal, perDay int) {
 }
 
 // ceiling returns the highest number of calls in a histogram and the number of observations that
-// reached it. The result how is the chance that none of these observations goes further if a
-// further call is as likely as the earlier calls.
+// reached it. The result how is the chance that all these observations stop there, if a further
+// call is as likely as the earlier ones were.
 func ceiling(counts map[int]int) (most, reached int, how chance) {
 	for n := range counts {
 		most = max(most, n)
@@ -126,7 +126,7 @@ func ceiling(counts map[int]int) (most, reached int, how chance) {
 	share := func(some, of int) float64 { return float64(some+1) / float64(of+2) } // smoothed, because a few observations prove little
 	on := min(share(went, could), share(reached, least(most-1)))
 	how = chance(float64(reached) * math.Log1p(-on))
-	if near := most / 4; near > 1 { // numbers this near the maximum are taken to differ only by chance
+	if near := most / 4; near > 1 { // treat numbers this near the maximum as equal except for chance
 		how = max(how, clusteredByChance(reached, least(most-near), near+1))
 	}
 	return most, reached, how

@@ -87,7 +87,8 @@ func (m *Miner) sequences(f *findings) (all []Proposal) {
 }
 
 // chained reports whether the rule p, "A before C", follows from two others, "A before B" and "B
-// before C". If p has a key, the keys of the other two must match it and share a field of B.
+// before C". If p has a key, the two rules must compare the same fields of A and of C, and a common
+// field of B.
 func chained(held map[pair]bool, best map[pair]*candidate, p pair) bool {
 	for q := range held {
 		if q.a != p.a || q.b == p.b || !held[pair{q.b, p.b}] {
@@ -122,8 +123,8 @@ func (m *Miner) sequence(f *findings, p pair) Proposal {
 	return out
 }
 
-// withSince returns p with a "since" clause. The call that p requires must then be repeated after
-// the call C of any of the invalidators.
+// withSince returns p with a "since" clause, which names the call C of each invalidator. After any
+// of these calls, the call that p requires must be repeated.
 func (m *Miner) withSince(p Proposal, of []*invalidator, first string) Proposal {
 	out := p
 	out.looser = []Proposal{p}

@@ -24,9 +24,9 @@ const (
 )
 
 // Prove replays the log under all proposals together. It weakens or drops those that would have
-// refused or asked about a call that passed, and repeats this until the replay finds no more of
-// them. The proposals need not be tested one by one, because a call that passes under all of them
-// passes under each.
+// refused a call that passed, or required approval for it. It repeats this until the replay finds
+// no more of them. Proposals need not be tested one by one, because a call that passes under all of
+// them passes under each.
 func (m *Miner) Prove(ctx context.Context, r *Report) error {
 	for len(r.Proposals) > 0 {
 		wrong, err := m.replay(ctx, r)
@@ -86,8 +86,8 @@ func (m *Miner) replay(ctx context.Context, r *Report) (wrong map[int]string, er
 }
 
 // ignoredReasons lists the reasons for unknown decisions that do not count against a rule. They
-// concern sessions that mining has ignored because they began before the log, and calls that waited
-// for approval and therefore did not pass.
+// concern sessions that mining ignores because they began before the log. They also concern calls
+// that waited for approval and therefore did not pass.
 var ignoredReasons = []string{replay.BeforeFirst, replay.MovedMeanwhile}
 
 // blame marks each proposal with a selected net as wrong, for the given reason. If no net is

@@ -18,8 +18,9 @@ type Log struct {
 	Durable bool   // whether sessions outlive their process; used only if the log does not show this
 }
 
-// A visitor receives the events of a log in order. admit is called before the session counts an
-// admitted call, succeed after the session has counted a success, and end when a session has ended.
+// A visitor receives the events of a log in order. admit is called before an admitted call is
+// counted in its session. succeed is called after a success is counted. end is called when a
+// session has ended.
 type visitor interface {
 	admit(s *session, a *action)
 	succeed(s *session, a *action)

@@ -72,8 +72,8 @@ func (r *Report) dropRepeated(source policy.Source) {
 	r.drop(wrong)
 }
 
-// dropOpening drops rules about calls that are refused only by default, because a rule that names a
-// call exempts it from the default.
+// dropOpening drops rules about calls that the policy refuses only by default. Such a rule would
+// admit the call, because the default does not apply to calls named in a rule.
 func (r *Report) dropOpening(source policy.Source) error {
 	if source.Default != "deny" {
 		return nil

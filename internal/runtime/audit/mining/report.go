@@ -53,7 +53,7 @@ type Proposal struct {
 	Evidence string    `json:"evidence"` // why the log supports the rule, in one sentence
 	Sessions int       `json:"sessions"` // number of sessions with the restricted call
 	Calls    int       `json:"calls"`
-	Chance   float64   `json:"chance"` // probability of the observation if no rule existed, at least 1e-300; 1 for a limit with headroom, because it is not a statistical result
+	Chance   float64   `json:"chance"` // probability of the observations if no rule existed, at least 1e-300; 1 for a limit with headroom, which is not a statistical result
 	Since    time.Time `json:"since"`
 
 	tool   string     // the restricted tool, or empty for all tools

@@ -6,8 +6,8 @@ import "math"
 type session struct {
 	process string
 	partial bool // whether the session began before the log
-	early   bool // whether the session is certainly partial, regardless of the number of its first call
-	resumed bool // set until the first call, whose number shows whether the session is partial; complete sessions begin with call number 1
+	early   bool // whether the session was opened when records may be missing; such a session is partial
+	resumed bool // set until the first call shows whether the session is partial: complete sessions begin with call number 1
 	calls   map[uint64]*action
 	clock   int // number of events so far
 
@@ -21,9 +21,9 @@ type session struct {
 // A toolState counts the calls of one tool in a session.
 type toolState struct {
 	made, ok           int
-	firstMade, firstOK int // times of the first call (firstMade) and of the first success (firstOK) on the session's clock; 0 means never
+	firstMade, firstOK int // session clock at the first call, and at the first success; 0 means never
 	lastMade, lastOK   int
-	freshOK            int // admission time of the last call that succeeded
+	freshOK            int // latest admission time of a successful call
 	pending            int // number of in-flight calls
 	lastEnd            int
 }

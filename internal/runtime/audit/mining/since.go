@@ -36,7 +36,7 @@ func (v *invalidatorVisitor) admit(s *session, a *action) {
 }
 
 // check is called for each call to B. It marks the rule as refuted if A has not succeeded again
-// since C, and otherwise adds the events since the previous call to B to the evidence.
+// since C. Otherwise, it adds the events since the previous call to B to the evidence.
 func (of *invalidator) check(s *session) {
 	state := s.invalidatorState(of)
 	c := s.tools[of.c]

@@ -7,10 +7,10 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A net with a key is explored for a single tracked value; see [callclass.Datum]. The model assumes
-// that the net admits calls with other values and that these calls do not affect the net's state.
-// Whatever never happens in the model therefore never happens for any value. A run found in the
-// model might not be admitted by the gate and must be replayed.
+// A net with a key has a separate state for each value of the key. The model tracks only one value;
+// see [callclass.Datum]. It assumes that the net admits calls with other values and that these
+// calls do not affect the net's state. Whatever never happens in the model therefore never happens
+// for any value. The gate might not admit a run found in the model, so such a run must be replayed.
 
 // Keyed reports whether some enforced net has a key.
 func (m *Model) Keyed() bool {
@@ -28,13 +28,13 @@ func (m *Model) OneValue() *Model {
 	return m.one
 }
 
-// Assured reports, for each state, whether successful calls can certainly reach the goal. It
-// considers only calls of allowed classes, and only continuations whose calls all have the same
-// value: the tracked value or, unless the goal is only about that value, a new value. Calls with a
-// particular value can follow any state, so if they reach the goal from all states, all states are
-// assured. Otherwise, a state is assured only if it is assured for each of the values, because the
-// policy's maps name calls by their arguments and might distinguish values that the classes do not
-// mention.
+// Assured reports, for each state, whether successful calls can certainly reach the goal. It tries
+// only calls of allowed classes, and all calls that lead to the goal must have the same value: the
+// tracked value or a new one. If the goal is only about the tracked value, no new value is tried.
+// Calls with a particular value can follow any state, so if they reach the goal from all states,
+// all states are assured. Otherwise, a state is assured only if the goal can be reached from it
+// with each value, because the policy's maps name calls by their arguments and might distinguish
+// values that the classes do not mention.
 func (s *Space) Assured(g *Goal, allowed func(class int) bool) []bool {
 	var all []bool
 	for _, v := range s.valuesOf(allowed) {
@@ -84,9 +84,9 @@ func (s *Space) assured(g *Goal, allowed func(class int) bool) []bool {
 }
 
 // assuredFresh reports, for each state, whether calls with a new value lead to the goal. It
-// compares the state with all states where the nets without a key have the same local states and no
-// call has used the tracked value. The result is true if such states exist and good is true for all
-// of them.
+// compares the state with all states where no call has used the tracked value and the nets without
+// a key have the same local states. The result is true if such states exist and good is true for
+// all of them.
 func (s *Space) assuredFresh(good []bool) []bool {
 	unused := make([]map[int]bool, len(s.nets)) // for each net with a key, its possible states for an unused value; nil for other nets
 	for pos, n := range s.nets {
@@ -95,7 +95,7 @@ func (s *Space) assuredFresh(good []bool) []bool {
 		}
 	}
 	keys := make([]string, len(s.At))
-	all := make(map[string]bool) // keyed by the local states of the nets without a key: whether good is true for all states where no call has used the tracked value
+	all := make(map[string]bool) // whether good is true for all states where no call has used the tracked value; keyed by the local states of the nets without a key
 	for k := range s.At {
 		words := s.state(int32(k))[1 : 1+len(s.nets)]
 		var key []byte
@@ -132,8 +132,8 @@ func (s *Space) used(k int32, unused []map[int]bool) bool {
 	})
 }
 
-// unusedStates returns the states that n can have for a value that no call has used. In such states,
-// calls without a value may have invalidated evidence, and time may have passed.
+// unusedStates returns the states that n can have for a value that no call has used yet. Only time
+// and calls without a value can lead to such states.
 func (n *Net) unusedStates() map[int]bool {
 	states, queue := make(map[int]bool), []int(nil)
 	visit := func(s int) {
@@ -154,8 +154,9 @@ func (n *Net) unusedStates() map[int]bool {
 	return states
 }
 
-// anyValue reports whether a, the part of a [callclass.Meaning] for one name, belongs to the clock
-// or to calls without a value. A call counts as having no value even if its result may have one.
+// anyValue reports whether all transitions of a belong to the clock or to calls without a value; a
+// is the part of a [callclass.Meaning] for one name. A call counts as having no value even if its
+// result may have one.
 func (n *structure) anyValue(a callclass.Ask) bool {
 	return !slices.ContainsFunc(a.Transitions, func(t int) bool { return !slices.Contains(n.timed, t) && !slices.Contains(a.Idle, t) })
 }

@@ -13,7 +13,7 @@ import (
 type view struct {
 	model   *Model
 	nets    []*Net
-	at      []int // position of each net of the model in the view; -1 if it is not in the view
+	at      []int // for each net of the model, its position in the view; -1 if the view omits the net
 	classes []class
 	limits  []int // positions of nets with reduced counters (see [Net.cap])
 
@@ -26,22 +26,22 @@ type class struct {
 	effects []callclass.Effect
 	tag     uint8
 
-	sure   bool  // whether a call of any of the represented call classes is known to be possible; see ViewOptions.Beyond
-	beyond []int // the nets outside the view that can refuse such a call; if the call classes differ in this, the smallest such set
+	sure   bool  // whether some represented class has calls that are certainly possible; see ViewOptions.Beyond
+	beyond []int // the nets outside the view that can refuse such calls; if the represented classes differ, the smallest set
 }
 
 // ViewOptions select what a view includes.
 type ViewOptions struct {
-	Tag       func(*callclass.Class) uint8 // returns the tag of a class for the query; nil means no tags
+	Tag       func(*callclass.Class) uint8 // returns bits that mark a class for the query; nil means that no class is marked
 	witnessed bool                         // whether to consider only calls with known tools and arguments
 	cap       int                          // initial number of tokens in reduced counters; 0 means that counters are not reduced
 	Limit     int                          // maximum number of states that the search may visit
 	until     int                          // limit on the total effort of all searches; 0 means no limit
-	required  bool                         // whether proofs must not rely on what advisory nets block
+	required  bool                         // whether proofs must not rely on refusals by advisory nets
 	Exact     bool                         // whether to leave counters unreduced
 	Serial    bool                         // whether to explore only runs where each call succeeds before the next begins
-	Beyond    bool                         // whether to record the nets outside the view that can refuse calls of each class
-	about     int                          // 1 + index of the net whose verdicts the query is about, or 0 for other queries; the view retains the calls that this net always blocks
+	Beyond    bool                         // whether to record, for each class, the nets outside the view that can refuse its calls
+	about     int                          // 1 + index of the net whose refusals the query is about, or 0 for other queries; the view keeps the calls that this net always blocks
 }
 
 func (m *Model) view(nets []int, o ViewOptions) *view {
