@@ -125,7 +125,7 @@ func (p *Pool) awaitEach(ctx context.Context, done func(*Server) <-chan struct{}
 func (p *Pool) AwaitTool(ctx context.Context, exposed string) *Tool {
 	starting, stop := context.WithCancel(ctx)
 	defer stop()
-	go func() { // ends when AwaitTool returns, if not earlier
+	go func() { // ends at the latest when AwaitTool returns, which cancels its context
 		defer stop()
 		p.AwaitList(starting)
 	}()

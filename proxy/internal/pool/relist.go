@@ -20,7 +20,7 @@ const AnnounceEvery = 50 * time.Millisecond
 // A relisting tracks the tools/list requests that the proxy sends to one server. The zero value is
 // ready to use. mu guards the field requested.
 type relisting struct {
-	due       atomic.Bool // whether a listing is about to start; until it does, all callers that request a listing share it
+	due       atomic.Bool // whether a listing has been requested but has not started; callers that request a listing in the meantime share it
 	announced atomic.Bool // whether the server has announced a change since the last listing
 	again     atomic.Bool // whether a retry after a failed listing is pending
 	Logged    atomic.Bool // whether the log has reported the server as up
@@ -51,8 +51,8 @@ func (r *relisting) Trouble() error {
 	return nil
 }
 
-// await waits for the latest requested listing, if any, to end. It is needed because a server may
-// offer different tools once it knows a client's capabilities.
+// await waits for the latest requested listing, if any, to end. A new listing may return different
+// tools, because the server has since learned a client's capabilities.
 func (r *relisting) await(ctx context.Context) {
 	r.mu.Lock()
 	over := r.requested
@@ -119,8 +119,8 @@ func (p *Pool) listNow(u *Server) {
 	u.MarkStarted()
 }
 
-// relistAfterPause sends tools/list again after a pause. Otherwise, the tools of a server that
-// stays up and announces no change would never be listed.
+// relistAfterPause sends tools/list again, some time after a listing has failed. A server that
+// stays up and announces no change would otherwise never be asked again.
 func (p *Pool) relistAfterPause(u *Server, announced bool) {
 	r := &u.Listing
 	pause := min(250*time.Millisecond<<min(r.failures, 10), spec.ListTimeout)
@@ -139,9 +139,9 @@ func (p *Pool) relistAfterPause(u *Server, announced bool) {
 	})
 }
 
-// Repin reads the accepted tool definitions (pins) that other processes have stored. If the pins
-// have changed, or definitions could not be stored earlier, Repin offers the servers' definitions
-// to the pins again. It reports whether clients now see different tools.
+// Repin reads the accepted tool definitions (pins) that other processes have stored. It compares
+// the servers' definitions with the pins again if the pins have changed, or if definitions could
+// not be stored earlier. Repin reports whether clients now see different tools.
 func (p *Pool) Repin(ctx context.Context) bool {
 	pins := p.Catalogue.Pins
 	changed, err := pins.Store.Refresh(ctx)
@@ -159,9 +159,9 @@ func (p *Pool) Repin(ctx context.Context) bool {
 	return due && p.Catalogue.Relist()
 }
 
-// offerToPinsAgain offers the server's latest tool definitions to the pins (the accepted
-// definitions) once more. If a listing is running, it returns immediately, because that listing
-// will offer them.
+// offerToPinsAgain compares the server's latest tool definitions with the pins (the accepted
+// definitions) again. If a listing is running, it returns immediately, because that listing will do
+// the same.
 func (p *Pool) offerToPinsAgain(ctx context.Context, u *Server) {
 	if !u.Listing.running.TryLock() {
 		return

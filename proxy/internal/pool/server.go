@@ -25,7 +25,7 @@ type Server struct {
 	Config  Upstream
 	several bool // whether several servers are configured
 
-	Burst     burst.Burst    // combines the work on server replies that were read together
+	Burst     burst.Burst    // combines the handling of replies that were read together
 	Listing   relisting      // state of the proxy's tools/list requests to the server
 	InFlight  queue          // requests that have been sent but not answered
 	Abandoned abandonedCalls // canceled calls that the server may still be working on
@@ -115,8 +115,8 @@ func (u *Server) ResultFor(result []byte, method string, client *rev.Rev) []byte
 	return client.Result(result, method)
 }
 
-// unavailableName returns the name of an unavailable server, with the reason if it has refused the
-// proxy's credentials.
+// unavailableName returns the name of an unavailable server. If the server has refused the proxy's
+// credentials, the name is followed by the error in parentheses.
 func (u *Server) unavailableName() string {
 	if why, ok := errors.AsType[*upstream.Unauthorized](u.State().Err); ok {
 		return u.Config.Name + " (" + text.Escape(why.Error()) + ")"
@@ -161,7 +161,7 @@ func (q *queue) Len() int {
 	return len(q.all)
 }
 
-// Remove removes the request at position p from the queue, if it is there.
+// Remove removes p's request from the queue, if it is there.
 func (q *queue) Remove(p *QueuePlace) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -183,7 +183,7 @@ func (q *queue) All() []*QueuePlace {
 	return slices.SortedFunc(slices.Values(q.all), func(a, b *QueuePlace) int { return a.SentAt.Compare(b.SentAt) })
 }
 
-// restartTimeout restarts the timeout of the request at position p.
+// restartTimeout restarts the timeout of p's request.
 func (q *queue) restartTimeout(p *QueuePlace, now time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -255,9 +255,9 @@ func (b *ServerMap[T]) Forget(u *Server) {
 	delete(b.of, u)
 }
 
-// WithServerInfo returns a result of initialize or server/discover that describes the server u
-// instead of the proxy: it replaces the name, version, icons and other members, but not the
-// capabilities and the revision. It is used if there is only one server.
+// WithServerInfo makes a result of initialize or server/discover describe the server u instead of
+// the proxy. It replaces the name, version, icons and other members, but not the capabilities and
+// the revision. It is used if there is only one server.
 func WithServerInfo(u upstream.State, result []byte) []byte {
 	if u.Phase != upstream.Up {
 		return result

@@ -82,8 +82,8 @@ var (
 	TemplateList = listKind{"resources/templates/list", "resources", "resourceTemplates", "uriTemplate"}
 )
 
-// maxSearches is the maximum number of searches for remedies per status, because each search takes
-// time. A remedy is a change that would allow a refused call.
+// maxSearches is the maximum number of remedies searched for in one status, because each search
+// takes time. A remedy is a change that would allow a refused call.
 const maxSearches = 20
 
 // A statusDoc describes a client's session: the tools that the client can call now, and why others
@@ -139,8 +139,8 @@ func (d *statusDoc) add(c gate.Call, decision gate.Decision) {
 	}
 }
 
-// isAlwaysRefused reports whether all calls to the tool of the call c are refused, regardless of
-// their arguments. r is the refusal of c.
+// isAlwaysRefused reports whether calls to the tool of c are refused whatever their arguments. r is
+// the refusal of c.
 func (d *statusDoc) isAlwaysRefused(c gate.Call, r *gate.Refusal) bool {
 	switch r.Kind {
 	case gate.KindBlocked:
@@ -194,7 +194,8 @@ func (d *statusDoc) String() string {
 	return b.String()
 }
 
-// writeConflict writes the names of the nets that together block every tool, and the consequences.
+// writeConflict writes which nets together block every tool, and which of them therefore do not
+// block now.
 func (d *statusDoc) writeConflict(b *strings.Builder) {
 	c := d.advertised.Conflict
 	if c == nil {

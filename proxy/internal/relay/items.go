@@ -21,8 +21,8 @@ func (p *Relay) allowsAnyPrompt() bool {
 }
 
 // NamesPrompts reports whether a net that enforces its decisions names a prompt. If so, clients can
-// get only listed prompts, because a tolerant server might accept a different spelling of such a
-// name.
+// get only listed prompts, because a tolerant server might also accept spellings that the net does
+// not match.
 func NamesPrompts(policy *gate.Policy) bool {
 	for _, n := range policy.Nets() {
 		for _, t := range n.Transitions {
@@ -130,7 +130,7 @@ func (p *Relay) findReferenced(ctx context.Context, r *pool.RelayedRequest) (why
 		if r.Upstream = p.templateOwner(ctx, uri); r.Upstream != nil {
 			why = p.wouldRefuseResource(r.Client, r.Upstream, uri)
 		}
-	default: // the gate cannot judge a ref of an unknown kind
+	default: // choose no server, because the gate cannot judge a ref of an unknown kind
 		return ""
 	}
 	if r.Upstream == nil && len(p.Pool.Servers) == 1 && !p.Admission.Generation().PromptsByList {

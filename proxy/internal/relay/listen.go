@@ -123,8 +123,8 @@ func (p *Relay) AnnounceIfSeen(method string) {
 }
 
 // Announce sends a list_changed notification to each client that has fetched the list or subscribed
-// to it: on the session's stream for clients that have sent initialize, and on subscriptions for
-// clients that use revision 2026-07-28.
+// to it. Clients that have sent initialize receive it on their session's stream, and clients that
+// use revision 2026-07-28 on their subscriptions.
 func (p *Relay) Announce(method string) {
 	if method == spec.ListChanged {
 		p.Advertiser.TouchAll()

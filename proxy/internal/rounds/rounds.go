@@ -17,8 +17,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Store holds rounds in encoded form. Each round can be removed only once, even if several
-// processes try to remove it.
+// A Store holds rounds, which are calls that wait for input, in encoded form. Each round can be
+// removed only once, even if several processes try to remove it.
 type Store interface {
 	// KeepRound stores an encoded round under the given ID.
 	KeepRound(ctx context.Context, id string, data []byte) error
@@ -42,11 +42,11 @@ type Round struct {
 	Subject  string            `json:"subject"` // hash of the call's identity; see [Keeper.Keep]
 }
 
-// Approved holds the parts of a call, other than its arguments, that a person has approved. It is
-// stored for later rounds.
+// Approved describes the params that a person has approved, other than the arguments. When the
+// client continues the call, its params must be the same.
 type Approved struct {
 	Beside string `json:"beside"`         // hash of the params other than the arguments
-	Meta   []byte `json:"meta,omitempty"` // the approved _meta; nil if empty or too large to store (no _meta is then sent in later rounds)
+	Meta   []byte `json:"meta,omitempty"` // the approved _meta; nil if empty or too large to store (the call then continues without _meta)
 }
 
 // maxKept is the maximum number of calls stored until their clients return.
@@ -63,13 +63,12 @@ type Keeper struct {
 	swept     atomic.Int64 // when expired rounds were last removed, in Unix seconds
 	limit     int          // maximum number of rounds
 
-	// Estimated number of rounds per principal: the rounds found by the latest sweep, plus those
-	// that this process has added since then, minus those that it has removed.
+	// Estimated number of rounds per principal. Each sweep counts the stored rounds. Between
+	// sweeps, this process counts only the rounds that it adds and removes itself.
 	room quota.Quota
 }
 
-// New returns a Keeper that stores rounds in s, and settles (ends) expired calls through the
-// Admission a.
+// New returns a Keeper that stores rounds in s. It ends expired calls through the Admission a.
 func New(s Store, a *admission.Admission, l *lifetime.Lifetime) *Keeper {
 	return &Keeper{store: s, admission: a, life: l, limit: maxKept}
 }
@@ -116,7 +115,8 @@ const (
 	sweepGrace = time.Minute // accepted difference between the processes' clocks
 )
 
-// EndOld settles expired calls whose clients have not returned. It does so at most once a minute.
+// EndOld removes the calls whose clients have not returned in time, and records them as failed. It
+// does so at most once a minute.
 func (k *Keeper) EndOld(ctx context.Context) {
 	now, last := k.life.Now(), k.swept.Load()
 	if now.Unix()-last < int64(sweepEvery/time.Second) || !k.swept.CompareAndSwap(last, now.Unix()) {

@@ -162,7 +162,7 @@ func cutAtLine(text string, n int) string {
 	if keep < 40 { // a text of only a few words would be useless
 		return ""
 	}
-	head := text[:keep+1] // include one more byte, because a line may end exactly after the kept bytes
+	head := text[:keep+1] // one more byte than is kept, because a line may end exactly there
 	if at := strings.LastIndexByte(head, '\n'); at > keep/2 {
 		return head[:at] + cutMark
 	}

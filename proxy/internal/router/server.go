@@ -111,9 +111,9 @@ func (r *Router) restore(u *pool.Server) {
 	r.Relay.SetUpstreamLevel(ctx, u, true)
 }
 
-// ServerListening is called when the proxy starts to receive the notifications of u. It requests
-// the tools of u. It also sends list_changed for prompts and resources to the clients that have
-// fetched these lists, because the lists of u may have changed earlier.
+// ServerListening is called when the proxy starts to receive the notifications of u. Because the
+// lists of u may have changed earlier, it requests the tools of u, and sends list_changed for
+// prompts and resources to the clients that have fetched these lists.
 func (r *Router) ServerListening(u *pool.Server) {
 	if u.Dedicated() { // lists are requested only on the shared connection
 		return
@@ -191,7 +191,8 @@ func (r *Router) refuseUnattributed(u *pool.Server, q *upstream.ServerRequest) {
 // relayLog forwards a notifications/message from u that belongs to no request, such as every log
 // message over stdio. It sends the message to the clients that have sent initialize and want
 // messages of its level. If all calls in flight to u come from one session, relayLog also sends the
-// message to the client of such a call, provided that the client uses revision 2026-07-28.
+// message to the client of one such call, if that client uses revision 2026-07-28 and wants the
+// message.
 func (r *Router) relayLog(u *pool.Server, params []byte) {
 	const method = "notifications/message"
 	level := spec.LogLevels[rawjson.StringAt(params, "level")]
@@ -206,9 +207,9 @@ func (r *Router) relayLog(u *pool.Server, params []byte) {
 	}
 }
 
-// logReceiver returns a call of revision 2026-07-28 that receives a log message sent outside any
-// request. It returns nil if the message could belong to several sessions or the client does not
-// want it.
+// logReceiver returns the call whose client receives a log message that belongs to no request. The
+// client uses revision 2026-07-28. logReceiver returns nil if the message could belong to several
+// sessions, or if no such client wants it.
 func logReceiver(u *pool.Server, params []byte) (receiver *pipeline.Call) {
 	var only *session.Session
 	for _, f := range pipeline.InFlight(u) {

@@ -21,9 +21,9 @@ import (
 )
 
 // A Sealer creates the requestState for clients that use revision 2026-07-28. A client stores the
-// state between the rounds of an approval, or of a call whose upstream asks for input. The state is
-// encrypted, authenticated and bound to its subject (the approval or the call). A client gains
-// nothing by sending a state twice, because an approval can be used only once.
+// state while a person decides on its call, or while it collects the input that the upstream asks
+// for. The state is encrypted, authenticated and bound to its subject (the approval or the call). A
+// client gains nothing by sending a state twice, because an approval can be used only once.
 //
 // Replicas that share a database share a key, so that each replica can open the states of the
 // others. This key exists as long as the database. A key that is not shared exists as long as the

@@ -266,7 +266,7 @@ const (
 func (r *openRequests) Knows(params []byte) bool {
 	id, ok := rawjson.Member(params, "requestId")
 	if !ok {
-		return true // the message names no request
+		return true // without a requestId, the message cannot be meant for another process
 	}
 	key := wire.IDKey(id)
 	r.mu.Lock()

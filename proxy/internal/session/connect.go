@@ -22,7 +22,7 @@ func (s *Sessions) Connect(transport, principal string, header http.Header, out 
 	}
 	own.Bare = state != own
 	if transport != "http" {
-		_ = s.Begin(own) // an error means that the session's calls are refused
+		_ = s.Begin(own) // after an error, the session's calls are refused
 	}
 	return s.add(id, transport, principal, own, state, out), nil
 }

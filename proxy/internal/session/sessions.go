@@ -164,7 +164,7 @@ const (
 var errSplits = errors.New("too many named sessions are open; use one of them again")
 
 // shared returns the session named label, which serves all requests of the principal that give this
-// name. Only one such session exists, because a second one would have its own limits.
+// name. It never creates a second session of that name, which would have its own limits.
 func (s *Sessions) shared(by, principal, label string) (*Session, error) {
 	id := by[:1] + "-" + wire.Digest([]byte(by + "\x00" + principal + "\x00" + label))[:32] // a hash, because a name chosen by a client must not produce the ID of another session
 	if known := s.known(id); known != nil {
@@ -179,13 +179,13 @@ func (s *Sessions) shared(by, principal, label string) (*Session, error) {
 		return nil, errSplits
 	}
 	made := &Session{ID: id, Principal: principal, By: by, Label: label, Since: s.now(), Lasting: true, About: About{By: by, Label: label}.bytes()}
-	_ = s.begin(made) // an error means that the session's calls are refused
+	_ = s.begin(made) // after an error, the session's calls are refused
 	s.keep(made)
 	return made, nil
 }
 
-// isChosenByCaller reports whether callers choose the names of sessions with the given value of
-// Session.By.
+// isChosenByCaller reports whether callers choose the name of a session. by is the session's By
+// field.
 func isChosenByCaller(by string) bool { return by == "header" || by == "meta" || by == byAgent }
 
 func (s *Sessions) known(id string) *Session {
@@ -337,9 +337,9 @@ func (s *Sessions) Idle(c *Client, busy bool, ttl time.Duration) bool {
 	return !busy && now.Sub(c.seen) > ttl
 }
 
-// Of returns the session whose nets decide a request, opening the session if necessary. No other
-// method chooses sessions. A client can only name sessions of its own principal. An ID that the
-// proxy has not issued never leads to a session.
+// Of returns the session whose nets decide a request, opening the session if necessary. Only this
+// method chooses the session of a client's request. A client can only name sessions of its own
+// principal. An ID that the proxy has not issued never leads to a session.
 func (s *Sessions) Of(o Origin) (*Session, error) {
 	switch s.way.By {
 	case "name":

@@ -106,8 +106,8 @@ func (s *Tasks) subscribersOf(x *Task) (list []*session.Subscription) {
 	return list
 }
 
-// awaitResult sends tasks/result on the client's behalf, because the server sends its own requests
-// about the task on the stream of the response.
+// awaitResult sends tasks/result on the client's behalf. The stream of the response also carries
+// the server's requests about the task.
 func (s *Tasks) awaitResult(x *Task) {
 	sent := x.Upstream.Send(upstream.Request{
 		Method: "tasks/result", Params: append(rawjson.AppendString([]byte(`{"taskId":`), x.theirs), '}'),

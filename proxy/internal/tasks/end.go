@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Reached settles the task, that is, reports its outcome to the gate, if its status is final. The
-// outcome of a completed task depends on its result.
+// Reached reports the task's outcome to the gate if its status is final. The outcome of a completed
+// task depends on its result.
 func (s *Tasks) Reached(ctx context.Context, x *Task, about wire.Task) {
 	switch about.Status {
 	case wire.TaskFailed:
@@ -51,8 +51,8 @@ func (s *Tasks) outcome(ctx context.Context, x *Task, about wire.Task) (gate.Out
 	return resultOutcome(x, reply.Result), reply.Result, nil
 }
 
-// fetched settles a task after a successful tasks/result request. It first asks for the status,
-// because some servers return a result even for a canceled task.
+// fetched reports the outcome of a task whose result has been fetched with tasks/result. It first
+// asks for the status, because some servers return a result even for a canceled task.
 func (s *Tasks) fetched(x *Task, result []byte) {
 	about, err := s.get(x)
 	switch {

@@ -36,7 +36,7 @@ type Task struct {
 	lost     atomic.Bool   // whether polling has stopped although the outcome is unknown
 	orphan   atomic.Bool   // whether the task's session has ended
 	checking atomic.Bool   // whether a status announced by the server is being checked
-	Over     chan struct{} // closed when the task is settled or lost
+	Over     chan struct{} // closed when the outcome is known or polling has stopped
 
 	mu      sync.Mutex
 	object  []byte // latest task object from the server, with the proxy's ID
@@ -138,8 +138,8 @@ func (x *Task) lockSettling() (unlock func()) {
 	return x.settling.Unlock
 }
 
-// mustReport reports whether the gate must be told the outcome o, that is, whether o is the first
-// outcome of the task or its first known outcome.
+// mustReport reports whether the gate must be told the outcome o. It must if o is the task's first
+// outcome, or if o is known and the earlier outcome was not.
 func (x *Task) mustReport(o gate.Outcome) bool {
 	return !x.settled.Load() && (!x.lost.Load() || o != gate.Unknown)
 }

@@ -284,8 +284,8 @@ func MakesTasks(u *pool.Server) bool {
 	return spec.Declares(s.Capabilities, "tasks", "requests", "tools", "call")
 }
 
-// anyOffers reports whether any server that is up creates tasks for clients of the given revision
-// family and declares the capability at the path given by keys. Servers of revision 2025-11-25
+// anyOffers reports whether any server is up, creates tasks for clients of the given revision
+// family, and declares the capability at the path given by keys. Servers of revision 2025-11-25
 // create tasks for clients of both families.
 func (s *Tasks) anyOffers(to *rev.Rev, keys ...string) bool {
 	return slices.ContainsFunc(s.Servers(), func(u *pool.Server) bool {

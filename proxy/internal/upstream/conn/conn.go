@@ -118,7 +118,7 @@ type Reply struct {
 	Error  []byte // raw JSON of the "error" member, as sent by the server
 	Err    error  // transport error: ErrNotSent, *Lost or *StatusError
 
-	Rest func() Reply // waits for the rest of the exchange; set if Send had to return before the reply arrived
+	Rest func() Reply // waits for the actual reply; set if Send had to return before the reply arrived
 }
 
 // An Exchange is a request and its future reply.

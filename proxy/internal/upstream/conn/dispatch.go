@@ -65,8 +65,7 @@ func (d *Dispatcher) Dispatch(data []byte, kept bool) error {
 	return err
 }
 
-// flush tells the Burst, if there is one, to finish the work on earlier replies that it has
-// deferred.
+// flush makes the Burst, if any, finish the work that it has deferred for earlier replies.
 func (d *Dispatcher) flush() {
 	if b := d.Host.Options.Burst; b != nil {
 		b.Flush()
@@ -263,9 +262,10 @@ func (p *Pending) drop(x *Exchange) {
 	}
 }
 
-// Shut calls f when no requests are open, and rejects later requests. It first waits, until ctx is
-// done, for requests that get their replies quickly. If a request that may be doing work is open,
-// Shut does nothing and returns false. Subscriptions do not count as open requests.
+// Shut calls f once no requests are open, and rejects later requests. It waits only for requests
+// that get their replies quickly, and only until ctx is done. If another open request may be doing
+// work, it does nothing. Shut reports whether it has called f. Subscriptions do not count as open
+// requests.
 func (p *Pending) Shut(ctx context.Context, f func()) bool {
 	for {
 		p.mu.Lock()
