@@ -58,8 +58,8 @@ func (f *flow) mask(w masking) (before masking) {
 	return before
 }
 
-// enterCondition is like mask, but for commands that run only under a condition. The caller must
-// call the returned function after them.
+// enterCondition masks the success of commands that run only under a condition, for the reason w.
+// The caller must call the returned function after these commands.
 func (f *flow) enterCondition(w masking) func() {
 	before := f.mask(w)
 	f.conditions++
@@ -73,8 +73,8 @@ func (f *flow) enterSubprocess() func() {
 	return func() { f.subprocesses--; f.errexit, f.pipefail = errexit, pipefail }
 }
 
-// enterMasked is like enterSubprocess, but also masks the success of the subprocess, for the reason
-// w.
+// enterMasked enters a subprocess and masks its success, for the reason w. The caller must call the
+// returned function at its end.
 func (f *flow) enterMasked(w masking) func() {
 	before, leave := f.mask(w), f.enterSubprocess()
 	return func() { leave(); f.masking = before }

@@ -8,7 +8,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Limits on the function bodies that are read at calls: their number and their total size in bytes.
+// Limits on the function bodies that are read again for calls: their number and their total size in
+// bytes.
 const (
 	maxCalls  = 128
 	maxCalled = 1 << 16
@@ -69,14 +70,15 @@ func (r *reader) readBody(f *body, s *syntax.Stmt) {
 	r.withInput(f.definition, func() { r.stmt(s) })
 }
 
-// readCall reads the bodies of a function again, this time with the arguments of a call.
+// readCall reads the bodies of the named function again, this time with the arguments of a call.
+// There may be several bodies, because the script may define the function more than once.
 func (r *reader) readCall(name string, args []arg, redirs []*syntax.Redirect) {
 	bodies := r.functions[name]
 	if len(bodies) == 0 {
 		return
 	}
 	if slices.ContainsFunc(args, r.isPending) {
-		return // the call's arguments are known only when the enclosing function is called, and the body is read then
+		return // the arguments depend on a call of the enclosing function; the body is read at that call
 	}
 	if was, ok := r.calling[name]; ok {
 		if !slices.Equal(was, args) {

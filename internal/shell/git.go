@@ -60,8 +60,8 @@ func readGitCommand(name string, args []arg) (p plan) {
 	}
 	switch name {
 	case "grep", "clone", "fetch", "pull", "push", "rebase", "ls-remote", "archive", "init":
-		// An option missing from the table may be an abbreviation, or a group of letters with an
-		// option that runs a command.
+		// An option missing from the table may abbreviate an option that runs a command, or be a
+		// group of letters that includes such an option.
 		found, _, ok := knownPrograms()["git "+name].splitOptions(args, false)
 		if !ok || slices.ContainsFunc(found, givenOption.mayRun) {
 			p.addDoubt(inText, "an option that may run a command", args...)
@@ -125,8 +125,8 @@ var (
 	gitSettingFamilies = "color. advice. branch. lfs."
 )
 
-// readGitSetting reads key=value or a bare key. It adds a doubt unless the setting is known to be
-// harmless.
+// readGitSetting reads key=value or a bare key. Unless the setting is known to be harmless, it adds
+// a [doubt], because the setting may run a command.
 func readGitSetting(a arg) (p plan) {
 	key, value, with := strings.Cut(a.text, "=")
 	key = strings.ToLower(key)

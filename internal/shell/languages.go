@@ -109,9 +109,8 @@ func readSed(args []arg) (p plan) {
 // harmlessSed matches sed scripts that only print, delete and substitute. The expression is large,
 // so it is compiled on first use.
 var harmlessSed = sync.OnceValue(func() *regexp.Regexp {
-	// part returns a regular expression that matches text up to and including the delimiter d. The
-	// text must not contain d in brackets, because versions of sed disagree about its meaning
-	// there.
+	// part returns a regular expression for text that ends with the delimiter d. The text must not
+	// contain d in brackets, because versions of sed disagree about its meaning there.
 	part := func(d string) string { return `(?:[^\n\\\[` + d + `]|\\.|\[[^\n\]` + d + `]*\])*` + d }
 	substitutions := list.Map([]string{`/`, `\|`, `#`, `,`, `@`, `:`}, func(d string) string { return d + part(d) + part(d) })
 	address := `(?:[0-9$,~+ ]|/` + part(`/`) + `[IM]*)*[ \t!]*`
@@ -124,8 +123,8 @@ var interpreters = setOf(`python pypy ipython perl ruby node nodejs php lua luaj
 	scala elixir iex clojure clj mongo mongosh erl osascript guile racket sbcl ghc runghc jshell coffee tsx ts-node octave gnuplot m4 dc gdb
 	lldb`)
 
-// readInterpreter reads the arguments of an interpreter. It adds a doubt unless the interpreter
-// runs a Python module or the file named by the first argument.
+// readInterpreter reads the arguments of an interpreter. It adds a [doubt] if they contain the
+// program itself, as in perl -e, or if they select a Python module that runs its arguments.
 func readInterpreter(family string, args []arg) (p plan) {
 	if asksHelp(args) || len(args) == 1 && args[0].matchWord("=-V =-v") != "" {
 		return p

@@ -37,8 +37,8 @@ var launches = eachName(map[string]launch{
 	"conda run,mamba run,micromamba run":    {options: lazyOptions("n|name= p|prefix= no-capture-output live-stream cwd= v")},
 })
 
-// ownWords lists the subcommands of the launchers that have the field loose set. Any other word
-// after such a launcher names a program or a script of the project.
+// ownWords lists the subcommands of the launchers whose field loose is set. Any other word after
+// such a launcher names a program or a script of the project.
 var ownWords = setOf(`
 	add audit autoclean bin cache check config constraints create dedupe deploy dlx env exec explain fetch generate-lock-entry global
 	help i import info init install install-test it licenses link list ll la ln login logout ls node npm outdated owner pack patch patch-commit
@@ -69,8 +69,8 @@ func findLaunch(name string, args []arg) (l launch, program []arg, sure, ok bool
 	return l, rest, sure, true
 }
 
-// tableName returns the name that the tables use for a program: python for python3.12, and
-// otherwise name itself.
+// tableName returns the name that the tables use for a program. It removes the version from names
+// such as python3.12, and returns all other names unchanged.
 func tableName(name string) string {
 	if family := strings.TrimRight(name, "0123456789.-"); family == "python" {
 		return family
@@ -78,7 +78,7 @@ func tableName(name string) string {
 	return name
 }
 
-// stripLaunchers returns the words of a pattern without the launchers at its start.
+// stripLaunchers removes the launchers, such as npx, from the start of a pattern's words.
 func stripLaunchers(words []string) []string {
 	for len(words) > 1 {
 		l, program, sure, ok := findLaunch(words[0], literals(words[1:]))

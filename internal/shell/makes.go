@@ -28,7 +28,7 @@ func (c *command) makes() bool {
 	}
 	t, ok := tools[c.name]
 	plain := plainPrograms[c.name] && !configurable[c.name]
-	return !clients[c.name] && (c.unlisted || ok && t.kind == optionTool || plain) // if a client such as psql can write a file, its input has already caused a doubt
+	return !clients[c.name] && (c.unlisted || ok && t.kind == optionTool || plain) // clients such as psql are excluded: if their input can write a file, the reader has already noted this
 }
 
 // makesSources reports whether the command is one of the makers and all files named by its

@@ -49,8 +49,9 @@ func (c *command) mayBeSplit() bool {
 	return slices.ContainsFunc(c.args[:len(c.args)-len(rest)], func(a arg) bool { return a.split })
 }
 
-// runsProgram reports whether the command runs the program named by the pattern p. It also returns
-// the command's arguments under that name; see [command.argsUnder].
+// runsProgram reports whether the command runs the program named by the pattern p. The command may
+// use a different name for the program. The returned arguments are those that it would have under
+// the pattern's name; see [command.argsUnder].
 func (c *command) runsProgram(p *Pattern) (Outcome, []arg) {
 	switch {
 	case p.name.text == "":
@@ -123,7 +124,8 @@ func (p *Pattern) matchesOperand(n int, a arg) Outcome {
 }
 
 // hasInOrder reports whether the pattern's operands, starting with the one at index first, occur in
-// this order among args and the files that the command gets as input.
+// this order. It looks for them among args, and then among the files that the command gets as
+// input.
 func (p *Pattern) hasInOrder(c *command, args []arg, first int) Outcome {
 	sure, may := first, first // how many of the pattern's operands were certainly found, and how many may have been found
 	files := subcommandsOf(p.name.text) == nil
@@ -144,9 +146,9 @@ func (p *Pattern) hasInOrder(c *command, args []arg, first int) Outcome {
 	return Match
 }
 
-// advance updates n, the number of the pattern's operands that may have been found, after the
-// argument a has been read. If files is true, an operand that is a file name also matches paths to
-// that file.
+// advance returns how many of the pattern's operands may have been found after the argument a, if n
+// of them may have been found before it. If files is true, an operand that is a file name also
+// matches paths to that file.
 func (p *Pattern) advance(a arg, n int, files bool) int {
 	switch {
 	case n == len(p.operands):

@@ -8,15 +8,15 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A mentionIndex holds unparsed text and its words. Unparsed text comes from the arguments of
-// programs that may run a command named in their arguments. The text is collected once for all
-// patterns. Each word is mapped to the index of the first doubt about it.
+// A mentionIndex holds unparsed text: arguments of programs that may run a command named in these
+// arguments. The text is collected once for all patterns. The map words gives, for each word of the
+// text, the index of the first [doubt] about it.
 type mentionIndex struct {
 	words map[string]int
 	texts []mention // whole texts, for finding names that contain separators
 }
 
-// A mention is a piece of unparsed text and the index of the doubt about it.
+// A mention is a piece of unparsed text, with the index of the [doubt] that was added for it.
 type mention struct {
 	text string
 	of   int
@@ -65,8 +65,8 @@ func (m *mentionIndex) addText(text string, of int) {
 	}
 }
 
-// has reports whether unparsed text contains name as a separate word, and returns the index of the
-// doubt about that text.
+// has reports whether unparsed text contains name as a separate word. It also returns the index of
+// the [doubt] that was added for that text.
 func (m *mentionIndex) has(name string) (of int, ok bool) {
 	if strings.ContainsFunc(name, isBetween) { // the name itself contains characters that separate words, as g++ and [ do
 		if t := list.Find(m.texts, func(t mention) bool { return strings.Contains(t.text, name) }); t != nil {
@@ -79,7 +79,7 @@ func (m *mentionIndex) has(name string) (of int, ok bool) {
 }
 
 // hasAll reports whether unparsed text contains all words of the pattern. It also returns the index
-// of the doubt about the text that contains the pattern's program name.
+// of the [doubt] that was added for the text with the program name.
 func (m *mentionIndex) hasAll(p *Pattern) (of int, ok bool) {
 	if len(m.words) == 0 {
 		return 0, false
@@ -103,7 +103,7 @@ func (m *mentionIndex) hasAll(p *Pattern) (of int, ok bool) {
 }
 
 // hasName reports whether a word of unparsed text matches the pattern's program name. It also
-// returns the index of the doubt about that word.
+// returns the index of the [doubt] that was added for that word.
 func (m *mentionIndex) hasName(p *Pattern) (of int, ok bool) {
 	if !p.name.glob {
 		return m.has(p.name.text)

@@ -55,8 +55,8 @@ type onlyCheck struct {
 	covered  []bool // for each command, whether the command, or a command that runs it, matches a pattern that ends with *
 }
 
-// isCovered reports whether the doubt concerns no command, or only a command that is covered; see
-// [onlyCheck.covered].
+// isCovered reports whether [Reading.Only] can ignore the doubt d, for example because d concerns
+// only a covered command; see [onlyCheck.covered].
 func (o *onlyCheck) isCovered(d *doubt) bool {
 	if d.reach == mild && (d.owner < 0 || !o.commands[d.owner].unlisted) {
 		return true

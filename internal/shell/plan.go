@@ -7,8 +7,8 @@ type plan []step
 // A step is one action in a plan.
 type step struct {
 	do    action
-	reach reach  // the reach of the doubt, if the step adds a doubt
-	what  string // the reason for the doubt, or the name of the variable, git setting or git subcommand
+	reach reach  // the commands that the [doubt] affects, if the step adds one
+	what  string // the description of the [doubt], or the name of the variable, git setting or git subcommand
 	args  []arg
 }
 
@@ -17,8 +17,8 @@ type action uint8
 
 const (
 	addsDoubt      action = iota
-	addsOptions           // adds a doubt about unknown options before a command
-	addsArithmetic        // adds a doubt about text that bash evaluates as arithmetic
+	addsOptions           // a command may be preceded by unknown options
+	addsArithmetic        // bash evaluates text as arithmetic
 	runsCommand           // args are a command with its own input
 	passesCommand         // args are a command, which inherits the program's redirections
 	runsScript            // args, joined with spaces, are a script
@@ -40,13 +40,13 @@ func (p *plan) add(do action, what string, args ...arg) {
 	*p = append(*p, step{do: do, what: what, args: args})
 }
 
-// doubtPlan returns a plan that only adds a doubt; see [plan.addDoubt].
+// doubtPlan returns a plan with a single step, which adds a [doubt]; see [plan.addDoubt].
 func doubtPlan(reach reach, what string, args ...arg) plan {
 	return plan{{reach: reach, what: what, args: args}}
 }
 
-// addDoubt appends a step that adds a doubt with the given reach; see the methods of findings. args
-// are used only if reach is [inText].
+// addDoubt appends a step that adds a [doubt] to the plan. reach selects the commands that the
+// doubt affects. args are used only if reach is [inText].
 func (p *plan) addDoubt(reach reach, what string, args ...arg) {
 	*p = append(*p, doubtPlan(reach, what, args...)...)
 }

@@ -161,8 +161,8 @@ func lazyOptions(options string) func() *optionTable {
 }
 
 // splitLeading separates the options before the operands from the remaining arguments. ok is false
-// if an option is unknown, and so could take a value or run something, or if it is uncertain where
-// the options end.
+// if it is uncertain where the options end, or if one of them is unknown. An unknown option could
+// take a value or run something.
 func (k *optionTable) splitLeading(args []arg) (found []givenOption, rest []arg, ok bool) {
 	for len(args) > 0 {
 		a := args[0]

@@ -27,8 +27,9 @@ func (o Options) NewReader() *Reader {
 	return &Reader{options: o, numbers: make(map[string]int), byName: make(map[string][]int)}
 }
 
-// Command adds a pattern for a command, given as words; see [Compile]. It returns the pattern's
-// number, for use as [gate.Map.Pattern]. Equal patterns share a number.
+// Command adds a pattern for a command, given as words; see [Compile]. It returns the index of the
+// pattern, for use as [gate.Map.Pattern]. If an equal pattern exists, Command returns that
+// pattern's index.
 func (r *Reader) Command(words []string, exactly bool) (pattern int, err error) {
 	key := fmt.Sprint(exactly) + "\x00" + strings.Join(words, "\x00")
 	if n, ok := r.numbers[key]; ok {
@@ -53,7 +54,8 @@ func (r *Reader) Command(words []string, exactly bool) (pattern int, err error) 
 }
 
 // Files adds a pattern for files that a script reads or writes, given as a glob; see
-// [CompileFiles]. It returns the pattern's number. Equal patterns share a number.
+// [CompileFiles]. It returns the index of the pattern. If an equal pattern exists, Files returns
+// that pattern's index.
 func (r *Reader) Files(access Access, glob string) (pattern int, err error) {
 	key := access.String() + "\x00" + glob
 	if n, ok := r.numbers[key]; ok {
@@ -84,8 +86,8 @@ func (r *Reader) Read(_ *gate.Call, text string) gate.Reading {
 	return n
 }
 
-// A numberedReading holds a script and the results for all patterns of a [Reader], indexed by the
-// number of the pattern. It implements [gate.Reading].
+// A numberedReading holds a script and the result for each pattern of a [Reader]. It implements
+// [gate.Reading], where a pattern is identified by its index in the Reader.
 type numberedReading struct {
 	reader *Reader
 	script *Reading
@@ -133,7 +135,7 @@ func (n *numberedReading) Finds(pattern int) gate.Found {
 	return [...]gate.Found{NoMatch: gate.NotFound, Match: gate.Surely, Opaque: gate.Perhaps}[n.found[pattern]]
 }
 
-// Only reports whether the patterns with the given numbers describe everything that the script
+// Only reports whether the patterns with the given indexes describe everything that the script
 // does.
 func (n *numberedReading) Only(patterns []int) bool {
 	commands := list.Map(patterns, func(number int) Pattern { return n.reader.patterns[number] })
@@ -142,8 +144,8 @@ func (n *numberedReading) Only(patterns []int) bool {
 }
 
 // Doubt explains why it is uncertain whether the script runs the command, or why the script's
-// success does not prove the command's success. If the script only runs a different command that
-// begins in the same way, Doubt names the part of the pattern that the different command lacks.
+// success does not prove the command's success. If the script runs only a similar command, which
+// lacks a word of the pattern, Doubt names this word.
 func (n *numberedReading) Doubt(pattern int) gate.Doubt {
 	p := &n.reader.patterns[pattern]
 	switch {

@@ -7,7 +7,8 @@ import (
 )
 
 // A Reading is the result of reading a script: the commands that the script runs, the files that it
-// touches, and the doubts about it. The zero value is the reading of an empty script.
+// touches, and the parts that were not fully understood. The zero value is the reading of an empty
+// script.
 type Reading struct {
 	results
 	text      string
@@ -17,13 +18,13 @@ type Reading struct {
 
 // Options control how scripts are read. The zero value selects the defaults.
 type Options struct {
-	Strict bool // whether to treat every doubt as if the script might run any command; see [Doubt]
+	Strict bool // whether to assume that a part of the script that was not understood might run any command; see [Doubt]
 	Pass   bool // whether a [Reader] reports an uncertain match as no match
 }
 
-// Read parses a script with the default options. It never fails, because parts that it does not
-// understand become doubts. A script that is too long or too deeply nested, or that has too many
-// words, is not read at all: it counts as a script that might run any command.
+// Read parses a script with the default options. It never fails. If it does not understand a part
+// of the script, it records a [Doubt]. A script that is too long or too deeply nested, or that has
+// too many words, is not read at all: it counts as a script that might run any command.
 func Read(script string) *Reading { return Options{}.Read(script) }
 
 // Read parses a script with these options; see [Read].
@@ -50,7 +51,7 @@ func (o Options) newReader(script string) *reader {
 	return r
 }
 
-// settle adds each [doubt] that depends on the whole script.
+// settle adds each [doubt] that can be decided only after the whole script has been read.
 func (r *reader) settle() {
 	r.at, r.owner, r.settling = nil, -1, true
 	r.scope.settle()

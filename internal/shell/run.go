@@ -92,7 +92,7 @@ func (r *reader) readThrough(at int, name string, args []arg, redirs []*syntax.R
 	if len(r.functions[name]) == 0 {
 		r.readFiles(lower, args[1:])
 	} else {
-		r.commands[at].unknown, r.commands[at].unlisted = false, false // name denotes a function instead of a program, and the function's body is read
+		r.commands[at].unknown, r.commands[at].unlisted = false, false // the command calls a function, and the function's body has been read
 	}
 	if setsScripts(lower, args[1:]) {
 		r.doubtStrict("a setting that changes how project scripts run")

@@ -6,8 +6,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A scope holds the findings about a script and the variables of the shell that runs it. When the
-// script assigns to a variable, the scope updates the variable's value and adds doubts.
+// A scope holds the findings about a script and the variables of the shell that runs it. An
+// assignment in the script updates the variable's value in the scope, and adds a [doubt] if the
+// effect of the assignment is uncertain.
 type scope struct {
 	findings
 	vars   variables
@@ -174,7 +175,8 @@ func (r *scope) doubtObeyed(commands []command) {
 	}
 }
 
-// settle adds each [doubt] about variables that depends on the whole script.
+// settle adds each [doubt] about variables that can be decided only after the whole script has been
+// read.
 func (r *scope) settle() {
 	evaluated, array := r.vars.tests && r.vars.commandIndex, false // test may evaluate an array index, as in x=-v; y='a[$(rm z)]'; [ $x $y ]
 	for name, f := range r.vars.facts {
@@ -195,7 +197,7 @@ func (r *scope) settle() {
 	}
 }
 
-// note carries out s, a step of a [plan]. The step must not be one that runs a command.
+// note carries out s, a step of a [plan] that does not run a command.
 func (r *scope) note(s step) {
 	switch s.do {
 	case addsDoubt:

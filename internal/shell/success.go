@@ -108,8 +108,8 @@ func (r *Reading) gap(i int, p *Pattern) gap {
 	return nil
 }
 
-// spoiled returns a [doubt], that is, a part of the script, that may have replaced the program that
-// command i runs. It returns nil if no such doubt exists.
+// spoiled returns a [doubt] about something in the script that may have replaced the program that
+// command i runs. It returns nil if it finds no such doubt.
 func (r *Reading) spoiled(i int) *doubt {
 	return list.Find(r.doubts, func(d doubt) bool { return d.spoils && d.before <= i })
 }
@@ -276,9 +276,9 @@ func (k *optionTable) shortens(name string) bool {
 	return false
 }
 
-// others returns the operands that match no operand of the pattern. It ignores the pattern's first
-// lead operands, because they belong to the name of the table entry and are not in the slice
-// operands.
+// others returns the operands that match no operand of the pattern. The pattern's first lead
+// operands belong to the name of the table entry. They are skipped, because the slice operands does
+// not contain them.
 func (p *Pattern) others(operands []arg, lead int) (rest []arg) {
 	next := min(lead, len(p.operands))
 	for _, a := range operands {

@@ -59,9 +59,10 @@ func setsScripts(program string, args []arg) bool {
 	return slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal || scriptSettings[name(a.text)] })
 }
 
-// passed examines args, the arguments passed on to a test program, and returns the first one that
-// makes the program run only some of its tests. less reports whether such an argument exists. An
-// argument after an option does not count, because it may be the option's value.
+// passed looks for an argument that makes a test program run only some of its tests. args are the
+// arguments passed on to the program. less reports whether there is such an argument, and argument
+// is the first one. An argument after an option does not count, because it may be the option's
+// value.
 func passed(name string, args []arg) (argument string, less bool) {
 	value := false
 	for _, a := range args {

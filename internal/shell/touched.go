@@ -41,8 +41,8 @@ func (r *Reading) namedInCode(p *FilePattern) (Outcome, Doubt) {
 	return NoMatch, Doubt{}
 }
 
-// inCode returns a doubt about code in another language that may use a file. The doubt is a copy of
-// r.doubts[of] with text appended to its description and with advice about the file.
+// inCode returns a copy of the [doubt] r.doubts[of], which concerns code in another language that
+// may use a file. It appends text to the description, and gives advice about the file.
 func (r *Reading) inCode(of int, text string) Doubt {
 	d := r.exported(&r.doubts[of])
 	d.What += " " + text

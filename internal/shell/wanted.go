@@ -11,7 +11,7 @@ import (
 type wanted struct {
 	text    string   // the option as written in the pattern
 	names   []string // all names of the option; see [program.options]
-	letters []wanted // letters of an argument such as -rf, which is either one option or several
+	letters []wanted // if the option has the form -rf and may therefore be several options: one entry per letter
 	value   string
 	with    bool // whether the option must have the value in the field value
 }

@@ -213,7 +213,7 @@ func (b *wordBuilder) part(r *expander, part syntax.WordPart, quoted, first bool
 	}
 }
 
-// known adds a variable's value, which is known at least in part, to the word.
+// known adds the value of a variable to the word. A part of the value may be unknown.
 func (b *wordBuilder) known(a arg) {
 	b.text = append(b.text, a.text...)
 	if a.kind != literal {

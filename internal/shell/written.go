@@ -95,8 +95,8 @@ func (f *findings) writeFile(a arg) {
 }
 
 // element calls the function read, which reads an element of a list or pipeline. Afterwards, it
-// records the files written by the commands from the index at on. For an element of a pipeline, at
-// is the index of the pipeline's first command.
+// records the files that are written by the commands from index at. In a pipeline, at is the index
+// of the first command, so earlier elements are included.
 func (f *findings) element(at int, read func()) {
 	outer := f.files.texts
 	read()
