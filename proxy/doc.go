@@ -2,14 +2,14 @@
 // allows the call.
 //
 // A [Proxy] has upstreams, which are the MCP servers behind it, and clients, over stdio
-// ([Proxy.ServeStdio]) or streamable HTTP ([Proxy.Handler]), in both revision families of the
-// protocol. A call (tools/call, prompts/get or resources/read) goes through package pipeline: the
-// session's gate decides the call, a person is asked if a net requires approval, the decision is
-// recorded, the call is forwarded, its outcome is recorded, the markings of the nets are updated,
-// and the client is answered.
+// ([Proxy.ServeStdio]) or streamable HTTP ([Proxy.Handler]), in both families of
+// protocol revisions; see package rev. A call (tools/call, prompts/get or resources/read) goes
+// through package pipeline: the session's gate decides the call, a person is asked if a net
+// requires approval, the decision is recorded, the call is forwarded, its outcome is recorded, the
+// markings of the nets are updated, and the client is answered.
 //
 // Package relay forwards requests that are not calls. Package reverse forwards servers' requests to
-// clients, even between the revision families.
+// clients, even if a server and a client use different families of revisions.
 //
 // Tool lists, calls and results are forwarded byte for byte; one strict parse of
 // the client's message yields the values that the gate decides on, that a person sees and that the
@@ -22,7 +22,7 @@
 //
 //	front      clients: stdio, streamable HTTP, HTTP+SSE
 //	router     every method of clients and servers, and the package that serves it
-//	pipeline   calls, from the decision to the settlement
+//	pipeline   calls, from the decision to the update of the nets
 //	relay      requests that are not calls, lists and subscriptions
 //	reverse    requests from servers to clients
 //	tasks      the servers' tasks

@@ -90,7 +90,7 @@ func (a *Advertiser) TouchAll() {
 // List returns the result of tools/list for a client that has sent initialize. From then on, the
 // client is notified of changes.
 func (a *Advertiser) List(c *session.Client) []byte {
-	c.State.Narrowed.Store(true) // must be set before the nets are read, or a change could be missed
+	c.State.Narrowed.Store(true) // set before the nets are read, so that no later change is missed
 	a.listMu.Lock()
 	s := a.listFor(c.State)
 	if a.deps.Sessions.Has(c) {

@@ -149,8 +149,8 @@ func WaitingLogLine(c approval.Call, id, client, how string) string {
 }
 
 // HowToAnswer returns a short instruction for answering an approval request. If only an external
-// system shows the request, the instruction names that system. Otherwise, it is verb, the operator
-// command, or, if operators cannot answer the request, "at the client".
+// system shows the request, the instruction names that system. If operators can answer the request,
+// the instruction is verb, the command for doing so. Otherwise, it is "at the client".
 func HowToAnswer(r *approval.Request, verb string) string {
 	only, _ := channel.Find(r.Via)
 	switch {
