@@ -95,9 +95,8 @@ func (c *Call) replyRaw(head, body []byte) {
 }
 
 // end ends the call for its client. It writes the notifications that the server sent before its
-// reply, and then calls send, if not nil, to write the response. It does not call send if the
-// client has stopped waiting, because a server may reply to a canceled call before the proxy has
-// ended that call. Later calls to end have no effect.
+// reply, and then calls send, if not nil, to write the response. If the client has stopped waiting,
+// end does not call send. Later calls to end have no effect.
 func (c *Call) end(send func()) {
 	first, wanted, stop := c.markAnswered()
 	if !first {

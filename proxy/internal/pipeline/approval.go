@@ -90,7 +90,7 @@ func waitingRefusal(text string, r *approval.Request) refusal {
 	return refusal{&admission.Refused{Text: text, Facts: admission.Facts{Decision: "ask", Kind: "approval", Approval: r.ID}}}
 }
 
-// refuseDenied refuses a call that was not approved. It receives the person's answer, or nil if no
+// refuseDenied refuses a call that was not approved. said is the person's answer, or nil if no
 // person has answered.
 func (q *askedCall) refuseDenied(text string, said *admission.Consent) answer {
 	return refusal{q.Admission.Deny(q.Life.Ctx, q.call.admission(), q.asked.Ask, text, said)}
@@ -125,8 +125,8 @@ func (q *askedCall) displayedCall() approval.Call {
 	}
 }
 
-// approvedParams returns a digest of the params displayed to people, other than the arguments and
-// _meta, and the _meta itself if it is small enough to retain.
+// approvedParams returns what the proxy retains of the params displayed to people. This is a digest
+// of the params other than the arguments and _meta, and the _meta itself if it is small enough.
 func (q *askedCall) approvedParams() *rounds.Approved {
 	members, meta := q.call.otherParams()
 	if len(meta) > MaxKeptWhole {
@@ -259,8 +259,8 @@ func (p *Pipeline) question(r *approval.Request, channel, id string) []byte {
 	return asking.Page(fmt.Sprintf("Allow %s? The page of approval %s shows the complete call.", p.Approvals.Look(r).Call.Subject(), r.ID), p.Approval.Page(r.ID), id)
 }
 
-// An inputAnswer is an answer with an InputRequiredResult (2026-07-28), which asks the client for
-// another round.
+// An inputAnswer responds with an InputRequiredResult (2026-07-28), which asks the client to send
+// the call again.
 type inputAnswer struct {
 	state    string
 	question []byte // params of elicitation/create; nil if no question is asked
@@ -270,9 +270,9 @@ func (a inputAnswer) append(dst, id []byte, _ *rev.Rev) []byte {
 	return wire.AppendResult(dst, id, asking.InputRequired(a.question, a.state))
 }
 
-// readResponse reads the inputResponses from a client that uses revision 2026-07-28, and returns
-// the number of rounds so far. The responses count only if the proxy created the requestState for
-// this very call, in a round that asked a question.
+// readResponse reads the inputResponses from a client that uses revision 2026-07-28. It returns how
+// many InputRequiredResults without a question the call has had so far. The responses count only if
+// the proxy created the requestState for this very call, when it asked a question.
 func (q *askedCall) readResponse(r *approval.Request) int {
 	if !q.call.Peer.Rev.InputRequired || !q.call.params.HasState {
 		return 0

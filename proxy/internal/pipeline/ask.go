@@ -142,7 +142,7 @@ type personWait struct {
 	hold     *asking.Hold // waits for the answer; nil if the result is already known
 	event    asking.Event // last event returned by hold
 	progress int          // number of progress notifications sent
-	rounds   int          // number of rounds of the call so far
+	rounds   int          // number of input_required results without a question so far
 	shown    prompt
 	state    approval.State // state of the approval request when the wait ended
 	parked   answer         // response for a client that must call again to get the result; nil if the wait is over
@@ -172,7 +172,7 @@ func (q *askedCall) beginWait(r *approval.Request) *personWait {
 	}
 	q.TellOperators(r, q.call.Peer.Name)
 	if way != "" && q.call.Peer.Rev.InputRequired {
-		q.Approvals.Put(r, way) // the client sends the answer in the next round of the call
+		q.Approvals.Put(r, way) // the client sends the answer when it calls again
 		state := q.Sealer.Seal(seal.Round{Approval: r.ID, Channel: way, Expires: r.Expires}, r.Key.Bytes())
 		w.parked = inputAnswer{state: state, question: q.question(r, way, "")}
 		return w

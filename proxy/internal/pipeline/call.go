@@ -34,13 +34,13 @@ type Call struct {
 	ID       []byte    // JSON-RPC ID, as written by the client
 	IDKey    string    // key of the call among the client's open requests; see [wire.IDKey]
 	params   wire.Call // parsed params; the arguments are dropped once the call has been sent
-	digest   string    // digest of the dropped arguments; empty if the call cannot have another round of input
+	digest   string    // digest of the dropped arguments; empty if the client's revision has no InputRequiredResult
 	Meta     wire.Meta
 	Tool     *pool.Tool // tool of the call; nil until it has been found
 	recorded string     // name in the audit log: the tool's own name, or the canonical name of a prompt or resource
 	placed   bool       // whether Tool.Upstream is already the connection, shared or dedicated, that serves this session
-	plain    bool       // whether the call is one request and one reply, without tasks or rounds of input, and both sides use revisions up to 2025-11-25
-	input    input      // input that the client has sent in a later round of the call
+	plain    bool       // whether the call is one request and one reply, without tasks or requests for input, and both sides use revisions up to 2025-11-25
+	input    input      // inputResponses and requestState of a call that the client has sent again
 
 	Turn    *turns.Turn  // the call's turn to be decided; nil if concurrent calls are not limited
 	Burst   *burst.Burst // burst of calls that were read together with this one and are recorded together; nil if this call is decided alone
@@ -60,8 +60,8 @@ type Call struct {
 
 	callState
 
-	size   int           // bytes that the call adds to the backlog while it waits
-	claims atomic.Uint32 // resources held by the call, as a [claim]
+	size   int           // bytes counted for the call while it waits
+	claims atomic.Uint32 // limited resources held by the call; a set of [claim] bits
 }
 
 // A callState is the state of a call: which goroutine waits for the response, and whether the call
@@ -98,7 +98,7 @@ func (s *callState) sendToWaiter(done completion) bool {
 	if s.completed == nil {
 		return false
 	}
-	s.completed <- &done // never blocks, because a call runs only one round at a time
+	s.completed <- &done // never blocks, because a call has only one request in flight at a time
 	return true
 }
 
@@ -113,7 +113,7 @@ func (s *callState) completions() <-chan *completion {
 	return s.completed
 }
 
-// hasRoundAfter reports whether the call has another round in flight after the round that has just
+// hasRoundAfter reports whether the call has another request in flight after the one that has just
 // been completed.
 func (s *callState) hasRoundAfter(done completion) bool {
 	s.mu.Lock()
@@ -147,9 +147,9 @@ func (s *callState) setInflight(f *inflightCall, canRead bool) (inline bool, sto
 	return inline, s.stopped
 }
 
-// replaceInflight makes f, a request from an earlier round, the in-flight request of this round. If
-// f is nil, this round has no in-flight request. If the call was canceled, replaceInflight returns
-// the reason.
+// replaceInflight makes f, a request that was sent earlier, the call's in-flight request. If f is
+// nil, the call no longer has an in-flight request. If the call was canceled, replaceInflight
+// returns the reason.
 func (s *callState) replaceInflight(f *inflightCall) (stopped error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -196,8 +196,8 @@ func (s *callState) isWanted() bool {
 	return s.stopped == nil || errors.Is(s.stopped, spec.ErrClosing)
 }
 
-// A completion describes the end of one round of a call. It is sent to the goroutine that waits for
-// the call.
+// A completion is the result of a request to the server: its reply, or an InputRequiredResult for
+// the client. It is sent to the goroutine that waits for the call.
 type completion struct {
 	inflight *inflightCall
 	reply    upstream.Reply
@@ -205,13 +205,13 @@ type completion struct {
 	round    []byte // an InputRequiredResult to send instead of the reply
 }
 
-// An input holds the inputResponses and the requestState that a client has sent in a later round of
-// a call (since revision 2026-07-28). The zero value stands for a first round.
+// An input holds the inputResponses and the requestState of a call that the client has sent again
+// (since revision 2026-07-28). The zero value stands for a call sent for the first time.
 type input struct {
 	responses []byte // the inputResponses object; nil if none
 	state     string // the server's own requestState
 	hasState  bool
-	round     int    // number of earlier rounds
+	round     int    // how often the client has been asked for input before
 	suspended string // ID of the suspended call; empty if none
 	elsewhere bool   // whether another process suspended the call
 	ours      bool   // whether the proxy created the requestState, or the client sent none
@@ -231,8 +231,8 @@ func (c *Call) admission() *admission.Call {
 }
 
 // dropMessage drops the message of a call that has been sent. Otherwise, large arguments would be
-// retained for a client or server that never responds. If the call can have another round of input,
-// dropMessage retains the digest of the arguments.
+// retained for a client or server that never responds. If the client may send the call again with
+// input, dropMessage retains the digest of the arguments.
 func (c *Call) dropMessage() {
 	if c.claims.Load() != 0 {
 		c.release(room)

@@ -93,8 +93,8 @@ const (
 	waitingCost   = 4 << 10 // bytes counted per waiting call in addition to its message
 )
 
-// occupyBacklog adds to the backlog the bytes of a call that is about to wait. It returns false if
-// the backlog does not have enough space.
+// occupyBacklog counts the bytes of a call that is about to wait. It returns false if the waiting
+// calls would exceed a limit.
 func (c *Call) occupyBacklog() bool {
 	if c.claims.Load()&room != 0 {
 		return true

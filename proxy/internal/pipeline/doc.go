@@ -10,10 +10,10 @@
 // # Types
 //
 // A [Call] is a client's request until it is answered. An inflightCall is an admitted request to a
-// server until the call is settled. It can outlive the Call, because a client can cancel the call
-// or disconnect. A suspendedCall is a call between two rounds of input (InputRequiredResult of
-// 2026-07-28). An askedCall is a call that needs a person's approval, and a personWait is the state
-// of its wait for the answer.
+// server until the call is settled, that is, until its outcome has been recorded. It can outlive
+// the Call, because a client can cancel the call or disconnect. A suspendedCall is a call that
+// waits for its client's input (InputRequiredResult of 2026-07-28). An askedCall is a call that
+// needs a person's approval, and a personWait is the state of its wait for the answer.
 //
 // # Plain calls
 //

@@ -52,7 +52,7 @@ func (p *Pipeline) forward(c *Call, pass admission.Pass) {
 }
 
 // forwardAgain sends an admitted call again. If the policy has changed since the admission, it
-// settles the call and asks the gate for a new decision.
+// instead records that the call failed, and asks the gate for a new decision.
 func (p *Pipeline) forwardAgain(c *Call, ticket *admission.Ticket) {
 	pass, err := ticket.NewPass(p.Life.Ctx, p.Admission)
 	if err == nil {
@@ -158,8 +158,9 @@ func (c *Call) Cancel(reason error) {
 	}
 }
 
-// end ends the in-flight request with the reply r, unless it has already ended, and completes the
-// call that receives the reply. If r did not come from the server, the request is abandoned.
+// end ends the in-flight request with the reply r, and passes r to the call that waits for it. If
+// the request has already ended, a reply from the server is handled as a late one. fromServer is
+// false if the request is being abandoned.
 func (f *inflightCall) end(r upstream.Reply, fromServer bool) {
 	u, before := f.Call.Tool.Upstream, f.markEnded(r, fromServer)
 	if before.counted && fromServer {
@@ -207,12 +208,12 @@ func (f *inflightCall) end(r upstream.Reply, fromServer bool) {
 }
 
 // finish handles the end of the request on the goroutine that read the reply. It records the
-// outcome and responds to the client that made the call c; the gate learns the outcome before the
-// client does. If the call continues as a task or with another round of input, its ticket (the
-// admitted call at the gate) stays open. Replies in the same burst are recorded together.
+// outcome, and then responds to the client that made the call c. If the call becomes a task or
+// needs the client's input, it stays open at the gate. Replies in the same burst are recorded
+// together.
 func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) {
 	p := c.pipeline
-	open, staged := false, false // open is true if the call's ticket at the gate must stay open, and staged if the ending e will close the request
+	open, staged := false, false // open is true if the call must stay open at the gate, and staged if the ending e will close the request
 	defer func() {
 		if !staged {
 			f.close(open)
@@ -286,9 +287,9 @@ func (p *Pipeline) endOf(ticket *admission.Ticket, o gate.Outcome, result []byte
 	return e
 }
 
-// close closes the request after its outcome has been recorded. If a panic has left the call
-// unsettled, close settles it as unknown, unless the call must stay open at the gate. If a reply
-// has arrived in the meantime, its outcome takes precedence.
+// close closes the request after its outcome has been recorded. If a panic has prevented that, the
+// outcome is recorded as unknown, unless the call must stay open at the gate. If a late reply has
+// arrived, its outcome takes precedence.
 func (f *inflightCall) close(open bool) {
 	if !open {
 		f.Call.pipeline.Admission.Abandon(context.Background(), f.ticket)
@@ -328,8 +329,8 @@ func (e *ending) Continue() {
 	c.deliver(e.reply, e.facts)
 }
 
-// settleParked settles a call whose request to the server has ended while the call was suspended
-// between two rounds of input.
+// settleParked records the outcome of a request that ended while the client was being asked for
+// input.
 func (f *inflightCall) settleParked(r upstream.Reply) {
 	p := f.Call.pipeline
 	if f.handle != nil {
@@ -339,11 +340,12 @@ func (f *inflightCall) settleParked(r upstream.Reply) {
 	p.settle(f.Call.State, f.ticket, p.endOf(f.ticket, outcome(r, f.facts(r)), r.Result), "")
 }
 
-// settleLate settles a call whose client was already told that the outcome is unknown.
+// settleLate records the outcome of a late reply. The client was already told that the outcome is
+// unknown.
 func (f *inflightCall) settleLate(r upstream.Reply) {
 	c := f.Call
 	defer c.pipeline.Life.Recover(c.Method, c.ID, c.Stream)
-	if f.taskFromReply(r); f.handle != nil { // the task will settle the call when it ends
+	if f.taskFromReply(r); f.handle != nil { // the outcome is recorded when the task ends
 		return
 	}
 	if e := c.pipeline.endOf(f.ticket, outcome(r, f.facts(r)), r.Result); e.Outcome != gate.Unknown {
@@ -358,8 +360,8 @@ func (p *Pipeline) settle(s *session.Session, ticket *admission.Ticket, e gate.E
 	p.Advertiser.Touch(s)
 }
 
-// SettleTask settles a call that has become a task. If the task has succeeded, result is its
-// result.
+// SettleTask records the outcome of a call that has become a task. If the task has succeeded,
+// result is its result.
 func (p *Pipeline) SettleTask(of tasks.Origin, ticket *admission.Ticket, o gate.Outcome, result []byte, by string) {
 	p.settle(of.State, ticket, p.endOf(ticket, o, result), by)
 }

@@ -17,9 +17,9 @@ const (
 )
 
 // continueOff runs f, the rest of the call, on a goroutine other than the given reader, because f
-// may block. For the client's reader, it adds the message to the backlog and passes f to
-// [Call.Spawn]; if the backlog is full, it refuses the call. For the server's reader, it uses the
-// goroutine that waits for the call or, without one, a new goroutine.
+// may block. For the client's reader, it passes f to [Call.Spawn], or refuses the call if the
+// waiting calls already use too much memory. For the server's reader, it uses the goroutine that
+// waits for the call or, without one, a new goroutine.
 func (c *Call) continueOff(r reader, f func()) {
 	if r == clientReader {
 		if c.occupyBacklog() {
@@ -40,8 +40,8 @@ func (c *Call) continueOff(r reader, f func()) {
 	})
 }
 
-// refuseWaiting refuses a call that must wait although the backlog, which limits the bytes of
-// waiting calls, has no space for it.
+// refuseWaiting refuses a call that would have to wait, because the waiting calls already use too
+// much memory.
 func (c *Call) refuseWaiting() {
 	if c.Tool == nil {
 		c.answerError(wire.CodeInternal, backlogFull)
@@ -52,16 +52,16 @@ func (c *Call) refuseWaiting() {
 	c.answer(r)
 }
 
-// complete sends the completion of a round to the goroutine that waits for the call. If no
-// goroutine waits, complete handles the completion itself.
+// complete passes a completion to the goroutine that waits for the call. If no goroutine waits,
+// complete handles the completion itself.
 func (c *Call) complete(done completion) {
 	if !c.sendToWaiter(done) {
 		done.answer(c)
 	}
 }
 
-// answer responds to the client that made the call c, with the result or the reply of the call's
-// latest round.
+// answer responds to the client that made the call c, with the InputRequiredResult or the server's
+// reply.
 func (done completion) answer(c *Call) {
 	switch {
 	case done.round != nil:
@@ -105,8 +105,8 @@ func (c *Call) Wait() {
 	}
 }
 
-// await waits for a round of the call to end, and meanwhile writes the server's notifications. It
-// reports whether the call has another round.
+// await waits until the call's request to the server is completed, and meanwhile writes the
+// server's notifications. It reports whether the call then has another request in flight.
 func (c *Call) await() bool {
 	completed := c.completions()
 	if completed == nil {

@@ -13,10 +13,11 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// An inflightCall is an admitted request to a server until its call is settled. The request ends
-// exactly once: when the server replies, when the connection is lost or the request times out, or
-// when the client cancels the call or disconnects. After a timeout, a cancellation or a
-// disconnection of the client, the outcome is unknown, but a late reply still settles the call.
+// An inflightCall is an admitted request to a server, until the outcome of its call has been
+// recorded. The request ends exactly once: when the server replies, when the connection is lost or
+// the request times out, or when the client cancels the call or disconnects. After a timeout, a
+// cancellation or a disconnection of the client, the outcome is unknown, but that of a late reply
+// is still recorded.
 type inflightCall struct {
 	Call   *Call // the call that was admitted
 	ticket *admission.Ticket
@@ -58,9 +59,9 @@ const (
 type inflightState struct {
 	mu sync.Mutex
 	requestState
-	heldReply *upstream.Reply    // reply that arrived while the request was parked, that is, while no call was waiting for it
+	heldReply *upstream.Reply    // reply that arrived while no call was waiting for it
 	exchange  *upstream.Exchange // exchange with the server; nil until the request is about to be sent
-	late      *upstream.Reply    // reply that arrived after the request had ended but before the call was settled
+	late      *upstream.Reply    // reply that arrived after the request had ended but before its outcome was recorded
 }
 
 // A requestState holds the stage of an in-flight request, the call that receives its reply, and the
@@ -68,14 +69,14 @@ type inflightState struct {
 type requestState struct {
 	stage    stage
 	inline   bool                      // whether the goroutine that waits for the call sends the request and reads the reply itself
-	receiver *Call                     // call whose client gets the response; nil while the request is parked between two rounds of input
+	receiver *Call                     // call whose client gets the response; nil while no call is waiting for the reply
 	requests []*upstream.ServerRequest // the server's requests that are waiting for the client
 	reason   error                     // why the request was abandoned, or nil
 	counted  bool                      // whether the request counts among the abandoned calls that the server may still be working on
 }
 
-// Receiver returns the call whose client gets the response, or nil while the request is parked
-// between two rounds of input.
+// Receiver returns the call whose client gets the response, or nil while no call is waiting for the
+// reply.
 func (s *inflightState) Receiver() *Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,8 +104,8 @@ func (s *inflightState) markSent(x *upstream.Exchange) (reason error) {
 }
 
 // markEnded ends the request with the reply r, unless it has already ended, and returns its
-// previous state. If the request is parked (no call is waiting for it), markEnded stores r for the
-// next round. If the server replies after the request has ended, markEnded stores r as the late
+// previous state. If no call is waiting for the reply, markEnded stores r until the client sends
+// the call again. If the server replies after the request has ended, markEnded stores r as the late
 // reply.
 func (s *inflightState) markEnded(r upstream.Reply, fromServer bool) (before requestState) {
 	s.mu.Lock()
@@ -122,8 +123,8 @@ func (s *inflightState) markEnded(r upstream.Reply, fromServer bool) (before req
 	return before
 }
 
-// markSettled records that the call has been settled. It returns the reply that arrived after the
-// request had ended, or nil.
+// markSettled marks the outcome of the request as recorded. It returns the reply that arrived after
+// the request had ended, or nil.
 func (s *inflightState) markSettled() (late *upstream.Reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -173,9 +174,9 @@ func (s *inflightState) stopInline() *upstream.Exchange {
 const callOver = "the call has ended"
 
 // addRequest stores a server's request for the client, and returns the call whose client must be
-// asked. If the in-flight request is parked, that is, if no call is waiting for it, receiver is nil
-// and the client is asked in the next round. If the server's request must be refused, addRequest
-// returns the reason.
+// asked. If no call is waiting for the server's reply, receiver is nil, and the client is asked
+// when it sends the call again. If the server's request must be refused, addRequest returns the
+// reason.
 func (s *inflightState) addRequest(q *upstream.ServerRequest) (receiver *Call, reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -207,13 +208,13 @@ func (s *inflightState) Holding() bool {
 	return s.stage == pending && (s.receiver == nil || len(s.requests) > 0)
 }
 
-// parkFor detaches the request from the call c and parks it, if the function ask accepts the
-// server's requests for the next round. It calls ask while holding mu. inline is true if the
-// goroutine that waits for c was reading the reply.
+// parkFor detaches the request from the call c if ask accepts the server's requests. No call then
+// waits for the reply. ask is called while mu is held. inline is true if the goroutine that waits
+// for c was reading the reply.
 func (s *inflightState) parkFor(c *Call, ask func([]*upstream.ServerRequest) bool) (x *upstream.Exchange, inline, parked bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stage != pending || s.receiver != c || !ask(pool.RemoveAnswered(s.requests)) { // the request has already been answered or parked, or cannot be parked
+	if s.stage != pending || s.receiver != c || !ask(pool.RemoveAnswered(s.requests)) { // the request has already been answered or detached, or ask does not accept the requests
 		return nil, false, false
 	}
 	inline = s.inline
@@ -221,8 +222,8 @@ func (s *inflightState) parkFor(c *Call, ask func([]*upstream.ServerRequest) boo
 	return s.exchange, inline, true
 }
 
-// attachTo attaches a parked request to c, the next round of the call. It returns the reply that
-// arrived while the request was parked, and whether the server has made more requests.
+// attachTo makes c, which the client has sent with its input, the call that waits for the reply. It
+// returns the reply if it has already arrived, and whether the server has made more requests.
 func (s *inflightState) attachTo(c *Call) (held *upstream.Reply, more bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

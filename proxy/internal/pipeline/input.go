@@ -26,9 +26,9 @@ func (c *Call) subject() []byte {
 	}, "\x00"))
 }
 
-// readInput reads the client's input in a later round. If the proxy did not create the
-// requestState, no input is forwarded. inputResponses without any requestState are forwarded
-// unchanged, because they may be meant for a server that keeps no state; they never count as a
+// readInput reads the input from a call that the client has sent again. If the proxy did not create
+// the requestState, no input is forwarded. Without any requestState, inputResponses are forwarded
+// unchanged, because they may be meant for a server that keeps no state. They never count as a
 // person's approval.
 func (c *Call) readInput() {
 	if !c.Peer.Rev.InputRequired {

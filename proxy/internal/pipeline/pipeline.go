@@ -68,14 +68,14 @@ func New(o Options) *Pipeline { return &Pipeline{Options: o} }
 // asked for input and has not yet returned with it.
 const maxSuspended = 10_000
 
-// A suspendedCall is a call between two rounds of input (2026-07-28). Its client has received an
-// InputRequiredResult and will send the call again with the responses; to the gate, the call is
-// still open. A call that other processes can continue is stored in [Options.Rounds], and any other
-// call in [suspendedCalls].
+// A suspendedCall is a call that waits for its client's input (2026-07-28). The client has received
+// an InputRequiredResult and will send the call again with the responses. Until then, the call
+// stays open at the gate. A call that other processes can continue is stored in [Options.Rounds],
+// and any other call in [suspendedCalls].
 type suspendedCall struct {
 	id     string
 	ticket *admission.Ticket
-	call   *Call // the call in its first round; nil if the call is stored in [Options.Rounds]
+	call   *Call // the call as sent the first time; nil if it is stored in [Options.Rounds]
 
 	approved *rounds.Approved // params, other than the arguments, that a person has approved; nil if no person was asked
 
@@ -87,8 +87,8 @@ type suspendedCall struct {
 	timer *time.Timer
 }
 
-// suspendedCalls is the table of suspended calls. A suspension ends when the client returns or when
-// the suspension expires. mu guards byID.
+// suspendedCalls is the table of suspended calls. A call leaves the table when its client returns
+// or when its time is up. mu guards byID.
 type suspendedCalls struct {
 	mu    sync.Mutex
 	byID  map[string]*suspendedCall

@@ -46,7 +46,8 @@ func (p *Pipeline) resume(c *Call) bool {
 }
 
 // continueWithInput asks the client for the input that an InputRequiredResult requests. If the call
-// cannot continue, continueWithInput settles it as failed, tells the client why, and returns false.
+// cannot continue, continueWithInput records that it failed, tells the client why, and returns
+// false.
 func (f *inflightCall) continueWithInput(c *Call, result []byte) bool {
 	why := f.askForInput(c, result)
 	if why == "" {
@@ -99,7 +100,7 @@ func (p *Pipeline) askRound(f *inflightCall, c *Call, requests []spec.InputReque
 }
 
 // suspend forwards an InputRequiredResult to a client that uses revision 2026-07-28, and stores the
-// call until the client sends the responses in a later round. If the call cannot be stored, suspend
+// call until the client sends it again with the responses. If the call cannot be stored, suspend
 // returns the reason, and otherwise "".
 func (f *inflightCall) suspend(c *Call, result []byte) (why string) {
 	p := f.Call.pipeline
@@ -124,8 +125,8 @@ func (f *inflightCall) suspend(c *Call, result []byte) (why string) {
 	return ""
 }
 
-// storeSuspended stores the suspended call x, whose latest round is c. It returns [rounds.ErrFull]
-// if too many calls are suspended.
+// storeSuspended stores the suspended call x, which the client last sent as c. It returns
+// [rounds.ErrFull] if too many calls are suspended.
 func (p *Pipeline) storeSuspended(c *Call, x *suspendedCall, expires time.Time) error {
 	several := p.Sessions.SeveralPrincipals.Load()
 	switch {
@@ -155,8 +156,9 @@ func (p *Pipeline) pickUp(c *Call) (*suspendedCall, error) {
 	return &suspendedCall{ticket: r.Ticket, approved: r.Approved}, nil
 }
 
-// settleExpired settles a call as failed because its client did not return with the input. For the
-// server, which uses revision 2026-07-28, the request already ended with the InputRequiredResult.
+// settleExpired records that a call failed because its client did not return with the input. The
+// server, which uses revision 2026-07-28, is not told, because its request ended with the
+// InputRequiredResult.
 func (p *Pipeline) settleExpired(x *suspendedCall) {
 	p.Life.Log.Info("the client did not provide the requested input", "tool", x.call.Tool.Canonical, "call", x.ticket.Number)
 	p.settle(x.call.State, x.ticket, gate.End{Outcome: gate.Failure}, "no input")

@@ -43,7 +43,7 @@ func (p *Pipeline) Serve(c *Call) {
 		return
 	}
 	c.plain = c.params.Task == nil && c.Peer.Rev == rev.Rev2025 && c.Tool.Upstream.Rev() == rev.Rev2025
-	if !c.plain && !p.resume(c) { // a later round of an admitted call continues without a new decision
+	if !c.plain && !p.resume(c) { // an admitted call that the client sends again with input continues without a new decision
 		return
 	}
 	if !p.admissible(c) {
@@ -169,7 +169,7 @@ func (p *Pipeline) checkRecordable(c *Call) answer {
 	if r := p.Admission.Ready(c.Tool.Canonical); r != nil {
 		return refusal{r}
 	}
-	if c.Peer.Rev.InputRequired { // the client needs a sealed requestState for its next round
+	if c.Peer.Rev.InputRequired { // the client may need a sealed requestState to send the call again
 		if err := p.Sealer.Ready(p.Life.Ctx); err != nil {
 			return refusal{p.Admission.RefuseError(p.Life.Ctx, c.admission(), err)}
 		}

@@ -38,9 +38,9 @@ func (f *inflightCall) onNotification(method string, params []byte) {
 	}
 }
 
-// ownStream returns a stream to the call's client for goroutines that read from a server.
-// Notifications are queued if the call has an outbox, so that these goroutines do not wait for the
-// client.
+// ownStream returns the stream to the call's client, for use by goroutines that read from a server.
+// If the call has an outbox, notifications are queued there, so that these goroutines do not wait
+// for the client.
 func (c *Call) ownStream() callStream { return callStream{c} }
 
 // A callStream writes to the client of a call. If the call has an outbox, the callStream queues
@@ -99,8 +99,8 @@ func (f *inflightCall) onInterrupted(retry time.Duration) {
 // A server that uses revision 2025-11-25 can make requests (elicitation/create,
 // sampling/createMessage, roots/list) while it runs a call. If the client has sent initialize, it
 // receives each of them as a separate request. A client that uses revision 2026-07-28 instead
-// receives them in an InputRequiredResult, which ends this round of the call. Until the client
-// returns with the responses, the request to the server is parked: it stays in flight, but no call
+// receives them in an InputRequiredResult, as the response to its call. Until it sends the call
+// again with the responses, the request to the server is parked: it stays in flight, but no call
 // waits for its reply.
 
 var errNoInput = errors.New("the client did not provide the requested input")
@@ -122,7 +122,7 @@ func (f *inflightCall) OnRequest(q *upstream.ServerRequest, onStream bool) {
 	switch {
 	case reason != "":
 		q.Refuse(wire.CodeInternal, reason)
-	case c == nil: // the client is asked in the next round of the call
+	case c == nil: // the client is asked when it sends the call again
 	case !c.Peer.Rev.InputRequired:
 		c.pipeline.Reverse.PassOn(c.Client, c.ownStream(), c.Tool.Upstream, q)
 	default:
@@ -130,9 +130,8 @@ func (f *inflightCall) OnRequest(q *upstream.ServerRequest, onStream bool) {
 	}
 }
 
-// askedPeer returns the peer that must respond to the server's requests. While the request to the
-// server is parked, with no call waiting for it, that is the peer that made the call in the first
-// round.
+// askedPeer returns the peer that must respond to the server's requests. While no call is waiting
+// for the server's reply, that is the peer that first sent the call.
 func (f *inflightCall) askedPeer() session.Peer {
 	if c := f.Receiver(); c != nil {
 		return c.Peer
@@ -147,9 +146,9 @@ func (f *inflightCall) refuseRequests() {
 	}
 }
 
-// park responds to c by passing the server's requests on to the client, and keeps c's own request
-// to the server in flight until the client answers in a later round. onStream is true if the caller
-// is the goroutine that reads the response stream of the call.
+// park responds to c with the server's requests for input, and keeps c's own request to the server
+// in flight until the client sends the call again with the responses. onStream is true if the
+// caller is the goroutine that reads the response stream of the call.
 func (f *inflightCall) park(c *Call, onStream bool) {
 	p := c.pipeline
 	x := &suspendedCall{id: lifetime.RandomID(""), ticket: f.ticket, call: f.Call, approved: f.Call.approved, inflight: f, asked: map[string]*upstream.ServerRequest{}}
@@ -173,7 +172,7 @@ func (f *inflightCall) park(c *Call, onStream bool) {
 	expires := p.Life.Now().Add(p.Approval.Expire)
 	state := p.Sealer.Seal(seal.Round{Number: c.input.round + 1, Pause: x.id, Expires: expires}, c.subject())
 	result := rawjson.Object{}.String("resultType", "input_required").Raw("inputRequests", inputs.Bytes()).String("requestState", state).Bytes()
-	_ = c.replaceInflight(nil) // the client gets this round's response even if it has canceled the call
+	_ = c.replaceInflight(nil) // the client gets this response even if it has canceled the call
 	if exchange != nil {
 		exchange.StopInline()
 	}
@@ -185,7 +184,7 @@ func (f *inflightCall) park(c *Call, onStream bool) {
 	c.complete(completion{round: result})
 }
 
-// attach continues the in-flight request in c, the round that brings the client's responses. It
+// attach lets c, which the client has sent with its responses, continue the in-flight request. It
 // immediately sends the client any further requests made by the server.
 func (f *inflightCall) attach(c *Call, x *suspendedCall) {
 	for key, q := range x.asked {
