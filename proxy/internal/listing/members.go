@@ -10,9 +10,9 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Members combines the results of list requests, without the list elements, into the single result
-// that clients see. With only one upstream, it retains all members, and the first page takes
-// precedence if pages disagree. With several upstreams, it drops a member if two of them disagree
+// Members combines the members of several list results, except the list elements, into the single
+// result that clients see. With one upstream, all members are retained; if its pages disagree, the
+// first page takes precedence. With several upstreams, a member is dropped if two of them disagree
 // about its value. The same applies to each key in _meta.
 type Members struct {
 	Alone bool // whether there is only one upstream
@@ -63,10 +63,10 @@ func (l *Members) note(m *member) {
 	}
 }
 
-// isLeftOut reports whether a member must be left out. Such a member contains the elements,
-// describes a single page, or limits how long the result may be cached, although the proxy's result
-// changes with the markings. Like some clients, isLeftOut ignores the case of letters. Variants of
-// _meta, such as _Meta, are left out, too.
+// isLeftOut reports whether a member must be left out: one that contains the elements, describes a
+// single page, or limits how long the result may be cached. A server's cache limit does not fit the
+// proxy's result, which changes with the markings. Like some clients, isLeftOut ignores the case of
+// letters. Variants of _meta, such as _Meta, are left out, too.
 func isLeftOut(key string) bool {
 	known := []string{"nextCursor", "resultType", "ttlMs", "cacheScope", "tools", "prompts", "resources", "resourceTemplates"}
 	return slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(key, k) }) ||

@@ -25,7 +25,7 @@ type Catalogue struct {
 	log       *slog.Logger
 	view      atomic.Pointer[ToolView]
 
-	Impossible func([]gate.Call) []string // returns the exposed names of the tools to omit from the list; if nil, all tools are listed
+	Impossible func([]gate.Call) []string // returns the names, as used by clients, of the tools to omit from the list; if nil, all tools are listed
 	Pins       *toolpin.Guard             // accepted tool definitions; if nil, servers may change their definitions freely
 	Noticed    func(*Tool)                // called when a tool is first seen with a definition that is not accepted; may be nil
 
@@ -37,7 +37,7 @@ type Catalogue struct {
 
 // A ToolView is an immutable snapshot of the tools in the [Catalogue].
 type ToolView struct {
-	tools    map[string]*Tool // tools that can be called, keyed by exposed name
+	tools    map[string]*Tool // tools that can be called, keyed by the name that clients use
 	Order    []*Tool
 	Calls    []gate.Call // calls without arguments, one for each tool in Order
 	Around   []byte      // members of the tools/list result other than "tools", as raw JSON
@@ -48,7 +48,7 @@ type ToolView struct {
 	Warnings []string // warnings about tools and their configuration
 	Crowded  string   // warning about too many tools, or ""
 
-	Filtered map[string]*Tool // tools that are filtered out or quarantined, keyed by exposed name
+	Filtered map[string]*Tool // tools that are filtered out or quarantined, keyed by the name that clients use
 	Changed  []*Tool          // tools whose definition has not been accepted
 }
 
@@ -69,10 +69,9 @@ func (b AgentTools) has(name string) bool {
 	return strings.HasPrefix(name, b.Agent+".") || slices.Contains(b.Names, name)
 }
 
-// RegisterAgentTools registers the names of an agent's own tools. If a server's tool has such a
-// name, a rule that mentions the name still restricts the server's tool, but a call to that tool is
-// not evidence that the agent's tool was called. Otherwise, a server could pass off its tool as the
-// agent's.
+// RegisterAgentTools registers the names of an agent's own tools. A server could give its tool such
+// a name to pass it off as the agent's. Rules that mention the name therefore restrict the server's
+// tool, but a call to it is not evidence that the agent's tool was called.
 func (c *Catalogue) RegisterAgentTools(b AgentTools) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -112,8 +111,8 @@ func (c *Catalogue) set(ctx context.Context, u *Server, list upstream.ToolList) 
 	return changed
 }
 
-// offerToPins offers the server's tool definitions to the pins, which store the accepted
-// definitions. For each tool, the pins accept the first definition that they are offered.
+// offerToPins offers the server's tool definitions to the pins, the store of accepted definitions.
+// The first definition of a tool is accepted.
 func (c *Catalogue) offerToPins(ctx context.Context, u *Server, list upstream.ToolList) {
 	if c.Pins == nil || u.Dedicated() {
 		return
@@ -132,8 +131,7 @@ func (c *Catalogue) list(u *Server) upstream.ToolList {
 }
 
 // tellChanged calls Noticed for each tool in the new view whose definition is not accepted. It
-// omits a tool if the old view contains the same definition and gives the same reason for not
-// accepting it.
+// omits a tool that the old view contains with the same definition and the same reason.
 func (c *Catalogue) tellChanged(before, after *ToolView) {
 	for _, t := range after.Changed {
 		same := func(o *Tool) bool {
@@ -190,7 +188,7 @@ func (v *ToolView) ShowsSame(other *ToolView) bool {
 	return string(v.List[:v.elements]) == string(other.List[:other.elements])
 }
 
-// Tool returns the tool with the given exposed name, or nil.
+// Tool returns the tool that clients call by the given name, or nil.
 func (v *ToolView) Tool(exposed string) *Tool { return v.tools[exposed] }
 
 // nextListing returns a channel that is closed the next time a server lists its tools.
@@ -200,8 +198,8 @@ func (c *Catalogue) nextListing() <-chan struct{} {
 	return c.changed
 }
 
-// build returns a new [ToolView] of all tools. It leaves out every tool whose exposed name is not
-// unique, because no tool may silently replace another. The caller must hold mu.
+// build returns a new [ToolView] of all tools. It leaves out all tools that clients would call by
+// the same name, because no tool may silently replace another. The caller must hold mu.
 func (c *Catalogue) build() *ToolView {
 	v := &ToolView{tools: map[string]*Tool{}, Filtered: map[string]*Tool{}}
 	taken := map[string][]*Tool{}
@@ -285,7 +283,7 @@ func (c *Catalogue) quarantines(t *Tool, v *ToolView) bool {
 	return true
 }
 
-// hiddenNames returns the exposed names of the tools that must not be listed.
+// hiddenNames returns the names, as used by clients, of the tools that must not be listed.
 func (c *Catalogue) hiddenNames(tools []gate.Call) map[string]bool {
 	if c.Impossible == nil || len(tools) == 0 {
 		return nil
@@ -323,8 +321,8 @@ func (v *ToolView) encode(hidden map[string]bool) {
 	v.List2026 = append(list[:len(list):len(list)], `,"resultType":"complete","ttlMs":0,"cacheScope":"private"}`...)
 }
 
-// AppendTools appends a tools/list result up to and including its tools, but omits the hidden
-// tools.
+// AppendTools appends the first part of a tools/list result, which ends with the array of tools. It
+// omits the hidden tools.
 func AppendTools(list []byte, tools []*Tool, hidden map[string]bool) []byte {
 	list = append(list, `{"tools":[`...)
 	for _, t := range tools {
@@ -345,8 +343,8 @@ type Tool struct {
 	Upstream  *Server
 	Canonical string // name in rules, of the form upstream.tool
 	also      []gate.Name
-	others    map[string]bool // names of all tools; if an action argument gives a call to this tool one of these names, the rules for the named tool restrict the call but do not count it as a call to that tool
-	foreign   bool            // whether a tool of another server could have the same exposed name
+	others    map[string]bool // names of all tools; if an action argument contains one of them, the rules for that tool restrict the call, but the call does not count as a call to that tool
+	foreign   bool            // whether clients could use the same name for a tool of another server
 	Why       string          // why the configuration filters out the tool; empty if it is not filtered
 
 	Unaccepted string // why the definition is not accepted; empty if accepted
@@ -385,8 +383,8 @@ func addNames(tools []*Tool, owners toolname.Owners) {
 }
 
 // markAgentNames marks the names that the tool shares with one of an agent's own tools, and reports
-// whether it has marked any. For a rule that uses such a name, a call to this tool is not evidence
-// that the agent's tool was called.
+// whether it has marked any. For a rule that uses a marked name, a call to this tool is not
+// evidence that the agent's tool was called.
 func (t *Tool) markAgentNames(belongs func(name string) bool) (some bool) {
 	if belongs(t.Exposed) {
 		t.foreign, some = true, true

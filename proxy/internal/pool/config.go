@@ -31,7 +31,7 @@ type Upstream struct {
 
 	Protocol string        // protocol to use: "auto" or empty, "legacy", or "2026-07-28"
 	Timeout  time.Duration // timeout per call; 0 means 60 seconds
-	Prefix   *string       // prefix of exposed names; nil means the upstream's name or, for the only upstream, no prefix
+	Prefix   *string       // prefix of the tool names that clients use; nil means the upstream's name or, for the only upstream, no prefix
 	Tools    ToolFilter    // tools that clients can use
 
 	Isolation string // how sessions share connections: "auto" or empty, "session", or "shared"
@@ -87,8 +87,8 @@ const (
 	defaultHTTPSessions = 1000 // default for servers over HTTP
 )
 
-// ExposedPrefix returns the prefix of the exposed tool names, which depends on whether this is the
-// only server (alone).
+// ExposedPrefix returns the prefix of the tool names that clients use. alone is true if this is the
+// only server.
 func (c Upstream) ExposedPrefix(alone bool) string {
 	prefix := ""
 	if c.Prefix != nil {

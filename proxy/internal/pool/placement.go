@@ -152,8 +152,8 @@ func (u *Server) Pin(s *session.Session) {
 	}
 }
 
-// Release ends the placement of a session. It returns the session's dedicated connection, which the
-// caller must close, or nil if the session used the shared one.
+// Release removes the session from its connection. It returns the session's dedicated connection,
+// which the caller must close, or nil if the session used the shared one.
 func (u *Server) Release(s *session.Session) (d *Server) {
 	pl := &u.placement
 	pl.mu.Lock()
@@ -241,8 +241,8 @@ func (p *Pool) endUnused(d *Server, now time.Time) bool {
 	return true
 }
 
-// releaseUnused ends the placement of the session on the dedicated connection d. It returns false
-// if d has been used since the given time.
+// releaseUnused removes the session from the dedicated connection d. It returns false if d has been
+// used since the given time.
 func (u *Server) releaseUnused(d *Server, since time.Time) bool {
 	pl := &u.placement
 	pl.mu.Lock()
