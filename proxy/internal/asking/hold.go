@@ -22,13 +22,14 @@ type Hold struct {
 	progress                *time.Ticker
 }
 
-// NewHold returns a Hold that ends when d has passed, or earlier if one of the channels is closed.
+// NewHold returns a Hold that ends when d has passed, when answered is closed, or when over is
+// closed.
 func NewHold(d time.Duration, answered, over <-chan struct{}) *Hold {
 	return &Hold{answered: answered, over: over, end: time.NewTimer(d)}
 }
 
-// Tell makes [Hold.Wait] return [Progress] at regular intervals. It also makes Wait return
-// [Unasked], once, when the given channel is closed.
+// Tell makes [Hold.Wait] return [Progress] at regular intervals. When unasked is closed, Wait
+// returns [Unasked], but only once.
 func (h *Hold) Tell(unasked <-chan struct{}) {
 	h.progress, h.unasked = time.NewTicker(progressEvery), unasked
 }

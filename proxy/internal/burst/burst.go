@@ -13,16 +13,16 @@ const MaxMessages = 32
 // worthwhile.
 const MinInFlight = 5
 
-// A Reading detects where bursts begin and end among the messages from one source. It is not safe
-// for concurrent use.
+// A Reading divides the messages from one source into bursts. It calls Begin and End at the
+// beginning and the end of each burst. It is not safe for concurrent use.
 type Reading struct {
 	Begin, End func()
 
 	left int // how many more messages may join the burst; 0 outside a burst
 }
 
-// Before begins a burst if another message can be read without blocking, as reported by more. It
-// must be called before each message is handled.
+// Before must be called before each message is handled. more reports whether another message can be
+// read without blocking. If so, Before begins a burst, unless one has already begun.
 func (r *Reading) Before(more bool) {
 	if r.left == 0 && more {
 		r.left = MaxMessages
@@ -30,8 +30,8 @@ func (r *Reading) Before(more bool) {
 	}
 }
 
-// After ends the burst if it is full or if no other message can be read without blocking, as
-// reported by more. It must be called after each message has been handled.
+// After must be called after each message has been handled. more reports whether another message
+// can be read without blocking. If not, or if the burst is full, After ends the burst.
 func (r *Reading) After(more bool) {
 	switch {
 	case r.left == 0: // the message is outside a burst
@@ -50,12 +50,13 @@ func (r *Reading) Stop() {
 	}
 }
 
-// A Step is the remaining work on one message. Continue may block before it does the work.
+// A Step is work on one message that a [Burst] can postpone. Continue may block before it does the
+// work.
 type Step interface{ Continue() }
 
-// A Burst holds back steps (see [Step]) while more messages can be read, and then runs them in
-// order, so that they can share one slow operation such as a write to disk. The zero value is ready
-// to use. A Burst is safe for concurrent use. A nil Burst holds nothing back.
+// A Burst holds back steps while more messages can be read, and then runs them in order. The steps
+// can thus share one slow operation, such as a write to disk. The zero value is ready to use. A
+// Burst is safe for concurrent use. A nil Burst holds nothing back.
 type Burst struct {
 	mu     sync.Mutex
 	active bool // whether a burst has begun but not ended
@@ -83,7 +84,8 @@ func (b *Burst) Add(s Step) bool {
 	return b.active
 }
 
-// Flush runs the held-back steps before a message of another kind is handled. The burst continues.
+// Flush runs the held-back steps without ending the burst. It is called before a message of another
+// kind is handled.
 func (b *Burst) Flush() { b.run(true) }
 
 // End ends the burst and runs the held-back steps.

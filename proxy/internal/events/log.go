@@ -141,7 +141,7 @@ const eventCost = 64
 type Budget struct {
 	mu    sync.Mutex // guards the fields below it and the logs
 	total int
-	held  map[string]*holding // keyed by principal; a holding is deleted with its last event
+	held  map[string]*holding // keyed by principal; an entry is deleted with the principal's last event
 }
 
 // A holding contains the events stored in memory for the streams of one principal.

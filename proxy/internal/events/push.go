@@ -10,9 +10,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wait"
 )
 
-// Limits on the messages stored for the GET stream of a session. They are lower for messages that
-// have been written, and for all messages while no stream is open, because there are many sessions
-// and most of their clients never miss a message.
+// Limits on the messages stored for the GET stream of a session. The lower limits apply to messages
+// that have been written, and to all messages while no stream is open. They save memory, because
+// there are many sessions and most of their clients never miss a message.
 const (
 	maxPushed      = 256     // maximum number of messages for an open stream
 	maxPushedBytes = 1 << 20 // maximum total size in bytes of the messages for an open stream
@@ -171,11 +171,10 @@ func writePushed(w http.ResponseWriter, events []pushedMessage) {
 	}
 }
 
-// join registers a stream. If seen is the number of an event, the client resumes its stream after
-// that event: the new stream replaces the earlier streams, which the client must have lost, and
-// missed contains the messages written to them after the event. from is the number of the last
-// event before the new stream. The channel replaced is closed when another stream replaces this
-// one.
+// join registers a stream. If seen is not negative, the client resumes its stream after the event
+// with that number. The new stream then replaces the earlier ones, and missed contains the messages
+// that were written to them after that event. from is the number of the last event before the new
+// stream. The channel replaced is closed when another stream replaces this one.
 func (s *Push) join(seen int) (replaced <-chan struct{}, from int, missed []pushedMessage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

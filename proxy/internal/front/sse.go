@@ -59,7 +59,7 @@ func (h *handler) sse(w http.ResponseWriter, r *http.Request, v httpguard.Caller
 	defer stop()
 	ctx, cancel := context.WithCancelCause(inner)
 	s := &reader{Front: f, client: c, ctx: ctx, out: out}
-	h.sse2024.Store(c.ID, s) // must be stored before the client learns the address for its messages
+	h.sse2024.Store(c.ID, s) // store the reader before the client learns the address for its messages
 	stream.Begin(messagesPath + "?sessionId=" + c.ID)
 	defer func() {
 		h.sse2024.Delete(c.ID)

@@ -29,7 +29,7 @@ type Access struct {
 	Tokens  map[string]string // bearer tokens by name; the principal is "token:" followed by the name
 	JWT     *access.JWT       // how to verify the tokens of an authorization server; if nil, they are not accepted
 	Open    bool              // whether requests without a token are accepted; allowed only on a loopback address
-	Hosts   []string          // additional Host headers to accept, with a port or, for any port, without one
+	Hosts   []string          // additional Host headers to accept; a host without a port matches any port
 	Origins []string          // additional Origin headers to accept, as scheme://host[:port]
 	Hooks   bool              // whether agents can report their own tool calls at /hook/AGENT
 

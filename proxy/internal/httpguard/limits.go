@@ -33,7 +33,7 @@ type limit struct {
 }
 
 // newBodyLimit returns a limit for large messages. The limit counts the bytes actually read instead
-// of the announced length, so that a client cannot keep others out without sending anything.
+// of the announced length. Otherwise, a client could exhaust it without sending anything.
 func newBodyLimit(message int) *limit {
 	each := max(minBodies, 4*message)
 	return &limit{each: each, all: 2 * each}
