@@ -38,18 +38,17 @@ func (u *Upstream) Declares(capabilities []byte) (declared bool) {
 	return declared
 }
 
-// handshakeWishes returns the capabilities to declare in the next handshake. prefers2025 reports
-// whether the handshake should choose revision 2025-11-25; this is the case if the first client to
-// connect uses that revision.
+// handshakeWishes returns the client capabilities to declare in the next handshake, and whether
+// that handshake should choose revision 2025-11-25. It should if the first client to connect uses
+// that revision.
 func (u *Upstream) handshakeWishes() (declared []byte, prefers2025 bool) {
 	u.withLock(func() { declared, prefers2025 = u.declared, u.prefer2025 })
 	return declared, prefers2025
 }
 
-// Intend adds a client's capabilities to those declared in the next handshake. If the server
-// supports both revision families and the configuration does not choose one, Intend also makes the
-// handshake prefer the family of the first client, so that this client's messages need no
-// translation. Intend does not block.
+// Intend adds a client's capabilities to those declared in the next handshake. The first client
+// also determines the revision family, if the server supports both and the configuration does not
+// choose one, so that this client's messages need no translation. Intend does not block.
 func (u *Upstream) Intend(of *rev.Rev, capabilities []byte) {
 	u.withLock(func() {
 		u.declared = union(u.declared, capabilities)
@@ -59,9 +58,8 @@ func (u *Upstream) Intend(of *rev.Rev, capabilities []byte) {
 	})
 }
 
-// Declare makes the server learn a client's capabilities, by repeating the handshake if necessary.
-// It waits for the handshake until ctx is done. If the server may already be up, [Upstream.Intend]
-// must be called first.
+// Declare makes the server learn a client's capabilities, which the caller must already have passed
+// to [Upstream.Intend]. If necessary, it repeats the handshake, and waits for it until ctx is done.
 func (u *Upstream) Declare(ctx context.Context, capabilities []byte) {
 	again := u.nextUp()
 	current := u.current.Load()
@@ -162,8 +160,8 @@ func (a ability) has(declared []byte, part string) bool {
 	return ok
 }
 
-// within reports whether every part included in the declaration b is also included in the
-// declaration wider. Both declare the same capability.
+// within reports whether wider includes every part that b includes. Both declare the same
+// capability.
 func (a ability) within(b, wider []byte) bool {
 	for _, part := range a.parts {
 		if a.has(b, part) && !a.has(wider, part) {

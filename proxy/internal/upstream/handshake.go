@@ -123,7 +123,7 @@ func (a *adapter) SetProtocolVersion(version string) { a.session.Version = versi
 // SendRequest sends the request, with an ID chosen by the proxy, and waits for the reply.
 func (a *adapter) SendRequest(ctx context.Context, request transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
 	reply, err := a.exchange(ctx, request)
-	if err == nil && offers2026(supportedRevisions(reply.Error)) { // the error lists the revision of the request as supported, so try once more
+	if err == nil && offers2026(supportedRevisions(reply.Error)) { // the server refused revision 2026-07-28 but also lists it as supported, so try once more
 		reply, err = a.exchange(ctx, request)
 	}
 	if err == nil {
@@ -217,8 +217,8 @@ func (a *adapter) exchange(ctx context.Context, request transport.JSONRPCRequest
 // wait waits for the reply to x, or until the connection ends. A reply that arrived before the end
 // is still returned.
 func (a *adapter) wait(ctx context.Context, x *conn.Exchange) (conn.Reply, error) {
-	// If a child process ends, its exchanges get their replies only when the connection is retired,
-	// after the handshake. The wait must therefore also end when the connection ends.
+	// If a child process ends, its requests get their replies only after the handshake, when the
+	// connection is retired. The wait must therefore also end when the connection ends.
 	ended := a.conn.Over()
 	if _, ok := a.conn.(*streamable.Conn); ok { // over streamable HTTP, every request gets a reply anyway
 		ended = nil
@@ -285,14 +285,14 @@ func (a *adapter) introduction() conn.Introduction {
 	return i
 }
 
-// maxAround is the maximum size, in bytes, of an introduction whose additional members are stored
-// for clients.
+// maxAround is the maximum size, in bytes, of a server's self-description. The additional members
+// of a larger one are not stored.
 const maxAround = 256 << 10
 
-// undefinedMembers returns an object with the _meta of an introduction (the server's
-// self-description) and all members that no revision defines, or nil if the introduction is too
-// large. It omits members whose names differ from a defined name only in case, because a client
-// that ignores case could mistake them for the defined ones.
+// undefinedMembers returns the members of an introduction (the server's self-description) that no
+// revision defines, together with its _meta, as an object. If the introduction is too large, it
+// returns nil. It omits members whose names differ from a defined name only in case, because a
+// client that ignores case could mistake them for the defined ones.
 func undefinedMembers(result []byte) []byte {
 	if len(result) > maxAround {
 		return nil
@@ -318,8 +318,8 @@ var introductionMembers = [...]string{
 	"protocolVersion", "supportedVersions", "capabilities", "serverInfo", "instructions", "resultType", "ttlMs", "cacheScope",
 }
 
-// requestMeta returns the _meta members of each request of revision 2026-07-28, without braces. The
-// last member, the client's capabilities, still lacks its value.
+// requestMeta returns the _meta members, without braces, of each request of revision 2026-07-28.
+// The result ends with the key of the client's capabilities; the caller must append the value.
 func requestMeta(version string) []byte {
 	info, _ := json.Marshal(map[string]string{"name": clientName, "version": version}) // cannot fail: strings can always be marshaled
 	b := []byte(`"` + mcp.MetaKeyProtocolVersion + `":"` + mcp.ProtocolVersion20260728 + `","` + mcp.MetaKeyClientInfo + `":`)

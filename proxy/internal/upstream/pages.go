@@ -85,8 +85,8 @@ const (
 	maxListBytes = 64 << 20
 )
 
-// A ToolList holds the tools from all pages of a server's list, exactly as sent, and the other
-// members of each page.
+// A ToolList holds the tools on all pages of a server's list, exactly as sent. It also holds the
+// other members of each page.
 type ToolList struct {
 	Tools []json.RawMessage
 	Pages []json.RawMessage
@@ -114,7 +114,7 @@ func (u *Upstream) ListTools(ctx context.Context) (ToolList, error) {
 	return l, nil
 }
 
-// add adds the tools of one page to the list, and the page's other members.
+// add adds the tools and the other members of one page to the list.
 func (l *ToolList) add(page []byte) error {
 	array, ok := rawjson.Member(page, "tools")
 	whole := ok && rawjson.Elements(array, func(tool []byte, _ int) bool {

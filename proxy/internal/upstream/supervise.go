@@ -132,8 +132,8 @@ func (s *supervisor) pause(ctx context.Context) {
 	s.pauseUntil(ctx, func(within context.Context) { <-within.Done() })
 }
 
-// pauseUntil calls f and returns when f returns. The context passed to f is canceled after a pause
-// of the usual length.
+// pauseUntil calls f with a context that is canceled after a pause of the usual length. It returns
+// when f returns.
 func (s *supervisor) pauseUntil(ctx context.Context, f func(context.Context)) {
 	d := min(conn.FirstPause<<min(s.failures, 10), conn.LastPause)
 	s.failures++
@@ -178,8 +178,8 @@ func (s *supervisor) mayFallBack(protocol string, err error) bool {
 	return status.Code == http.StatusBadRequest || status.Code == http.StatusNotFound || status.Code == http.StatusMethodNotAllowed
 }
 
-// fallBack tries HTTP+SSE after streamable HTTP has failed. If HTTP+SSE fails too, it returns the
-// error of streamable HTTP, which the caller passes as first.
+// fallBack tries HTTP+SSE after streamable HTTP has failed with the error first. If HTTP+SSE fails
+// too, fallBack returns first.
 func (s *supervisor) fallBack(ctx context.Context, first error) (conn.Conn, agreement, error) {
 	s.sse.Store(true)
 	c, a, err := s.attempt(ctx, "legacy")

@@ -18,7 +18,7 @@ import (
 type Upstream struct {
 	host  *conn.Host
 	probe time.Duration // timeout for server/discover
-	meta  []byte        // _meta members of each request to a server that uses revision 2026-07-28; the value of the last member is added for each request
+	meta  []byte        // _meta members of each request to a server that uses revision 2026-07-28; ends with a key, whose value is appended for each request
 
 	watched atomic.Pointer[[]string] // URIs of the watched resources
 	rewatch wait.Signal              // sent when the watched field changes
@@ -94,8 +94,8 @@ func (u *Upstream) Rev() *rev.Rev {
 // NewToken returns a progress token that has not been used for this upstream before.
 func (u *Upstream) NewToken() int64 { return u.host.IDs.Add(1) }
 
-// Send sends a request and returns immediately, unless r.Here lets it make the request on the
-// caller's goroutine. If the upstream is not up, Send immediately delivers a reply that contains
+// Send sends a request and returns immediately, unless r.Here makes it send the request on the
+// caller's goroutine. If the upstream is not up, the reply is delivered immediately and contains
 // the reason.
 func (u *Upstream) Send(r conn.Request) *conn.Exchange {
 	var c conn.Conn

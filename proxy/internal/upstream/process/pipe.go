@@ -135,7 +135,7 @@ func (p *Pipe) drain() {
 		}
 		if n < len(out) {
 			p.mu.Unlock()
-			p.stuck <- out[n:] // never blocks, because only one writer exists
+			p.stuck <- out[n:] // never blocks, because the flusher has received everything sent before
 			return
 		}
 		if cap(out) <= keepBuffer {
@@ -221,7 +221,7 @@ type LineReader struct {
 	buf        []byte
 	spare      []byte // buffer of the usual size, saved for later while buf is larger
 	expect     int    // expected length of a large line: that of the latest one, but at most maxExpect
-	start, end int    // range of buf with bytes that have been read but not returned
+	start, end int    // buf[start:end] holds the bytes that have been read but not returned
 	seen       int    // offset in buf; no newline lies between start and this offset
 	err        error
 }

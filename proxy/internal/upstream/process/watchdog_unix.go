@@ -33,7 +33,7 @@ type Watchdog struct {
 	mu      sync.Mutex
 	pids    map[int]bool
 	pipe    *os.File    // pipe to the watchdog process; nil if the process is not running
-	start   *time.Timer // starts the watchdog process; set by Watch, and nil again once the process has ended
+	start   *time.Timer // timer that starts the watchdog process; nil before the first Watch, and again after the process has ended
 	closed  bool
 	watcher sync.WaitGroup // counts the goroutine that waits for the watchdog process to end
 }
@@ -110,8 +110,8 @@ func (w *Watchdog) launch() error {
 	return nil
 }
 
-// await waits for the watchdog process and records that it has ended. A new watchdog starts with
-// the next child.
+// await waits for the watchdog process and records that it has ended. The next call to Watch starts
+// a new one.
 func (w *Watchdog) await(cmd *exec.Cmd) {
 	err := cmd.Wait()
 	w.mu.Lock()

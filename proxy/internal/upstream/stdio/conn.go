@@ -41,7 +41,8 @@ type Conn struct {
 	exit    *os.ProcessState
 }
 
-// Spawn starts the child. The calling thread must not end before the child.
+// Spawn starts the child. The calling thread must not end before the child, because on Linux the
+// kernel kills the child when that thread ends.
 func Spawn(u *conn.Host) (*Conn, error) {
 	path, err := process.Find(u.Config.Command, u.Config.Dir, u.Config.Env)
 	if err != nil {
@@ -208,8 +209,8 @@ func (c *Conn) read() {
 }
 
 // forEachLine calls take with each nonempty line of output until an error occurs. If together is
-// not nil, forEachLine calls its methods Begin and End before and after lines that can be read
-// together, at most [burst.MaxMessages] at a time.
+// not nil, it also calls Begin before each group of lines that can be read without blocking, and
+// End after the group. A group has at most [burst.MaxMessages] lines.
 func forEachLine(lines *process.LineReader, together conn.Burst, take func(line []byte, kept bool)) error {
 	var reading burst.Reading
 	if together != nil {

@@ -56,7 +56,7 @@ type Conn struct {
 	Current    atomic.Pointer[conn.Session] // nil before the handshake
 	authorized atomic.Pointer[string]       // latest Authorization header that was sent
 
-	otherSessions atomic.Bool // whether to ignore errors about unknown sessions; set once such an error turns out to be about the server's own sessions instead of MCP sessions
+	otherSessions atomic.Bool // whether errors about unknown sessions are about the server's own sessions instead of MCP sessions, and must be ignored
 
 	renewing sync.Mutex
 	renewed  wait.Signal   // sent when a new session replaces Current

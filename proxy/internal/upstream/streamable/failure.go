@@ -92,15 +92,15 @@ var unknownSession = regexp.MustCompile(`(?i)^\W*(?:(?:error|bad request|not fou
 	`(?:not (?:found|known|valid|exist|initialized|recognized)|no longer|unknown|invalid|expired|terminated|closed|gone)\b` +
 	`|(?:the )?server (?:is )?not initialized\b)`)
 
-// mayRenew reports whether a refusal of x may mean that the server no longer knows the session s,
-// so that a new session would help.
+// mayRenew reports whether a refusal of x may mean that the server no longer knows the session s.
+// In that case, a new session would help.
 func mayRenew(x *conn.Exchange, s *conn.Session) bool {
 	return x.Req.Session == nil && s.ID != "" && s.Rev() == rev.Rev2025
 }
 
-// droppedByStatus reports whether an HTTP status means that the session is unknown: the specified
-// 404, a 410, or a 400 with a matching message. In that case, x was not executed and should be sent
-// again.
+// droppedByStatus reports whether an HTTP status means that the session is unknown. The
+// specification requires 404 in this case, but some servers send 410, or 400 with a message about
+// the session. x was then not executed and should be sent again.
 func droppedByStatus(x *conn.Exchange, s *conn.Session, status int, body []byte) bool {
 	if x.Renewed || !mayRenew(x, s) {
 		return false

@@ -65,10 +65,9 @@ func (c *Conn) Cancel(x *conn.Exchange, reason string) {
 		return
 	}
 	if !c.Host.Work.Go(func() {
-		// The context of x is not used here, because it is done as soon as the server replies to x.
-		// The server may reply even before the notification is sent: canceling x also withdraws the
-		// requests that the server made during x, and the responses to these requests may cause a
-		// reply to x.
+		// Do not use the context of x, because it is done as soon as x has a reply. The reply may
+		// arrive before the notification is sent: canceling x also withdraws the requests that the
+		// server made during x, and the server may then reply to x.
 		_ = c.Notify(c.ctx, nil, conn.MethodCancelled, conn.CancelledParams(x.ID, reason))
 	}) {
 		return

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	maxResumes  = 100 // maximum number of times in a row that a request's stream is resumed and ends without an event
+	maxResumes  = 100 // maximum number of consecutive times that a request's stream is resumed and ends without an event
 	usualResume = time.Second
 	longResume  = time.Minute
 )
@@ -33,8 +33,8 @@ type responseStream struct {
 // read reads the event stream that contains the reply to r.x: first notifications and requests, and
 // then the reply. A server that uses revision 2025-11-25 may end the stream early, any number of
 // times. The proxy then requests the rest with GET, which does not execute the request again. If
-// Send runs on the caller's goroutine and must return, Rest in the returned Reply does the
-// remaining work.
+// Send runs on the caller's goroutine and must return early, read returns a Reply with a Rest
+// function that does the remaining work.
 func (r responseStream) read(body io.ReadCloser) conn.Reply {
 	for resumes, seen := 0, ""; ; resumes++ {
 		err := r.follow()
