@@ -93,9 +93,9 @@ type Approval struct {
 	PIN      string        // hash of the PIN for approvals through cli, web or url, as printed by petrigate approvals pin; empty means no PIN
 	Verb     string        // command for answering an approval, as shown in the log; empty means petrigate approvals
 
-	// People maps the names of people to principals, to identify the person who answers. The name
-	// comes from the answer's actor or from the channel that authenticated the person. The
-	// principal that made a call cannot approve it unless Self is set.
+	// People maps the name of a person who answers to the person's principal. The name is the
+	// answer's actor, or comes from the channel that authenticated the person. The principal that
+	// made a call cannot approve it unless Self is set.
 	People map[string]string
 
 	// Page returns the URL of an approval's page, for the url channel. If Page is nil or returns
@@ -110,8 +110,8 @@ type Approval struct {
 	Asked, Answered func(operator.ApprovalInfo)
 }
 
-// pipelineApproval returns the settings in the form used by package pipeline. The functions Asked
-// and Answered receive approval records converted by info.
+// pipelineApproval returns the settings in the form used by package pipeline. info converts the
+// approval records that are passed to Asked and Answered.
 func (a Approval) pipelineApproval(info func(approval.Record) operator.ApprovalInfo) pipeline.Approval {
 	tell := func(f func(operator.ApprovalInfo)) func(approval.Record) {
 		if f == nil {

@@ -151,8 +151,8 @@ func (p *Proxy) StartAgain(session string, a operator.Actor) (operator.Stopping,
 
 func (p *Proxy) setStopped(on bool, s admission.Stop) (operator.Stopping, error) {
 	if s.Session != "" && on {
-		// If the database is unavailable, it is unknown whether the session exists, and the stop
-		// applies to its ID.
+		// If the database is unavailable, the proxy does not know whether the session exists. It
+		// then stops the session anyway.
 		if _, err := p.admission.Sessions.Find(p.life.Ctx, s.Session); errors.Is(err, admission.ErrNoSession) {
 			return operator.Stopping{}, fmt.Errorf("there is no session %q", s.Session)
 		}
@@ -295,7 +295,8 @@ func fatesOf(before *gate.Policy, r Replacement, report admission.Report) []oper
 	return fates
 }
 
-// describeSessions describes, for an operator, the sessions that a key refers to.
+// describeSessions describes, for an operator, the sessions that share the state with key k: one
+// session, all sessions of a principal, or all sessions.
 func describeSessions(k admission.Key) string {
 	switch {
 	case k.Session != "":

@@ -43,7 +43,7 @@ type Options struct {
 	// and must be safe for concurrent use.
 	Remedy func(*gate.State, gate.Call, *gate.Refusal) Remedy
 
-	Pipefail bool // whether hooks add set -o pipefail to an agent's script if the script's success would then prove that all of its commands have succeeded; applies only to agents whose hooks can change scripts
+	Pipefail bool // whether hooks add set -o pipefail to an agent's script; they do so only if the script's success then proves that all of its commands have succeeded, and only for agents whose hooks can change scripts
 
 	// Pins holds the accepted tool definitions. With it, the proxy detects servers that change
 	// their definitions. If Pins is nil, servers can change them freely.
@@ -54,9 +54,9 @@ type Options struct {
 	// the tools that no net would block now. Advertise never allows a call that a net blocks.
 	Advertise string
 
-	// Impossible returns the given tools that can never be called while only the nets named in
-	// active are active or, if active is nil, while all nets are. Impossible is called after a
-	// change to the tools or the nets. If Impossible is nil, no tool is known to be impossible.
+	// Impossible returns those of the given tools that can never be called while only the nets
+	// named in active are active. If active is nil, all nets are active. Impossible is called after
+	// a change to the tools or the nets. If Impossible is nil, no tool is known to be impossible.
 	Impossible func(tools []gate.Call, active []string) []string
 
 	Session    SessionWay // how a call is assigned to a session
@@ -87,7 +87,7 @@ type parts struct {
 	admission *admission.Admission
 	durable   *store.Durable // ledger of session states in a database; nil if the ledger is in memory
 	watcher   *store.Watcher // watches the database; nil without a database
-	rounds    *rounds.Keeper // stores calls between two rounds of input; nil without a database
+	rounds    *rounds.Keeper // stores calls while they wait for a client's input; nil without a database
 
 	sessions   *session.Sessions
 	pool       *pool.Pool

@@ -114,8 +114,8 @@ func (p *Proxy) makeLedger() (admission.Ledger, admission.Switch) {
 const heartbeat = 5 * time.Second
 
 // keepState starts the background work on the database: watching it for changes, sending
-// heartbeats, removing old records, and settling expired calls whose clients have not returned to
-// any process.
+// heartbeats, and removing old records. It also ends calls whose clients have not provided the
+// requested input in time.
 func (p *Proxy) keepState() {
 	if p.durable == nil {
 		return
@@ -157,8 +157,8 @@ func (p *Proxy) Leave() error {
 // sharesState reports whether the session states are in a database that other processes can share.
 func (p *Proxy) sharesState() bool { return p.durable != nil }
 
-// sealer returns a sealer, which encrypts the state that clients store between two rounds of input
-// for a call. Processes that share a database also share the sealer's key.
+// sealer returns a sealer, which encrypts state that a client stores while its call waits for an
+// approval or for input. Processes that share a database also share the sealer's key.
 func (p *Proxy) sealer() *seal.Sealer {
 	var key seal.Key
 	if p.durable != nil {

@@ -23,8 +23,8 @@ import (
 // are in a database, those of all other processes.
 type sessionView struct{ *parts }
 
-// stateInfo returns a description of the database, or of the states in memory, as seen by this
-// process.
+// stateInfo describes the storage of the session states, either a database or memory, as seen by
+// this process.
 func (p *sessionView) stateInfo() operator.StateInfo {
 	info := operator.StateInfo{Driver: "memory", Unknown: p.unwrittenCalls()}
 	if p.durable == nil {
@@ -98,8 +98,8 @@ func (p *sessionView) Session(id string) (operator.SessionInfo, error) {
 }
 
 // State returns a copy of a session's state, with the tools that can be called. If id is empty, it
-// returns the state of a new session. If all existing sessions have the same principal, the new
-// session also has that principal, and its state includes the state shared by the principal's
+// returns the state of a hypothetical new session. If all existing sessions have the same
+// principal, the new session has it too, and its state includes the state shared by the principal's
 // sessions.
 func (p *sessionView) State(id string) (*gate.State, error) {
 	if id == "" {
@@ -195,8 +195,8 @@ func callsOf(state *gate.State) []operator.CallInfo {
 }
 
 // ChannelsOf lists the configured channels that people can now use to answer approval requests of
-// the session. It omits forms if no client of the session can show them. A rule or a call may allow
-// fewer channels.
+// the session. It omits elicit if no client of the session can show forms. A rule or a call may
+// allow fewer channels.
 func (p *sessionView) ChannelsOf(id string) ([]string, error) {
 	s, elsewhere, err := p.find(id)
 	if err != nil {
@@ -250,7 +250,7 @@ func netsOf(state *gate.State) []operator.NetInfo {
 				net.Marking[t.Place] = t.Count
 			}
 		}
-		n.Shadow = false // the status describes the net as if it were enforced; net.Shadow describes its shadow mode
+		n.Shadow = false // describe the net without shadow mode here, because net.Shadow describes the shadow mode
 		net.Status = n.String()
 		all = append(all, net)
 	}
@@ -272,8 +272,7 @@ func withDatabaseInfo(info operator.SessionInfo, s admission.SessionInfo) operat
 	return info
 }
 
-// lostCallsOf returns the set of call numbers of the session's open calls whose processes have
-// ended.
+// lostCallsOf returns the numbers of the session's open calls whose processes have ended.
 func (p *sessionView) lostCallsOf(k admission.Key) map[uint64]bool {
 	if p.durable == nil {
 		return nil
@@ -287,8 +286,8 @@ func (p *sessionView) lostCallsOf(k admission.Key) map[uint64]bool {
 	return lost
 }
 
-// markUnwritten marks the calls of the session whose outcomes could not be recorded. If calls lacks
-// such a call, because the database was unavailable, markUnwritten adds it.
+// markUnwritten marks the calls of the session whose outcomes could not be recorded. Such a call
+// may be missing from calls, because the database was unavailable; markUnwritten then adds it.
 func (p *sessionView) markUnwritten(session string, calls []operator.CallInfo) []operator.CallInfo {
 	for _, e := range p.unwrittenCalls() {
 		if e.Session != session {

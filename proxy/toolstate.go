@@ -17,9 +17,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 )
 
-// Tools lists the tools, and how the proxy would now decide a call to each of them in a session.
-// Without a session ID, it uses the only session or, if the number of sessions is not one, a new
-// session with the current shared state.
+// Tools lists the tools, and how the proxy would now decide a call to each of them in a session. If
+// the session ID is empty, it uses the only session. If the number of sessions is not one, it uses
+// a hypothetical new session with the current shared state.
 func (p *Proxy) Tools(sessionID string) ([]operator.ToolInfo, error) {
 	state, err := p.admission.FreshState(p.life.Ctx)
 	if sessions := p.sessions.All(); sessionID == "" && len(sessions) == 1 {
@@ -74,9 +74,9 @@ func toolVerdicts(inForce *gate.Policy, s *gate.State, c gate.Call, where func(g
 }
 
 // dependsOnArguments reports whether the policy's decisions on calls to the tool can depend on
-// arguments. This is the case if a map (see [gate.Map]) reads an argument of the tool to give the
-// call another name, or if a net for the tool has a key or a sum, which are also read from
-// arguments. A map that applies to all tools matching a pattern counts only if the tool accepts the
+// arguments. They can if a map (see [gate.Map]) reads an argument of the tool to give the call
+// another name. They also can if a net for the tool has a key or a sum, which are read from
+// arguments, too. A map for all tools that match a pattern counts only if the tool accepts the
 // argument.
 func dependsOnArguments(t operator.ToolInfo, policy *gate.Policy, c gate.Call) bool {
 	names := policy.Names(c)
@@ -154,7 +154,7 @@ func remainingNets(nets []operator.ToolVerdict) string {
 	return text
 }
 
-// inShadow reports whether the policy has nets but none of them enforces decisions.
+// inShadow reports whether the policy has nets but all of them are in shadow mode.
 func inShadow(g *admission.Generation) bool { return !g.Enforces && len(g.Policy.Nets()) > 0 }
 
 // Offered is an immutable snapshot of the tools that clients can call.
@@ -163,8 +163,8 @@ type Offered struct{ view *pool.ToolView }
 // Offered returns the tools that clients can call now.
 func (p *Proxy) Offered() Offered { return Offered{p.pool.Catalogue.Load()} }
 
-// Names returns the tools in list order. Each tool is represented by a call without arguments that
-// contains all of the tool's names.
+// Names returns one call for each tool, in list order. The call has no arguments, and contains all
+// of the tool's names.
 func (o Offered) Names() []gate.Call { return slices.Clone(o.view.Calls) }
 
 // Definition returns a hash of the server's definition of the tool with the given exposed name, or

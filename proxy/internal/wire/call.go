@@ -192,10 +192,10 @@ func forwardMeta(out *splicer, f field, h Hop) {
 	out.dst, out.done = inner.close(), f.end
 }
 
-// OtherParams returns the params that reach the upstream unchanged, except for the members whose
-// keys are in named. _meta is returned separately, as meta. meta lacks the members that apply only
-// between the client and the proxy, and those for tracing. Each result is an object, or nil if it
-// would be empty.
+// OtherParams returns the params that reach the upstream unchanged, except those with a key in
+// named. members holds all of them but _meta, and meta holds the members of _meta. meta lacks the
+// members that apply only between the client and the proxy, and those for tracing. Each result is
+// an object, or nil if it would be empty.
 func (c Call) OtherParams(named ...string) (members, meta []byte) {
 	var others, metas rawjson.Object
 	rawjson.Members(c.params, func(key, value []byte, _ int) bool {
@@ -223,9 +223,9 @@ func (c Call) OtherParams(named ...string) (members, meta []byte) {
 }
 
 // WithMetaShown returns a copy of c with the given _meta, which must be a result of
-// [Call.OtherParams] that has been shown to a person. The copy also contains those members of c's
-// own _meta that only identify the request. It lacks c's other tracing members, because the person
-// has not seen them.
+// [Call.OtherParams] that has been shown to a person. From the _meta of c, the copy keeps only the
+// members that identify the request and carry no other data. It drops all other tracing members,
+// because the person has not seen them.
 func (c Call) WithMetaShown(meta []byte) Call {
 	_, own := c.OtherParams()
 	same := bytes.Equal(own, meta)

@@ -31,7 +31,7 @@ const (
 var (
 	envelopeKeys = []string{"jsonrpc", "id", "method", "params", "result", "error"}
 
-	// paramKeys contains the members of params that the proxy reads in any method, directly or
+	// paramKeys contains the keys of the params that the proxy reads in any method, directly or
 	// through mcp-go.
 	paramKeys = []string{
 		"name", "arguments", "_meta", "task", "inputResponses", "requestState", "cursor", "uri", "level",
@@ -39,17 +39,17 @@ var (
 		"message", "protocolVersion", "capabilities", "clientInfo", "notifications",
 	}
 
-	// metaKeys contains the _meta members that apply only between two peers, and the reference to a
-	// task.
+	// metaKeys contains the keys of the _meta members that apply only between two peers, and the
+	// key of the reference to a task.
 	metaKeys = []string{
 		keyProgressToken, keyProtocolVersion, keyClientInfo, keyClientCapabilities, keyLogLevel,
 		keyServerInfo, keySubscriptionID, keyRelatedTask,
 	}
 
-	// resultKeys contains the members of a result that show how a call ended.
+	// resultKeys contains the keys of the members of a result that show how a call ended.
 	resultKeys = []string{"isError", "resultType", "task"}
 
-	// taskKeys contains the members of a task object that the proxy reads.
+	// taskKeys contains the keys of the members of a task object that the proxy reads.
 	taskKeys = []string{"taskId", "status", "ttl", "ttlMs", "pollInterval", "pollIntervalMs", "result", "error"}
 )
 
@@ -90,11 +90,11 @@ func isOwn(name []byte) bool {
 	return len(name) >= len(OwnMeta) && bytes.EqualFold(name[:len(OwnMeta)], []byte(OwnMeta))
 }
 
-// withoutOwn returns a message, or a part of one, without members that have the prefix OwnMeta. It
-// first searches for the prefix, so most documents need not be parsed. A document with many slashes
-// or escapes, such as the text of a long file, is parsed immediately, because that is cheaper. If
-// the document mentions the prefix and cannot be read to its end, withoutOwn returns null, because
-// parsers might disagree about it.
+// withoutOwn returns doc, a message or a part of one, without members that have the prefix OwnMeta.
+// Because it first searches for the prefix, it need not parse most documents. A document with many
+// slashes or escapes, such as the text of a long file, is parsed immediately, because that is
+// cheaper than searching. If doc mentions the prefix and cannot be read to its end, withoutOwn
+// returns null, because parsers might disagree about it.
 func withoutOwn(doc []byte) []byte {
 	may, done := mayHaveOwnPrefix(doc, fewLooks+len(doc)/bytesPerLook)
 	if !done {
@@ -186,8 +186,9 @@ func (s *scrubber) copy() bool {
 	}
 }
 
-// ownMember finds the first of the proxy's own members at or after i, from its key to the end of
-// its value. readable is false if that value, or a string before the member, is not terminated.
+// ownMember finds the first of the proxy's own members at or after offset i. It returns the offsets
+// of the start of the key and the end of the value. readable is false if that value, or a string
+// before the member, is not terminated.
 func ownMember(doc []byte, i int) (from, to int, found, readable bool) {
 	for i < len(doc) {
 		if doc[i] != '"' {

@@ -18,9 +18,9 @@ const (
 	Response
 )
 
-// A Message is the envelope of a JSON-RPC message. Its byte slices must not be modified. They refer
-// to the source, except that the ID of a large message is copied, because it is needed while the
-// request is in flight.
+// A Message is the envelope of a JSON-RPC message. Its byte slices refer to the source and must not
+// be modified. Only the ID of a large message is copied, because it is needed as long as the
+// request is in flight, and would otherwise keep the whole source in memory.
 type Message struct {
 	Kind   Kind
 	ID     []byte // ID as written in the message, a string or an integer; nil in a notification

@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// MaxValue is the maximum size, in bytes, of a result that nets can read. A larger result counts as
-// absent.
+// MaxValue is the maximum size, in bytes, of a result that the policy's Petri nets can read. A
+// larger result counts as absent.
 const MaxValue = 1 << 20
 
 // ResultValue returns the content of a tool result as one JSON value: its structuredContent or, if

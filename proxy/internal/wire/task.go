@@ -109,14 +109,14 @@ func milliseconds(value []byte) (time.Duration, bool) {
 
 const maxTaskTime = 10 * 365 * 24 * time.Hour
 
-// RelatedTask returns the ID of the task that obj, the params or result of a message, refers to in
-// its _meta. If obj refers to no task, RelatedTask returns "".
+// RelatedTask returns the ID of the task that obj refers to in its _meta, or "" if it refers to no
+// task. obj is the params or the result of a message.
 func RelatedTask(obj []byte) string {
 	return rawjson.StringAt(obj, "_meta", keyRelatedTask, "taskId")
 }
 
-// RelateTask returns obj, the params or result of a message, with a new task ID in the _meta member
-// that refers to a task. If obj lacks that member, it is returned unchanged.
+// RelateTask returns obj with a new task ID in the _meta member that refers to a task. obj is the
+// params or the result of a message. If it lacks that member, it is returned unchanged.
 func RelateTask(obj []byte, id string) []byte {
 	related, ok := rawjson.MemberAt(obj, "_meta", keyRelatedTask)
 	if !ok {
