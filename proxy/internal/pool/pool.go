@@ -98,14 +98,14 @@ func (p *Pool) Snapshot(s *session.Session) (*gate.State, error) {
 	return state, nil
 }
 
-// AwaitList waits until each server has listed its tools or is known to be down, or until Startup
-// is done.
+// AwaitList waits until each server has listed its tools or is known to be down. It returns early
+// when ctx or Startup is done.
 func (p *Pool) AwaitList(ctx context.Context) {
 	p.awaitEach(ctx, func(u *Server) <-chan struct{} { return u.started })
 }
 
-// AwaitUpstreams waits until the first attempt to connect to each server has succeeded or failed,
-// or until Startup is done.
+// AwaitUpstreams waits until the first attempt to connect to each server has succeeded or failed.
+// It returns early when ctx or Startup is done.
 func (p *Pool) AwaitUpstreams(ctx context.Context) { p.awaitEach(ctx, (*Server).Settled) }
 
 func (p *Pool) awaitEach(ctx context.Context, done func(*Server) <-chan struct{}) {

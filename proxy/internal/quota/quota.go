@@ -13,8 +13,8 @@ type Quota struct {
 }
 
 // Add counts n more units for the principal if allow returns true. The arguments of allow are the
-// numbers of units held before the call, by the principal and by all principals together. Add
-// returns the first of these numbers and the result of allow.
+// number of units that the principal holds and the number that all principals hold, both without
+// the new units. Add returns the former number and the result of allow.
 func (q *Quota) Add(principal string, n int, allow func(own, all int) bool) (own int, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -31,10 +31,10 @@ func (q *Quota) Add(principal string, n int, allow func(own, all int) bool) (own
 }
 
 // Take counts one more unit for the principal, unless all principals together already hold limit
-// units. When several principals share the resource, a principal gets another unit only while it
-// holds fewer units than are free. A principal that alone holds units thus gets at most half of
-// them, two principals get a third each, and one unit always stays free for another principal. Take
-// returns the number of units that the principal held before, and whether it has counted the unit.
+// units. If several is true, the principal must also hold fewer units than are free. A principal
+// that alone holds units thus gets at most half of them, two principals get a third each, and one
+// unit always stays free for another principal. Take returns the number of units that the principal
+// held before, and whether it has counted the unit.
 func (q *Quota) Take(principal string, limit int, several bool) (own int, ok bool) {
 	return q.Add(principal, 1, func(own, all int) bool { return all < limit && (!several || Fair(own, limit-all)) })
 }

@@ -63,8 +63,8 @@ func (p *Relay) writeNotifications(ctx context.Context, sub *session.Subscriptio
 	}
 }
 
-// subscribeSupported subscribes to those notifications in the filter that the servers support, and
-// returns a filter for these notifications only.
+// subscribeSupported adds to sub those notifications of the filter that the servers support. It
+// returns a filter that contains only these notifications.
 func (p *Relay) subscribeSupported(ctx context.Context, c *session.Client, sub *session.Subscription, filter []byte) (agreed rawjson.Object) {
 	for _, list := range []string{"tools", "prompts", "resources"} {
 		name := list + "ListChanged"

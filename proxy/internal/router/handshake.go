@@ -151,8 +151,8 @@ func fit(texts []string, room int) []string {
 	return slices.DeleteFunc(cut, func(s string) bool { return s == "" })
 }
 
-// cutAtLine returns as many lines of text as fit into n bytes. If lines were cut off, it adds a
-// mark. If the first line is too long, it cuts within that line. If too little would remain, it
+// cutAtLine shortens text to at most n bytes, with a mark at the cut. It cuts at the end of a line
+// if enough text remains, and otherwise within a line. If n is too small for useful text, it
 // returns "".
 func cutAtLine(text string, n int) string {
 	if len(text) <= n {

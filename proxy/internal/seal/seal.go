@@ -146,7 +146,7 @@ func (s *Sealer) Seal(r Round, subject []byte) string {
 // then check [Round.For].
 func (s *Sealer) Open(ctx context.Context, state string) (r Round, err error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(state)
-	if err != nil || strings.ContainsAny(state, "\r\n") || len(raw) < saltSize { // the decoder would ignore line breaks
+	if err != nil || strings.ContainsAny(state, "\r\n") || len(raw) < saltSize { // line breaks are refused here, because the decoder ignores them
 		return r, ErrState
 	}
 	if err := s.Ready(ctx); err != nil {

@@ -185,7 +185,7 @@ func (q Request) Answer(result []byte, err error) {
 // guards the other fields.
 type openRequests struct {
 	mu    sync.Mutex
-	first openRequest          // one open request, kept outside the map because most clients have only one; its field request is nil if unused
+	first openRequest          // one open request, if its field request is set; kept outside the map because most clients have only one
 	more  map[string]canceller // other open requests, keyed by ID exactly as sent
 	open  int                  // number of requests whose responses have not been written
 	past  []uint64             // hashed IDs of recently ended requests

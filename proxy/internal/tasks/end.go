@@ -93,7 +93,7 @@ func (s *Tasks) end(x *Task, o gate.Outcome, result []byte, by string) {
 	s.dropOrphan(x)
 }
 
-// poll sends tasks/get requests until the task's outcome is known. It pauses while the client's own
+// poll sends tasks/get requests until the task is finished. It sends none while the client's own
 // requests are frequent enough.
 func (s *Tasks) poll(x *Task) {
 	for misses := 0; ; {

@@ -41,7 +41,7 @@ type Task struct {
 	mu      sync.Mutex
 	object  []byte // latest task object from the server, with the proxy's ID
 	about   wire.Task
-	asked   time.Time                 // time of the server's latest response
+	asked   time.Time                 // when the server last responded or failed to respond
 	streams []spec.Stream             // streams of clients waiting for the result (tasks/result)
 	waiting []*upstream.ServerRequest // the server's requests that wait until the client can be reached
 	inputs  []taskInput               // the server's requests shown to clients as inputRequests, oldest first
@@ -110,8 +110,9 @@ func (x *Task) shown() []byte {
 	return x.object
 }
 
-// NextPoll returns the time to wait before the next tasks/get request. It is the server's
-// pollInterval, within limits, and longer after unanswered requests.
+// NextPoll returns how long to wait before the next tasks/get request. The interval between
+// requests is the server's pollInterval, within limits. It is longer if the last requests were not
+// answered (misses).
 func (x *Task) NextPoll(misses int, now time.Time) time.Duration {
 	x.mu.Lock()
 	defer x.mu.Unlock()

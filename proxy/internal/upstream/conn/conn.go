@@ -247,8 +247,8 @@ func (b *Body) Forget() {
 	b.data, b.gone = nil, true
 }
 
-// ErrNotSent means that no byte of the request has left this process. Errors that also state the
-// reason wrap it.
+// ErrNotSent means that no byte of the request has left this process. An error that adds a reason
+// wraps ErrNotSent.
 var ErrNotSent = errors.New("request not sent")
 
 // An Unsent is an [ErrNotSent] error with a reason.
