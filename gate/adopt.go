@@ -47,7 +47,7 @@ type AdoptOptions struct {
 	Reset []string
 
 	// Time is the current time. The clocks of changed limits start at this time or, if Time is
-	// zero, at the next known time.
+	// zero, as soon as the time is known.
 	Time time.Time
 }
 
@@ -55,7 +55,7 @@ type AdoptOptions struct {
 // first p's nets in order, then the dropped nets. [Policy.Heirs] determines which nets correspond
 // to each other.
 //
-//   - A net with an unchanged fingerprint keeps its state, whether or not it is in shadow mode. The fingerprint includes the maps that give calls the names that the net lists (see [Map]).
+//   - A net with an unchanged fingerprint keeps its state, whether or not it is in shadow mode. The fingerprint includes each [Map] that gives calls a name listed by the net.
 //   - A limit from rules that counts the same calls for the same callers keeps its usage. If the usage exceeds the new maximum, nothing is left until enough has been refunded, and the excess still counts if the limit is raised again (see [Debt]). Clock refunds start at the current time.
 //   - Any other net starts in its initial state. But if that would lose the state of a hand-written net that is not in shadow mode, the net is [Held]: the caller must either keep the old policy or reset the net. In the returned state, a held net is in its initial state.
 //
@@ -135,10 +135,10 @@ func (a *adoption) restart(n, old *net, elsewhere bool) {
 	a.kept = append(a.kept, k)
 }
 
-// withSuspects returns n's initial state d together with the calls in flight that may spoil n's
-// evidence (see [Transition.Spoils]). These are the calls that spoiled the evidence of old, the net
-// that n replaces, and the calls that might, depending on their unknown arguments, have a name
-// listed by a spoiling transition.
+// withSuspects returns n's initial state d, extended by the calls in flight that may spoil n's
+// evidence (see [Transition.Spoils]). Some of these calls spoiled the evidence of old, the net that
+// n replaces. The others might have a name listed by a spoiling transition; their arguments are
+// unknown.
 func (a *adoption) withSuspects(n *net, d *NetData, old *net) *NetData {
 	s, t := a.from, slices.IndexFunc(n.Transitions, func(t Transition) bool { return t.Spoils })
 	var suspects []Flight
@@ -202,10 +202,9 @@ func (a *adoption) losesState(n *net) bool {
 	return n.moved(d) || len(d.Watches) > 0 || whole.Values.Len() > 0
 }
 
-// convertShadow adapts d to n's mode: it adds an enforced state (see [ShadowData]) if n is in
-// shadow mode, and removes it otherwise. It returns d itself if nothing has to be changed. An added
-// enforced state is a copy of the actual state, which includes the effects of all calls that were
-// made.
+// convertShadow adapts d to n's mode. If n is in shadow mode and d has no enforced state (see
+// [ShadowData]), it adds a copy of the actual state as the enforced state. If n is not in shadow
+// mode, it removes any enforced state. It returns d itself if nothing has to be changed.
 func (n *net) convertShadow(d *NetData) *NetData {
 	if n.Shadow == (d.Shadow != nil) {
 		return d
@@ -220,10 +219,9 @@ func (n *net) convertShadow(d *NetData) *NetData {
 	return &c
 }
 
-// withUsageOf returns a state for the limit n, which replaces the limit old. The state has the
+// withUsageOf returns a state for the limit n, which replaces the limit old. It carries over the
 // usage recorded in d, the state of old. family reports whether the two limits have the same
-// [NetID].Family. If so, the result also retains the watches, that is, the observers that wait for
-// calls to end.
+// [NetID].Family. If so, observers that wait for calls to end keep waiting.
 func (n *net) withUsageOf(old *net, d *NetData, family bool, t time.Time) *NetData {
 	one := func(d *NetData) *NetData {
 		c := &NetData{Active: d.Active, Meta: d.Meta}
@@ -250,8 +248,8 @@ func (n *net) withUsageOf(old *net, d *NetData, family bool, t time.Time) *NetDa
 	return c
 }
 
-// renumbered returns a copy of c for another policy, with the net indexes replaced according to the
-// map numbers. Nets missing from the map are dropped.
+// renumbered returns a copy of the open call c for another policy. numbers maps the net indexes in
+// c to those of the other policy. Nets missing from numbers are dropped.
 func (c *OpenCall) renumbered(numbers map[int]int) *OpenCall {
 	moved := *c
 	moved.Nets, moved.Keys = nil, nil

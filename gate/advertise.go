@@ -10,7 +10,7 @@ type Advertised struct {
 	Tools    []string  // tools to show, in the order of [Session.Offer]
 	Hidden   []Hidden  // all other offered tools
 	Conflict *Conflict // set only if the nets together allow no tool
-	Ignored  []string  // advisory nets that would hide tools but yield to other nets
+	Ignored  []string  // advisory nets that would hide tools but currently have no effect; see [Net.Advisory]
 }
 
 // A Hidden is an offered tool that is not shown, with the verdict of the net that hides it.
@@ -28,17 +28,17 @@ type Conflict struct {
 	Yields []string // the nets in Nets that yield; all of them are advisory
 }
 
-// Offer sets the tools that can be called. They determine which advisory nets yield; see
-// [Net.Advisory]. Before the first call to Offer, advisory nets yield only to nets in recovery (see
-// [Net.Recovery]). Of each element, Offer reads only Tool, Also, Upstream and Annotations. The
-// caller must not modify tools afterwards.
+// Offer sets the tools that can be called. They determine which advisory nets yield, that is, have
+// no effect; see [Net.Advisory]. Before the first call to Offer, advisory nets yield only to nets
+// in recovery (see [Net.Recovery]). Of each element, Offer reads only Tool, Also, Upstream and
+// Annotations. The caller must not modify tools afterwards.
 func (s *Session) Offer(tools []Call) {
 	s.update(func(*State) *Delta { return &Delta{Tools: tools} })
 }
 
 // Advertise returns the offered tools except those that a net would now block regardless of the
-// call's arguments. It does not hide a tool because of a name that a map (see [Map]) might give to
-// the tool's calls, and it keeps the tool if such a name might exempt the calls. Nets that yield,
+// call's arguments. A name that a [Map] might give to some of a tool's calls never hides the tool.
+// Such a name keeps the tool if it might exempt the calls. Nets that yield (see [Net.Advisory]),
 // nets in shadow mode and "default: deny" hide nothing.
 //
 // Advertise advances the clocks to now; see [Session.Tick].

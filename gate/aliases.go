@@ -81,8 +81,9 @@ type (
 	Clock = netstate.Clock
 	// Spent is the amount that the calls of a net with a [Sum] have spent.
 	Spent = netstate.Spent
-	// Extras is the part of a state that only some nets have: those that spoil evidence (see
-	// [Transition.Spoils]), count consecutive identical calls, or have a key.
+	// Extras is the part of a state that only some nets have: nets with transitions that spoil
+	// evidence (see [Transition.Spoils]), nets that count consecutive identical calls, and nets
+	// with a key.
 	Extras = netstate.Extras
 	// Debt is the usage that exceeds a limit's maximum.
 	Debt = netstate.Debt

@@ -22,12 +22,12 @@ func (n *net) usage(d *NetData, t time.Time) *big.Rat {
 	return used
 }
 
-// paidOff reports whether clock refunds have paid off the debt by time t.
+// paidOff reports whether the clock's refunds have paid off the debt by time t.
 func paidOff(debt *Debt, t time.Time) bool { return !debt.Until.IsZero() && !t.Before(debt.Until) }
 
-// charge returns a copy of the state d whose usage at time t is the given amount plus the tokens
-// held by d's calls in flight. If the total exceeds the maximum, the excess becomes the debt. Clock
-// refunds start at t or, if t is zero, as soon as the time is known.
+// charge returns a copy of the state d with a new usage at time t: used plus the tokens held by d's
+// calls in flight. If the total exceeds the maximum, the excess becomes the debt. Clock refunds
+// start at t or, if t is zero, as soon as the time is known.
 func (n *net) charge(d *NetData, used *big.Rat, t time.Time) *NetData {
 	c := *d
 	c.Stuck, c.Marking, c.Spent, c.Clock = false, n.start, nil, nil
@@ -74,9 +74,8 @@ func minRat(a, b *big.Rat) *big.Rat {
 	return b
 }
 
-// takeUsed sets d's marking to the net's start marking without the tokens that the given usage and
-// the calls in flight consume. If they consume more tokens than there are, it removes all of them.
-// It also starts the clock.
+// takeUsed sets d's marking to the net's start marking minus the tokens that used and the calls in
+// flight consume. If there are too few tokens, it removes all of them. It also starts the clock.
 func (n *net) takeUsed(d *NetData, used *big.Rat, t time.Time) {
 	spend, m := &n.net.Transitions[n.budget.spend], slices.Clone(n.start)
 	for range d.Flights {

@@ -96,9 +96,9 @@ func (j *judgement) judge(f *finding) {
 	j.blocked, j.manual = j.blocked || f.kind == Blocked, j.manual || f.manual
 }
 
-// current returns data, a state of n, advanced to the time of the call, and records the change. If
-// key is empty, data is the state of the net itself. Otherwise, data is the state for this key
-// value, and base is the net's default state; see [NetData].
+// current advances data, a state of n, to the time of the call. It records the change and returns
+// the new state. If key is empty, data is the state of the net itself. Otherwise, data is the state
+// for this key value, and base is the net's default state; see [NetData].
 func (j *judgement) current(n *net, key string, data, base *NetData) *NetData {
 	moved := n.advanced(data, base, j.call.Time)
 	if moved != data {
@@ -198,7 +198,7 @@ func (j *judgement) evaluateShadow(w world) *judgement {
 func (f *finding) choose(room []int) {
 	scratch := scratch{net: f.net, marking: f.data.Marking, room: room}
 	spared := f.net.listing.Spared(f.labels)
-	observes, forbids := false, false // whether an observer was chosen, and whether another transition was chosen
+	observes, forbids := false, false // whether an observer was chosen; whether a gating transition was chosen
 	for i := range f.labels {
 		lists, free := f.net.listing.Lookup(&f.labels[i], spared)
 		if free {
@@ -276,9 +276,9 @@ func (s *scratch) take(t int) bool {
 	return true
 }
 
-// judgeWatches removes from f's choices the observers whose key is read from the result, because
-// their wait for the call is recorded in the default state. It records as missed the observers that
-// were not chosen for f's key value, so that the result does not count for this value.
+// judgeWatches removes from f's choices the observers whose key is read from the result; the
+// default state records that they wait for the call. If such an observer was not chosen for f's key
+// value, judgeWatches records it as missed, so that the result does not count for this value.
 func (f *finding) judgeWatches() {
 	for i, w := range f.plan.watches {
 		if !f.chosen(w.transition) {

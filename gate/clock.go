@@ -60,9 +60,9 @@ func watchesOf(d *NetData) []Flight {
 }
 
 // tick advances the state d to time t, or to its latest known time if that is later. baseWatches
-// lists the watches of the default state, that is, its observers that wait for calls to end. A
-// watch can lapse only because of a change made after its call was admitted, so tick advances d in
-// stages. isBase reports whether d is the default state of a net with a key.
+// lists the observers in the default state that wait for calls to end. tick stops at the time of
+// each of these calls, because only later changes affect the observer. isBase reports whether d is
+// the default state of a net with a key.
 func (n *net) tick(d *NetData, baseWatches []Flight, isBase bool, t time.Time) *NetData {
 	d = n.refunded(d, t)
 	if debt := d.Debt(); debt != nil && paidOff(debt, t) {
@@ -128,7 +128,7 @@ func (n *net) waitFor(d *NetData, t time.Time, transitions []int) (time.Duration
 	const steps = 100
 	for range steps {
 		k, due := n.nextTick(d)
-		if k < 0 || !due.After(t) { // no transition will tick, or the net lags behind t
+		if k < 0 || !due.After(t) { // no transition will fire, or the net's clock is behind t
 			break
 		}
 		if d = n.tick(d, nil, false, due); n.candidate(transitions, d, false) >= 0 {
@@ -138,10 +138,10 @@ func (n *net) waitFor(d *NetData, t time.Time, transitions []int) (time.Duration
 	return 0, false
 }
 
-// A clockMove is a [move] made by the clock.
+// A clockMove is a step of a net (see [move]) that the clock causes.
 type clockMove struct {
 	move
-	seen map[string]time.Time // when each combination of a marking and its pending ticks was first seen; see [clockMove.skipCycles]
+	seen map[string]time.Time // maps each combination of a marking and the times since the last ticks to its first occurrence; see [clockMove.skipCycles]
 }
 
 // run fires the transitions that are due by time t, in chronological order.

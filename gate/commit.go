@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// commit performs the moves of all nets. If the structural transitions of any net (which fire by
-// themselves) would not stop firing, it performs no moves and refuses the call.
+// commit fires the transitions chosen in all nets. If the structural transitions of any net (which
+// fire by themselves) would not stop firing, it changes no net and refuses the call.
 func (j *judgement) commit(g *Grant, asked *OpenAsk, metas []Meta) (Decision, *Delta) {
 	// The open call is allocated separately from the delta, because the state retains it until the
 	// call ends and would otherwise keep the delta's nets alive.
@@ -51,8 +51,8 @@ func (j *judgement) commit(g *Grant, asked *OpenAsk, metas []Meta) (Decision, *D
 	return &a.allow, d
 }
 
-// recordWaiting records which nets wait for the call to end. It also drops the call's arguments
-// from the record unless a hook, or a key that reads both the arguments and the result, needs them.
+// recordWaiting records in the open call which nets wait for the call to end. It also drops the
+// call's arguments, unless a hook needs them or a key reads both the arguments and the result.
 func (j *judgement) recordWaiting(d *Delta, open *OpenCall) {
 	remembers := false
 	for _, delta := range d.Nets {
@@ -71,8 +71,8 @@ func (j *judgement) recordWaiting(d *Delta, open *OpenCall) {
 	}
 }
 
-// refusalDelta returns the delta for a refusal: the clock changes and, unless a is nil, the removal
-// of a from the calls that wait for an answer.
+// refusalDelta returns the change that a refusal makes to the state: it advances the clocks and,
+// unless a is nil, removes the approval request a.
 func (j *judgement) refusalDelta(a *OpenAsk) *Delta {
 	if a == nil && len(j.ticked) == 0 {
 		return nil
@@ -111,8 +111,8 @@ func (j *judgement) validate() ([]Meta, *Refusal) {
 	return metas, nil
 }
 
-// rejection returns the reason why d's validator rejects f, or "" if the validator accepts it. A
-// panic counts as a rejection.
+// rejection returns the reason why the validator of the net d rejects the firing f, or "" if the
+// validator accepts it. A panic counts as a rejection.
 func (d *definition) rejection(f Firing) (reason string) {
 	defer func() {
 		if recover() != nil {
@@ -142,11 +142,11 @@ func (f *finding) firing(c *Call, chosen choice, meta Meta) Firing {
 	}
 }
 
-// applyMoves adds to d the moves of the nets that gate the call. If a net's structural transitions
-// (which fire by themselves) would not stop firing, applyMoves returns the net's finding, so that
-// the call is refused. But if the call is made in any case, because it is replayed or because the
-// moves are those of the actual states (see [ShadowData]), applyMoves only skips the move of such a
-// net.
+// applyMoves adds to d the changes that the call makes to the nets. If a net's structural
+// transitions (which fire by themselves) would not stop firing, applyMoves returns the net's
+// finding, so that the call is refused. But a replayed call is made in any case, and so is a call
+// that moves the actual states (see [ShadowData]). For such a call, applyMoves only leaves the net
+// unchanged.
 func (j *judgement) applyMoves(d *Delta, number uint64, metas []Meta) *finding {
 	var room []NetData
 	var base *NetData // default state (see [NetData]) of the current net, if the call has changed that state
@@ -188,10 +188,10 @@ func (j *judgement) applyMoves(d *Delta, number uint64, metas []Meta) *finding {
 	return nil
 }
 
-// move performs the net's move for the finding f: first the transitions chosen for the call, then
-// the transitions with [Transition.Spoils]. For a net with a key, base is the default state (see
-// [NetData]), which the call may already have changed. move reports whether the structural
-// transitions, which fire by themselves, stop firing afterwards.
+// move changes the net for the finding f. It first starts the transitions chosen for the call, then
+// those with [Transition.Spoils]. For a net with a key, base is the default state (see [NetData]),
+// which the call may already have changed. move reports whether the structural transitions, which
+// fire by themselves, stop firing afterwards.
 func (j *judgement) move(m *move, f *finding, base *NetData, number uint64) bool {
 	call := j.state.flight(f.net, number, j.call.Time)
 	if f.plan != nil {
@@ -224,9 +224,9 @@ func (j *judgement) unrest(f *finding) *Refusal {
 	return j.refuse(KindBlocked, []Block{f.net.block(slices.Concat(f.choices, f.spoils())[0].name, f.net.unrest())})
 }
 
-// startKeyed prepares m to move a net that has a key. It copies the state of f's key value, and
-// records the watches of base, the default state (see [NetData]). A watch is an observer waiting
-// for a call.
+// startKeyed prepares m, a step of a net that has a key. It copies the state of f's key value to m.
+// It also stores in m the watches of base, the default state (see [NetData]). A watch is an
+// observer waiting for a call.
 func (m *move) startKeyed(f *finding, base *NetData, call Flight) {
 	*m.data = f.copyState()
 	m.setBaseWatches(watchesBefore(base.Watches, &call), f.value == nil)
@@ -234,9 +234,9 @@ func (m *move) startKeyed(f *finding, base *NetData, call Flight) {
 	m.recordMissed(f, call)
 }
 
-// watchesBefore returns watches (observers waiting for calls) without those of the given call. The
-// watches of the given call come last in the list, because they are added after the gating
-// transitions have fired.
+// watchesBefore returns the given watches (observers waiting for calls) except those of the given
+// call. These come last in the list, because they are added after the gating transitions have
+// fired.
 func watchesBefore(watches []Flight, call *Flight) []Flight {
 	for len(watches) > 0 && watches[len(watches)-1].SameCall(call) {
 		watches = watches[:len(watches)-1]
@@ -244,8 +244,8 @@ func watchesBefore(watches []Flight, call *Flight) []Flight {
 	return watches
 }
 
-// recordMissed marks as lapsed those of the call's watches that do not count for f's key value. A
-// watch is an observer waiting for a call.
+// recordMissed finds the observers that wait for the call but were not chosen for f's key value. It
+// marks them as lapsed, so that they do not count for this value.
 func (m *move) recordMissed(f *finding, call Flight) {
 	for missed := f.parts().missed; missed != 0; missed &= missed - 1 {
 		w := f.plan.watches[bits.TrailingZeros64(missed)]
@@ -274,8 +274,8 @@ func (m *move) start(c choice, flight Flight) {
 	}
 }
 
-// pass removes the findings of nets that block the call. It keeps a finding if the call changes the
-// net even though the net blocks it, by spoiling evidence (see [Transition.Spoils]) or by ending a
+// pass removes the findings of nets that block the call. It keeps such a finding if the call
+// nevertheless changes the net: by spoiling evidence (see [Transition.Spoils]) or by ending a
 // series of identical calls.
 func (fs *findings) pass() {
 	passed := (*fs)[:0]

@@ -126,7 +126,7 @@ type world uint8
 const (
 	acting   world = iota // selects the nets that are not in shadow mode
 	enforced              // selects the nets in shadow mode, in the state they would be in if they had blocked calls
-	actual                // selects the nets in shadow mode, in the state that results from all calls made, as far as the nets can follow them
+	actual                // selects the nets in shadow mode, in the state that follows from the calls that were made
 )
 
 // names returns the names that the policy and the evaluated nets give to the call.

@@ -24,7 +24,7 @@ type Refusal struct {
 // An Ask requests approval of a call. The call passes if at least [Ask.Approvals] different people
 // approve all its steps.
 type Ask struct {
-	Number uint64 // number of the call that waits for the answer
+	Number uint64 // the number by which a [Grant] refers to this request
 	Call   Call
 	Names  []Name
 	Steps  []Step
@@ -59,7 +59,7 @@ func (a *Ask) Approvals() int {
 // identify these people. Its creator must have collected approvals from [Ask.Approvals] different
 // people.
 type Grant struct {
-	Number uint64 // number of the [Ask] that the grant answers
+	Number uint64 // the Number of the [Ask] that the grant answers
 	Steps  []Step
 }
 
@@ -92,11 +92,11 @@ type Block struct {
 	Key    []KeyValue    // key value that is blocked, if the net has a key; nil if the call has no value for the key
 	More   int           // number of further key values that the net blocks
 	Doubt  *Doubt        // why the call might not have this name; nil if the name is certain
-	Near   []Near        // calls that had a name awaited by the net but whose success did not count as evidence
+	Near   []Near        // calls with a name that the net awaits, whose success did not count as evidence
 }
 
-// A Near is a near miss: a call that definitely had a name, but whose success did not count as
-// evidence for it.
+// A Near describes a near miss: a call certainly had the given name, but its success did not count
+// as evidence for that name.
 type Near struct {
 	Name string
 	Why  Doubt

@@ -21,7 +21,7 @@ type ending struct {
 	// The following fields are set only if the outcome is applied to the state for a single key
 	// value.
 	base  *NetData // the net's default state; see [NetData]
-	keys  uint64   // bit set of the net's keys that have the key value in the result
+	keys  uint64   // bit set of the net's keys whose values in the result include the key value
 	named []KeyValue
 }
 
@@ -99,8 +99,8 @@ func (m *move) succeed(e *ending, done []Flight) {
 	}
 }
 
-// credit fires the observer of the watch w after the success of the call that the observer waited
-// for. If the observer is not enabled, credit does nothing.
+// credit fires the observer recorded in w, because the call that it waited for has succeeded. If
+// the observer is not enabled, credit does nothing.
 func (m *move) credit(e *ending, w Flight) {
 	t := &m.net.net.Transitions[w.Transition]
 	if !t.Enabled(m.data.Marking) {
@@ -113,8 +113,7 @@ func (m *move) credit(e *ending, w Flight) {
 	m.callOnSuccess(e, w)
 }
 
-// nextWatch removes and returns the first watch of the call. A watch is an observer waiting for a
-// call to end.
+// nextWatch removes and returns the call's first watch, an observer waiting for the call to end.
 func (m *move) nextWatch(call Flight) (Flight, bool) {
 	for i, w := range m.data.Watches {
 		if w.SameCall(&call) {
@@ -141,8 +140,8 @@ func (m *move) callOnSuccess(e *ending, f Flight) {
 	m.data.Meta = meta
 }
 
-// matchingWatches returns the watches (observers waiting for the call) whose keys have e's key
-// value in the call's result. If the call did not succeed, it returns nil.
+// matchingWatches returns the observers that wait for the call and whose key has e's key value in
+// the call's result. If the call did not succeed, it returns nil.
 func (e *ending) matchingWatches(n *net) []Flight {
 	if e.keys == 0 || e.outcome != Success {
 		return nil
@@ -152,8 +151,8 @@ func (e *ending) matchingWatches(n *net) []Flight {
 	})
 }
 
-// fireFound fires the observers of the given watches, except those that have lapsed for e's key
-// value. A watch is an observer waiting for a call.
+// fireFound fires the observers in found. It skips those that have lapsed, that is, no longer count
+// for e's key value.
 func (m *move) fireFound(e *ending, found []Flight) {
 	for _, w := range found {
 		if !slices.Contains(m.data.Lapsed(), w) {

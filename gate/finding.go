@@ -18,7 +18,7 @@ type finding struct {
 	choices   []choice       // transitions chosen for the call's names; empty if the net blocks
 	special   *special       // additional data; nil for most findings
 	label     int32          // index in labels of the first name that the net blocks
-	kind      VerdictKind    // the net's verdict; if it is Abstain, the call changes the net all the same
+	kind      VerdictKind    // the net's verdict; if it is Abstain, the call still changes the net
 	manual    bool           // whether a chosen transition requires approval
 	restarts  bool           // whether data is the initial state because the call ends a series of identical calls
 	doubtful  bool           // whether the net blocks only because the call's name is weak (see [Name]), and thus not evidence
@@ -29,9 +29,9 @@ type finding struct {
 // findings are the verdicts on a call, in policy order.
 type findings []finding
 
-// subject is a net that applies to a call, and its state when the call is made. For a net with a
-// key, there is a subject for each key value in the call, and another one, without a value, for
-// everything that is independent of the key values.
+// subject is a net that applies to a call, and its state when the call is made. A net with a key
+// has one subject for each key value in the call. It has another subject, without a value, for
+// everything that does not depend on the key values.
 type subject struct {
 	net  *net
 	data *NetData
@@ -39,7 +39,7 @@ type subject struct {
 	// The following fields are set only for a net with a key, if the call's key values are known.
 	base  *NetData        // the net's default state; see [NetData]
 	plan  *plan           // how the call affects the net
-	value *keyvalue.Value // nil in the subject that is independent of the key values
+	value *keyvalue.Value // nil in the subject without a key value
 }
 
 // special holds the data that only a few findings have.
@@ -49,7 +49,7 @@ type special struct {
 	retry  time.Duration
 	phase  *Phase   // the phase that blocks the call
 	amount *big.Rat // amount that the call adds to the net's sum
-	missed uint64   // bit set of indexes in plan.watches, for the observers that do not count for this key value
+	missed uint64   // bit set of indexes in plan.watches: the observers that do not count for this key value
 }
 
 // chosen reports whether t was chosen for one of the call's names so far.
@@ -62,8 +62,8 @@ func (f *finding) add(t, label int) {
 	f.choices = append(f.choices, choice{transition: t, name: f.labels[label].Text})
 }
 
-// moves reports whether the call changes the net when it is admitted. This is possible even if the
-// net blocks: the net might yield or be in shadow mode.
+// moves reports whether the call changes the net when it is admitted. A call can be admitted even
+// if the net blocks it: the net might be in shadow mode or yield (see [Net.Advisory]).
 func (f *finding) moves() bool {
 	s := f.special
 	return len(f.choices) > 0 || f.restarts || s != nil && (len(s.spoils) > 0 || s.missed != 0)
@@ -80,8 +80,8 @@ func (f *finding) block(label int) {
 	}
 }
 
-// blockDoubtful blocks the call because one of its names would advance the net but is weak (see
-// [Name]), and thus not evidence.
+// blockDoubtful blocks the call because one of its names would advance the net but is weak, that
+// is, does not count as evidence; see [Name].
 func (f *finding) blockDoubtful(label int) {
 	f.doubtful = f.doubtful || f.kind != Blocked
 	f.block(label)

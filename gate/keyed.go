@@ -62,7 +62,7 @@ type plan struct {
 	keyvalue.Union
 	net     *net
 	labels  []naming.Label
-	ok      bool          // whether the net's Mapper has named the call without failing
+	ok      bool          // whether the names in labels are known, that is, the net's Mapper has not failed
 	watches []choice      // chosen observers (transitions with Observe) whose key is read from the result
 	spoils  []choice      // transitions with Spoils whose key value is missing from the call; they spoil the evidence for all values
 	missing *missingValue // first value that a gating transition needs and the call lacks; nil if no value is missing
@@ -83,7 +83,7 @@ type choice struct {
 
 // keyedCall holds the plans of a call for the nets with a key.
 type keyedCall struct {
-	plans   []plan // plans for those nets with a key that might apply to the call, in policy order
+	plans   []plan // plans for the nets that have a key and might apply to the call, in policy order
 	next    int    // index of the plan that [judgement.classify] has reached
 	carrier keyvalue.CallReader
 
@@ -97,7 +97,7 @@ func (k *keyedCall) clear() {
 	k.carrier = keyvalue.CallReader{}
 }
 
-// plan computes the plans for the nets with a key that might apply to the call.
+// plan computes the plans for the nets that have a key and might apply to the call.
 func (j *judgement) plan() {
 	count := 0
 	for word, nets := range j.policy.keyed {
@@ -147,9 +147,9 @@ func (j *judgement) fillPlan(p *plan) {
 	}
 }
 
-// addTransition accounts for transition t, which lists the name in p.labels[label]. It adds t's key
-// values in the call to the plan, or records that t reads its key from the result or that the call
-// has no value for the key.
+// addTransition adds transition t, which lists the name in p.labels[label], to the plan. If t reads
+// its key from the result, addTransition records t as an observer that waits for the call.
+// Otherwise, it adds t's key values in the call, or records that the call has no value for the key.
 func (p *plan) addTransition(c *keyvalue.CallReader, label, t int) {
 	n := p.net
 	number := n.keys[n.keyOf[t]]

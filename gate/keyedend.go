@@ -38,12 +38,12 @@ func (q PreparedEnd) settleKeyed(d *Delta, s *State, n *net, e ending) {
 	}
 }
 
-// endedValues returns the key values whose states the end of the call can change. Values whose
-// states wait for the call come first. If observers that read their key from the result wait for
-// the call, the values in the result follow. If the policy does not allow storing that many values,
-// endedValues makes room by removing values whose state equals after, the new default state; idle
-// lists these removals. If there is still not enough room, it omits the result's values, so the
-// call does not count as evidence.
+// endedValues returns the key values whose states can change when the call ends. Values whose
+// states wait for the call come first. The values in the result follow, if observers that read
+// their key from the result wait for the call. If the policy does not allow storing that many
+// values, endedValues removes values whose state equals after, the new default state, and lists the
+// removals in idle. If that does not make enough room, it omits the result's values, so the call
+// does not count as evidence.
 func (q PreparedEnd) endedValues(n *net, e *ending, after *NetData) (values []keyvalue.Value, idle []NetDelta) {
 	for k, i := range e.call.Nets {
 		if i == n.index && len(e.call.Keys) > 0 && e.call.Keys[k] != "" {
@@ -94,9 +94,9 @@ func (e *ending) watchedKeys(n *net) []int {
 	return keys
 }
 
-// addResultValues appends to values the key values that the call's result has for a key. local is
-// the index of the key in n.keys. If one of them is already in values, addResultValues only adds
-// the key to its Keys.
+// addResultValues appends to values the values that a key has in the call's result. local is the
+// index of the key in n.keys. If values already contains a value, addResultValues only adds the key
+// to its Keys.
 func (q PreparedEnd) addResultValues(n *net, local int, e *ending, values []keyvalue.Value) []keyvalue.Value {
 	at := make(map[string]int, len(values))
 	for i := range values {

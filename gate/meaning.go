@@ -49,10 +49,10 @@ func (n *net) asks(ls []naming.Label) []Asked {
 	return asks
 }
 
-// Why reports whether the policy's maps (see [Map]) give the name to c. The doubt explains why this
-// is uncertain, or why c's success would not be evidence for the name. It is empty if the name is
-// certain. If the result is [NotFound], the doubt is empty unless the call contains part of a map's
-// pattern; it then describes the missing part.
+// Why reports whether the policy's maps (see [Map]) give the name to c. If this is uncertain, or if
+// c's success would not be evidence for the name, the doubt explains why. If the result is
+// [NotFound] but the call contains part of a map's pattern, the doubt describes the missing part.
+// Otherwise, the doubt is empty.
 func (p *Policy) Why(c Call, name string) (Doubt, Found) {
 	j := &p.Prepare(c).judgement
 	return p.names.Why(j.call, j.tools, name)

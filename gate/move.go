@@ -17,7 +17,7 @@ type move struct {
 	own  bool // whether the move has its own copy of the marking
 
 	// The following fields are set only for a net with a key.
-	baseWatches []Flight // watches (observers waiting for calls) of the net's default state; a watch can lapse for a single key value, that is, no longer count for it
+	baseWatches []Flight // watches (observers waiting for calls) of the net's default state
 	isBase      bool     // whether the move changes the default state rather than the state for a single value
 }
 
@@ -36,7 +36,7 @@ func (m *move) marking() petri.Marking {
 	return m.data.Marking
 }
 
-// endDisabledWatches ends the watches of observers that a firing has disabled, so they no longer
+// endDisabledWatches ends the watches of the observers that a firing has disabled: they no longer
 // wait for their calls.
 func (m *move) endDisabledWatches() {
 	if len(m.baseWatches) > 0 {
@@ -60,12 +60,11 @@ func (m *move) fireStructural() bool {
 	return !m.data.Stuck
 }
 
-// setBaseWatches stores the given watches of the default state in m, and updates the lapsed
-// watches: it drops those that are no longer watches of the default state, and adds those that have
-// lapsed since. A watch is an observer waiting for a call. It lapses for a key value if, at any
-// time since the call was admitted, the observer was disabled or its evidence was spoiled; tokens
-// held by later calls count as present. isBase reports whether m changes the default state rather
-// than the state for a single key value.
+// setBaseWatches stores in m the watches of the default state, that is, its observers that wait for
+// calls. It also updates the lapsed watches, which do not count for the key value whose state m
+// changes. A watch lapses if, at any time after its call was admitted, its observer is disabled or
+// its evidence is spoiled. Tokens held by later calls count as present. isBase reports whether m
+// changes the default state rather than the state for a key value.
 func (m *move) setBaseWatches(watches []Flight, isBase bool) {
 	m.baseWatches, m.isBase = watches, isBase
 	if len(m.data.Lapsed()) > 0 {
@@ -74,14 +73,14 @@ func (m *move) setBaseWatches(watches []Flight, isBase bool) {
 	m.lapseUnless(m.wasEnabled)
 }
 
-// lapseDisabled marks as lapsed the watches of the default state whose observers are disabled. If a
-// call in flight spoils the net's evidence (see [Transition.Spoils]), it marks all watches of the
-// default state.
+// lapseDisabled marks as lapsed the disabled observers that wait for calls in the default state. If
+// a call in flight spoils the net's evidence (see [Transition.Spoils]), it marks all waiting
+// observers.
 func (m *move) lapseDisabled() { m.lapseUnless(m.isEnabled) }
 
-// lapseUnless marks as lapsed the watches of the default state, except those accepted by the
-// function enabled. If a call in flight spoils the net's evidence (see [Transition.Spoils]), it
-// marks all watches of the default state.
+// lapseUnless marks as lapsed the observers that wait for calls in the default state, except those
+// accepted by the function enabled. If a call in flight spoils the net's evidence (see
+// [Transition.Spoils]), it marks all waiting observers.
 func (m *move) lapseUnless(enabled func(Flight) bool) {
 	for _, w := range m.baseWatches {
 		if len(m.data.Spoilers()) > 0 || !enabled(w) {
@@ -90,15 +89,15 @@ func (m *move) lapseUnless(enabled func(Flight) bool) {
 	}
 }
 
-// isEnabled reports whether the observer recorded in the watch w is enabled.
+// isEnabled reports whether the observer recorded in w is enabled.
 func (m *move) isEnabled(w Flight) bool {
 	return m.net.net.Transitions[w.Transition].Enabled(m.data.Marking)
 }
 
-// wasEnabled reports whether the observer recorded in the watch w is enabled. Tokens held by calls
-// of the same session with higher numbers than w's call count as present, because only a firing
-// ends a watch, not a call that merely holds tokens. Calls with higher numbers were admitted later,
-// unless w's call waited for approval; see [net.withLateWatches].
+// wasEnabled reports whether the observer recorded in w is enabled once later calls of the same
+// session have given back the tokens that they hold. A call that merely holds tokens must not end
+// the observer's wait. A later call has a higher number than w's call, unless w's call waited for
+// approval; see [net.withLateWatches].
 func (m *move) wasEnabled(w Flight) bool {
 	if m.isEnabled(w) {
 		return true
@@ -112,15 +111,16 @@ func (m *move) wasEnabled(w Flight) bool {
 	return m.net.net.Transitions[w.Transition].Enabled(before)
 }
 
-// addLapsed records that the watch w no longer counts for the key value whose state m changes.
+// addLapsed records that the observer waiting in w no longer counts for the key value whose state m
+// changes.
 func (m *move) addLapsed(w Flight) {
 	if !slices.Contains(m.data.Lapsed(), w) {
 		netstate.SetLapsed(m.data, append(slices.Clip(m.data.Lapsed()), w))
 	}
 }
 
-// paysDebt reports whether the tokens that the transition would return to the budget must pay off a
-// debt. If so, paysDebt reduces the debt.
+// paysDebt reports whether the transition's refund to the budget must pay off a debt instead. If
+// so, paysDebt reduces the debt by one.
 func (m *move) paysDebt(transition int) bool {
 	debt := m.data.Debt()
 	if debt == nil || m.net.budget == nil || m.net.Sum != nil {
@@ -153,9 +153,9 @@ func (m *move) restartClocks(t time.Time) {
 	}
 }
 
-// updateClock updates the clocks after a step from the state old at time t; see
-// [move.restartClocks]. If t is unknown, a transition with [Transition.Every] whose input tokens
-// have changed restarts its clock as soon as the time is known, so that it never fires too early.
+// updateClock updates the clocks after a step at time t; see [move.restartClocks]. old is the state
+// before the step. If t is unknown, a transition with [Transition.Every] whose input tokens have
+// changed restarts its clock as soon as the time is known, so that it never fires too early.
 func (m *move) updateClock(old *NetData, t time.Time) {
 	if len(m.net.timed) == 0 || !m.data.Active {
 		return

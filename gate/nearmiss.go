@@ -10,8 +10,8 @@ import (
 )
 
 // nearTo returns the near misses (see [Near]) for the names that n awaits. It includes the call
-// itself if the call's script contains both the blocked command and an awaited command, because a
-// decision covers the whole script before any part of it runs.
+// itself if the call's script contains both the blocked command and an awaited command: the whole
+// script is decided on before any part of it runs.
 func (j *judgement) nearTo(n *net, name string) (near []Near) {
 	near = list.Filter(j.state.Near, func(miss Near) bool { return slices.Contains(n.awaits, miss.Name) })
 	for i := range j.labels {
@@ -29,9 +29,9 @@ func (j *judgement) nearTo(n *net, name string) (near []Near) {
 	return near
 }
 
-// addNear adds to d.Near (see [Near]) an entry for each name of the call that any net awaits as
-// evidence. If the call's success will not count as evidence, the entry contains the reason. An
-// entry without a reason removes an earlier near miss.
+// addNear records in d.Near (see [Near]) the call's names that nets await, if its success will not
+// count as evidence for them. Each entry contains the reason. If the success will count for a name
+// with an earlier near miss, addNear adds an entry without a reason, which removes the near miss.
 func (j *judgement) addNear(d *Delta) {
 	for i := range j.labels {
 		l := &j.labels[i]

@@ -25,13 +25,13 @@ type net struct {
 
 	net             petri.Net // the net's transitions, in the order of Net.Transitions
 	lasting         [][]petri.Arc
-	progress        []bool // for each transition, whether it makes progress, so that a weak name cannot fire it; see [Transition.WeakProgress]
+	progress        []bool // for each transition, whether only a name that counts as evidence can fire it; see [Transition.WeakProgress]
 	structural      []int  // transitions that fire by themselves: without tools and without a clock
 	timed           []int  // timed transitions: those that the clock fires
 	independent     bool   // whether the timed transitions tick independently of each other
 	initial         petri.Marking
 	start           petri.Marking // initial marking, after the structural transitions have fired
-	on, off         *NetData      // initial states of the active and of the inactive net; shared by all sessions, because most nets never change in most sessions
+	on, off         *NetData      // initial states of the active and of the inactive net, shared by all sessions to save memory
 	listing         listing.Listing
 	own             naming.Own // computes the net's own names, if the net has no Labels; Patterns is set in any case
 	manual          bool       // whether any transition requires approval
@@ -54,7 +54,7 @@ type net struct {
 // a sum.
 type budget struct {
 	place int // index of the place that holds the tokens; -1 if the budget is a sum
-	spend int // transition that uses up the budget
+	spend int // index of the transition that uses up the budget
 }
 
 // maxTokens is the maximum number of tokens that the clock lets a place accumulate.

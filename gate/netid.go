@@ -23,8 +23,8 @@ func (p *Policy) readIDs() []NetID {
 	return ids
 }
 
-// mapsFor returns those of the given maps (see [Map]) that give calls a name listed by the net. It
-// leaves out the net's own maps, because they are already part of its fingerprint.
+// mapsFor returns those of the given maps (see [Map]) that give calls a name listed by the net. For
+// a net without Labels, it returns nil: the net's own maps are already part of its fingerprint.
 func (d *definition) mapsFor(maps []Map) (fed []Map) {
 	if d.Labels == nil {
 		return nil

@@ -136,8 +136,8 @@ func (p *Policy) fingerprint(maps []Map) string {
 	return f.Print()
 }
 
-// readParts sets p.parts to the first two words of each command that has at least three words and a
-// name awaited by some net.
+// readParts sets p.parts to the first two words of some commands: those that have at least three
+// words and a name awaited by some net.
 func (p *Policy) readParts() {
 	for _, m := range p.Maps() {
 		words := strings.Fields(m.Source)

@@ -45,7 +45,7 @@ type Policy struct {
 	static bool // whether switching nets at run time is forbidden
 	asks   bool // whether to ask a person about uncertain names; see [PolicyOptions.AskDoubts]
 	print  string
-	parts  []part // first two words of each command that has three or more words and whose name some net awaits
+	parts  []part // first two words of each command with three or more words that some net awaits
 
 	netKeys
 	maxValues int // maximum number of key values per net

@@ -14,10 +14,10 @@ import (
 // maxWords is the maximum length, in bytes, of the text quoted in [Block].Words.
 const maxWords = 80
 
-// quoteCall prefixes b.Reason with the call's tool and the text in its arguments that a map turned
-// into the name l, because a caller knows which call it made but might not know l. If b.Reason
-// already shows a key value, quoteCall adds only the tool. It does nothing unless l comes from a
-// map (see [Map]) and b.Reason starts with l.
+// quoteCall makes b.Reason start with the call's tool and the text in its arguments that a map
+// turned into the name l, because a caller knows which call it made but might not know l. If
+// b.Reason already shows a key value, quoteCall adds only the tool. It does nothing unless l comes
+// from a map (see [Map]) and b.Reason starts with l.
 func (c *namedCall) quoteCall(b *Block, f *finding, l *naming.Label) {
 	rest, ok := strings.CutPrefix(b.Reason, l.Text+" ")
 	if !ok || l.From != naming.FromMap || b.Cause == CauseNet {

@@ -138,7 +138,7 @@ func (j *judgement) block(b *Block, f *finding) {
 	b.Reason = f.net.explained(b.Reason)
 }
 
-// doubted explains why the maps (see [Map]) leave it uncertain whether the call has label l, and
+// doubted explains why it is uncertain whether the maps (see [Map]) give the call the label l, and
 // rewords the net's reason accordingly. If l is certain, the doubt is nil and the reason unchanged.
 func (c *namedCall) doubted(f *finding, l *naming.Label, reason string) (*Doubt, string) {
 	l = f.matched(l)
@@ -170,8 +170,9 @@ func (f *finding) matched(l *naming.Label) *naming.Label {
 	return l
 }
 
-// gives reports whether the name comes from the maps (see [Map]) that the net uses: its own maps or
-// those of the policy. It also explains any doubt; see [Policy.Why].
+// gives reports whether the maps (see [Map]) that the net uses give the call the name. These are
+// the net's own maps or those of the policy. If the result is uncertain, the doubt explains why;
+// see [Policy.Why].
 func (c *namedCall) gives(f *finding, name string) (Doubt, Found) {
 	if f.net.Labels == nil {
 		return f.net.own.Why(c.call, c.tools, name)

@@ -132,7 +132,7 @@ func (l *Listing) Register(g *naming.Naming) {
 // faster.
 const fewEntries = 8
 
-// Lookup returns the transitions for a name in declaration order, except the spared ones. free
+// Lookup returns the transitions for a name in declaration order, without those in spared. free
 // reports whether the net always allows the name.
 func (l *Listing) Lookup(name *naming.Label, spared []int) (transitions []int, free bool) {
 	var r *nameEntry
@@ -185,8 +185,9 @@ func (l *Listing) Knows(names []naming.Label) bool {
 	return false
 }
 
-// leftOut returns the transitions that ignore a call with the given names because of a Spared entry
-// in Unless; see [toolnet.Tool.Spared]. [Listing.Knows] leaves these transitions out.
+// leftOut returns the transitions that [Listing.Knows] ignores for a call with the given names. The
+// Unless list of such a transition has an entry with Spared set (see [toolnet.Tool.Spared]) that
+// exempts the call.
 func (l *Listing) leftOut(names []naming.Label) []int {
 	if !l.hasSpared {
 		return nil

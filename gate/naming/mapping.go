@@ -11,9 +11,9 @@ import (
 type Mapping struct {
 	maps   []toolnet.Map
 	places []place
-	same   [][]int // for each map with a Reader, indexed by map: the patterns of all maps that give the same name for the same part of the call
+	same   [][]int // for each map with a Reader: the patterns of all maps that have the same tool, field, name and Reader
 	byTool map[subject][]int
-	texts  map[subject][]place // the fields that readers read, keyed by tool
+	texts  map[subject][]place // for each tool: the fields that the Reader of any map parses
 	globs  []string            // the patterns that maps use to match tools, without duplicates
 }
 
@@ -58,8 +58,8 @@ func NewMapping(maps []toolnet.Map) *Mapping {
 // subjectOf returns the tool or pattern that the [toolnet.Map] applies to.
 func subjectOf(m *toolnet.Map) subject { return subject{m.Tool, m.Glob} }
 
-// addField records that a reader reads the given part of calls to a tool, unless that part is the
-// whole call.
+// addField records that a map's Reader parses the given part of calls to a tool, unless that part
+// is the whole call.
 func (m *Mapping) addField(of subject, at place) {
 	same := func(p place) bool { return p.key == at.key }
 	if at.key != "" && !slices.ContainsFunc(m.texts[of], same) {
@@ -80,7 +80,7 @@ func (m *Mapping) mapsOf(tool string) []int {
 	return numbers
 }
 
-// fields returns the fields that readers read in calls to the tool.
+// fields returns the fields that the maps' readers parse in calls to the tool.
 func (m *Mapping) fields(tool string) []place {
 	places := m.texts[subject{tool: tool}]
 	for _, p := range m.globs {
@@ -111,7 +111,7 @@ type match struct {
 	number  int
 	weak    bool
 	certain bool
-	near    bool // whether the map is certain to match and the name is weak only because the match is not evidence
+	near    bool // whether the map is certain to match, but the match is not evidence
 }
 
 // names appends the names that maps (see [toolnet.Map]) give to the call, in the order of the maps.
@@ -123,7 +123,7 @@ func (m *Mapping) names(c *toolnet.Call, tools, ls []Label) []Label {
 }
 
 // weakenIfSeveralFields makes a match in a field uncertain if the call has another field that a
-// reader reads, because the tool then acts on both fields.
+// map's Reader parses, because the tool then acts on both fields.
 func (m *Mapping) weakenIfSeveralFields(c *toolnet.Call, fields []field, tools []Label, hits []match) {
 	for i := range hits {
 		h := &hits[i]
@@ -135,7 +135,7 @@ func (m *Mapping) weakenIfSeveralFields(c *toolnet.Call, fields []field, tools [
 	}
 }
 
-// readsOtherField reports whether a reader reads a field of the call other than key.
+// readsOtherField reports whether the call has a field other than key that a map's Reader parses.
 func (m *Mapping) readsOtherField(c *toolnet.Call, fields []field, tools []Label, key string) bool {
 	for _, tool := range tools {
 		for _, at := range m.fields(tool.Text) {

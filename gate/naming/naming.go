@@ -14,10 +14,10 @@ import (
 // Naming computes the labels that a policy gives to calls.
 type Naming struct {
 	mapping        *Mapping        // the policy's maps; nil if it has none
-	bases          map[string]bool // tools whose actions rules use, as in the names in dotted
+	bases          map[string]bool // the tools in dotted, that is, those whose actions rules use
 	dotted         map[string]bool // names of the form tool.action that rules use
 	globs          []Pattern       // patterns in order of first use
-	actionPatterns bool            // whether any pattern applies to actions
+	actionPatterns bool            // whether any pattern can match names of the form tool.action
 }
 
 // New returns the naming for a policy with the given [toolnet.Map] values.
@@ -55,8 +55,8 @@ func (g *Naming) Name(name string) {
 
 // Why reports whether any map (see [toolnet.Map]) gives the call the given name. tools holds the
 // call's physical names; see [toolnet.Call]. The returned Doubt explains why the match is
-// uncertain, or why the call's success does not count as evidence. If no map matches, the Doubt is
-// empty or describes the part of a map's pattern that is missing from the call.
+// uncertain, or why the call's success does not count as evidence. If no map matches but the call
+// contains part of a map's pattern, the Doubt describes the missing part. Otherwise, it is empty.
 func (g *Naming) Why(c *toolnet.Call, tools []Label, name string) (toolnet.Doubt, toolnet.Found) {
 	return g.mapping.gives(c, tools, name)
 }
@@ -111,8 +111,8 @@ func (g *Naming) HasActions(tool string) bool { return g.actionPatterns || g.bas
 func (g *Naming) Dotted() map[string]bool { return g.dotted }
 
 // actions appends the names of the form tool.action, where action is the call's argument "action".
-// If the action is not a single string, it may contain many strings; only those that a rule refers
-// to are added.
+// An argument that is not a single string may contain many strings; only names that a rule uses are
+// then added.
 func (g *Naming) actions(c *toolnet.Call, tool Label, ls []Label) []Label {
 	f := jsonpath.Member(c.Args, "action")
 	l := Label{From: FromAction, Certain: tool.Certain && !f.Weak()}
@@ -126,7 +126,7 @@ func (g *Naming) actions(c *toolnet.Call, tool Label, ls []Label) []Label {
 	return ls
 }
 
-// Needs reports whether any pattern matches l but does not match any of the labels ls.
+// Needs reports whether l matches any pattern that no label in ls matches.
 func (g *Naming) Needs(l *Label, ls []Label) bool {
 	return slices.ContainsFunc(g.globs, func(p Pattern) bool {
 		_, already := p.match(ls)

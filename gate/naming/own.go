@@ -6,9 +6,9 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// Own computes names for a net that does not use the policy's labels. The names come from a Go
+// Own names calls for a net that does not use the policy's labels. The names come from a Go
 // function or from the net's maps (see [toolnet.Map]), or are the call's physical names (see
-// [toolnet.Call]). The net's patterns that match these names follow them.
+// [toolnet.Call]). The net's patterns that match these names come last.
 type Own struct {
 	Mapper   func(toolnet.Call) []toolnet.Name
 	Maps     *Mapping // the net's own maps; nil if it has none

@@ -7,7 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
-// field holds the strings that maps (see [toolnet.Map]) read from a single part of the arguments.
+// field holds the strings in one part of a call's arguments. Maps (see [toolnet.Map]) derive names
+// from them.
 type field struct {
 	jsonpath.Texts
 	key      string
@@ -42,7 +43,7 @@ func readOnce(fields []field, args []byte, p place) ([]field, *field) {
 // match reports whether ok returns true for any of the field's strings.
 func (f *field) match(ok func(string) bool) bool { return slices.ContainsFunc(f.All(), ok) }
 
-// read returns the readings of the field's strings by the reader r. It caches them.
+// read parses the field's strings with the reader r and caches the results.
 func (f *field) read(c *toolnet.Call, r toolnet.Reader) []toolnet.Reading {
 	for i := range f.readings {
 		if f.readings[i].reader == r {

@@ -16,7 +16,7 @@ import (
 // A Reader reads the fields that a set of nets uses, each field only once. It is immutable.
 type Reader struct {
 	set  keyvalue.Set
-	keys []toolnet.Field // fields that keys read; in set, key i consists only of field i
+	keys []toolnet.Field // fields that keys read; set contains each of them as a separate key with the same index
 	sums []toolnet.Field // fields that sums read, without duplicates
 	rows bool
 }

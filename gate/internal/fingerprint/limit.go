@@ -40,11 +40,11 @@ func Limit(n *toolnet.Net, spend int) string {
 	}{tools, n.Scope, fieldIdentities(n.KeyOf(t)), of, t.Deferred, n.Row})
 }
 
-// Family returns a fingerprint of a limit without its maximum, which is the initial token count of
-// the given place or the maximum of the sum. If the limit has a clock, the fingerprint contains
-// only the period until all calls are available again, rounded down to a named period such as an
-// hour. It is rounded because it may be slightly longer than the period in the policy: the time
-// until each call becomes available again is rounded up.
+// Family returns a fingerprint of a limit without its maximum. The maximum is the initial token
+// count of the given place or the maximum of the sum. For a limit with a clock, the fingerprint
+// contains the period that the clock needs to restore the whole limit. This period is computed from
+// the time per call, which was rounded up. Therefore it is rounded down to a named period such as
+// an hour.
 func Family(n *toolnet.Net, place string) string {
 	c := n.Clone()
 	number := c.Initial[place]

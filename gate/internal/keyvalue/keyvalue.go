@@ -145,7 +145,7 @@ func (r *Reading) Explain(k *Key, name string) string {
 	return name + " needs a value in `" + f.Name() + "`: " + why + "."
 }
 
-// ReadResult reads the fields of the result in advance, even before the call is known.
+// ReadResult reads the fields of the result in advance. c.Call need not be set yet.
 func (c *CallReader) ReadResult() {
 	for number := range c.Set.fields {
 		if c.Set.fields[number].Result {
@@ -330,7 +330,7 @@ func isPlain(s string) bool {
 // A Union holds a call's values for several keys of a net. Each key is represented by a bit.
 type Union struct {
 	Values []Value
-	Keys   uint64 // bit set of the added keys; applies to each value whose own Keys is 0
+	Keys   uint64 // bit set of the added keys; a value whose own Keys is 0 comes from all of them
 }
 
 // Add adds the values that the call has for the given key.

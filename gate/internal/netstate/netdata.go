@@ -26,9 +26,10 @@ type NetData struct {
 	Clock   *Clock      // nil if the net has no timed transitions, or if no time is known yet
 	Extras  *Extras     // state that only a few nets have; nil if empty
 
-	// In a net with a key, this NetData is the default state, which applies to every value without
-	// an entry in Values. Its Watches belong to observers that take the value from the call's
-	// result, and its spoilers (see [Extras]) spoil the evidence for all values.
+	// Values holds the states for the key values of a net with a key. This NetData is then the
+	// default state, which applies to every key value without an entry in Values. Its Watches are
+	// the observers that read their key value from the call's result. Its spoilers (see [Extras])
+	// spoil the evidence for all key values.
 	Values *Values
 }
 
@@ -97,8 +98,8 @@ func ForNewValue(d *NetData) NetData {
 	return c
 }
 
-// Unwatched returns d without the watches of the call, so that no observer waits for the call any
-// longer. If ended is true, Unwatched also removes the call from the spoilers; see [Extras].
+// Unwatched returns d without the observers that wait for the call. If ended is true, Unwatched
+// also removes the call from the spoilers; see [Extras].
 func Unwatched(d *NetData, call *Flight, ended bool) *NetData {
 	if !d.Waits(call) && (d.Shadow == nil || !d.Shadow.Enforced.Waits(call)) {
 		return d
@@ -116,8 +117,8 @@ func Unwatched(d *NetData, call *Flight, ended bool) *NetData {
 	return &c
 }
 
-// Prune removes from the lapsed watches of d those that are no longer watches of base, the default
-// state. A watch is an observer waiting for a call to end. d must not be shared yet.
+// Prune removes from d's lapsed watches those that base, the default state, no longer contains. A
+// watch is an observer waiting for a call to end. d must not be shared yet.
 func Prune(d, base *NetData) {
 	if len(d.Lapsed()) > 0 {
 		SetLapsed(d, list.Filter(d.Lapsed(), func(w Flight) bool { return slices.Contains(base.Watches, w) }))
@@ -154,8 +155,8 @@ func (d *NetData) Debt() *Debt { return d.extras().Debt }
 // Spoilers returns the calls in flight that spoil evidence; see [Extras].
 func (d *NetData) Spoilers() []Flight { return d.extras().Spoilers }
 
-// Lapsed returns the default state's watches (observers waiting for calls) that no longer count for
-// the key value whose state is d; see [Extras].
+// Lapsed returns the observers that wait for calls in the default state but do not count for d's
+// key value; see [Extras].
 func (d *NetData) Lapsed() []Flight { return d.extras().Lapsed }
 
 // Row returns the fingerprint of the last call counted by a net with [toolnet.Net].Row; see
@@ -168,8 +169,8 @@ func SetSpoilers(d *NetData, flights []Flight) {
 	d.setExtras(func(a *Extras) { a.Spoilers = flights })
 }
 
-// SetLapsed sets the list of the default state's watches that no longer count for d's key value;
-// see [Extras]. d must not be shared yet.
+// SetLapsed sets the observers that do not count for d's key value; see [Extras]. d must not be
+// shared yet.
 func SetLapsed(d *NetData, flights []Flight) {
 	d.setExtras(func(a *Extras) { a.Lapsed = flights })
 }
@@ -194,16 +195,16 @@ func (d *NetData) setExtras(change func(*Extras)) {
 	}
 }
 
-// Extras are the parts of a state that only some nets have: nets that spoil evidence (see
-// [toolnet.Transition.Spoils]), count consecutive identical calls or have a key. They are
-// immutable.
+// Extras are the parts of a state that only some nets have: nets with transitions that spoil
+// evidence (see [toolnet.Transition.Spoils]), nets that count consecutive identical calls, and nets
+// with a key. They are immutable.
 type Extras struct {
 	// Spoilers are the calls in flight that spoil evidence; see [toolnet.Transition.Spoils]. As
 	// long as there are any, no observer starts to wait for a call to succeed.
 	Spoilers []Flight
 
-	// Lapsed, in the state for a key value, lists the default state's watches that do not count for
-	// this value. A watch is an observer waiting for a call.
+	// Lapsed belongs to the state for a key value. It lists the observers that wait for calls in
+	// the default state but do not count for this value.
 	Lapsed []Flight
 
 	Row string // identifies the last call counted by a net with [toolnet.Net].Row; empty if no call was counted

@@ -72,9 +72,9 @@ type Conflict struct {
 	Yields []string // the nets in Nets that yield; all of them are advisory
 }
 
-// Settle decides which nets take effect: all required nets and then, by priority, each advisory net
-// that allows at least one of the tools that the nets before it allow. An advisory net that a
-// recovery overrules does not take effect.
+// Settle decides which nets take effect. All required nets do. Advisory nets follow by rank: each
+// takes effect unless it would block all tools that remain. But an advisory net with a lower
+// priority than a net in recovery never takes effect.
 func (c *Contest) Settle() *Settled {
 	s := &Settled{Yields: make([]bool, len(c.nets))}
 	for i, n := range c.nets {
@@ -105,8 +105,8 @@ func (c *Contest) Settle() *Settled {
 	return s
 }
 
-// ordered returns the allowlists of the nets that are not overruled by a recovery, by rank. It
-// records the overruled nets as ignored.
+// ordered returns the allowlists of the nets by rank. It leaves out the nets overruled by a net in
+// recovery, and adds their names to s.Ignored.
 func (c *Contest) ordered(s *Settled) []*allowlist {
 	var lists []*allowlist
 	for i, l := range c.lists {
