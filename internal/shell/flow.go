@@ -48,9 +48,8 @@ func (f *flow) exits() bool { return f.errexit && !*f.uncertain }
 // failsPipes reports whether a pipeline fails when any of its commands fails (set -o pipefail).
 func (f *flow) failsPipes() bool { return f.pipefail && !*f.uncertain }
 
-// mask sets f.masking to w, the reason why the success of the following commands is masked, unless
-// another reason is already recorded. It returns the previous masking, which the caller must
-// restore.
+// mask records w as the reason why the success of the following commands is masked, unless a reason
+// is already recorded. It returns the previous value of f.masking, which the caller must restore.
 func (f *flow) mask(w masking) (before masking) {
 	if before = f.masking; before == certain {
 		f.masking = w
@@ -123,8 +122,8 @@ func (f *flow) enterElement(list []*syntax.BinaryCmd, n int, s *syntax.Stmt) (be
 	return before, apart
 }
 
-// leaveElement ends an element. Options set by the element remain in effect unless it ran in a
-// subprocess.
+// leaveElement ends an element. Options that the element has set, such as -e, remain in effect
+// unless it ran in a subprocess.
 func (f *flow) leaveElement(before flow, apart bool) {
 	before.mayHaveEnded = f.mayHaveEnded
 	if !apart {

@@ -199,8 +199,8 @@ func (c *command) inert(p *Pattern) bool {
 }
 
 // plainArgs returns the arguments without git's global options, which precede the subcommand, as in
-// git -C DIR status. If a global option is not in locationOptions, it may make git run a command,
-// so plainArgs returns all arguments and false.
+// git -C DIR status. A global option that is not in locationOptions may make git run a command. In
+// this case, plainArgs returns all arguments and false.
 func (c *command) plainArgs() (args []arg, ok bool) {
 	if c.name != "git" || len(c.args) == 0 || !strings.HasPrefix(c.args[0].text, "-") {
 		return c.args, true

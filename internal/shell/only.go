@@ -6,9 +6,10 @@ import (
 )
 
 // Only reports whether the script does nothing but what the patterns describe. If it does more, the
-// Doubt gives the reason. Every command must match a pattern, be inert, or do nothing but run
-// another command, as timeout does. The script must not write a file other than /dev/null, set a
-// variable that programs act on, define a function, or contain anything doubtful.
+// Doubt gives the reason. Every command must match a pattern, have no effect that a policy might
+// restrict, or do nothing but run another command, as timeout does. The script must not write a
+// file other than /dev/null, set a variable that programs act on, define a function, or contain
+// anything that was not fully understood.
 //
 // A command certainly matches a pattern if its other options and operands are in the tables and
 // leave the command's meaning unchanged. By contrast, `git log --output=f` writes a file, and `make

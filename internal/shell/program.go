@@ -255,8 +255,8 @@ func (k *optionTable) parseLong(name string, value arg, with bool, args []arg) (
 	return []givenOption{{known: o, name: name}}, 1
 }
 
-// isValue reports whether args[0] is the value of the preceding option. The value may be optional,
-// so an argument that looks like an option does not count unless k.exact is set.
+// isValue reports whether args[0] is the value of the preceding option. Unless k.exact is set, an
+// argument that looks like an option does not count, because the value may be optional.
 func (k *optionTable) isValue(args []arg) bool {
 	if len(args) == 0 || args[0].kind > single && !(k.exact && args[0].split) {
 		return false

@@ -35,8 +35,9 @@ func endsElsewhere(source string, rd *syntax.Redirect) bool {
 	return strings.HasSuffix(body, "\\") || strings.Contains("\n"+unbroken.Replace(body)+"\n", "\n"+delimiter+"\n")
 }
 
-// unbroken joins lines at backslashes, as bash does before it looks for the delimiter. It also
-// removes other backslashes and tabs, because bash may drop them.
+// unbroken prepares a here document for the search for its delimiter. Like bash, it first joins
+// lines that end with a backslash. It also removes other backslashes and tabs, because bash may
+// drop them.
 var unbroken = strings.NewReplacer("\\\n", "", "\\", "", "\t", "")
 
 // unescape returns the value of the string $'...', where s is the text between the quotes. ok is

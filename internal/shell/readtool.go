@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// readTool determines what a tool runs. known is false if an argument may name a command that
+// readTool determines what a [tool] runs. known is false if an argument may name a command that
 // readTool did not find.
 func readTool(name string, t tool, args []arg, strictly bool) (p plan, known bool) {
 	for file := range strings.FieldsSeq(t.files) {
@@ -53,7 +53,7 @@ func readTool(name string, t tool, args []arg, strictly bool) (p plan, known boo
 	return p, t.kind != runner
 }
 
-// readArgument determines what a tool runs because of its first argument. If that argument is an
+// readArgument determines what a [tool] runs because of its first argument. If that argument is an
 // option, readArgument may also use the arguments after it.
 func (t *tool) readArgument(args []arg) (p plan) {
 	a, rest := args[0], args[1:]
@@ -83,7 +83,7 @@ func (t *tool) readArgument(args []arg) (p plan) {
 	return p
 }
 
-// readLauncher reads the arguments of a tool that runs a command. The command may begin at any of
+// readLauncher reads the arguments of a [tool] that runs a command. The command may begin at any of
 // these arguments.
 func readLauncher(args []arg) (p plan) {
 	if slices.ContainsFunc(args, func(a arg) bool { return a.kind == literal && strings.ContainsAny(a.text, " ;|&$`") }) {

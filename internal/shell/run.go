@@ -160,8 +160,8 @@ func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bo
 	return true
 }
 
-// readProgram reads the arguments of find, git, awk, sed and similar programs, which have languages
-// of their own. It returns false for any other program.
+// readProgram reads the arguments of find, git, awk, sed and similar programs, which have their own
+// languages. It returns false for any other program.
 func readProgram(name string, args []arg, strictly bool) (p plan, ok bool) {
 	switch {
 	case name == "find", name == "gfind", name == "bfs":

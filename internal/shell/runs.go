@@ -98,7 +98,7 @@ func (r *Reading) missingPart(p *Pattern) Doubt {
 	return Doubt{}
 }
 
-// upTo returns a copy of the pattern without options, cut off after the given number of operands.
+// upTo returns a copy of the pattern with only the given number of operands and without options.
 func (p *Pattern) upTo(operands int) *Pattern {
 	q := *p
 	q.operands, q.options = p.operands[:operands], nil

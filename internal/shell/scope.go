@@ -160,8 +160,8 @@ func (r *scope) given(name string, value arg) {
 	}
 }
 
-// doubtObeyed adds a [doubt] if any of the commands may act on the environment variables that the
-// script passes to programs.
+// doubtObeyed looks for a command that may act on the environment variables that the script passes
+// to programs. If it finds one, it adds a [doubt].
 func (r *scope) doubtObeyed(commands []command) {
 	for i := range commands {
 		if !isSelfContained(commands[i].name) {

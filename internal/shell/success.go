@@ -60,16 +60,16 @@ func (r *Reading) evidence(p *Pattern) (first int, surely bool) {
 // and advice.
 type gap func(own string) (what, advice string)
 
-// gapOutside returns a gap that gives an explanation and advises running the command in a separate
-// call.
+// gapOutside returns a [gap] with the given explanation. As advice, the gap recommends running the
+// command in a separate call.
 func gapOutside(what string) gap {
 	return func(own string) (string, string) { return what, alone(own) }
 }
 
 func alone(own string) string { return "run `" + own + "` in a separate call" }
 
-// gap returns a function that explains why the script's success does not prove that command i
-// succeeded. If the script's success does prove that, gap returns nil.
+// gap checks whether the script's success proves that command i succeeded. If so, it returns nil.
+// Otherwise, it returns a function that gives the reason and advice.
 func (r *Reading) gap(i int, p *Pattern) gap {
 	c := &r.commands[i]
 	switch {

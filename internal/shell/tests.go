@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// evidenceOperands lists, in addition to [programs], the operands that do not restrict what build
-// and test programs do. Any other operand may restrict a program to a part of the build or of the
+// evidenceOperands lists operands that do not restrict what build and test programs do, in addition
+// to those in [programs]. Any other operand may restrict a program to a part of the build or of the
 // tests.
 var evidenceOperands = eachName(map[string]operands{
 	"make,gmake,just,task,rake,mvn,gradle,gradlew": {max: unbounded, not: "="},

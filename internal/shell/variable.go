@@ -119,7 +119,7 @@ func (v *variables) valueOf(p *syntax.ParamExp, quoted bool) (value arg, ok bool
 }
 
 // elements returns the expansion of a word that consists only of "${x[@]}", "$@" or "${@:2}". ok is
-// false if the expansion is unknown or if, without quotes, a shell could split its elements.
+// false if the expansion is unknown, or if it is unquoted and a shell could split its elements.
 func (v *variables) elements(w *syntax.Word) (list []arg, ok bool) {
 	p, quoted := onlyExpansion(w)
 	if p == nil || !isSlice(p) {
@@ -172,8 +172,8 @@ func (v *variables) commands(w *syntax.Word) (lists [][]arg) {
 }
 
 // assign sets the value of a variable after an assignment. If known is true, old holds the elements
-// that the array had before the assignment. held lists the values that the variable may have had.
-// If straight is true, the assignment is certain to run exactly once.
+// that the array had before. held lists the values that the variable may have had before. straight
+// reports whether the assignment certainly runs exactly once.
 func (v *variables) assign(a *syntax.Assign, value arg, elements, old []arg, known bool, held []string, straight bool) {
 	name := a.Name.Value
 	indexed := a.Array != nil && slices.ContainsFunc(a.Array.Elems, func(e *syntax.ArrayElem) bool { return e.Index != nil })

@@ -59,9 +59,9 @@ func (k *optionTable) byLongName(name string) *knownOption {
 	return nil
 }
 
-// wants returns the options to look for if a pattern contains the option w. o is the entry for w in
-// the table k, or nil if k has no entry. If o implies other options, wants returns those;
-// otherwise, it returns w with all names of o.
+// wants returns the options to look for if a pattern contains the option w. o is w's entry in the
+// table k, or nil if k has no such entry. If o implies other options, wants returns those.
+// Otherwise, it returns w, with all names from o.
 func (o *knownOption) wants(k *optionTable, w wanted) []wanted {
 	switch {
 	case o == nil:
