@@ -127,7 +127,7 @@ func (o Options) withDefaults() Options {
 }
 
 // newClient returns an HTTP client for fetching keys. It follows no redirects, because keys must
-// come only from the address that the operator has configured, and keeps no idle connections,
+// come only from the address that the operator has configured. It keeps no idle connections,
 // because it is rarely used.
 func newClient() *http.Client {
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}

@@ -116,9 +116,9 @@ func (v *Verifier) examine(ctx context.Context, token string) (Grant, error) {
 	return v.checkClaims(all)
 }
 
-// accessType reports whether typ, the token's typ header, is missing or has a value that marks
-// access tokens: at+jwt (RFC 9068), or jwt, which most issuers use. Tokens of other types, such as
-// proofs or logout tokens, are rejected.
+// accessType reports whether a token with the given typ header may be an access token. The header
+// must be missing, have the value at+jwt in one of its forms (RFC 9068), or be jwt, as in the
+// tokens of most issuers. Tokens of other types, such as proofs or logout tokens, are rejected.
 func accessType(typ any) bool {
 	text, ok := typ.(string)
 	return typ == nil || ok && slices.Contains([]string{"jwt", "at+jwt", "application/at+jwt"}, strings.ToLower(text))

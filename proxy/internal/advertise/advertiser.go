@@ -30,9 +30,9 @@ type Options struct {
 
 // An Advertiser answers tools/list for clients that have sent initialize. It lists the tools that
 // the nets of the client's session currently allow, and notifies the client of changes to this
-// list. It uses a goroutine of its own, so that a call only needs to record that a list may have
-// changed. mu guards the fields all and dirty, and listMu guards the fields below it. Touch,
-// TouchAll and Forget do nothing on a nil Advertiser.
+// list. A separate goroutine computes the changes, so that a call only needs to record that a list
+// may have changed. mu guards the fields all and dirty, and listMu guards the fields below it.
+// Touch, TouchAll and Forget do nothing on a nil Advertiser.
 type Advertiser struct {
 	deps *Options
 	wake wait.Signal
@@ -175,8 +175,9 @@ func (a *Advertiser) Run() {
 // should already have changed.
 const minRecheck = 10 * time.Millisecond
 
-// untilNextMove returns how soon the passage of time will change the marking of a net in a session
-// whose clients have requested their tool lists. ok is false if no such change is expected.
+// untilNextMove returns the time until the next change of a marking that happens without a call,
+// merely because time passes. It considers only sessions whose clients have requested their tool
+// lists. ok is false if no such change is expected.
 func (a *Advertiser) untilNextMove() (in time.Duration, ok bool) {
 	if !a.deps.Admission.Generation().Timed {
 		return 0, false
