@@ -9,28 +9,29 @@ import (
 // A Doubt explains why an answer about a script is uncertain. It is an alias for [gate.Doubt].
 type Doubt = gate.Doubt
 
-// A reach is the set of commands that a doubt affects.
+// A reach describes which commands may be affected by a part of a script that was not understood.
 type reach uint8
 
 const (
-	all    reach = iota // the doubt affects all commands
-	inText              // the doubt affects commands whose words occur in unparsed text
-	strict              // under [Options.Strict], the doubt affects all commands; otherwise, it means only that the programs of later commands may have been replaced
-	mild                // under [Options.Strict], the doubt affects all commands; otherwise, it affects none
+	all    reach = iota // the script may run any command
+	inText              // the script may run commands whose words occur in unparsed text
+	strict              // under [Options.Strict], like all; otherwise, the programs of later commands may have been replaced
+	mild                // under [Options.Strict], like all; otherwise, no commands are affected
 )
 
 // A doubt is a part of a script that was not fully understood.
 type doubt struct {
 	what     string
-	from, to int // byte range in the outermost script; to is 0 if the doubt affects the whole script
+	from, to int // byte range in the outermost script; to is 0 if the whole script is in doubt
 	reach    reach
-	owner    int  // index of the command whose arguments caused the doubt, or -1
-	before   int  // number of commands read before the doubt was added, or 0 if the doubt affects the whole script
+	owner    int  // index of the command whose arguments were not understood, or -1
+	before   int  // number of commands read before this part of the script, or 0 if the whole script is in doubt
 	spoils   bool // something may have replaced the programs that later commands run
 }
 
-// adviceTable maps prefixes of doubt descriptions to advice. The longest matching prefix wins, and
-// the first entry matches every doubt.
+// adviceTable maps descriptions of what was not understood to advice. An entry applies to all
+// descriptions that begin with its text. The longest such text wins; the first entry applies to
+// all.
 var adviceTable = []struct{ what, write string }{
 	{"", "write the command plainly, in a separate call"},
 	{"a command word", "write the name of the program itself"},
@@ -57,7 +58,7 @@ var adviceTable = []struct{ what, write string }{
 	{"words that may begin a command", "name the command in a separate call"},
 }
 
-// advice suggests what to write instead of the construct that caused the doubt.
+// advice suggests what to write instead of a construct that was not understood.
 func advice(what string) string {
 	best := 0
 	for i, a := range adviceTable {
@@ -71,7 +72,7 @@ func advice(what string) string {
 // An Outcome says whether a script runs a command or touches a file.
 type Outcome uint8
 
-// The possible outcomes. A doubt leads to Opaque.
+// The possible outcomes. If part of the script was not understood, the outcome can be Opaque.
 const (
 	NoMatch Outcome = iota // nothing indicates that the script runs the command or touches the file
 	Match                  // the script certainly runs the command or touches the file

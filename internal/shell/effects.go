@@ -18,8 +18,9 @@ type effectSet struct {
 // than once.
 const maxEffects = 200_000
 
-// effectsOf returns the effects that the part of the script below node can have on variables.
-// Commands that a function runs through "$@" are considered when the function is called.
+// effectsOf returns the effects on variables that the part of the script below node can have. It
+// leaves out commands that a function runs through "$@", which are considered when the function is
+// called.
 func (v *variables) effectsOf(node syntax.Node) (c effectSet) {
 	syntax.Walk(node, func(n syntax.Node) bool {
 		if v.visited++; v.visited > maxEffects {

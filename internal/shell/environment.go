@@ -71,8 +71,7 @@ var (
 )
 
 // isInertVariable reports whether a variable with this name and value is inert. It also returns
-// true for variables that affect which programs run, because [scope.assigned] adds the doubts about
-// those.
+// true for variables that affect which programs run; [scope.assigned] deals with those.
 func isInertVariable(name string, value arg) bool {
 	if value.kind == literal && (inertValues[strings.ToLower(value.text)] || strings.Trim(value.text, "0123456789.") == "") {
 		return true

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A fileRule describes which arguments of a program are files. Lists of options are separated by
+// A fileRule describes which arguments of a program are files. Options in a list are separated by
 // spaces.
 type fileRule struct {
 	skip    int    // number of operands before the files, for example a pattern or a script
@@ -23,11 +23,11 @@ type fileRule struct {
 	valued  string // options whose value is a file to write
 	sources string // options whose value is a file to read
 	behind  string // options whose value may contain @ or <, followed by the name of a file to read
-	words   bool   // a single dash introduces a word, not a group of letters
+	words   bool   // a single dash introduces a whole option name, not a group of letters
 	unnamed string // arguments that make the program write files not named by any argument; see [withRows]
 	dry     string // options that request a dry run
-	rewrite string // subcommands, such as rm in git rm, that write the files named by the operands after them if the command writes files at all
-	shows   string // subcommands, such as show in git show, that read the files named by the operands after them, including paths after a colon
+	rewrite string // subcommands, such as rm in git rm, whose operands name files to write; used only if unnamed applies
+	shows   string // subcommands, such as show in git show, whose operands name files to read, possibly after a colon
 	rows    []unnamedWrite
 }
 
@@ -125,9 +125,10 @@ func (row *unnamedWrite) describes(operands, options []arg) bool {
 }
 
 // withRows parses the text in the field unnamed of each entry in the table, stores the result in
-// the field rows, and returns the table. Rows are separated by commas. A row contains the first
-// operands, a + for each further operand, and a = if no more operands are allowed. It may also
-// contain options; at least one of them is required. Options after a ! must be absent.
+// the field rows, and returns the table. Rows are separated by commas. A row begins with the
+// operands that the command must begin with. Each + in it stands for one more operand, and =
+// excludes any more. If the row contains options, the command must have one of them. Options after
+// a ! must be absent.
 func withRows(table map[string]fileRule) map[string]fileRule {
 	for name, f := range table {
 		for text := range strings.SplitSeq(f.unnamed, ",") {
@@ -199,8 +200,8 @@ func (f *fileRule) takesValue(name string) bool {
 	return slices.ContainsFunc(lists, func(list string) bool { return hasWord(list, name) })
 }
 
-// findValueLetter returns the first option that takes a value in a, a group of letters. If the
-// value is attached to the letter, findValueLetter also returns the value.
+// findValueLetter looks for the first option that takes a value in a, a group of option letters
+// such as -xzf. If the value is attached to the letter, findValueLetter also returns the value.
 func (f *fileRule) findValueLetter(a arg) (name string, value arg, with bool) {
 	for i := 1; i < len(a.text); i++ {
 		if name = "-" + a.text[i:i+1]; f.takesValue(name) {

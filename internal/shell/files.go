@@ -19,7 +19,7 @@ type fileUse struct {
 	writing bool  // the current list of commands writes a file
 	obeying bool  // a program may act on a written file that no argument names
 	git     bool  // git may act on a written file that no argument names
-	after   int   // 1 plus the number of commands read before the script first wrote a file that a program may act on; 0 if no such file has been written
+	after   int   // 1 + number of commands read before the script first wrote a file that a program may act on; 0 if it has written no such file
 	dashed  bool  // the script creates a file whose name a program may take for an option
 	loops   bool  // the script has a loop or a function, so any command may run before and after any other
 	texts   []arg // here documents and here strings in the current list
@@ -42,10 +42,10 @@ var gitFiles = regexp.MustCompile(`(^|/)(\.git|\.gitattributes|\.gitmodules|\.gi
 // isGitFile reports whether git may act on a file with this name.
 func isGitFile(name string) bool { return gitFiles.MatchString(path.Clean(name)) }
 
-// sourceExtensions lists extensions of project files that no program runs as code. Files with these
-// extensions that configure a tool are exceptions; their names match namesTool. The extensions of
+// sourceExtensions lists extensions of project files that no program runs as code. Extensions of
 // programming languages are left out, because an interpreter or go test may run a file that no
-// argument names. ofProject matches files that only services and editors read.
+// argument names. namesTool matches the exceptions: files with a listed extension that configure a
+// tool. ofProject matches further files, which only services and editors read.
 var (
 	sourceExtensions = setOf(`.sql .css .scss .less .html .json .jsonc .yml .yaml .xml .proto .graphql .svg .tf .tfvars .dockerfile .snap`)
 	namesTool        = regexp.MustCompile(`(^|/)(\.[^/]*|package\.json|composer\.json|[a-z]+file\.ya?ml|[^/]*[.-](config|conf|setup|rc)\.[a-z]+|config\.(ya?ml|json))$`)

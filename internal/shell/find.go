@@ -93,8 +93,8 @@ func readXargs(args []arg, names bool) (p plan) {
 	return p
 }
 
-// findsNames reports whether every file name that find passes to a command begins with one of
-// find's starting points, and so cannot be an option. Starting points precede the expression.
+// findsNames reports whether no file name that find passes to a command can be an option, because
+// each name begins with one of find's starting points. Starting points precede the expression.
 func findsNames(args []arg) bool {
 	if slices.ContainsFunc(args, func(a arg) bool { return a.kind == anything || a.text == "-files0-from" }) {
 		return false

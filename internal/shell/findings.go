@@ -8,11 +8,12 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A results value holds the commands, the doubts and everything else that was found in a script.
+// A results value holds everything that was found in a script: its commands, the parts that were
+// not understood (doubts), and more.
 type results struct {
 	commands    []command
 	doubts      []doubt
-	opaque      bool // some doubt affects all commands
+	opaque      bool // the script may run any command, because some part of it was not understood
 	strict      bool
 	sideEffects bool // the script does more than run commands; for example, it writes a file or sets a variable
 	defined     set  // functions defined by the script
@@ -21,24 +22,25 @@ type results struct {
 }
 
 // A findings value collects the results while a script is read. It also holds the current position
-// in the script, which is recorded with each doubt and each file that the script reads or writes.
+// in the script.
 type findings struct {
 	results
 	files fileUse
 
 	outermost string       // the script that was passed to [Options.Read]
 	at        *syntax.Stmt // current statement of the outermost script
-	texts     int          // nesting depth of the current script
+	texts     int          // nesting depth of the script being read: 1 for the outermost script, more for a script such as the argument of sh -c
 	body      *body        // function or trap body being read, if any
-	owner     int          // index of the command whose arguments are being read, or -1
+	owner     int          // the whole script has been read; anything found from now on concerns all of it
 	settling  bool         // the whole script has been read; the remaining doubts are being added
 	tentative bool         // the commands being read might not run
 	input     bool         // standard input comes from the script itself, that is, from a pipe, a redirection or a here document
 	textInput bool         // standard input is a here document or a here string
 }
 
-// addDoubt adds a doubt at the current position. Under [Options.Strict], every doubt affects all
-// commands.
+// addDoubt records that something at the current position was not understood. The argument what
+// describes it, and reach describes the commands that it affects. Under [Options.Strict], all
+// commands are affected.
 func (f *findings) addDoubt(what string, reach reach) {
 	switch {
 	case f.strict:
@@ -47,7 +49,7 @@ func (f *findings) addDoubt(what string, reach reach) {
 		reach = mild // the commands in a container or run by a launcher are uncertain anyway
 	}
 	if reach == all && f.opaque {
-		return // of the doubts that affect all commands, only the first is reported
+		return // one reason why any command may run is enough
 	}
 	f.opaque = f.opaque || reach == all
 	d := doubt{what: what, reach: reach, owner: f.owner, before: len(f.commands), spoils: reach == all || reach == strict}
@@ -58,18 +60,18 @@ func (f *findings) addDoubt(what string, reach reach) {
 	f.doubts = append(f.doubts, d)
 }
 
-// doubtAll adds a doubt about something that may run any command.
+// doubtAll records something that may run any command.
 func (f *findings) doubtAll(what string) { f.addDoubt(what, all) }
 
-// doubtStrict adds a doubt about something that could make later commands run programs that the
-// script does not name.
+// doubtStrict records something that could make later commands run programs that the script does
+// not name.
 func (f *findings) doubtStrict(what string) { f.addDoubt(what, strict) }
 
-// doubtMild adds a doubt about something that could run a program not named in the script, such as
-// a program in a file, but does not affect other commands.
+// doubtMild records something that could run a program not named in the script, such as a program
+// in a file. It does not affect other commands.
 func (f *findings) doubtMild(what string) { f.addDoubt(what, mild) }
 
-// doubtText adds a doubt about unparsed text in arguments. A command named in the text may run. If
+// doubtText records that args contain unparsed text. A command named in the text may run. If
 // standard input comes from the script, the whole script counts as unparsed text.
 func (f *findings) doubtText(what string, args ...arg) {
 	if slices.ContainsFunc(args, func(a arg) bool { return a.pipe }) {
@@ -110,9 +112,9 @@ func (f *findings) touch(access Access, at arg) {
 	f.touched = append(f.touched, one)
 }
 
-// doubtArithmetic adds a doubt about text that bash evaluates as arithmetic. An array index in the
-// text may run a command. The doubt affects all commands only if the script contains an array index
-// with a command.
+// doubtArithmetic records that bash evaluates unknown text as arithmetic. An array index in the
+// text may run a command. If the script contains an array index with a command, any command may
+// run.
 func (f *findings) doubtArithmetic(what string) {
 	if hasCommandIndex(f.outermost) {
 		f.doubtAll(what)
@@ -121,8 +123,7 @@ func (f *findings) doubtArithmetic(what string) {
 	f.doubtStrict(what)
 }
 
-// doubtArray adds a doubt about a string that bash expands a second time to get the elements of an
-// array.
+// doubtArray records that bash expands a string a second time to get the elements of an array.
 func (f *findings) doubtArray(what string) {
 	if strings.Contains(f.outermost, "$(") || strings.Contains(f.outermost, "`") || strings.Contains(f.outermost, "<(") {
 		f.doubtAll(what)
@@ -131,8 +132,8 @@ func (f *findings) doubtArray(what string) {
 	f.doubtStrict(what)
 }
 
-// doubtOptions adds a doubt about unknown options that precede a command. If any of args is not
-// literal, it could be the command word, so the doubt affects all commands.
+// doubtOptions records unknown options that precede a command. If any of args is not literal, it
+// could be the command word, so any command may run.
 func (f *findings) doubtOptions(what string, args []arg) {
 	args = f.dropPending(args)
 	if slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal && !a.name }) {
@@ -149,7 +150,7 @@ func (f *findings) setStatement(s *syntax.Stmt) {
 	}
 }
 
-// readProgramInput adds a doubt about a program that an interpreter reads from standard input. The
+// readProgramInput records that an interpreter reads an unknown program from standard input. The
 // program is text in the script or the output of another command.
 func (f *findings) readProgramInput(args []arg) {
 	if f.textInput && !f.input || !f.input && len(args) == 0 {
@@ -172,8 +173,8 @@ func (f *findings) readScriptFile(a arg) {
 	f.files.programs.add(a.file())
 }
 
-// doubtForeign adds a doubt about a script in another shell's language, given on the command line or
-// on standard input.
+// doubtForeign records a script in another shell's language, which is not parsed. The script is
+// given by args or on standard input.
 func (f *findings) doubtForeign(args []arg) {
 	if len(args) == 0 && !f.textInput {
 		f.doubtAll("a script in another shell's language")
@@ -212,16 +213,16 @@ func (f *findings) dropPending(args []arg) []arg {
 	return slices.DeleteFunc(slices.Clone(args), f.isPending)
 }
 
-// codeDoubts holds the descriptions of doubts about code written in other languages. Such code may
-// use the files that it mentions.
+// codeDoubts lists the descriptions of a [doubt] that stand for code in another language. Such code
+// may use the files that it mentions.
 var codeDoubts = map[string]bool{"a program on the command line": true, "a program that is read from standard input": true}
 
 // maxPaths is the maximum number of words from code in other languages that are examined as
 // possible paths.
 const maxPaths = 25_000
 
-// A codePath is a possible file path in code written in another language, with the index of the
-// doubt about that code.
+// A codePath is a possible file path in code written in another language. The field of is the index
+// of the [doubt] about that code.
 type codePath struct {
 	path string
 	of   int

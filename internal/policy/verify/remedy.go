@@ -144,7 +144,7 @@ func (f *RemedyFinder) netIndex(net string) int {
 	return slices.IndexFunc(f.policy.Nets(), func(n gate.NetInfo) bool { return n.Name == net })
 }
 
-// refusingNets returns the indexes of the refusing nets.
+// refusingNets returns the indexes of the nets that refused the call.
 func (f *RemedyFinder) refusingNets(r *gate.Refusal) []int {
 	return list.Indexes(f.policy.Nets(), func(n gate.NetInfo) bool {
 		return slices.ContainsFunc(r.Blocks, func(b gate.Block) bool { return b.Net == n.Name })

@@ -46,7 +46,7 @@ func overlapByChance(n, a, b, both int) chance {
 }
 
 // coveredByChance is the chance that each of n sessions has at least one of two independent calls.
-// Of these sessions, a have the first call and b have the second.
+// The first call occurs in a of these sessions, and the second in b.
 func coveredByChance(n, a, b int) chance {
 	return chance(lnChoose(a, n-b) - lnChoose(n, b))
 }

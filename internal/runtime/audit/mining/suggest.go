@@ -21,8 +21,8 @@ import (
 // Logs is a list of logs to be read in order.
 type Logs []trail.Source
 
-// Records implements [trail.Source]. It prefixes the name of each chain with the log's index, so
-// that chains of different logs have different names.
+// Records implements [trail.Source]. It prefixes the Writer of each record with the log's index, so
+// that no two logs share a writer.
 func (l Logs) Records(ctx context.Context, f *trail.Filter) iter.Seq2[trail.Record, error] {
 	return func(yield func(trail.Record, error) bool) {
 		for i, source := range l {
@@ -36,7 +36,7 @@ func (l Logs) Records(ctx context.Context, f *trail.Filter) iter.Seq2[trail.Reco
 	}
 }
 
-// Suggest returns the rules that a log supports, after proving them and dropping those that c's
+// Suggest returns the rules that a log supports. It proves them first and drops those that c's
 // policy makes redundant. c may be nil.
 func Suggest(ctx context.Context, log Log, c *config.Config, o Options) (*Report, error) {
 	var source policy.Source

@@ -12,7 +12,7 @@ import (
 
 // A pairStats holds the statistics of a pair of tools, A and B.
 type pairStats struct {
-	notOnce, notEach bool // whether B was ever called without an earlier success of A (notOnce), or without a success of A since the previous call to B (notEach)
+	notOnce, notEach bool // whether B was ever called before A had succeeded, and whether it was ever called without a success of A since the previous call to B
 	shared           bool // whether any single call had both A and B among its names
 	sessions         int  // number of sessions with both A and B
 	once, each       chance
@@ -223,8 +223,8 @@ func (v *survey) finish() {
 	clear(v.days)
 }
 
-// alwaysBefore reports whether a success of A came before B in all sessions with B, provided that there
-// are at least the given number of such sessions.
+// alwaysBefore reports whether a success of A came before B in all sessions with B. It returns
+// false if fewer than the given number of sessions have B.
 func (v *survey) alwaysBefore(p pair, least int) bool {
 	s := v.pairs[p]
 	return s != nil && !s.notOnce && s.sessions >= least && s.sessions == v.tools[p.b].sessions

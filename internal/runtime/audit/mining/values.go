@@ -14,15 +14,15 @@ import (
 type candidate struct {
 	pair
 	alt         int    // index of a tool that can replace A, or -1
-	first, then string // names of the field of A (first) and of the field of B (then)
+	first, then string // field of A, and field of B
 	parts       []*candidate
 	out         bool // whether B was called with a value that A did not have, which refutes the rule
 	notEach     bool
 	sessions    int
-	once, each  chance // chances that the values agree if the rule requires one success of A per value (once) or per call to B (each)
-	hits, tries int    // for the first value of B in each session: number of lookups in another session (tries), and number of those that found the value (hits)
+	once, each  chance // chance that A had all values of B, and chance that each call to B then also had its own success of A
+	hits, tries int    // number of sessions whose first value of B was found in another session, and number where it was looked up there
 
-	drawn, early, altEarly int       // number of distinct values in calls to B (drawn), and of those that also occurred in calls to A (early) and to alt (altEarly)
+	drawn, early, altEarly int       // numbers of distinct values: those of B, those of B that A also had, and those of B that alt also had
 	fields                 fieldPair // used only if the key has two fields
 }
 
@@ -95,8 +95,8 @@ func (c *candidate) evidence(s *session, value string) (one, other valueState) {
 	return stateOf(s.values[fieldKey{c.a, c.first}], value), stateOf(s.values[fieldKey{c.alt, c.first}], value)
 }
 
-// match is called for each call to B. It marks the candidate c as refuted if neither A nor alt has
-// succeeded with the same value, and otherwise collects evidence.
+// match is called for each call to B. If neither A nor alt has succeeded with the same value, it
+// marks the candidate c as refuted. Otherwise, it collects evidence.
 func (m *matchVisitor) match(s *session, a *action, c *candidate, first bool) {
 	value, ok := a.value(c.then)
 	one, other := c.evidence(s, value)
@@ -135,7 +135,8 @@ func (c *candidate) countValue(inA, inAlt bool) {
 }
 
 // inOtherSession looks at the last session, other than s, that used the field. found reports
-// whether such a session exists, and hit reports whether a successful call there had the value.
+// whether such a session exists. hit reports whether a successful call in that session had the
+// value.
 func (m *matchVisitor) inOtherSession(s *session, key fieldKey, value string) (found, hit bool) {
 	of := stateOf(m.recent, key)
 	known := of[0].values
@@ -269,8 +270,8 @@ func (c *candidate) supported(least, tried int) bool {
 	return c.alt < 0 || c.early < c.drawn && c.altEarly < c.drawn && coveredByChance(c.drawn, c.early, c.altEarly).beats(tried)
 }
 
-// A fieldPair determines whether both fields of a two-field key are needed. This is the case if
-// values of each field occur with several values of the other.
+// A fieldPair determines whether both fields of a two-field key are needed. They are if values of
+// each field occur with several values of the other.
 type fieldPair struct {
 	partners [2]map[string]string
 	changes  [2]int
@@ -296,8 +297,8 @@ func (t *fieldPair) observe(a *action, one, other string) {
 	}
 }
 
-// jointChance is the chance that all values of B would be among A's known pairs of values if the
-// two fields varied independently within the session.
+// jointChance is the chance that A has all pairs of values of B if the two fields vary
+// independently within the session.
 func (c *candidate) jointChance(s *session, known, made int) chance {
 	all := 1
 	for _, part := range c.parts {
