@@ -16,9 +16,8 @@ type Call struct {
 	Also []gate.Name // other names of the tool, from Options.Tools
 	Args string      // JSON arguments; empty means {}
 
-	// Doubtful is set if no arguments are known that make the maps give exactly the names in
-	// Mapped. The call might then not exist. Calls returns doubtful calls only if Options.Doubtful
-	// is set.
+	// Doubtful is set if no arguments were found that give the call exactly the names in Mapped.
+	// Such a call might not exist. Calls returns it only if Options.Doubtful is set.
 	Doubtful bool
 	Mapped   []gate.Name
 }

@@ -32,9 +32,9 @@ func (a ForEach) prove(m *prover) Proof {
 	return p
 }
 
-// narrow returns a variant of the function tag that tags only calls with the tracked value, the one
-// key value that the proof considers. If the claim is a [NeverBefore], calls to Tool without a
-// value stay tagged, because no earlier call can have the same value.
+// narrow returns a function like tag that selects only calls with the tracked value, the one key
+// value that the proof considers. If the claim is a [NeverBefore], calls to Tool without a value
+// stay selected, because no earlier call can have the same value.
 func (a *ForEach) narrow(tag func(*callclass.Class) uint8) func(*callclass.Class) uint8 {
 	if tag == nil {
 		return nil
@@ -66,7 +66,7 @@ func (m *prover) hasTrackedValue(s *callclass.Class) bool {
 }
 
 // NeverMet is like [explore.Model.NeverMet], which asks whether the query is ever met. If the claim
-// is made for each value of a key, NeverMet restricts the query to calls with a single value.
+// is made for each value of a key, NeverMet restricts the query to calls with the same key value.
 func (m *prover) NeverMet(q *explore.Query, nets []int) explore.Answer {
 	if m.each == nil {
 		return m.Model.NeverMet(q, nets)
@@ -97,8 +97,8 @@ func (m *prover) NeverMet(q *explore.Query, nets []int) explore.Answer {
 	return explore.Answer{Why: explore.WhyValues}
 }
 
-// ofOneValue reports whether all tagged calls of the run ms can have the same value. This is
-// impossible if the maps that give the calls their names match different values.
+// ofOneValue reports whether all calls in ms that the function tag selects can have the same key
+// value. They cannot if the maps that name the calls match only different values.
 func ofOneValue(ms []explore.Move, tag func(*callclass.Class) uint8) bool {
 	classes := explore.ClassesOf(ms)
 	v := callclass.CommonValues(classes)
@@ -106,7 +106,8 @@ func ofOneValue(ms []explore.Move, tag func(*callclass.Class) uint8) bool {
 }
 
 // FindBudget is like [explore.Model.FindBudget], which looks for a net that bounds the number of
-// tagged calls. Like [prover.NeverMet], it restricts the question to a single value.
+// calls selected by tag. Like [prover.NeverMet], it restricts the question to calls with the same
+// key value.
 func (m *prover) FindBudget(tag func(*callclass.Class) uint8, count int, b explore.Budget) (net int, ok bool) {
 	if m.each != nil {
 		tag = m.each.narrow(tag)
@@ -114,5 +115,5 @@ func (m *prover) FindBudget(tag func(*callclass.Class) uint8, count int, b explo
 	return m.Model.FindBudget(tag, count, b)
 }
 
-// repeatTag is the tag bit that marks calls that use up an earlier success.
+// repeatTag is the bit that a tag function sets for calls that use up an earlier success.
 const repeatTag = 8

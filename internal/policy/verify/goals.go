@@ -8,16 +8,17 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// groupsOf returns all nets in the groups of the given nets.
+// groupsOf returns the nets of every group that contains one of the given nets.
 func (m *prover) groupsOf(nets []int) []int {
 	return slices.Concat(list.Filter(m.groups(), func(g []int) bool {
 		return slices.ContainsFunc(g, func(n int) bool { return slices.Contains(nets, n) })
 	})...)
 }
 
-// matcherOf returns a function that matches calls to tool t where all arguments that keys read have
-// the tracked value, the one key value that the proof considers. If no net with a key gates the
-// tool, the function matches all calls to t, and the second result is false.
+// matcherOf returns a function that recognizes calls to tool t. If a net with a key gates the tool,
+// the function matches only calls with the tracked value, the one key value that the proof
+// considers, in all arguments that keys read. Otherwise, it matches all calls to t, and one is
+// false.
 func (m *prover) matcherOf(t gate.Tool) (match func(*callclass.Class) bool, one bool) {
 	carries := func(s *callclass.Class) bool { return s.Carries(t, false) }
 	classes, _ := m.ClassesFor(nil, taggerOf(t))

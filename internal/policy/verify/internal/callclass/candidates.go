@@ -9,10 +9,9 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// candidates yields values to try for the fields. The default values of the sorts (sets of fields
-// that are compared with each other) come first, followed by the contents of the form's fields and
-// by constants from conditions. Last come the values that the fields' expressions yield for
-// arguments built from the members mentioned in them.
+// candidates yields values to try for the fields that keys read. The default values come first,
+// followed by the contents of the call's argument fields and by constants from conditions. Last
+// come the results of the fields' expressions for sample arguments.
 func (w *recipe) candidates() func(yield func(Values) bool) {
 	return func(yield func(Values) bool) {
 		if !yield(Values{}) || len(w.data) == 0 {
@@ -30,7 +29,7 @@ func (w *recipe) candidates() func(yield func(Values) bool) {
 	}
 }
 
-// valuesToTry returns the values to try for field d, except for the default value of its sort.
+// valuesToTry returns the values to try for field d after its default value.
 func (w *recipe) valuesToTry(d *Datum) (all []literal) {
 	if v := w.form.value(d.Field.Path); v != nil && d.Field.Path != "" && len(v.texts) > 0 {
 		all = append(all, quoteJSON(v.texts[0]))
@@ -57,8 +56,8 @@ func (w *recipe) valuesToTry(d *Datum) (all []literal) {
 // maxEvaluated is the maximum number of values that are tried per expression.
 const maxEvaluated = 4
 
-// evaluate returns up to maxEvaluated values that d's expression yields for arguments built from
-// the members mentioned in it.
+// evaluate returns up to maxEvaluated results of d's expression. It tries arguments with the
+// members that the expression mentions.
 func (w *recipe) evaluate(d *Datum) (values []literal) {
 	texts := w.b.sorts[d.sort].texts
 	for _, m := range samples([]string{w.b.sourceOf(d.Field)}, nil, texts[0], texts[1], []any{texts[0]}) {
@@ -93,8 +92,8 @@ func (w *recipe) samples(v Values, expressions []Datum) []map[string]any {
 	return slices.DeleteFunc(samples(sources, nil, values...), w.mayAddName)
 }
 
-// mayAddName reports whether the members might give the call a name that does not follow from the
-// call's [form].
+// mayAddName reports whether arguments with these members might give the call a name that its
+// [form] does not give.
 func (w *recipe) mayAddName(members map[string]any) bool {
 	return slices.ContainsFunc(w.b.fields(w.form.tools), func(field string) bool {
 		v, there := members[keysOf(field)[0]]
@@ -123,8 +122,8 @@ func leaves(v any) []literal {
 	return all
 }
 
-// read evaluates the expressions for the given arguments and reports whether they yield the values
-// that v and the [Presence] of each expression require.
+// read evaluates the expressions for the given arguments. It reports whether each expression yields
+// its value in v, or no value if its [Presence] is [Lacks].
 func (w *recipe) read(args string, v Values, expressions []Datum) bool {
 	if args == "" {
 		args = "{}"

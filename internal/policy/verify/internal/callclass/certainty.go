@@ -11,18 +11,18 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A reader, such as the reader of shell scripts, decides two things about the label of its map:
-// whether a call is certain to have the label, and whether the call's success counts as evidence
-// for it. If the maps of several readers match the same text, only some combinations of these
-// properties are possible. The values that kindsOf returns cover exactly these combinations.
+// A reader, such as the reader of shell scripts, decides two things about the label that its map
+// gives to a call: whether the call is certain to have the label, and whether the call's success is
+// evidence for it. If the maps of several readers match the same text, only some combinations of
+// these properties are possible. kindsOf returns values for exactly these combinations.
 
-// maxLabels is the maximum number of labels per text that are distinguished by certainty and by
-// use as evidence.
+// maxLabels is the maximum number of labels of a single text. With more labels, their properties
+// have too many combinations to enumerate.
 const maxLabels = 6
 
-// findCertainties determines which properties matter for the label of each map with a reader:
-// whether some net or assertion uses the label as evidence, and whether the label exempts calls
-// when it is certain.
+// findCertainties determines which properties of a label matter if its map has a reader. Whether
+// the label is evidence matters if some net or assertion uses it as evidence. Whether it is certain
+// matters if a certain label exempts calls.
 func (b *Enumerator) findCertainties() {
 	b.certainties = make(map[string]certainty)
 	for _, m := range b.maps {
@@ -56,11 +56,10 @@ func (n *Net) exempts(name string) bool {
 		})
 }
 
-// kindsOf returns values that match all patterns in set, one value for each combination of
-// properties of the patterns' labels. It ignores whether the values also match patterns in the
-// parameter either, because such a match makes no difference. The values match no other patterns.
-// If no such text can exist, kindsOf returns no values. ok is false if there are too many
-// combinations.
+// kindsOf returns values of the field that match all patterns in set and no others, one value for
+// each combination of properties of the patterns' labels. Matches with the patterns in either are
+// ignored, because they make no difference. If no text can match the patterns, kindsOf returns no
+// values. ok is false if there are too many combinations.
 func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (values []*value, ok bool) {
 	text, known := witness(ps, set)
 	if !known && impossible(ps, set, either) {
@@ -136,8 +135,8 @@ func withOperands(command string) []string {
 	return []string{command, command + " a b", command + " https://example.com"}
 }
 
-// evidentCommand returns a command that is evidence for the label, or "" if no such command was
-// found or the map does not read scripts.
+// evidentCommand returns a command that p's map accepts as evidence for its label, or "" if no such
+// command was found or the map does not read scripts.
 func (p *pattern) evidentCommand() string {
 	if p.script == nil {
 		return ""
@@ -196,7 +195,7 @@ func unsoughtCommand(ps []pattern, commands ...string) string {
 // are set to weak and uncertain. ok is false if there are too many combinations.
 func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways [][]hit, ok bool) {
 	var matter []int
-	var proving, exempting uint64 // labels that matter as evidence, and labels that matter if certain, both as sets of indexes into the variable matter
+	var proving, exempting uint64 // bit sets of indexes into matter: labels used as evidence, and labels that exempt calls if certain
 	for _, i := range readers {
 		w := b.certainties[ps[i].As]
 		if !w.evidence && !w.certain {
@@ -239,7 +238,7 @@ func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways
 			if !one && !compatible(ps, readers, matter, certain) {
 				continue
 			}
-			for evidence := range partsOf(proving) { // only some of the script's commands decide whether a label is evidence
+			for evidence := range partsOf(proving) { // any set is possible, because evidence depends on only some of the script's commands
 				if plain == (evidence&exempting == certain&proving) {
 					take(evidence, certain)
 				}
@@ -259,8 +258,8 @@ func oneCommand(ps []pattern, readers []int) bool {
 	})
 }
 
-// compatible reports whether all labels in the set strong can be certain for a script that also
-// runs the commands that the other readers look for.
+// compatible reports whether a script can make all labels in strong certain and still run the
+// commands that the other readers look for.
 func compatible(ps []pattern, readers, matter []int, strong uint64) bool {
 	for at, i := range matter {
 		if strong&(1<<at) == 0 {

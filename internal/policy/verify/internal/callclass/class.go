@@ -50,8 +50,8 @@ func (s *Class) Name() string {
 	return name
 }
 
-// Mapped returns the names that maps give to calls of class s. ok is false if nets see more of the
-// calls than these names, namely names of actions or fields that keys read.
+// Mapped returns the names that maps give to calls of class s. ok is false if nets can also see
+// names of actions, or fields that keys read.
 func (s *Class) Mapped() (names []gate.Name, ok bool) {
 	for _, l := range s.labels {
 		switch {

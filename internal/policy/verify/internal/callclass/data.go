@@ -53,7 +53,8 @@ func normalize(f gate.Field) gate.Field {
 	return f
 }
 
-// Values holds the concrete values of a run: for each sort, the tracked value and another value.
+// Values holds concrete values for the calls of a run. For each [sort], a set of fields with
+// comparable values, it holds the tracked value and one other value.
 type Values struct {
 	same, other map[int]literal
 }
@@ -197,8 +198,8 @@ func (s *sort) has(field string) bool {
 // maxData is the maximum number of tracked fields per tool.
 const maxData = 4
 
-// data returns the fields that keys read from calls with the effects and names of class s. If some
-// of the fields cannot be tracked, data also returns the reason.
+// data returns the fields that keys and assertions read from calls of class s. If some of the
+// fields cannot be tracked, data also returns the reason.
 func (b *fieldTable) data(s *Class) (data []Datum, why string) {
 	add := func(f gate.Field) {
 		f = normalize(f)
@@ -265,9 +266,9 @@ func (s *Class) HasOther() bool {
 }
 
 // Counterpart returns the class like s, but with the tracked value and the other value exchanged.
-// If another value becomes the tracked one, the calls of s that had the old tracked value, and
-// those that have the new one, belong to this class. Counterpart returns nil if no such class is
-// known, and s itself if s has no values.
+// When another value becomes the tracked one, calls with the old or the new tracked value move from
+// s to this class. Counterpart returns nil if no such class is known, and s itself if s has no
+// values.
 func (s *Class) Counterpart() *Class {
 	if len(s.Data) == 0 {
 		return s
@@ -301,8 +302,7 @@ func exchange(all []*Class) {
 	}
 }
 
-// withData returns the one of the given classes that has the given data, or nil if no such class
-// exists.
+// withData returns the class in all with the given data, or nil if all contains no such class.
 func withData(all []*Class, data []Datum) *Class {
 	if i := slices.IndexFunc(all, func(t *Class) bool { return slices.Equal(t.Data, data) }); i >= 0 {
 		return all[i]
@@ -332,7 +332,8 @@ func (s *Class) PresenceOf(f gate.Field) Presence {
 	return Lacks
 }
 
-// project returns the part of meaning m that affects the net's marking for the tracked value.
+// project returns the part of m, the effect of a call of class s on the net, that concerns the
+// tracked value.
 func (n *Net) project(m Meaning, s *Class) Meaning {
 	var out Meaning
 	refused := false
@@ -370,8 +371,9 @@ func (n *Net) awaits(t int) bool {
 	return slices.ContainsFunc(n.keyFields(t), func(f gate.Field) bool { return f.Result })
 }
 
-// readPresence reports whether calls of class s lack any of the fields that transition t reads
-// (void), and whether any of these fields has a value other than the tracked one (other).
+// readPresence checks the fields that transition t reads from calls of class s. void is set if the
+// calls lack any of these fields, and other is set if any of them has a value other than the
+// tracked one.
 func (n *Net) readPresence(t int, s *Class) (void, other bool) {
 	for _, f := range n.keyFields(t) {
 		switch s.PresenceOf(f) {

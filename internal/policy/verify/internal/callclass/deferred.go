@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// visibleAtoms returns the atoms that the nets or the function tag can see. An atom is a map, an
-// action or a pattern that a call can match.
+// visibleAtoms returns the indexes of the atoms that matter to the nets or to the function tag. An
+// atom is a map, an action or a pattern that a call can match.
 func (d *deferredGroup) visibleAtoms(nets []int, tag func(*Class) uint8) []int {
 	atoms := list.FlatMap(nets, func(n int) []int { return d.byNet[n] })
 	for i := 0; tag != nil && i < len(d.alone); i++ {
@@ -46,9 +46,9 @@ func (b *Enumerator) Kinds(nets []int, tag func(*Class) uint8) (classes []*Class
 	return classes, gap
 }
 
-// JointNets returns sets of nets, each consisting of the nets that a single deferred call can
-// affect. Calls are deferred if the fields of their tool can match in too many combinations to
-// list, or if many patterns match their names.
+// JointNets returns the nets that a single deferred call can affect, for each group of deferred
+// calls. Calls are deferred if the fields of their tool can match in too many combinations to list,
+// or if many patterns match their names.
 func (b *Enumerator) JointNets() [][]int {
 	return list.Map(b.deferred, func(d *deferredGroup) []int { return d.nets })
 }

@@ -25,9 +25,8 @@ func (b *Enumerator) entangled(f *form) bool {
 	return false
 }
 
-// pathsOf returns the fields of the tool if some of them might affect each other. This is possible
-// only if at least one field is a path or two fields differ only in letter case. Otherwise, pathsOf
-// returns nil.
+// pathsOf returns the fields of the tool, or nil if none of them can affect another. Fields can
+// affect each other only if one of them is a path or two differ only in letter case.
 func (b *Enumerator) pathsOf(tools []naming.Label) []string {
 	tool := tools[0].Text
 	fields, known := b.paths[tool]
@@ -50,8 +49,8 @@ func isPath(field string) bool {
 }
 
 // overlap reports whether one value can affect both fields. This is possible if the steps of one
-// field are a prefix of the steps of the other, or if an array element is among the first steps
-// that differ.
+// field are a prefix of the steps of the other, or if one of the first two differing steps is an
+// array element.
 func overlap(a, b string) bool {
 	if !isPath(a) && !isPath(b) {
 		return false
@@ -86,7 +85,7 @@ func keysOf(field string) []string {
 }
 
 // steps returns the keys and brackets in a path. It also splits a key that contains a dot. At
-// worst, arguments are then found for fewer calls, and more calls are doubtful.
+// worst, arguments are then found for fewer calls.
 func steps(field string) []string {
 	text := strings.NewReplacer(`["`, ".", `"]`, "", "[", ".[").Replace(strings.TrimPrefix(field, "$"))
 	return strings.FieldsFunc(text, func(c rune) bool { return c == '.' })

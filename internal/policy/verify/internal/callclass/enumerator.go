@@ -18,7 +18,7 @@ type Enumerator struct {
 	deferred          []*deferredGroup
 	overflows         []string // reasons why some deferred calls were not enumerated
 	Deny              bool
-	certainties       map[string]certainty     // the properties that matter for each label given by a map with a reader
+	certainties       map[string]certainty     // for each label from a map with a reader, which of its properties matter
 	conditions        map[string]*conditionSet // the conditions that apply to each tool
 	paths             map[string][]string      // cached results of [Enumerator.pathsOf], by tool
 	certainConditions map[*mapping]bool        // cached results of [Enumerator.certainIfHolds]
@@ -56,8 +56,8 @@ type Class struct {
 	alike     []*Class // this class and the classes that differ from it only in the Has fields of Data
 }
 
-// An Effect holds the index of a net, and the index in this net of the [Meaning] that a class has
-// there.
+// An Effect describes how calls of a class affect a net. It holds the index of the net, and the
+// index of the calls' [Meaning] in that net.
 type Effect struct{ Net, Meaning int }
 
 // A recipe describes how to build the arguments for calls of a class.

@@ -44,9 +44,9 @@ func (b *Enumerator) AllGaps() []string {
 	return list.Add(list.Map(b.gaps, func(g gap) string { return g.text }), b.overflows...)
 }
 
-// Doubt returns the reason why an answer that depends on a call of class s is unknown. If the
-// class's tool might not exist, the reason is the text in the parameter tool followed by the name
-// of this tool, which is also returned.
+// Doubt returns the reason why an answer is unknown if it depends on a call of class s. If the
+// reason is that the class's tool might not exist, why is the text tool followed by the name of
+// this tool, and supposed is that name.
 func (b *Enumerator) Doubt(s *Class, tool string) (why, supposed string) {
 	switch {
 	case !s.Doubtful && s.supposed:

@@ -75,9 +75,9 @@ func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
 	return true
 }
 
-// supposeMatched adds hypothetical tools named after the labels of maps. It adds a tool only if
-// some pattern matches the label, and if no name of a tool and no name in fresh is matched by
-// exactly the same patterns.
+// supposeMatched adds hypothetical tools named after the labels of maps. It adds a tool if some
+// pattern matches the label, unless exactly the same patterns match a known tool or a name in
+// fresh.
 func (b *vocabulary) supposeMatched(v *synthesis, fresh []synthName) {
 	met := make(map[string]bool)
 	for _, f := range fresh {
@@ -108,8 +108,8 @@ func (b *vocabulary) taken() map[string]bool {
 	return taken
 }
 
-// synthesizeBases adds tools that the patterns distinguish only by their actions. The tools in
-// unnamed are those that no rule names; they already represent the tools that the same patterns
+// synthesizeBases adds tools that the patterns distinguish only by their actions. A tool in
+// unnamed, the tools that no rule names, already represents every tool that the same patterns
 // match. A tool that a rule names represents only itself.
 func (b *vocabulary) synthesizeBases(v synthesis, unnamed []string) (complete bool) {
 	v.distinguish = func(at []uint64) string {

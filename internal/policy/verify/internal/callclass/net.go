@@ -88,7 +88,7 @@ type Ask struct {
 	gate.Asked       // the transitions that list the name, except those that invalidate evidence
 	Spoilers   []int // transitions that list the name and invalidate evidence
 	Barred     []int // indexes of places that, while marked, do not admit the call; an Ask with such places has no name
-	Idle       []int // elements of Transitions that wait for the result of a call without the tracked value
+	Idle       []int // elements of Transitions that admit the call but do not fire, because it lacks the tracked value
 	Refused    bool  // whether a gating transition needs a value that the call lacks; such an Ask has no name
 }
 

@@ -42,7 +42,7 @@ func (b *Enumerator) openPatterns(before *Enumerator, also map[string][]gate.Nam
 		}
 		var alone []contrast
 		k := o.kinds([]int{i})
-		if k.gap != "" { // this class makes questions about the pattern reveal that calls were omitted
+		if k.gap != "" { // without this class, questions about the pattern would not report the omitted calls
 			name := shortName(o.all[i].Text)
 			s := b.class(name, &form{tools: []naming.Label{{Text: name, From: naming.FromTool, Certain: true}}})
 			alone = append(alone, contrast{s, before.plainClass(name)})
@@ -95,7 +95,7 @@ func (o *openNames) kindsOf(seen []int) kindSet {
 			}
 		}
 		for _, s := range b.classes.List {
-			s.Doubtful = s.Doubtful || b.Deny && len(s.KnownTo) == 0 // a net may refer to the call by another name that these patterns match
+			s.Doubtful = s.Doubtful || b.Deny && len(s.KnownTo) == 0 // another name that these patterns match might be known to a net
 		}
 		k.classes = b.classes.List
 		if len(b.deferred) > 0 {

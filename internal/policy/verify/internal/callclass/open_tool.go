@@ -94,8 +94,8 @@ func (b *Enumerator) singleTextValues(f *openField) []*value {
 	return out
 }
 
-// findVisible determines which of the tool's maps and actions each net can see, and the classes of
-// calls that match only one of them.
+// findVisible determines which of the tool's maps and actions each net can see. For each of them,
+// it also creates the class of calls that match nothing else.
 func (b *Enumerator) findVisible(o *openTool) {
 	without := b.class(o.name, &form{tools: o.base})
 	o.byNet = make([][]int, len(b.nets))
@@ -167,10 +167,10 @@ func (b *Enumerator) kindsOfTool(o *openTool, atoms []int) kindSet {
 	return k
 }
 
-// admittedClasses returns the classes that a policy admits if it denies calls unknown to all nets
-// by default. If the calls could also match a map or action that is not among the given atoms but
-// would make them known to a net, admittedClasses keeps the classes unknown to all nets as well. It
-// marks these as doubtful, because the arguments of such calls are unknown.
+// admittedClasses returns the classes that are known to some net, because the policy denies all
+// others by default. If a call could also match a map or action outside atoms that makes it known
+// to a net, admittedClasses keeps the other classes too. It marks these as doubtful, because the
+// arguments of such calls are unknown.
 func (o *openTool) admittedClasses(classes []*Class, atoms []int) []*Class {
 	unseen := slices.ContainsFunc(o.known, func(a int) bool { return !slices.Contains(atoms, a) })
 	return slices.DeleteFunc(classes, func(s *Class) bool {

@@ -90,10 +90,10 @@ func (s *Class) same(sort int) bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.sort == sort && d.Has == Same && !d.Field.Result })
 }
 
-// ClassUnder returns the class that calls of class s belong to if the values returned by
-// to.RenewTracked become the tracked ones. Fields with the old tracked value then have another
-// value if their [sort] has a new tracked value, and result fields lack the value. ClassUnder
-// returns nil if no such class is known.
+// ClassUnder returns the class that calls of class s belong to after to.RenewTracked has replaced
+// tracked values. If the [sort] of a field gets a new tracked value, a field with the old one now
+// has another value. Result fields lack the value. ClassUnder returns nil if no such class is
+// known.
 func (s *Class) ClassUnder(to *Class) *Class {
 	if len(s.Data) == 0 {
 		return s

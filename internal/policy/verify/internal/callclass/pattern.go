@@ -206,8 +206,8 @@ func join(a, b string) []string {
 	return []string{a + " " + b, b + " " + a, a + b, a + "; " + b}
 }
 
-// impossible reports whether every text that matches all patterns in set obviously also matches
-// some other pattern, not counting the patterns in either.
+// impossible reports whether no text can match all patterns in set without also matching some other
+// pattern. Patterns in either do not count as others. Only simple cases are detected.
 func impossible(ps []pattern, set, either uint64) bool {
 	for i := range members(set) {
 		for j := range ps {

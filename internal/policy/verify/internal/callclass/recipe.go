@@ -45,8 +45,8 @@ func (b *fieldTable) sourceOf(f gate.Field) string {
 	return ""
 }
 
-// mayMatchMap reports whether the value l of the given field would match a map that reads this field,
-// although the form leaves the map's field unset.
+// mayMatchMap reports whether the value l in the given field would match a map that reads a field
+// left unset by the form.
 func (w *recipe) mayMatchMap(field string, l literal) bool {
 	var text string
 	if json.Unmarshal([]byte(l), &text) != nil {
@@ -75,8 +75,8 @@ func (p presences) setsLacking(members map[string]any) bool {
 	})
 }
 
-// permitsLack reports whether each field that must lack a key value can lack one in this form. A
-// field cannot lack a value if the form sets it to a string, because every string is a value.
+// permitsLack reports whether keys can find no value in each field that must lack one. They always
+// find a value in a field that the form sets to a string.
 func (f *form) permitsLack(data []Datum) bool {
 	return !slices.ContainsFunc(data, func(d Datum) bool {
 		v := f.value(d.Field.Path)

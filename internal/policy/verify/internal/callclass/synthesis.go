@@ -60,8 +60,8 @@ func Synthesize(patterns, prefixes []string, taken map[string]bool) (names []str
 	return list.Map(found, func(s synthName) string { return s.text }), complete
 }
 
-// search tries two names for each state of the automata, plus one for each taken name that passes
-// through the state, so that it finds a free name if one exists. sets is the number of sets of
+// search tries two names for each state of the automata. It tries one more for each taken name that
+// passes through the state, so it finds a free name if one exists. sets is the number of sets of
 // patterns found.
 func (v *synthesis) search(passes map[string]int) (names []synthName, sets int, complete bool) {
 	type node struct {

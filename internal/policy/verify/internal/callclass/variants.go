@@ -47,8 +47,7 @@ func (b *Enumerator) variants(tool string, f *form) []*Class {
 	return all
 }
 
-// project restricts the effects of s on nets with a key to those on the state for the tracked
-// value.
+// project removes the effects of s on nets with a key that do not concern the tracked value.
 func (b *vocabulary) project(s *Class) {
 	effects := s.Effects
 	s.Effects, s.BlockedBy = nil, nil

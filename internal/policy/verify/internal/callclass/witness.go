@@ -176,7 +176,7 @@ func (w *recipe) complete(o object, v Values, expressions []Datum) (args string,
 }
 
 // CommonValues returns values that calls of all the classes can have, provided that one value per
-// sort suffices.
+// [sort] suffices.
 func CommonValues(classes []*Class) Values {
 	all := Values{same: make(map[int]literal)}
 	for _, s := range classes {
