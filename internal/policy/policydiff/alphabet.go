@@ -15,7 +15,7 @@ import (
 // A namedTool is a tool with all names that calls to it have.
 type namedTool struct {
 	name    string
-	foreign bool // whether the tool's name only restricts calls and does not count as evidence
+	foreign bool // whether the tool's name can only restrict calls; if so, a call's success proves nothing under this name
 	also    []gate.Name
 	command presence // whether calls have the field "command", which affects the names that hooks give
 }
@@ -29,25 +29,26 @@ const (
 	missing
 )
 
-// An alphabet holds the tools that the two policies distinguish.
+// An alphabet holds tools that represent all tools. It has one tool of each kind that the two
+// policies distinguish.
 type alphabet struct {
 	vocabulary
 	tools    []namedTool
-	prefixes []string // prefixes of names; a call whose name has one of them always has other names too
+	prefixes []string // prefixes of names; a call that has a name with such a prefix always has other names too
 	shown    map[visibility]bool
 	why      string // why the alphabet is incomplete; empty if it is complete
 	stop     func() bool
 }
 
-// A visibility describes what the policies distinguish about a tool: some of its names, and whether
-// its calls have the field "command".
+// A visibility describes a tool as the policies see it: the names that they distinguish, and
+// whether the tool's calls have the field "command".
 type visibility struct {
 	names   string
 	command presence
 }
 
-// add adds tool t if the policies can distinguish it from the other tools in the alphabet and from
-// tools that have only one name.
+// add adds tool t, unless the policies treat it like a tool that is already in the alphabet, or
+// like a tool with a single name.
 func (a *alphabet) add(t namedTool) {
 	if a.stop() {
 		a.why = verify.WhyTime
@@ -66,7 +67,7 @@ func (a *alphabet) add(t namedTool) {
 	a.tools = append(a.tools, t)
 }
 
-// canBeOnlyName reports whether a call can have this name and no other.
+// canBeOnlyName reports whether a call can have this name and no other name.
 func (a *alphabet) canBeOnlyName(name string) bool {
 	behind := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
 	seen := a.sees([]gate.Name{{Text: name, Certain: true}})
@@ -78,12 +79,12 @@ func (t namedTool) labels() []gate.Name {
 	return append([]gate.Name{{Text: t.name, Certain: !t.foreign, Weak: t.foreign}}, t.also...)
 }
 
-// standIn is the prefix of names that stand for tools while the tools' calls are enumerated. No
-// tool has such a name, and no pattern shorter than the prefix distinguishes these names.
+// standIn is the prefix of the names that replace the tools' names while calls are enumerated. No
+// tool has such a name. Patterns shorter than the prefix match either all of these names or none.
 const standIn = "\x00a tool "
 
-// standIns returns the tools, each under a unique name, because two tools can share a name and
-// differ only in their other names.
+// standIns returns the tools, each under a unique name. Their own names need not be unique, because
+// two tools can share a name and differ only in their other names.
 func (a *alphabet) standIns() []verify.Tool {
 	var all []verify.Tool
 	for i, t := range a.tools {

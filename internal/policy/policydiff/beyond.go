@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// notCompared returns the reason why the comparison is incomplete. The reason names a net that only
-// one policy has and that does more than judge the calls of a single session by their names. If no
-// such net exists, notCompared returns "".
+// notCompared looks for a net that only one policy has and that does more than judge the calls of a
+// single session by their names. If such a net exists, notCompared names it and returns why the
+// comparison is incomplete. Otherwise, it returns "".
 func (d *Comparison) notCompared() string {
 	for _, n := range d.unsharedNets() {
 		channel := func(t gate.Transition) bool { return t.Via != "" }
@@ -29,8 +29,8 @@ func (d *Comparison) notCompared() string {
 	return ""
 }
 
-// rechanneled reports whether both policies contain net n, apart from the channels of its
-// approvals.
+// rechanneled reports whether both policies contain net n if the channels of its approvals are
+// ignored.
 func (d *Comparison) rechanneled(n gate.NetInfo) bool {
 	anyChannel := func(n gate.NetInfo) string {
 		net := n.Net
@@ -46,14 +46,14 @@ func (d *Comparison) rechanneled(n gate.NetInfo) bool {
 	return anyChannel(n) != "" && slices.ContainsFunc(d.sides[0].nets, same) && slices.ContainsFunc(d.sides[1].nets, same)
 }
 
-// crossSessionNet returns the reason why exploring a single session is not sufficient: the
-// comparison needed a net of both policies that counts across sessions and may permit more in a
-// later session of the user. It returns "" if no such net was needed. A limit without refill does
-// not count, because it can only permit less.
+// crossSessionNet looks for a net of both policies that affected the comparison, counts across
+// sessions, and may permit more in a later session of the user. If such a net exists,
+// crossSessionNet returns why exploring a single session is not sufficient. Otherwise, it returns
+// "". A limit without refill never permits more later.
 func (d *Comparison) crossSessionNet() string {
 	for i, t := range d.pairs {
 		if d.shared != nil && !d.kept[i] {
-			continue // no run needed the net, so it makes no difference
+			continue // no sequence of calls needed the net, so it makes no difference
 		}
 		at := slices.IndexFunc(d.sides[0].nets, func(n gate.NetInfo) bool { return n.Name == t[0] })
 		n := &d.sides[0].nets[at]

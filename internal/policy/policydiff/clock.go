@@ -13,9 +13,9 @@ import (
 // has such a name.
 const tickOf = "\x00tick "
 
-// clockless returns a copy of n where calls stand for the firings of timed transitions. No pattern
-// in any net matches these calls. A net with a key keeps its timed transitions, because such a
-// transition fires for all values of the key, but a call has only one value.
+// clockless returns a copy of n that replaces the firings of timed transitions with calls. No
+// pattern in any net matches these calls. A net with a key keeps its timed transitions, because
+// such a transition fires for all values of the key, but a call has only one value.
 func clockless(n gate.Net) gate.Net {
 	none := gate.Tool{Name: tickOf + "*", Kind: gate.Glob}
 	keyed := hasKey(n)
@@ -36,7 +36,7 @@ func clockless(n gate.Net) gate.Net {
 	return n
 }
 
-// A ticking holds a timed transition and the call that stands for its firing.
+// A ticking is a timed transition together with the call that replaces its firing.
 type ticking struct {
 	net    string
 	number int // index of the transition in the net
@@ -60,8 +60,8 @@ func tickings(p *gate.Policy) []ticking {
 	return out
 }
 
-// waits returns the possible durations of a step that lets time pass: the intervals of all
-// transitions and sums that depend on the clock.
+// waits returns the durations that a step in time can have. These are the intervals of all timed
+// transitions and the refill intervals of all sums.
 func waits(policies [2]*gate.Policy) []time.Duration {
 	var out []time.Duration
 	for _, p := range policies {
@@ -77,8 +77,9 @@ func waits(policies [2]*gate.Policy) []time.Duration {
 	return list.Sorted(out)
 }
 
-// A tick is a timed transition. In each of the two policies, a call stands for the transition; the
-// tick holds the names of these calls. A name is empty if the policy does not have the net.
+// A tick is a timed transition. In both policies, a call replaces the firing of the transition (see
+// [clockless]); the tick holds the names of these two calls. A name is empty if the policy does not
+// have the net.
 type tick [2]string
 
 // ticks returns the timed transitions of the two policies.
@@ -99,7 +100,7 @@ func (d *Comparison) ticks(policies [2]*gate.Policy) []tick {
 	return append(all, list.Map(changed, func(t ticking) tick { return tick{"", t.tool} })...)
 }
 
-// pass fires the tick's transition in each policy that has it, if it is enabled there.
+// pass fires the transition in each policy that has it, if it is enabled there.
 func (t tick) pass(policies [2]*gate.Policy, states [2]*gate.State) {
 	for i, policy := range policies {
 		if t[i] == "" {
@@ -109,8 +110,8 @@ func (t tick) pass(policies [2]*gate.Policy, states [2]*gate.State) {
 	}
 }
 
-// fire fires a timed transition by making the call that stands for its firing (see [clockless]),
-// and reports whether the transition was enabled. tool is the name of that call.
+// fire makes the call that replaces the firing of a timed transition (see [clockless]). It reports
+// whether the transition was enabled. tool is the name of the call.
 func fire(p *gate.Policy, s *gate.State, tool string) (enabled bool) {
 	verdict, number, _ := decide(p, s, gate.Call{Tool: tool})
 	if verdict == refusedCall {

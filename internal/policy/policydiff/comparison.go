@@ -16,53 +16,55 @@ type Comparison struct {
 	sides      [2]*Side // the old and the new policy
 	calls      []possibleCall
 	maybe      []possibleCall    // calls that might be impossible, because no arguments for them are known
-	vocabulary vocabulary        // names that the policies mention
+	vocabulary vocabulary        // names and patterns that the policies mention
 	pairs      []sharedNet       // all nets that both policies have
-	shared     []sharedNet       // elements of pairs that the search leaves out until a difference depends on them
+	shared     []sharedNet       // elements of pairs that the search can leave out until a difference depends on them; nil if it must not leave out any net
 	kept       []bool            // for each element of pairs, whether a difference depended on it
 	sums       [][2]gate.NetInfo // pairs of nets that differ only in the limit of a sum
 	states     int
 	stop       func() bool
 	none       [2]bool // whether it is proved that the new policy is not stricter (index 0) and not looser (index 1)
-	alike      int     // maximum number of identical calls without tokens that a state lists as in flight; this number stands for any larger one
+	alike      int     // a state lists at most this number of identical calls that are in flight and hold no tokens; this many calls represent any larger number
 
 	Stricter, Looser *Witness
 	more             []*Witness  // further differences, which involve nets or tools other than those of Stricter and Looser
-	hidden           [2][]string // for each policy, the nets that a search for further differences leaves out
+	hidden           [2][]string // for each policy, the nets that the current search for further differences ignores
 	Complete         bool
 	why              string // if Complete is false, why the comparison is incomplete
 }
 
-// A Witness is a run whose last call the policies decide differently.
+// A Witness is a sequence of calls that shows a difference: the policies decide its last call
+// differently.
 type Witness struct {
 	trace    verify.Trace
 	verdicts [2]permission // decisions of the old and the new policy on the last call
 	by       []string      // names of the nets that refuse the call or require approval
 }
 
-// A representative is a call that stands for all calls that neither policy distinguishes from it.
+// A representative represents all calls that neither policy distinguishes from it.
 type representative struct {
 	verify.Call
 	named *gate.Call // the call with all its names; nil if the call has only the name of its tool
 }
 
-// A possibleCall is a call to make under both policies. If no arguments for it are known, it might
-// be impossible; each policy then sees it with the names that the policy's maps would give to it.
+// A possibleCall is a call to make under both policies. If no arguments for it are known, the call
+// might be impossible. It then has, under each policy, the names that the policy's maps would give
+// to it.
 //
 // A loose search includes calls that might be impossible, and lets timed transitions fire in any
 // order and any number of times. It therefore over-approximates the policies: if it finds no
 // difference, no difference exists, but a difference that it finds might not be real.
 type possibleCall struct {
 	representative
-	names   [2][]gate.Name // for each policy, the names that its maps would give to the call
-	effects [2]effects     // for each policy, the meaning of the call in its nets
+	names   [2][]gate.Name // if no arguments are known: for each policy, the names that its maps would give to the call
+	effects [2]effects     // for each policy, the effects of the call on its nets
 }
 
-// effects describes what a call means to each net of a policy, keyed by the net's name. A policy
-// cannot distinguish calls with equal effects.
+// effects describes the effects of a call on each net of a policy, keyed by the net's name. A
+// policy cannot distinguish calls with equal effects.
 type effects map[string]string
 
-// callFor returns the call as policy side (0 or 1) sees it.
+// callFor returns the call with the names and arguments that it has under policy side (0 or 1).
 func (c *possibleCall) callFor(side int) gate.Call {
 	call := gate.Call{Tool: c.Tool}
 	if c.named != nil {
@@ -108,9 +110,9 @@ const someTogether = "no arguments are known that match some of the maps togethe
 
 func (d *Comparison) partly(why string) { d.Complete, d.why = false, why }
 
-// direction returns a pointer to the field Stricter if the second verdict is stricter than the
-// first, to the field Looser if the second verdict is less strict, and nil if the verdicts are
-// equal.
+// direction returns a pointer to the field for the kind of difference that the verdicts show:
+// Stricter if the second verdict is stricter than the first, and Looser if it is less strict. If
+// the verdicts are equal, direction returns nil.
 func (d *Comparison) direction(verdicts [2]permission) **Witness {
 	switch {
 	case verdicts[1] > verdicts[0]:
@@ -133,13 +135,14 @@ func (d *Comparison) unsharedNetsOf(side int) []gate.NetInfo {
 	})
 }
 
-// settled reports whether each direction has a witness or is ruled out.
+// settled reports whether the comparison is decided for both kinds of difference: for each, a
+// witness was found, or a difference is proved to be impossible.
 func (d *Comparison) settled() bool {
 	return (d.Stricter != nil || d.none[0]) && (d.Looser != nil || d.none[1])
 }
 
-// Excludes reports whether a difference in the given direction is proved to be impossible. The
-// direction is "stricter", "looser" or, for both, "different".
+// Excludes reports whether a kind of difference is proved to be impossible. The kind is "stricter",
+// "looser" or, for both, "different".
 func (d *Comparison) Excludes(direction string) bool {
 	stricter := d.Stricter == nil && (d.Complete || d.none[0])
 	looser := d.Looser == nil && (d.Complete || d.none[1])
@@ -167,8 +170,8 @@ func decide(p *gate.Policy, s *gate.State, call gate.Call) (verdict permission, 
 	return refusedCall, 0, by
 }
 
-// decide makes the call in the states of both policies at the time now. It returns the results of
-// the function decide for each policy.
+// decide makes the call at the time now in the states of both policies. For each policy, it returns
+// the results of the function decide.
 func (c *possibleCall) decide(policies [2]*gate.Policy, states [2]*gate.State, now time.Time) (verdicts [2]permission, numbers [2]uint64, by [2][]string) {
 	for i, p := range policies {
 		call := c.callFor(i)
@@ -178,8 +181,8 @@ func (c *possibleCall) decide(policies [2]*gate.Policy, states [2]*gate.State, n
 	return verdicts, numbers, by
 }
 
-// settle ends a call with outcome o in the states of both policies. numbers holds the call's number
-// in each of them.
+// settle ends a call with outcome o in the states of both policies. numbers holds, for each state,
+// the number of the call.
 func settle(policies [2]*gate.Policy, states [2]*gate.State, numbers [2]uint64, o gate.Outcome, now time.Time) {
 	for i, p := range policies {
 		states[i].Apply(p.SettleAt(states[i], numbers[i], o, now))

@@ -9,10 +9,10 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Nets that count by arguments, such as nets with a key, have more states than can be visited, and
-// nets that judge arguments refuse calls with unknown arguments. In loose searches, such nets
-// refuse nothing in either policy. This admits more calls, and calls that both policies admit
-// affect these nets alike.
+// Some nets count by arguments, for example those with a key. They have more states than can be
+// visited. Other nets judge arguments, and thus refuse calls with unknown arguments. In loose
+// searches, neither kind of net refuses anything. Both policies then admit more calls, and calls
+// that both admit affect these nets alike.
 
 // readsData reports whether the net counts calls by the content of their arguments.
 func readsData(n gate.NetInfo) bool { return n.Sum != nil || n.Row || hasKey(n.Net) }
@@ -44,10 +44,11 @@ func hasKey(n gate.Net) bool {
 	return len(n.Key) > 0 || slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return len(t.Key) > 0 })
 }
 
-// bounded reports whether n belongs to a pair of nets that limit the same sum to different numbers,
-// and this pair differs in the same direction as the first such pair. Calls that both policies
-// admit add the same amounts to both nets. The net with the lower limit therefore refuses
-// everything that the other net refuses, so the opposite direction need not be searched.
+// bounded reports whether only one direction needs to be searched for net n, because n belongs to a
+// pair of nets that limit the same sum to different numbers. Calls that both policies admit add the
+// same amounts to both nets, so the net with the lower limit refuses everything that the other net
+// refuses. If there are several pairs, they must all have the lower limit in the same policy as the
+// first one.
 func (d *Comparison) bounded(n gate.NetInfo) bool {
 	for _, pair := range d.sums {
 		if pair[0].Name == n.Name || pair[1].Name == n.Name {
@@ -77,8 +78,8 @@ func (d *Comparison) sumPairs(alone []gate.Map) (pairs [][2]gate.NetInfo) {
 	return pairs
 }
 
-// unlimited returns a fingerprint of the net that does not depend on the limit of its sum, because
-// the limit is replaced with 1. If the net would then be invalid, unlimited returns the net's own
+// unlimited returns a fingerprint of the net that does not depend on the limit of its sum. It
+// replaces the limit with 1. If the net would then be invalid, unlimited returns the net's own
 // fingerprint.
 func unlimited(n gate.NetInfo) string {
 	one := n.Net
@@ -88,8 +89,8 @@ func unlimited(n gate.NetInfo) string {
 	return cmp.Or(fingerprint(one), n.Fingerprint)
 }
 
-// withAmounts adds calls with amounts that equal the limits of the sums, and calls with amounts
-// that exceed these limits by one.
+// withAmounts adds calls whose amounts equal the limits of the sums, and calls whose amounts exceed
+// these limits by one.
 func (d *Comparison) withAmounts(calls []representative) []representative {
 	all := calls
 	for _, n := range d.unsharedNets() {

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// distinct returns one call for each combination of effects on the two policies. It considers only
-// the nets of p, or all nets if p is nil.
+// distinct returns one of the calls for each combination of effects on the nets of the two
+// policies. If p is not nil, distinct considers only the nets that p explores.
 func (d *Comparison) distinct(calls []possibleCall, p *product) []possibleCall {
 	met := make(map[string]bool)
 	var out []possibleCall
@@ -41,8 +41,8 @@ func (d *Comparison) distinct(calls []possibleCall, p *product) []possibleCall {
 	return out
 }
 
-// effects returns the effects of a call. Effects that do not belong to a single net are listed
-// under the empty name.
+// effects returns the effects of a call on each net. Effects that cannot be attributed to a single
+// net are listed under the empty name.
 func (s *Side) effects(call gate.Call, all vocabulary) effects {
 	out := make(effects)
 	nets := s.whole.Nets()

@@ -13,9 +13,9 @@ const (
 	maxFurtherStates = 1_000 // number of states visited by each search
 )
 
-// exploreFurther looks for further differences. Each search leaves out the nets that caused the
-// known differences, so that a run whose last call they do not decide is found even if it is longer.
-// It ends when a search finds nothing new.
+// exploreFurther looks for further differences. Each search ignores the nets that caused the
+// differences found so far. It can thus find a call that other nets decide differently, even if
+// this takes a longer sequence of calls. exploreFurther ends when a search finds nothing new.
 func (d *Comparison) exploreFurther() error {
 	if d.Stricter == nil && d.Looser == nil {
 		return nil
@@ -39,8 +39,9 @@ func (d *Comparison) exploreFurther() error {
 	return nil
 }
 
-// hide leaves out the nets that caused the given differences, and the nets of the other policy that
-// differ from them only in numbers. If all differing nets are among these, it leaves out nothing.
+// hide makes the next search ignore the nets that caused the known differences. It also ignores
+// nets of the other policy that differ from these only in numbers. If no differing net would be
+// left, hide makes the search ignore no nets.
 func (d *Comparison) hide(known []*Witness) {
 	apart := [2][]gate.NetInfo{d.unsharedNetsOf(0), d.unsharedNetsOf(1)}
 	caused := func(n gate.NetInfo) bool {
@@ -63,7 +64,7 @@ func (d *Comparison) hide(known []*Witness) {
 	}
 }
 
-// isNew reports whether any net that caused the difference w is not hidden.
+// isNew reports whether w was caused by a net that the search did not ignore.
 func (d *Comparison) isNew(w *Witness) bool {
 	return w != nil && slices.ContainsFunc(w.by, func(net string) bool {
 		return !slices.Contains(d.hidden[0], net) && !slices.Contains(d.hidden[1], net)

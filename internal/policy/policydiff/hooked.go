@@ -38,8 +38,8 @@ func agentCall(agent, tool string, command presence) namedTool {
 	return namedTool{name: tool, command: command, also: check.NamesByHook(agent, tool, command == there)}
 }
 
-// addRestricting adds variants of t that share some of t's names with servers' tools. Shared names
-// only restrict calls and do not count as evidence.
+// addRestricting adds variants of t. In each variant, some of t's names also belong to tools of
+// servers. Such a name can only restrict calls, and a call's success proves nothing under it.
 func (a *alphabet) addRestricting(t namedTool) {
 	all := t
 	all.foreign, all.also = true, slices.Clone(t.also)
@@ -57,7 +57,8 @@ func (a *alphabet) addRestricting(t namedTool) {
 	a.add(t)
 }
 
-// toolsOf returns the names of an agent's tools that the policies mention under any of their names.
+// toolsOf returns the names of an agent's tools that the policies mention under any of the tools'
+// names.
 func (a *alphabet) toolsOf(agent string) []string {
 	all, servers := agenttool.Of(agent), a.heads(instances(a.patterns))
 	for _, name := range a.bases() {
@@ -89,8 +90,9 @@ func capital(name string) string {
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
-// spelled returns names that match patterns with capital letters. It capitalizes the names that the
-// policies mention, and one name for each set of patterns that a name can match if case is ignored.
+// spelled returns names with capital letters that match the patterns with capital letters. It tries
+// to capitalize the names that the policies mention. It also generates one name for each set of
+// patterns that a name can match if case is ignored, and tries to capitalize this name.
 func (a *alphabet) spelled() (all []string) {
 	var capitals []string
 	small := slices.Clone(a.patterns)

@@ -11,8 +11,8 @@ import (
 // narrowerStates is the maximum number of states visited to prove a claim.
 const narrowerStates = 20_000
 
-// Narrower proves the claim that the policy admits only calls that the rules in a file also admit.
-// The file's path is relative to the file that contains the claim.
+// Narrower tries to prove the claim that the policy admits only calls that the rules in a file also
+// admit. The file's path is relative to the file that contains the claim.
 func Narrower(c policy.Claim, result *policy.Result, source policy.Source, stop func() bool) verify.Proof {
 	d, err := compareWithFile(c, result, source, stop)
 	switch {

@@ -12,12 +12,12 @@ import (
 )
 
 // Nets only restrict calls, and identical nets are in the same state after the same calls with the
-// same outcomes. If a policy has every net of another policy, or a stricter one in its place, it
-// therefore refuses everything that the other policy refuses. This holds after every run, even over
-// several sessions.
+// same outcomes. Suppose that a policy has every net of another policy, or a stricter one in its
+// place. It then refuses everything that the other policy refuses. This holds after every sequence
+// of calls, even over several sessions.
 
-// excluded reports whether the new policy cannot be stricter (index 0) and whether it cannot be
-// looser (index 1). The parameter alone holds the maps that only one of the policies has.
+// excluded proves, if possible, that the new policy cannot be stricter (never[0]) or looser
+// (never[1]). The parameter alone holds the maps that only one of the policies has.
 func (d *Comparison) excluded(alone []gate.Map) (never [2]bool) {
 	from, to := d.sides[0], d.sides[1]
 	if doubted(from, to, alone) != "" {
@@ -27,8 +27,8 @@ func (d *Comparison) excluded(alone []gate.Map) (never [2]bool) {
 }
 
 // within reports whether the policy other refuses everything that s refuses. It returns false if a
-// net of s is advisory, because that net might yield to nets that only other has. It also returns
-// false if stop returns true.
+// net of s is advisory, because that net might let calls pass in favor of nets that only other has.
+// It also returns false if stop returns true.
 func (s *Side) within(other *Side, alone []gate.Map, stop func() bool) bool {
 	if s.yields() {
 		return false
@@ -48,7 +48,7 @@ func (s *Side) within(other *Side, alone []gate.Map, stop func() bool) bool {
 }
 
 // replaces reports whether the net strict refuses everything that net n refuses. If the flag more
-// is set, strict may list more calls than n.
+// is set, strict may list calls that n does not list.
 func replaces(strict, n gate.NetInfo, alone []gate.Map, more bool) bool {
 	same := strict.Fingerprint == n.Fingerprint
 	if !same {
@@ -64,9 +64,9 @@ func replaces(strict, n gate.NetInfo, alone []gate.Map, more bool) bool {
 	return same && (strict.Labels == nil) == (n.Labels == nil) && sameClass(strict, n) && !reads(n, alone)
 }
 
-// withList returns a copy of n that lists the same calls as the net other, provided that both nets
-// are limits without refill and that n limits at least the calls that other limits. In this case, n
-// never has more tokens left than other. Otherwise, withList returns n.
+// withList returns a copy of n that lists the same calls as the net other, if both are limits
+// without refill and n limits at least the calls that other limits. The copy counts fewer calls
+// than n, so n never has more tokens left than the copy. In all other cases, withList returns n.
 func withList(n, other gate.Net) gate.Net {
 	lists := func(t gate.Transition) bool { return len(t.Tools) > 0 }
 	i := slices.IndexFunc(n.Transitions, lists)
@@ -94,11 +94,11 @@ func alike(a, b gate.Net) bool {
 		slices.EqualFunc(a.Transitions, b.Transitions, func(t, u gate.Transition) bool { return slices.Equal(t.Tools, u.Tools) })
 }
 
-// withNumbers returns a copy of n that takes the following numbers from the net other where they
-// are less restrictive: the tokens in budgets, the limit of a sum, the number of approvals, and the
-// clock's interval. The same calls take the same number of tokens from budgets in both nets, and at
-// any time, the copy has returned at least as many tokens as n. Nothing else depends on these
-// numbers.
+// withNumbers returns a copy of n that takes numbers from the net other where these are less
+// restrictive. The numbers are the tokens in budgets, the limit of a sum, the number of approvals,
+// and the clock's interval. The same calls take the same number of tokens from budgets in n and in
+// the copy, and at any time, the copy has returned at least as many tokens as n. Nothing else
+// depends on these numbers.
 func withNumbers(n, other gate.Net) gate.Net {
 	n.Initial = maps.Clone(n.Initial)
 	for _, p := range budgets(n) {
@@ -122,8 +122,8 @@ func withNumbers(n, other gate.Net) gate.Net {
 	return n
 }
 
-// slower reports whether the sum limit a is at most as high as b and is refilled at most as fast.
-// If so, the same calls never leave more of a than of b.
+// slower reports whether the limit of sum a is at most as high as that of b and is refilled at most
+// as fast. If so, the same calls never leave more of a than of b.
 func slower(a, b gate.Sum) bool {
 	product := func(most int, every time.Duration) *big.Int {
 		return new(big.Int).Mul(big.NewInt(int64(most)), big.NewInt(int64(every)))
@@ -160,9 +160,10 @@ func fingerprint(n gate.Net) string {
 	return p.Nets()[0].Fingerprint
 }
 
-// doubted returns the reason why the comparison is incomplete if only one of the two policies reads
-// some field as a script, and "" otherwise. Such a field makes the call's other fields uncertain
-// under that policy only, and the representatives do not include calls with uncertain fields.
+// doubted checks whether only one of the two policies reads some field as a script. If so, it
+// returns why the comparison is incomplete: the call's other fields are uncertain under that policy
+// only, and the representatives do not include calls with uncertain fields. Otherwise, it returns
+// "".
 func doubted(from, to *Side, alone []gate.Map) string {
 	reads := func(maps []gate.Map, wanted func(gate.Map) bool) bool {
 		return slices.ContainsFunc(maps, func(m gate.Map) bool { return m.Reader != nil && m.Field != "" && wanted(m) })

@@ -79,7 +79,7 @@ func newComparison(from, to *Side, stop func() bool) *Comparison {
 	if from.yields() || to.yields() {
 		d.partly("advisory nets yield where they would leave no tool, and the comparison ignores which tools exist")
 	}
-	if from.deny || to.deny { // if calls are denied by default, only calls that some net knows about are admitted, so no net can be left out
+	if from.deny || to.deny { // if calls are denied by default, a call must be known to some net, so no net can be left out
 		d.shared = nil
 	}
 	calls, why := d.representatives(single)
@@ -97,8 +97,8 @@ func newComparison(from, to *Side, stop func() bool) *Comparison {
 	return d
 }
 
-// explore searches for differences. It ends when there are no more differences, when both
-// directions have a witness, or when a limit is reached.
+// explore searches for differences. It ends when there are no more differences, when a witness of
+// each kind was found, or when a limit is reached.
 func (d *Comparison) explore(limit int) error {
 	p, err := d.find(limit, false)
 	if err == nil && p.cut && !p.hasData() {
@@ -142,8 +142,8 @@ func (d *Comparison) cutBy() string {
 // arguments.
 const maxDataStates = 300
 
-// find repeats the search until it includes all shared nets that matter, and returns the last
-// search. If loose is true, the search includes calls and times that might be impossible.
+// find repeats the search until it includes all shared nets that affect the result, and returns the
+// last search. If loose is true, the search includes calls and times that might be impossible.
 func (d *Comparison) find(limit int, loose bool) (*product, error) {
 	for {
 		p, err := d.product(loose)
@@ -169,8 +169,8 @@ func (d *Comparison) find(limit int, loose bool) (*product, error) {
 	}
 }
 
-// product returns a product of the two policies that leaves out the shared nets not needed by any
-// run so far.
+// product returns a product of the two policies. It leaves out shared nets, unless a difference has
+// already depended on them.
 func (d *Comparison) product(loose bool) (*product, error) {
 	p := &product{Comparison: d, seen: make(map[string]bool), loose: loose}
 	for i, side := range d.sides {

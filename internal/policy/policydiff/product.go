@@ -11,13 +11,13 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A product explores the same calls under two policies: calls begin, other calls begin before these
-// end, and calls end with success, failure or an unknown outcome.
+// A product explores the same calls under two policies. In each step, a call begins, an earlier
+// call ends with success, failure or an unknown outcome, or time passes.
 //
-// A call without tokens in flight is only watched: its success may count as evidence. Any number of
-// such calls can be in flight at the same time, so a limited number of identical calls represents
-// any larger number. The search is therefore an over-approximation: a difference counts only if
-// concrete calls show it.
+// A call without tokens in flight changes a state only if its success counts as evidence. Any
+// number of such calls can be in flight at the same time, so a limited number of identical calls
+// represents any larger number. The search is therefore an over-approximation: a difference counts
+// only if concrete calls show it.
 type product struct {
 	*Comparison
 	calls    []possibleCall // calls of the comparison that the policies of this product distinguish
@@ -26,45 +26,45 @@ type product struct {
 	waits    []time.Duration
 	loose    bool            // whether the search includes calls that might be impossible and ignores the intervals of timed transitions
 	ticks    []tick          // timed transitions; set only in a loose search
-	whole    [2]*gate.Policy // in a loose search, variants of policies with all nets
+	whole    [2]*gate.Policy // in a loose search, variants of policies with all nets; see [lenient]
 	nodes    []node
 	seen     map[string]bool
 	cut      bool    // whether the search was cut off before it visited all states
-	unreal   [2]bool // for stricter (index 0) and looser (index 1), whether a difference was found that no concrete calls show
+	unreal   [2]bool // whether a stricter (index 0) or looser (index 1) decision was found that no concrete calls show
 }
 
-// A node is a pair of states, one for each policy, and the step that led to it.
+// A node is a pair of states, one for each policy, together with the step that led to it.
 type node struct {
 	states [2]*gate.State
 	open   []openCall
 	now    time.Time // the current time, for nets that keep their timed transitions
 	began  int       // number of calls made so far
-	from   int       // index of the preceding node
+	from   int       // index of the preceding node; -1 for the first node
 	repeat repeat
 	by     verify.Step
 }
 
-// A repeat is a call and an identical call made immediately afterwards. The two stand for many
-// identical calls.
+// A repeat consists of the numbers of two identical calls, made one immediately after the other.
+// The two represent many identical calls.
 type repeat struct{ first, again int }
 
-// An openCall is a call in flight that is recorded in at least one of the states.
+// An openCall is a call in flight that at least one of the states records.
 type openCall struct {
 	step    verify.Step // the step that began the call
 	numbers [2]uint64
 }
 
-// The search retains at most manyAlike identical calls that are only watched, that is, hold no
-// tokens. They represent any larger number of such calls. If this leads to a difference that no
-// concrete calls show, the search is repeated with a larger number, up to mostAlike. This often
-// helps, because something else limits the number of such calls.
+// Of identical calls that hold no tokens, the search retains at most manyAlike. They represent any
+// larger number of such calls. If this leads to a difference that no concrete calls show, the
+// search is repeated with a larger number, up to mostAlike. This often helps, because something
+// else limits the number of such calls.
 const (
 	manyAlike = 3
 	mostAlike = 24
 )
 
-// prune removes calls whose ends have no effect. It also removes surplus identical calls that hold
-// no tokens, as if they had failed.
+// prune removes calls whose ends have no effect. If there are too many identical calls that hold no
+// tokens, it also ends the surplus ones with failure.
 func (p *product) prune(n *node) {
 	alike := make(map[string]int)
 	n.open = slices.DeleteFunc(n.open, func(f openCall) bool {
@@ -77,7 +77,7 @@ func (p *product) prune(n *node) {
 	})
 }
 
-// visit adds node n without its surplus calls, unless its states were already visited.
+// visit removes the surplus calls from node n, and adds n unless its states were already visited.
 func (p *product) visit(n node) {
 	p.prune(&n)
 	if key := n.key(); !p.seen[key] {
@@ -95,7 +95,7 @@ func (n node) clone() node {
 	return n
 }
 
-// key returns a string that identifies n's pair of states.
+// key returns a string that is the same for nodes with equal states.
 func (n node) key() string {
 	var b strings.Builder
 	for _, s := range n.states {
@@ -131,7 +131,7 @@ func (n node) holds(f openCall) string {
 }
 
 // remembered appends to b everything that data records about a call. data is the state of a net, or
-// its state for a single key value.
+// the net's state for a single key value. where identifies this state.
 func remembered(b *strings.Builder, data *gate.NetData, call uint64, where string) {
 	for kind, flights := range [][]gate.Flight{data.Flights, data.Watches, data.Spoilers(), data.Lapsed()} {
 		for _, one := range flights {
@@ -161,8 +161,8 @@ func valuesOf(net *gate.NetData) []valueData {
 	return all
 }
 
-// watches reports whether call f is only watched: it has no tokens in flight, and no net with a key
-// records it.
+// watches reports whether observers at most wait for call f: the call has no tokens in flight, and
+// no net with a key records it.
 func (n node) watches(f openCall) bool {
 	for i, s := range n.states {
 		is := func(one gate.Flight) bool { return one.Call == f.numbers[i] }
@@ -178,8 +178,9 @@ func (n node) watches(f openCall) bool {
 	return true
 }
 
-// copyOf adds a copy of the open call f, with the given call number, to all states. The success of
-// the copy counts as the same evidence as the success of f, and invalidates the same evidence.
+// copyOf adds a copy of the open call f to all states. call is the number of the copy in the
+// sequence of calls. If the copy succeeds, it counts as the same evidence as f, and it invalidates
+// the same evidence.
 func (n node) copyOf(f openCall, call int) openCall {
 	again := openCall{step: f.step}
 	again.step.Call = call
@@ -206,7 +207,7 @@ func (n node) copyOf(f openCall, call int) openCall {
 }
 
 // withCopies returns flights, followed by a copy of each element that belongs to the given call.
-// The copies belong to call other.
+// The copies belong to the call with the number other.
 func withCopies(flights []gate.Flight, call, other uint64) []gate.Flight {
 	out := slices.Clip(flights)
 	for _, one := range flights {
@@ -218,8 +219,8 @@ func withCopies(flights []gate.Flight, call, other uint64) []gate.Flight {
 	return out
 }
 
-// path returns the run that leads to node k, followed by the given last step. A repeated call
-// directly follows the first such call.
+// path returns the sequence of steps that leads to node k, followed by the given last step. A
+// repeated call directly follows the first such call.
 func (p *product) path(k int, last verify.Step) verify.Trace {
 	t := verify.Trace{last}
 	var repeats []repeat

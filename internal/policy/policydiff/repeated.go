@@ -8,15 +8,16 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// Limits with different numbers are compared by repeating the call that they count: it is made as
-// often as the lower limit permits, and then once more.
+// Limits with different numbers are compared by repeating a call that they count. The call is made
+// as often as the lower limit permits, and then once more.
 
 // maxRepeated is the maximum number of times that a call is repeated.
 const maxRepeated = 10_000
 
-// compareRepeated repeats each call that is counted by nets of only one policy. It first makes all
-// these calls before any of them ends, and then lets each succeed before the next begins. If both
-// policies refuse the call, compareRepeated lets some time pass and continues.
+// compareRepeated repeats each call that is counted by nets of only one policy. It repeats the call
+// twice: first, all its repetitions are in flight together; then, each repetition succeeds before
+// the next begins. When both policies refuse the call, compareRepeated lets time pass once and
+// continues.
 func (d *Comparison) compareRepeated() {
 	apart := d.unsharedNets()
 	most, wait := 0, time.Duration(0)
@@ -60,8 +61,9 @@ func (d *Comparison) compareRepeated() {
 	}
 }
 
-// repeat makes a call up to the given number of times. It stops when the policies decide
-// differently or when both refuse the call.
+// repeat makes a call up to the given number of times. If the policies decide differently, it stops
+// and returns a witness. It also stops when both refuse the call even after a wait. If together is
+// true, no call ends before the last one is made.
 func (d *Comparison) repeat(c possibleCall, times int, wait time.Duration, together bool) *Witness {
 	policies := [2]*gate.Policy{d.sides[0].whole, d.sides[1].whole}
 	states := [2]*gate.State{policies[0].NewState(nil), policies[1].NewState(nil)}
@@ -104,8 +106,9 @@ func differing(by [2][]string) []string {
 	return once
 }
 
-// witnessed records a run whose last call is decided differently. The first run in each direction
-// becomes the witness; runs that involve other nets or tools are listed as further differences.
+// witnessed records w, whose last call is decided differently. The first witness of each kind
+// becomes Stricter or Looser. Later ones are listed as further differences if they involve other
+// nets or tools.
 func (d *Comparison) witnessed(w *Witness) {
 	found := d.direction(w.verdicts)
 	if *found == nil {

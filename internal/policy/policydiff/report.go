@@ -19,7 +19,7 @@ type Report struct {
 	Complete bool             `json:"complete"`      // whether the comparison covers everything
 	Why      string           `json:"why,omitempty"` // why the comparison is incomplete; empty if it is complete
 	States   int              `json:"states"`
-	Stricter *reportedWitness `json:"stricter"` // null if no difference in this direction was found
+	Stricter *reportedWitness `json:"stricter"` // null if the new policy was not found to be stricter
 	Looser   *reportedWitness `json:"looser"`
 
 	More []*reportedWitness `json:"more"` // further differences, which involve nets or tools other than those of Stricter and Looser
@@ -27,7 +27,7 @@ type Report struct {
 
 type reportedWitness struct {
 	Calls  []string        `json:"calls"`
-	Events []sandbox.Event `json:"events"` // a run whose last call the policies decide differently
+	Events []sandbox.Event `json:"events"` // a sequence of events whose last call the policies decide differently
 	Old    string          `json:"old"`    // the decision of the old policy: "allow", "ask" or "refuse"
 	New    string          `json:"new"`
 }
@@ -40,8 +40,8 @@ func (d *Comparison) Report() Report {
 	}
 }
 
-// result returns the result as a word. If the comparison is incomplete, the word also warns of
-// possible differences in the other direction.
+// result returns the result of the comparison as a word. If the comparison is incomplete, the word
+// also shows that a difference of the other kind is possible.
 func (d *Comparison) result() string {
 	direction := "equal"
 	switch {

@@ -11,9 +11,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// representatives returns one call of every kind that either policy distinguishes. Doubtful calls,
-// which might be impossible, are recorded in d.maybe instead. If some calls were omitted,
-// representatives also returns the reason.
+// representatives returns one call of every kind that either policy distinguishes. It records
+// doubtful calls, which might be impossible, in d.maybe instead. If calls were omitted, why is the
+// reason.
 func (d *Comparison) representatives(single []gate.Map) (calls []representative, why string) {
 	o, labels := verify.Options{Doubtful: true, Stop: d.stop}, &gate.Labels{}
 	for _, m := range d.sides[0].maps {
@@ -22,7 +22,7 @@ func (d *Comparison) representatives(single []gate.Map) (calls []representative,
 		}
 	}
 	names := make(map[string]string)
-	for i, m := range single { // only one of the policies has these maps, so unique names keep their labels apart from those of the other policy
+	for i, m := range single { // unique names distinguish the labels of these maps from those of the other policy
 		mark := markOf(i)
 		names[mark], m.As = m.As, mark
 		labels.Maps = append(labels.Maps, m)
@@ -46,7 +46,7 @@ func (d *Comparison) representatives(single []gate.Map) (calls []representative,
 	return calls, why
 }
 
-// enumerate returns the calls that have only one name, and the calls to the tools in an alphabet.
+// enumerate returns the calls that have only one name, and the calls to the tools of the alphabet.
 func (d *Comparison) enumerate(p *gate.Policy, o verify.Options) (calls []representative, why string) {
 	a := d.alphabet()
 	d.vocabulary = a.vocabulary
@@ -80,9 +80,9 @@ func (d *Comparison) alphabet() *alphabet {
 	return a
 }
 
-// certainty returns an additional net for the enumeration. It separates the calls that certainly
-// have a name given by a map from those that might not have it. This matters for a policy's default
-// decision and for exemptions that use maps of only one policy.
+// certainty returns an additional net for the enumeration. Because of this net, calls that
+// certainly have a name from a map are distinguished from calls that might have it. This matters
+// for a policy's default decision and for exemptions that use maps of only one policy.
 func (d *Comparison) certainty(labels *gate.Labels) gate.Net {
 	t := gate.Transition{Name: otherTool, Inputs: []string{"p"}, Outputs: []string{"p"}, Tools: []gate.Tool{{Name: otherTool, Kind: gate.Literal}}}
 	for _, m := range labels.Maps {
@@ -93,18 +93,18 @@ func (d *Comparison) certainty(labels *gate.Labels) gate.Net {
 	return gate.Net{Name: "\x00certainty", Places: []string{"p"}, Initial: map[string]int{"p": 1}, Transitions: []gate.Transition{t}, Labels: labels}
 }
 
-// markOf returns a unique name that replaces the label of map i among the maps that only one of the
-// policies has.
+// markOf returns a unique name for the label of map i. The index refers to the maps that only one
+// of the policies has.
 func markOf(i int) string { return strings.Repeat("\x00", i+2) }
 
-// bothNets returns the nets of both policies. In a net that uses its policy's labels, the given
-// labels replace them.
+// bothNets returns the nets of both policies. Nets that use their policy's labels get the given
+// labels instead.
 func (d *Comparison) bothNets(labels *gate.Labels) []gate.Net {
 	var nets []gate.Net
 	for i, s := range d.sides {
 		for _, n := range s.nets {
 			one := n.Net
-			one.Row = false // limits on consecutive identical calls do not affect which calls are distinguished
+			one.Row = false // this limit does not affect which calls are distinguished
 			switch {
 			case one.Labels != nil:
 				one.Labels = labels
@@ -117,8 +117,9 @@ func (d *Comparison) bothNets(labels *gate.Labels) []gate.Net {
 	return nets
 }
 
-// doubt records a call that might be impossible. If a map that only one policy has gives the call a
-// name, doubt tries this name both as certain and as uncertain.
+// doubt records a call that might be impossible. If a map that only one policy has gives a name to
+// the call, doubt records the call twice: once with this name as an uncertain name, and once as a
+// certain name.
 func (d *Comparison) doubt(c representative, single []gate.Map) {
 	for _, certain := range []bool{false, true} {
 		p := possibleCall{representative: c}
@@ -149,8 +150,8 @@ func (d *Comparison) doubt(c representative, single []gate.Map) {
 }
 
 // sees reports whether mapped contains exactly the names that the policy assigns to the call in
-// addition to the call's own names. If a net with its own maps uses a name that the policy does not
-// assign, sees returns false.
+// addition to the call's own names. It returns false if a net with its own maps uses a name that
+// the policy does not assign.
 func (s *Side) sees(call gate.Call, mapped []gate.Name) bool {
 	known := func(text string) bool {
 		is := func(n gate.Name) bool { return n.Text == text }

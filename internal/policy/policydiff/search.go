@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// search looks for runs that end with a call decided differently by the two policies, and records
-// them in the comparison. It visits at most limit states, in breadth-first order. If confirming a
-// difference requires shared nets that the product omits, it stops and returns their indexes.
+// search looks for sequences of calls whose last call the two policies decide differently, and
+// records them in the comparison. It visits at most limit states, in breadth-first order. If a
+// difference depends on shared nets that the product omits, search stops and returns their indexes.
 func (p *product) search(limit int) (missing []int) {
 	first := node{from: -1, now: time.Unix(0, 0)}
 	for i, policy := range p.policies {
@@ -44,7 +44,7 @@ func (p *product) search(limit int) (missing []int) {
 	return nil
 }
 
-// begin makes a call under both policies and compares their decisions.
+// begin makes a call under both policies in node k, and compares their decisions.
 func (p *product) begin(k int, c possibleCall) (missing []int) {
 	n := p.nodes[k].clone()
 	n.from, n.began, n.repeat = k, n.began+1, repeat{}
@@ -71,9 +71,9 @@ func (p *product) begin(k int, c possibleCall) (missing []int) {
 	return nil
 }
 
-// endAll ends the open calls of node k with every outcome. It ends only one of several identical
-// calls. If these stand for any number of calls, endAll also considers the case where a success
-// leaves their number unchanged.
+// endAll ends the open calls of node k, each with every outcome. Of several identical calls, it
+// ends only one. If they represent any larger number of calls, endAll also considers the case where
+// a call succeeds and their number remains the same.
 func (p *product) endAll(k int) {
 	alike := make(map[string]int)
 	for _, f := range p.nodes[k].open {
@@ -95,8 +95,8 @@ func (p *product) endAll(k int) {
 	}
 }
 
-// end ends an open call with outcome o. If again is true, it first adds an identical call, which
-// stays open.
+// end ends an open call of node k with outcome o. If again is true, it first adds an identical
+// call, which stays open.
 func (p *product) end(k, open int, o gate.Outcome, again bool) {
 	n := p.nodes[k].clone()
 	f := n.open[open]
@@ -112,8 +112,8 @@ func (p *product) end(k, open int, o gate.Outcome, again bool) {
 }
 
 // wait lets the duration d pass under both policies. Each timed transition fires as often as its
-// interval fits into d, and the remainder is dropped. Any difference found this way is checked with
-// the gate's own clock; see [product.confirm].
+// interval fits into d; the remainder is ignored. Differences found this way are checked with the
+// gate's own clock; see [product.confirm].
 func (p *product) wait(k int, d time.Duration) {
 	n := p.nodes[k].clone()
 	n.from, n.began, n.repeat = k, n.began+1, repeat{}
@@ -132,7 +132,8 @@ func (p *product) wait(k int, d time.Duration) {
 	p.visit(n)
 }
 
-// expandLoose makes the calls that might be impossible and fires timed transitions.
+// expandLoose continues node k in a loose search: it makes the calls that might be impossible, and
+// fires timed transitions.
 func (p *product) expandLoose(k int) (missing []int) {
 	for _, c := range p.maybe {
 		if missing := p.begin(k, c); missing != nil {
@@ -149,9 +150,10 @@ func (p *product) expandLoose(k int) (missing []int) {
 	return nil
 }
 
-// confirm replays a run under the whole policies, with the gate's clock. It returns no witness if
-// the run is not possible, or if omitted shared nets change a decision. In the latter case, confirm
-// returns the indexes of these nets.
+// confirm replays a sequence of steps under the policies with all their nets, and with the gate's
+// clock. If an omitted shared net changes a decision, confirm returns the indexes of such nets and
+// no witness. It also returns no witness if the sequence is not possible, or if it does not show
+// the difference in found.
 func (p *product) confirm(t verify.Trace, found [2]permission) (w *Witness, missing []int) {
 	whole := [2]*gate.Policy{p.sides[0].whole, p.sides[1].whole}
 	if p.loose {
@@ -197,8 +199,8 @@ func (d *Comparison) callOf(step verify.Step) possibleCall {
 	return d.maybe[slices.IndexFunc(d.maybe, is)]
 }
 
-// needed returns the indexes of the omitted shared nets that helped to decide a call under the
-// whole policies.
+// needed returns the indexes of those omitted shared nets that refuse the call or require approval.
+// by holds the names of all such nets in each policy.
 func (d *Comparison) needed(by [2][]string) []int {
 	var out []int
 	for i, t := range d.shared {
@@ -209,7 +211,8 @@ func (d *Comparison) needed(by [2][]string) []int {
 	return out
 }
 
-// unsettled reports whether the search found a difference in a direction that has no witness yet.
+// unsettled reports whether the search found a difference that no concrete calls show, and no
+// witness of the same kind is known.
 func (p *product) unsettled() bool {
 	return p.unreal[0] && p.Stricter == nil || p.unreal[1] && p.Looser == nil
 }

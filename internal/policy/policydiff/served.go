@@ -10,7 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/toolname"
 )
 
-// tooManyNames is the reason given for an incomplete alphabet.
+// tooManyNames is the reason why the alphabet is incomplete if patterns match names in too many
+// ways.
 const tooManyNames = "the patterns match names in too many ways"
 
 // served adds the tools of the configured servers. If neither policy has a configuration, it adds
@@ -39,8 +40,8 @@ func (a *alphabet) served(sides [2]*Side) {
 	}
 }
 
-// bares returns bare names for tools of server o, chosen so that the policies mention at least one
-// of each tool's full names.
+// bares returns bare names for tools of server o. They are chosen so that the policies mention at
+// least one of each tool's full names.
 func (a *alphabet) bares(o toolname.Owner) []string {
 	var all []string
 	for _, name := range a.bases() {
@@ -54,7 +55,8 @@ func (a *alphabet) bares(o toolname.Owner) []string {
 	return list.Sorted(all)
 }
 
-// synthesize returns names that begin with any of the prefixes and that the patterns distinguish.
+// synthesize returns names that begin with any of the prefixes. It returns one name for each set of
+// patterns that such a name can match.
 func (a *alphabet) synthesize(prefixes ...string) []string {
 	if len(a.patterns) == 0 {
 		return nil
@@ -110,7 +112,8 @@ func (a *alphabet) supposed() {
 // unnamed is the name of a server that neither policy mentions.
 const unnamed = "server"
 
-// heads returns the server names that the given names might begin with.
+// heads returns names of possible servers. It takes the parts of the given names before a dot or an
+// underscore, and adds unnamed.
 func (a *alphabet) heads(names []string) []string {
 	all := []string{unnamed}
 	for _, name := range names {
@@ -123,8 +126,8 @@ func (a *alphabet) heads(names []string) []string {
 	return list.Sorted(all)
 }
 
-// mentionedOwners returns the owners (names of servers) that, followed by rest, form a name that
-// the policies mention. It also returns unnamed, which stands for all other servers.
+// mentionedOwners returns those of the owners (names of servers) that form a name mentioned by the
+// policies if rest is appended. It also returns unnamed, which represents all other servers.
 func (a *alphabet) mentionedOwners(owners []string, rest string) []string {
 	all := []string{unnamed}
 	for _, o := range owners {

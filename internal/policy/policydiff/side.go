@@ -24,7 +24,7 @@ type Side struct {
 	owners     toolname.Owners
 
 	tools []verify.Tool // known tools, in addition to those that the names in the policy imply
-	whole *gate.Policy  // the policy with all its nets
+	whole *gate.Policy  // the policy built from nets
 }
 
 // NewSide returns the side for the policy r, which was built from s.
@@ -55,23 +55,25 @@ func (s *Side) emptyIfShadow(other *Side) error {
 	return s.compile()
 }
 
-// buildPolicy builds a policy from the nets that wanted accepts. The function seen transforms each
-// of them first.
+// buildPolicy builds a policy from the nets that wanted accepts. It applies the function seen to
+// each of them first.
 func (s *Side) buildPolicy(wanted func(gate.NetInfo) bool, seen func(gate.Net) gate.Net) (*gate.Policy, error) {
 	nets := list.Map(list.Filter(s.nets, wanted), func(n gate.NetInfo) gate.Net { return seen(n.Net) })
 	return gate.NewPolicy(nets, gate.PolicyOptions{Labels: s.labels, Deny: s.deny})
 }
 
-// yields reports whether any net of this policy is advisory and can thus yield to other nets.
+// yields reports whether any net of this policy is advisory and can thus let calls pass in favor of
+// other nets.
 func (s *Side) yields() bool {
 	return slices.ContainsFunc(s.nets, func(n gate.NetInfo) bool { return n.Advisory })
 }
 
-// A sharedNet is a net that both policies have; it holds the net's name in each of them. Such a net
-// makes no difference by itself, so the search omits it until a run needs it.
+// A sharedNet is a net that both policies have. It consists of the net's names in the old and the
+// new policy. Such a net makes no difference by itself, so the search omits it until a difference
+// depends on it.
 type sharedNet [2]string
 
-// sharedNets pairs the nets that have the same meaning in both policies.
+// sharedNets pairs the nets of one policy with identical nets of the other.
 func sharedNets(from, to *Side, alone []gate.Map) []sharedNet {
 	taken := make(map[string]bool)
 	var pairs []sharedNet
@@ -87,7 +89,8 @@ func sharedNets(from, to *Side, alone []gate.Map) []sharedNet {
 	return pairs
 }
 
-// sameClass reports whether the two nets yield under the same conditions and to the same nets.
+// sameClass reports whether the two nets let calls pass in favor of the same nets, under the same
+// conditions; see [gate.Net].Advisory.
 func sameClass(a, b gate.NetInfo) bool {
 	return a.Advisory == b.Advisory && a.Priority == b.Priority && maps.Equal(a.Recovery, b.Recovery)
 }

@@ -64,8 +64,8 @@ func (s *vocabulary) mentions(name string) bool {
 	return found || at < len(s.names) && strings.HasPrefix(s.names[at], name+".")
 }
 
-// sees returns a key for those of a call's names that the policies distinguish, or "" if they
-// distinguish none of the names.
+// sees returns a key for the names of a call as the policies see them: calls with the same key
+// cannot be distinguished by their names. The key is "" if the policies mention none of the names.
 func (s *vocabulary) sees(names []gate.Name) string {
 	worth := make(map[string]gate.Name)
 	hit := func(text string, n gate.Name) {

@@ -24,11 +24,11 @@ const (
 // widenedTime is the time limit of [Widened].
 const widenedTime = 5 * time.Second
 
-// Widened tries to prove that the configuration only narrows its base policies. It returns an error
-// for each base policy without such a proof. A configuration narrows a base policy if it admits no
-// call that the base policy does not admit, and requires no fewer approvals. result is the
-// configuration's policy. All commands and components that read configurations use this function,
-// so that they report the same errors.
+// Widened tries to prove that the configuration only narrows its base policies, and returns an
+// error for each base policy without such a proof. A configuration narrows a base policy if it
+// admits no call that the base policy does not admit, and requires no fewer approvals. result is
+// the configuration's policy. All commands and components that read configurations use this
+// function, so that they report the same errors.
 func Widened(ctx context.Context, c *config.Config, result *policy.Result) (found diag.List) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -67,8 +67,9 @@ func widened(c *config.Config, b config.Base, result *policy.Result, stop func()
 	return &p
 }
 
-// mapOver returns the position of the map that the base lacks and that gives a name used by a net
-// of the base. If not exactly one such map exists, it returns the given position.
+// mapOver looks for maps that the base lacks and that give a name used by a net of the base. If
+// there is exactly one such map, mapOver returns the map's position. Otherwise, it returns the
+// given position.
 func (d *Comparison) mapOver(at config.Position) config.Position {
 	over := list.Filter(unsharedMaps(d.sides[0], d.sides[1]), func(m gate.Map) bool {
 		return slices.ContainsFunc(d.sides[0].nets, func(n gate.NetInfo) bool { return reads(n, []gate.Map{m}) })
