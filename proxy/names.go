@@ -27,7 +27,7 @@ type Recorder interface {
 // Record configures the content of records. The zero value is ready to use.
 type Record struct {
 	Arguments string   // how the arguments of a call are recorded: hash, masked or full; empty means hash
-	Mask      []string // members to mask, given as names, which match at any depth and ignore case, or as paths that begin with "$."
+	Mask      []string // members to mask: names, which match at any depth and ignore case, or paths that begin with "$."
 	Process   string   // name of this process in the records; empty means a random name
 	Files     []File   // files that define the policy
 }
@@ -79,14 +79,14 @@ const (
 // calls that need approval are refused without asking anyone.
 type Approval struct {
 	Channels []string      // channels for answers (elicit, url, web, cli or webhook), all open at the same time
-	Mask     []string      // members whose values are hidden from people, given as names, which match at any depth, or as paths that begin with "$."
+	Mask     []string      // members whose values are hidden from people: names, which match at any depth, or paths that begin with "$."
 	Hold     time.Duration // how long a call waits for an answer before the client is told to call again; 0 means 45 seconds
 
 	// HoldFor returns the value of Hold for the named client. If HoldFor is nil, Hold applies to
 	// all clients.
 	HoldFor func(client string) time.Duration
 
-	Expire   time.Duration // time limit for answering a question and for using an approval; 0 means 15 minutes
+	Expire   time.Duration // how long an approval request or an approval is valid; 0 means 15 minutes
 	Cooldown time.Duration // how long a denial also applies to repetitions of the call in the same session; 0 means 10 minutes
 	Grants   time.Duration // maximum lifetime of a grant, which approves similar calls; 0 means that grants cannot be created
 	Self     bool          // whether callers can approve their own calls

@@ -213,8 +213,8 @@ type Replacement struct {
 var ErrHeld = admission.ErrHeld
 
 // Reload replaces the policy. Limits that sessions have already used up stay used up, and unchanged
-// nets keep their state. In-flight calls are settled under the policy that admitted them; see
-// [gate.Policy.Adopt]. If Reload returns an error, the policy is unchanged.
+// nets keep their state; see [gate.Policy.Adopt]. The result of an in-flight call is still judged
+// by the policy that admitted the call. If Reload returns an error, the policy is unchanged.
 func (p *Proxy) Reload(ctx context.Context, r Replacement) ([]operator.NetFate, error) {
 	before := p.admission.Generation()
 	if err := checkKnownNets(r.Policy, r.Reset); err != nil {

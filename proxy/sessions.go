@@ -239,7 +239,7 @@ func (p *sessionView) describe(s *session.Session) operator.SessionInfo {
 	return info
 }
 
-// netsOf returns descriptions of the states of a session's nets.
+// netsOf describes the state of each of a session's nets.
 func netsOf(state *gate.State) []operator.NetInfo {
 	all := []operator.NetInfo{}
 	shadow := state.Policy().ShadowOf(state)
@@ -257,7 +257,7 @@ func netsOf(state *gate.State) []operator.NetInfo {
 	return all
 }
 
-// newSessionInfo returns a description of the session that omits its clients, nets and calls.
+// newSessionInfo returns a description of the session without its clients, nets and calls.
 func newSessionInfo(s *session.Session) operator.SessionInfo {
 	return operator.SessionInfo{ID: s.ID, Principal: s.Principal, By: s.By, Name: text.Escape(s.Label), Since: s.Since, Clients: []string{}, Nets: []operator.NetInfo{}, Calls: []operator.CallInfo{}}
 }

@@ -204,8 +204,8 @@ func covers(a, b []byte) bool {
 	return true
 }
 
-// union returns the union of the capabilities a and b. If a capability has the same parts in a and
-// b, it takes the value from a.
+// union returns the union of the capabilities a and b. If a capability has the same parts in both,
+// its value is the one from a.
 func union(a, b []byte) []byte {
 	var all rawjson.Object
 	for _, x := range abilities() {

@@ -34,8 +34,8 @@ type Message struct {
 	index index // positions of members in Params
 }
 
-// Parse parses a message from a client, given the maximum size of a message in bytes. The result
-// refers to the bytes in raw.
+// Parse parses a message from a client. size is the maximum size of the message in bytes. The
+// result refers to the bytes in raw.
 func Parse(raw []byte, size int) (Message, *Fault) {
 	if len(raw) > size {
 		return Message{}, NewFault(CodeInvalidRequest, "invalid request: longer than "+strconv.Itoa(size)+" bytes")

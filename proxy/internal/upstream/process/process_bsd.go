@@ -16,7 +16,8 @@ func Isolate(cmd *exec.Cmd) {
 // AwaitExit waits until the process has ended.
 func AwaitExit(cmd *exec.Cmd) { _, _ = cmd.Process.Wait() }
 
-// Tree returns the negated ID of the child's process group, if the group still has any processes.
+// Tree returns the child's process group as a negated ID, the form that kill expects. If the group
+// has no more processes, it returns nil.
 func Tree(pid int) []int {
 	if syscall.Kill(-pid, 0) == syscall.ESRCH {
 		return nil

@@ -245,8 +245,8 @@ func (c *Conn) readError(err error) error {
 	return fmt.Errorf("reading the server's output: %w", err)
 }
 
-// Reason returns err or, if err comes from writing to a closed pipe and the process has exited, an
-// error with the exit status.
+// Reason returns err. But if err comes from writing to a closed pipe, and the process has exited,
+// it instead returns an error with the exit status.
 func (c *Conn) Reason(err error) error {
 	if errors.Is(err, syscall.EPIPE) && c.exitedWithin(c.Host.Grace.Tell) {
 		return errors.New(process.Describe(c.exit))

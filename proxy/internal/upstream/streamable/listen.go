@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxStreamFailures is the number of consecutive failures to open the stream that make the
-// connection count as lost.
+// maxStreamFailures is the number of consecutive failures to open the GET stream until the
+// connection counts as lost.
 const maxStreamFailures = 3
 
 // Listen keeps the GET stream open if the server uses revision 2025-11-25 and offers such a stream.
