@@ -39,8 +39,7 @@ type Answer struct {
 }
 
 // leaveOut removes nets one by one, as long as the function search returns Proved for the remaining
-// nets. sure reports whether, for each remaining net, search returned Refuted when that net was
-// left out too.
+// nets. sure is true if, for each remaining net, search returned Refuted without this net.
 func leaveOut(nets []int, search func(fewer []int) Result) (left []int, sure bool) {
 	left, sure = slices.Clone(nets), true
 	for i := 0; i < len(left); {

@@ -64,11 +64,11 @@ func (a *attractor) inNextLayer(s *callclass.Class) (prep map[int]bool, ok bool)
 	return prep, true
 }
 
-// connectedNets returns the first net in strict, along with all nets in strict that helpers connect
-// to it, directly or through other nets. rest holds the other nets in strict. A helper is a class
-// in the attractor whose calls can be prepared without changing the state of any net in strict, or
-// a class that stands for the passage of time. It connects two nets if it changes the states of
-// both. The helpers are also returned.
+// connectedNets splits strict into nets, which must be prepared together with the first net, and
+// rest. A helper is a class in the attractor whose calls can be prepared without changing the state
+// of any net in strict. The passage of time is also a helper. Two nets must be prepared together if
+// a helper changes the states of both. The result helpers holds the helpers that change the states
+// of the nets.
 func (a *attractor) connectedNets(strict []callclass.Effect) (nets []callclass.Effect, helpers []int, rest []callclass.Effect) {
 	m := a.model
 	nets, rest = strict[:1:1], slices.Clone(strict[1:])
@@ -115,8 +115,8 @@ func (a *attractor) recover(nets []callclass.Effect, helpers []int) bool {
 	return len(good) == len(joint)
 }
 
-// leads reports whether, in the given state, the nets admit the call or some helper leads to a
-// state known to be good.
+// leads reports whether the nets admit the call in the given state, or some call in helpers leads
+// from there to a state known to be good.
 func (a *attractor) leads(nets []callclass.Effect, helpers []int, state []int, good map[string]bool) bool {
 	m := a.model
 	if !slices.ContainsFunc(nets, func(t callclass.Effect) bool {

@@ -13,8 +13,8 @@ func (m *Model) ProveBarred(q *Query) Answer {
 	return Answer{Result: Proved, Nets: nets}
 }
 
-// isBarred reports whether landmarks or the relaxation show that the nets forbid every call tagged as
-// [Wanted], over all outcomes and interleavings.
+// isBarred reports whether the nets forbid every call tagged as [Wanted], over all outcomes and
+// interleavings. It uses landmarks and the relaxation, without exploring states.
 func (v *view) isBarred() bool {
 	g, goal := v.scopeOf(), v.wantedClasses()
 	if g.fails = true; len(goal) == 0 {

@@ -11,9 +11,9 @@ type Goal struct {
 	excused func(s *Space, k int32) bool            // reports whether a run may stop in state k without reaching the goal; may be nil
 }
 
-// TaggedGoal returns the goal of reaching a call that the view tagged as [Wanted]. The function
-// match must select the same calls. If single is true, the goal is only about the tracked value,
-// and match must not select calls with other values.
+// TaggedGoal returns the goal of reaching a call tagged as [Wanted]. The function match must select
+// the same calls. If single is true, the goal is only about the tracked value, and match must not
+// select calls with other values.
 func TaggedGoal(match func(*callclass.Class) bool, single bool) *Goal {
 	return &Goal{Matches: match, one: single, ok: func(s *Space, _ int32, c int) bool { return s.classes[c].tag&Wanted != 0 }}
 }
@@ -71,8 +71,8 @@ func (s *Space) afterSuccess(k int32, c uint32) (to int32, ok bool) {
 	return to, ok
 }
 
-// Unhindered reports whether some call of the class is known to be possible and no net outside the
-// view ever refuses it.
+// Unhindered reports whether some call of the class is known to be possible and no net left out of
+// the view ever refuses it.
 func (v *view) Unhindered(class int) bool {
 	c := &v.classes[class]
 	return c.sure && len(c.beyond) == 0
@@ -103,8 +103,8 @@ func (s *Space) rebuildPaths(avoid func(*callclass.Class) bool) {
 	}
 }
 
-// BlockingNets returns a smallest set of nets outside the view whose removal would let at least one
-// more state reach the goal. It returns nil if no such set exists.
+// BlockingNets returns a smallest set of nets that the view leaves out and that keep at least one
+// state from reaching the goal. It returns nil if no such set exists.
 func (s *Space) BlockingNets(g *Goal, good []bool) []int {
 	var least []int
 	for i := range good {

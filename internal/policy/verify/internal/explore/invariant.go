@@ -24,7 +24,7 @@ func (sys *system) UnbalancedQuery(net int) *Query {
 	}}
 }
 
-// MaxExclusive is the maximum number of places that a monitor's state can represent.
+// MaxExclusive is the maximum number of places that a [system.CoincidenceQuery] can compare.
 const MaxExclusive = 32
 
 // CoincidenceQuery returns a query for a state where at least two of the given places of the net are

@@ -132,10 +132,10 @@ func (m *Model) addWaits() {
 
 // An attractor holds the classes of calls that are always possible, as proved without exploration
 // by backward induction over layers. The first layer holds the calls that no net can refuse. A call
-// belongs to the next layer if, in the nets that can refuse it, calls of lower layers lead from
-// every state to a state that admits it; these calls prepare it. If the same calls change the
-// states of several nets, these nets are prepared together, one set of nets after the other.
-// Preparing these calls must not itself change the state of any net in the set.
+// belongs to the next layer if calls of lower layers lead from every state of the nets that can
+// refuse it to a state that admits it. These calls prepare it. If the same calls change the states
+// of several nets, these nets are prepared together, one set of nets after the other. Preparing
+// these calls must not itself change the state of any net in the set.
 type attractor struct {
 	model *Model
 	Ok    []bool         // for each class, whether it is in the attractor

@@ -10,14 +10,14 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A structure is the constant part of a net: its transitions and the meaning of each call.
+// A structure is the constant part of a net: its transitions and the effect of each call.
 type structure struct {
 	*callclass.Net
 	lasting    [][]petri.Arc
 	free       []int // indexes of structural transitions, which fire on their own
 	timed      []int // indexes of timed transitions, which the clock fires
-	watchAt    []int // for each transition, its index among the deferred observers (see [holding]), or -1 for other transitions
-	spoils     bool  // whether some transitions invalidate evidence (see [gate.Transition.Spoils]); firing one ends all watches (see [holding]) of the net
+	watchAt    []int // for each transition that waits for calls to succeed without gating them, its index among such observers; -1 for other transitions
+	spoils     bool  // whether some transitions invalidate evidence (see [gate.Transition.Spoils]) that observers of the net wait for
 	static     bool  // whether the marking never changes
 	incomplete bool  // whether some effects that calls can have on the net are unknown
 }
@@ -38,7 +38,7 @@ type Net struct {
 
 	locals callclass.Numbers[localState]
 	ends   map[endKey]*callEnd
-	held   *callclass.Numbers[holding] // the holdings, shared by all copies of the net; number 0 is the empty holding
+	held   *callclass.Numbers[holding] // the holdings, shared by all copies of the net; index 0 is the empty holding
 	key    []byte
 }
 
@@ -48,16 +48,17 @@ type localState struct {
 	marking petri.Marking
 	flights []int
 	stuck   bool
-	spoiled bool         // whether a call that invalidates evidence is in flight; no watch (see [holding]) can begin until it ends
+	spoiled bool         // whether a call that invalidates evidence is in flight; until it ends, no observer can start to wait for a call
 	begins  []*callStart // cached results of begin, by effect; nil if not yet computed
 }
 
-// A holding is the part of a net's state that belongs to a single call in flight: transitions in
-// flight, and watches. A watch is a deferred observer that waits for the call to succeed.
+// A holding is the part of a net's state that belongs to a single call in flight. It consists of
+// transitions in flight, which have taken their tokens, and of watches, the observers that fire if
+// the call succeeds.
 type holding struct {
 	flights []int // transitions in flight, in the order they were chosen for the call
-	watches []int // indexes of the watching transitions
-	spoils  bool  // whether the call invalidates evidence; if so, no watch can begin until the call ends
+	watches []int // indexes of the observers that wait for the call to succeed
+	spoils  bool  // whether the call invalidates evidence; if so, no observer can start to wait until the call ends
 }
 
 type verdict uint8
@@ -75,8 +76,8 @@ type callStart struct {
 	manual  bool
 	asks    []int  // transitions that require approval
 	next    int    // local state after the call has begun
-	hold    int    // number of the [holding] of the call; 0 if the call holds nothing
-	killed  uint64 // set of watches (see [holding]) of other calls that end when this call begins
+	hold    int    // index of the call's [holding]; 0 if the call holds nothing
+	killed  uint64 // set of observers that stop waiting for other calls when this call begins
 }
 
 type endKey struct {
@@ -87,7 +88,7 @@ type endKey struct {
 // A callEnd describes the end of a call in one net.
 type callEnd struct {
 	next   int
-	hold   int // number of the [holding] that remains; nonzero only after an unknown outcome
+	hold   int // index of the [holding] that remains; nonzero only after an unknown outcome
 	killed uint64
 }
 
@@ -124,8 +125,8 @@ func (n *structure) isStatic() bool {
 	return true
 }
 
-// maxWatches is the maximum number of deferred observers in a net. Sets of these observers have
-// this many bits, so nothing is proved about a net with more of them.
+// maxWatches is the maximum number of observers in a net that wait for calls to succeed. Sets of
+// these observers have this many bits, so nothing is proved about a net with more of them.
 const maxWatches = 64
 
 // start creates local state 0: the initial marking after the structural transitions have fired.

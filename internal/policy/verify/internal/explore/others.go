@@ -159,8 +159,8 @@ func (o *otherSearch) admit(r *run) (more bool) {
 }
 
 // RunTo returns calls that extend the run up to a call selected by match, each succeeding before
-// the next begins. It prefers calls with a single value. If it finds no such calls, it returns the
-// reason.
+// the next begins. It prefers calls with the run's key value. If it finds no such calls, it returns
+// the reason.
 func (m *Model) RunTo(ms []Move, match func(*callclass.Class) bool) (then []Move, why string) {
 	cut := ""
 	for _, another := range []bool{false, true} {

@@ -114,8 +114,9 @@ func (x *relaxedNet) step(state int) {
 }
 
 // add records that the net can reach the given state, both with and without a call in flight that
-// invalidates evidence (see [gate.Transition.Spoils]). It also records the given holding, and the
-// part of each holding that is left after the watches (see [holding]) in killed have ended.
+// invalidates evidence (see [gate.Transition.Spoils]). It also records the given [holding]. For
+// each holding, it records the part that is left after the observers in killed have stopped
+// waiting.
 func (x *relaxedNet) add(state, hold int, killed uint64) {
 	before := x.size()
 	x.states = list.Add(x.states, state, x.unspoil(state))

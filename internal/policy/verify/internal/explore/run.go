@@ -17,7 +17,7 @@ type run struct {
 	long  bool // whether the run repeats calls more often than can be replayed; its final state is then unknown
 
 	from *run // the run that this run continues, if any
-	by   Move // if this run continues another, the last event: the beginning of a new call that has succeeded since, or the end of a call that was already in flight
+	by   Move // if this run continues another, the last event: a new call, or the success of a call that was in flight
 	next int  // value of [Move].Call for the next call to begin
 }
 
@@ -115,8 +115,8 @@ func (r *run) end(c *admittedCall, o gate.Outcome) {
 	}
 }
 
-// spoils reports whether a call in flight invalidates evidence in the given net, so that no
-// deferred observer can start to wait there.
+// spoils reports whether a call in flight invalidates evidence in the given net. If so, no observer
+// there can start to wait for a call to succeed.
 func (r *run) spoils(net int) bool {
 	return slices.ContainsFunc(r.calls, func(c *admittedCall) bool {
 		return slices.ContainsFunc(c.holds, func(h callclass.Effect) bool {
@@ -125,8 +125,7 @@ func (r *run) spoils(net int) bool {
 	})
 }
 
-// unwatch removes the watches in killed, a set of the net's deferred observers, from all calls of
-// r.
+// unwatch makes the net's observers in the set killed stop waiting for any call of r.
 func (r *run) unwatch(net int, killed uint64) {
 	if killed == 0 {
 		return
@@ -409,9 +408,9 @@ func commute(a, b *callclass.Class, tag func(*callclass.Class) uint8) bool {
 }
 
 // accelerate repeats, in one step, the call that led from the given earlier state to the current
-// state, at most the given number of times. It does so only if each repetition changes every net by
-// the same tokens and every net has so many tokens, before and after, that the repetitions neither
-// enable nor disable a transition (loop acceleration). It returns the number of repetitions.
+// state, at most the given number of times (loop acceleration). It returns the number of
+// repetitions. Each repetition must add and remove the same tokens. Before and after, every net
+// must have so many tokens that the repetitions neither enable nor disable a transition.
 func (r *run) accelerate(before []int, most int) int {
 	if most == 0 {
 		return 0

@@ -10,7 +10,7 @@ type scope struct {
 	users [][]callclass.Effect // for each net, the calls that affect it and their effects
 	fails bool                 // whether calls can have any outcome; if false, all calls succeed
 
-	marked, opened []int // for each call, the last round that marked it; for each net, the last round that opened it
+	marked, opened []int // values of round when each call was last marked and when each net was last opened
 	round          int
 	relaxed        *relaxation // the relaxation, computed on first use
 }
@@ -41,13 +41,13 @@ type relaxation struct {
 	each     []*relaxedNet
 }
 
-// A relaxedNet holds the states that a single net can reach, and the holdings that calls in flight
-// can have there.
+// A relaxedNet holds the states that a single net can reach, and what calls in flight can hold
+// there (see [holding]).
 type relaxedNet struct {
 	*Net
 	meanings []int // indexes of the possible calls' meanings (see [callclass.Meaning])
 	states   []int
 	holds    []int    // holdings of calls in flight
-	killed   []uint64 // sets of watches (see [holding]) that a single event ends
+	killed   []uint64 // sets of observers that stop waiting because of a single event
 	any      bool     // whether the number of states exceeds the limit; the net is then assumed to block nothing
 }

@@ -188,8 +188,8 @@ func (m *Model) pickRelevant(q *Query, blocking []int, s *callclass.Class) int {
 }
 
 // otherRefuser returns a net other than sole that refuses the call, or that requires an approval at
-// least as strict as the one that sole requires. It returns -1 if sole refuses or requires approval
-// but no such net exists, and sole itself if sole does neither.
+// least as strict as the one that sole requires. It returns -1 if only sole refuses or requires
+// approval. If sole does neither, it returns sole.
 func (r *run) otherRefuser(sole int, blocking []int, s *callclass.Class) int {
 	others := slices.DeleteFunc(slices.Clone(blocking), func(n int) bool { return n == sole })
 	switch {

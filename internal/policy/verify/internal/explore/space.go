@@ -69,8 +69,8 @@ var outcomes = [...]gate.Outcome{succeeds: gate.Success, fails: gate.Failure, un
 
 // A Space holds the product states that a view (the model restricted to some nets) can reach over
 // all outcomes and interleavings. A state is stored as a sequence of words: the state of the
-// query's monitor, the local state of each net, and the sorted numbers of the types (see openType)
-// of the calls in flight.
+// query's monitor, the index of each net's local state, and the sorted indexes of the types (see
+// openType) of the calls in flight.
 type Space struct {
 	openTypeTable
 	q *Query
@@ -87,7 +87,7 @@ type Space struct {
 	next []uint32 // a buffer for temporary data
 }
 
-// An openTypeTable assigns numbers to the types of the view's calls in flight.
+// An openTypeTable assigns indexes to the types of the view's calls in flight.
 type openTypeTable struct {
 	*view
 	types callclass.Numbers[openType]
@@ -239,7 +239,7 @@ func (s *Space) visitStart(k int32, by event, mon uint32) {
 	next[0] = mon
 	open := openType{tag: cl.tag & Succeeded, stays: by.kind == stays}
 	moved := false
-	var killed []uint64 // watches (see [holding]) that end, by position of the net; nil if no watches end
+	var killed []uint64 // by position of the net, the set of observers that stop waiting; nil if all keep waiting
 	for _, t := range cl.effects {
 		b := s.nets[t.Net].begin(int(words[1+t.Net]), t.Meaning)
 		next[1+t.Net] = uint32(b.next)
@@ -272,7 +272,7 @@ func (s *Space) reach(words []uint32, t openType, from int32, by event) {
 	s.visit(words, from, by)
 }
 
-// spoils reports whether calls of the type with number id invalidate evidence in some net (see
+// spoils reports whether calls of type id invalidate evidence in some net (see
 // [gate.Transition.Spoils]).
 func (o *openTypeTable) spoils(id uint32) bool {
 	return slices.ContainsFunc(o.types.List[id].holds, func(h callclass.Effect) bool { return o.nets[h.Net].held.List[h.Meaning].spoils })
@@ -322,8 +322,8 @@ func (t *openType) isSaturated(alike int) bool {
 	return t.watches && !t.stays && (t.many && alike > 0 || alike >= maxAlike)
 }
 
-// survivors returns the calls that still hold something after the watches (see [holding]) in killed
-// have ended.
+// survivors returns the calls in opens that still hold something after observers have stopped
+// waiting. killed holds the set of these observers for each net.
 func (o *openTypeTable) survivors(opens []uint32, killed []uint64) []uint32 {
 	var out []uint32
 	for _, id := range opens {

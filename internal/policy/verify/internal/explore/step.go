@@ -61,7 +61,8 @@ func (n *Net) compute(state int, e callclass.Meaning) *callStart {
 }
 
 // spoil fires the enabled transitions of the call that invalidate evidence (see
-// [gate.Transition.Spoils]), and ends all watches (see [holding]) of the net.
+// [gate.Transition.Spoils]). If the call invalidates evidence, all observers of the net stop
+// waiting.
 func (n *structure) spoil(e callclass.Meaning, next *localState, h *holding, b *callStart) {
 	for _, t := range e.Spoilers() {
 		if n.Trans[t].Enabled(next.marking) {
@@ -137,8 +138,7 @@ func (n *structure) judge(l *localState, e callclass.Meaning) (v verdict, chosen
 }
 
 // lists reports whether any transition lists calls with the given meaning (see
-// [callclass.Meaning]). Calls that are mentioned only in phases or as free names do not belong to
-// the net.
+// [callclass.Meaning]). Phases and free names do not count.
 func (n *structure) lists(meaning int) bool {
 	return slices.ContainsFunc(n.Meanings.List[meaning], func(a callclass.Ask) bool { return len(a.Barred) == 0 && !a.Free })
 }
@@ -194,7 +194,7 @@ func (n *structure) candidate(l *localState, lists []int, observed bool) int {
 	return -1
 }
 
-// take removes the tokens that transition t permanently consumes from m, provided that t is
+// take removes from m the tokens that transition t permanently consumes, provided that t is
 // enabled. It reports whether t is enabled.
 func (n *structure) take(t int, m petri.Marking) bool {
 	if !n.Trans[t].Enabled(m) {
@@ -213,7 +213,7 @@ func (n *structure) take(t int, m petri.Marking) bool {
 	return true
 }
 
-// endedWatches returns the set of watches (see [holding]) that end because their transitions are not
+// endedWatches returns the set of observers that stop waiting for calls because they are not
 // enabled in marking m.
 func (n *structure) endedWatches(m petri.Marking) uint64 {
 	var set uint64
@@ -225,7 +225,7 @@ func (n *structure) endedWatches(m petri.Marking) uint64 {
 	return set
 }
 
-// keptWatches returns those of the given watches (see [holding]) that are not in the set killed.
+// keptWatches returns the given observers without those in the set killed.
 func (n *structure) keptWatches(watches []int, killed uint64) []int {
 	if killed == 0 {
 		return watches
@@ -238,8 +238,7 @@ func (n *Net) tokenless(hold int) bool {
 	return !slices.ContainsFunc(n.held.List[hold].flights, func(t int) bool { return len(n.Trans[t].In) > 0 })
 }
 
-// dropWatches returns the index of the [holding] that is left when the watches in killed are
-// removed from the given holding.
+// dropWatches returns the index of the given [holding] without the observers in the set killed.
 func (n *Net) dropWatches(hold int, killed uint64) int {
 	h := n.held.List[hold]
 	kept := n.keptWatches(h.watches, killed)
@@ -288,7 +287,8 @@ func (n *Net) end(state, hold int, o gate.Outcome) *callEnd {
 }
 
 // succeed produces the output of the transitions in done, which took their inputs when the call
-// began. It then fires the transitions of the call's watches.
+// began. It then fires the observers in watches, which waited for the call to succeed. killed is
+// the set of observers that stop waiting because they are no longer enabled.
 func (n *structure) succeed(l *localState, done, watches []int) (killed uint64) {
 	for _, t := range done {
 		n.Trans[t].Put(l.marking)
