@@ -21,8 +21,8 @@ type Reading struct {
 	left int // how many more messages may join the burst; 0 outside a burst
 }
 
-// Before must be called before each message is handled. more reports whether another message can be
-// read without blocking. If so, Before begins a burst, unless one has already begun.
+// Before must be called before each message is handled. If more is true, another message can be
+// read without blocking. Before then begins a burst, unless one has already begun.
 func (r *Reading) Before(more bool) {
 	if r.left == 0 && more {
 		r.left = MaxMessages
@@ -30,8 +30,8 @@ func (r *Reading) Before(more bool) {
 	}
 }
 
-// After must be called after each message has been handled. more reports whether another message
-// can be read without blocking. If not, or if the burst is full, After ends the burst.
+// After must be called after each message has been handled. If more is false, no other message can
+// be read without blocking. After then ends the burst. It also ends a full burst.
 func (r *Reading) After(more bool) {
 	switch {
 	case r.left == 0: // the message is outside a burst
@@ -91,7 +91,7 @@ func (b *Burst) Flush() { b.run(true) }
 // End ends the burst and runs the held-back steps.
 func (b *Burst) End() { b.run(false) }
 
-// run runs the held-back steps. If active is true, an active burst continues afterwards.
+// run runs the held-back steps. It ends the burst unless active is true.
 func (b *Burst) run(active bool) {
 	b.mu.Lock()
 	steps := b.steps

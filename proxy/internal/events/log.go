@@ -58,7 +58,7 @@ func (s *Logs) forget(i int) {
 	l.drop()
 }
 
-// Close deletes all logs of a client that will not return.
+// Close deletes all logs. It is called when the client will not return.
 func (s *Logs) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -300,7 +300,7 @@ const (
 	maxStreams     = 64      // maximum number of streams per client
 	maxEvents      = 256     // maximum number of events per stream
 	maxStreamBytes = 4 << 20 // maximum number of bytes per stream
-	maxKeptID      = 128     // maximum length of a request ID stored for the error that replaces a lost response
+	maxKeptID      = 128     // maximum length of a stored request ID
 )
 
 func (l *log) id(number int) string { return eventID(l.name, number) }

@@ -10,9 +10,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wait"
 )
 
-// Limits on the messages stored for the GET stream of a session. The lower limits apply to messages
-// that have been written, and to all messages while no stream is open. They save memory, because
-// there are many sessions and most of their clients never miss a message.
+// Limits on the messages stored for the GET stream of a session. maxKept and maxKeptBytes apply to
+// messages that have been written, and to all messages while no stream is open. They are low,
+// because there are many sessions and most of their clients never miss a message.
 const (
 	maxPushed      = 256     // maximum number of messages for an open stream
 	maxPushedBytes = 1 << 20 // maximum total size in bytes of the messages for an open stream
@@ -25,9 +25,9 @@ const (
 const pushName = "0"
 
 // A Push queues the messages of an HTTP session that belong to no request, until they are written
-// to the client's GET stream. It stores them a little longer, because a client whose stream has
-// broken reconnects with the ID of the last event that it has received. Nothing is allocated before
-// the first message. A Push is safe for concurrent use.
+// to the client's GET stream. It stores written messages a little longer, because a client that
+// reconnects sends the ID of the last event that it has received. Nothing is allocated before the
+// first message. A Push is safe for concurrent use.
 type Push struct {
 	isNotice func(message []byte) bool
 

@@ -18,7 +18,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Handler returns an HTTP handler for streamable HTTP, in both revision families, and for HTTP+SSE
+// Handler returns an HTTP handler for streamable HTTP, in all supported revisions, and for HTTP+SSE
 // (2024-11-05) at /sse and /messages. [Access] configures who can use it.
 func (f *Front) Handler(a Access) (http.Handler, error) {
 	a.Path = cmp.Or(a.Path, defaultPath)

@@ -132,7 +132,7 @@ func (g *Guard) Begin(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength != 0 { // set the deadline even for a request that will be rejected, because net/http then reads the rest of the body
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(g.bodyTimeout)) // the ResponseWriters of some tests do not support deadlines
 	}
-	if len(r.TransferEncoding) > 0 { // if the request also had a Content-Length header, net/http has removed it
+	if len(r.TransferEncoding) > 0 { // a contradictory Content-Length header would go unnoticed, because net/http removes it
 		header["Connection"] = closing
 	}
 }

@@ -13,13 +13,13 @@ type claim = uint32
 const (
 	slot     claim = 1 << iota // a slot among the calls in flight to the server (limits.inFlight)
 	taskSlot                   // a slot among the tasks of the session
-	room                       // space for the call's message in the backlog, which limits the bytes of waiting calls
+	room                       // memory for the call's message while the call waits
 )
 
 // reserve reserves the resources needed by the call: a slot among the calls in flight to the
-// server, a slot among the session's tasks if the call becomes a task, and space in the backlog if
-// the call might be sent again. If any of them is exhausted, reserve returns a refusal. Otherwise,
-// the caller must call release.
+// server, a slot among the session's tasks if the call becomes a task, and memory for its message
+// if the call might be sent again. If any of them is exhausted, reserve returns a refusal.
+// Otherwise, the caller must call release.
 func (p *Pipeline) reserve(c *Call) answer {
 	why := c.takeSlot()
 	if why == "" && (c.wantsTask() || c.mustSendAsTask()) && !c.takeTaskSlot() {

@@ -65,7 +65,7 @@ func (p *Pipeline) forwardAgain(c *Call, ticket *admission.Ticket) {
 		by = "policy changed"
 	}
 	p.settle(c.State, ticket, gate.End{Outcome: gate.Failure}, by)
-	p.Admission.Abandon(context.Background(), ticket) // needed if settle could not store the outcome
+	p.Admission.Abandon(context.Background(), ticket) // needed if the outcome could not be stored
 	switch {
 	case !c.isWanted():
 		c.end(nil)

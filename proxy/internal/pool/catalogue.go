@@ -41,7 +41,7 @@ type ToolView struct {
 	Order    []*Tool
 	Calls    []gate.Call // calls without arguments, one for each tool in Order
 	Around   []byte      // members of the tools/list result other than "tools", as raw JSON
-	elements int         // offset of the end of the tools in List
+	elements int         // offset in List where the tools end
 	List     []byte      // the tools/list result for clients that have sent initialize
 	List2026 []byte      // the tools/list result for revision 2026-07-28
 	Problems []string
@@ -312,7 +312,8 @@ func (c *Catalogue) Owners() toolname.Owners {
 	return owners
 }
 
-// encode encodes the tools/list results for both revision families, without the hidden tools.
+// encode encodes the tools/list results for revision 2026-07-28 and for earlier revisions, without
+// the hidden tools.
 func (v *ToolView) encode(hidden map[string]bool) {
 	list := AppendTools(nil, v.Order, hidden)
 	v.elements = len(list)
