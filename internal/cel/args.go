@@ -12,15 +12,15 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Limits on the arguments that an expression reads from a call.
+// Limits on the arguments of a call that an expression reads.
 const (
-	maxArgs   = 1 << 20 // maximum size in bytes of an argument, or of all arguments if an expression reads args as a whole
-	maxValues = 20_000  // maximum number of JSON values in an argument, or in all arguments if an expression reads args as a whole
+	maxArgs   = 1 << 20 // maximum size of an argument in bytes; if an expression reads args as a whole, of all arguments together
+	maxValues = 20_000  // maximum number of JSON values in an argument; if an expression reads args as a whole, in all arguments together
 )
 
-// A document is a JSON object that expressions read as data. Members are converted when they are
-// first used, so a large member costs nothing unless an expression reads it. A document is not safe
-// for concurrent use.
+// A document is a JSON object that expressions read. Each member is converted when it is first
+// used, so a large member costs nothing unless an expression reads it. A document is not safe for
+// concurrent use.
 type document struct {
 	doc   []byte
 	parts map[string]piece // members looked up so far
@@ -28,17 +28,16 @@ type document struct {
 	whole piece
 }
 
-// A piece is the Go value of a JSON object or of one of its members, or the error from converting
-// it.
+// A piece is the result of converting a JSON object or one of its members: a Go value or an error.
 type piece struct {
 	value any
 	ok    bool // whether the object has the member
-	keys  keys // keys of all objects in value
+	keys  keys // keys of all objects in value, at any depth
 	err   error
 }
 
-// check returns an error if the conversion failed, or if a key in the value differs from one of the
-// wanted keys only in letter case.
+// check returns an error if the conversion failed. It also returns an error if a key in the value
+// and one of the wanted keys differ only in letter case.
 func (p *piece) check(wanted []string) error {
 	for _, key := range wanted {
 		if err := p.keys.checkSpelling(key); err != nil {
@@ -48,8 +47,8 @@ func (p *piece) check(wanted []string) error {
 	return p.err
 }
 
-// get returns the members that the given lookup specifies. The result may contain other members,
-// too.
+// get returns the object's members that an expression reads, as specified by want. The result may
+// contain other members, too.
 func (d *document) get(want lookup) (map[string]any, error) {
 	if want.members == nil {
 		return d.everything(want.keys)
@@ -79,7 +78,7 @@ func (d *document) everything(wanted []string) (map[string]any, error) {
 	return m, d.whole.check(wanted)
 }
 
-// load converts the given members, except those already looked up.
+// load converts the given members of the object, except those already looked up.
 func (d *document) load(members []string) error {
 	if d.parts == nil {
 		d.parts, d.keys = make(map[string]piece), make(keys)
@@ -126,11 +125,11 @@ func convert(doc []byte) piece {
 	return p
 }
 
-// convertMember converts the value of an argument, unless it exceeds the limits.
+// convertMember converts an argument. It fails if the argument exceeds the limits.
 func convertMember(doc []byte) piece { return convertFrom("arguments", doc) }
 
-// convertFrom converts a value, unless it exceeds the limits. source is a plural noun, such as
-// "arguments", that error messages use for the value.
+// convertFrom converts a value. It fails if the value exceeds the limits. Error messages call the
+// value source, a plural noun such as "arguments".
 func convertFrom(source string, doc []byte) piece {
 	if len(doc) > maxArgs {
 		return piece{ok: true, err: &Unreadable{fmt.Sprintf("the %s are too large for an expression: %d bytes; the limit is %d", source, len(doc), maxArgs)}}
@@ -202,8 +201,8 @@ func firstError(whole bool, err error) error {
 	return err
 }
 
-// number converts a JSON number. It never rounds an integer, and returns an error if the number
-// would overflow or underflow.
+// number converts a JSON number. It never rounds an integer. If the number would overflow or
+// underflow, number returns an error.
 func number(text string) (any, error) {
 	if !strings.ContainsAny(text, ".eE") {
 		if i, err := strconv.ParseInt(text, 10, 64); err == nil {
@@ -225,8 +224,8 @@ func number(text string) (any, error) {
 	return f, nil
 }
 
-// A lookup specifies which members and keys of an object an expression reads.
+// A lookup specifies what an expression reads in an object.
 type lookup struct {
-	members []string // members that the expression reads; nil means all
+	members []string // members that the expression reads; nil means all members
 	keys    []string // keys that the expression reads in the object or in objects nested in it
 }

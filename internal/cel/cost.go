@@ -13,12 +13,12 @@ import (
 
 // A costTracker determines the actual cost of a function call from the sizes of its operands and
 // result. By default, CEL considers these sizes only if the operands' types are known at compile
-// time, so values from arguments would cost nothing.
+// time. The types of arguments are not, so a large argument would cost nothing.
 type costTracker struct{}
 
 // CallCost returns 1 plus a tenth of the total length, in bytes, of the string operands and the
 // result. Searching a list costs another 1 for each of its elements. Matching a regular expression
-// costs five times as much as other calls.
+// costs five times the usual amount.
 func (costTracker) CallCost(function, _ string, args []ref.Val, result ref.Val) *uint64 {
 	if function == operators.Equals || function == operators.NotEquals {
 		return nil // CEL itself considers the sizes of the operands of == and !=
@@ -62,12 +62,13 @@ func elements(v ref.Val) int {
 	return int(n)
 }
 
-// maxMatchCost is the maximum cost of matching a regular expression: the length of the text times
-// the number of instructions. RE2 takes time proportional to this product.
+// maxMatchCost is the maximum cost of matching a regular expression. The cost is the length of the
+// text times the number of the expression's instructions. RE2 takes time proportional to this
+// product.
 const maxMatchCost = 64 << 20
 
-// boundedMatch returns a call to the CEL function "matches". It compiles the literal pattern once,
-// in advance. The call fails if matching would cost too much.
+// boundedMatch replaces a call to the CEL function "matches" with one that compiles the literal
+// pattern only once, in advance. The new call fails if matching would cost too much.
 func boundedMatch(call interpreter.InterpretableCall, pattern string) (interpreter.InterpretableCall, error) {
 	re, err := regexp.Compile(pattern)
 	if err != nil {

@@ -20,7 +20,7 @@ const (
 
 var errTooLarge = fmt.Errorf("the value is too large: the limits are %d values, %d bytes and %d levels", maxDataValues, maxDataBytes, maxDataDepth)
 
-// An exporter converts CEL results to Go values, unless they exceed the limits.
+// An exporter converts CEL results to Go values. It fails if they exceed the limits.
 type exporter struct{ values, bytes int }
 
 func (d *exporter) value(v ref.Val, depth int) (any, error) {

@@ -25,8 +25,7 @@ type Compiler struct {
 	result environment // for conditions on results
 }
 
-// An environment is a function that returns the variables and functions available to one kind of
-// expression.
+// An environment returns the variables and functions that one kind of expression can use.
 type environment func() (*cel.Env, error)
 
 // NewCompiler returns a new compiler.
@@ -75,8 +74,8 @@ func newEnv() (*cel.Env, error) {
 }
 
 // timeFunctions lists the functions on timestamps and durations, which expressions must not use.
-// Those that take a time zone would read the environment and the disk, and without a clock all of
-// them are useless. The list is read-only.
+// Without a clock, these functions are useless. Some of them take a time zone, and would read the
+// environment and the disk. The list is read-only.
 var timeFunctions = []string{
 	"timestamp", "duration", "getFullYear", "getMonth", "getDayOfYear", "getDate", "getDayOfMonth",
 	"getDayOfWeek", "getHours", "getMinutes", "getSeconds", "getMilliseconds",

@@ -13,13 +13,13 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// keys contains the keys of objects, grouped by their case-folded form. A server might ignore
-// letter case. If a call contains both a key that an expression reads and another spelling that
-// differs only in case, it is therefore unknown which of the two values the server will use.
+// keys contains the keys of objects. It groups keys that differ only in letter case. If a call
+// contains several spellings of a key that an expression reads, it is unknown which of the values
+// the server will use, because the server might ignore letter case.
 type keys map[string][]string
 
-// maxSpellings is the maximum number of spellings stored per key. Two are enough, since at least
-// one of them differs from the key that an expression reads.
+// maxSpellings is the maximum number of spellings stored per key. Two are enough: at least one of
+// them differs from the spelling that an expression reads.
 const maxSpellings = 2
 
 func (k keys) add(key string) {
@@ -40,9 +40,9 @@ func (k keys) checkSpelling(key string) error {
 	return nil
 }
 
-// keysOf returns the keys that an expression reads by name: fields, and string literals used as
-// keys. If the expression computes keys or iterates over them, every string literal in it might be
-// a key and is included.
+// keysOf returns the keys that an expression reads. These are the names of fields and the string
+// literals used as keys. If the expression computes keys or iterates over them, any string literal
+// in it might be a key, so all of them are included.
 func keysOf(a *cel.Ast) []string {
 	var found, texts []string
 	computed := false

@@ -14,9 +14,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Names contains the keys of a net's variables "marking" and "meta". An expression that uses any
-// other key of these variables does not compile. If a list is nil, keys are checked only during
-// evaluation.
+// Names contains the allowed keys of a net's variables "marking" and "meta". An expression that
+// uses another key of these variables does not compile. If a list is nil, keys are checked only
+// during evaluation.
 type Names struct {
 	Places     []string // keys of the variable "marking"
 	Remembered []string // keys of the variable "meta"
@@ -51,7 +51,7 @@ func (n *Names) check(src string, a *cel.Ast) (errs diag.List) {
 	return errs
 }
 
-// member parses name.key, name["key"], name.?key and name[?"key"].
+// member splits an expression of the form name.key, name["key"], name.?key or name[?"key"].
 func member(e ast.Expr) (name, key string, ok bool) {
 	switch e.Kind() {
 	case ast.SelectKind:

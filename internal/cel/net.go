@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// An Input provides the variables of a net's expressions for one firing of a transition. It
-// converts data once for all expressions. An Input is not safe for concurrent use.
+// An Input provides the variables of a net's expressions when a transition fires. It converts data
+// once for all expressions. An Input is not safe for concurrent use.
 type Input struct {
 	call    *callData
 	firing  gate.Firing
@@ -18,12 +18,12 @@ type Input struct {
 	marking map[string]int64
 }
 
-// NewInput returns the input for expressions about the given firing.
+// NewInput returns the input for the firing f.
 func NewInput(f gate.Firing) *Input {
 	return &Input{call: newCallData(&f.Call), firing: f}
 }
 
-// Named returns an input for the same firing, but with a different name for the tool.
+// Named returns an input for the same firing, but with the given name for the tool.
 func (in *Input) Named(name string) *Input {
 	named := *in
 	named.firing.Name = name

@@ -26,8 +26,7 @@ func pathFunctions() []cel.EnvOption {
 	}
 }
 
-// A place describes the position of a path relative to a directory, as determined by the text of
-// the path alone.
+// A place describes where a path is relative to a directory, as far as the text of the path shows.
 type place uint8
 
 const (
@@ -36,14 +35,15 @@ const (
 	outside
 )
 
-// errPlace is the error for a path that may be inside or outside the directory. The expression then
-// fails, so the call is restricted whether the policy requires a path inside or outside.
+// errPlace is the error for a path that might be inside or outside the directory. Because the
+// expression then fails, the call is restricted in any case, whether the policy requires a path
+// inside or outside.
 var errPlace = errors.New("cannot tell whether the path is within the directory: only one of them is absolute or has a drive, it begins with ~, or systems read it differently")
 
 // within determines, from the text alone, whether path p names dir or something below it. The
-// answer holds on all systems, including those where a backslash is a separator or a letter
-// followed by a colon is a drive. It is unknown if only one of the paths is absolute, or if a path
-// begins with ~, because the working directory and the home directory are unknown.
+// answer holds on all systems, even if a backslash is a separator there, or a letter followed by a
+// colon is a drive. The working directory and the home directory are unknown. Therefore, the answer
+// is unknown if only one of the paths is absolute, or if a path begins with ~.
 func within(p, dir string) place {
 	if p == "" || dir == "" || strings.ContainsRune(p+dir, 0) || strings.HasPrefix(p, "~") || strings.HasPrefix(dir, "~") {
 		return unknown
@@ -97,7 +97,8 @@ func below(p, dir string) place {
 	return outside
 }
 
-// splitParents splits a clean path into the number of leading ".." elements and the rest.
+// splitParents splits a clean path into its leading ".." elements and the rest. It returns the
+// number of these elements.
 func splitParents(p string) (rest string, ups int) {
 	if p == "." {
 		return "", 0
@@ -108,8 +109,8 @@ func splitParents(p string) (rest string, ups int) {
 	return p, ups
 }
 
-// hasDisguisedParent reports whether an element of the path would be ".." on a system that drops
-// spaces and dots at the end of a name.
+// hasDisguisedParent reports whether an element of the path could mean ".." because some systems
+// drop spaces and dots at the end of a name.
 func hasDisguisedParent(p string) bool {
 	for part := range strings.SplitSeq(p, "/") {
 		if len(part) > 2 && strings.HasPrefix(part, "..") && strings.Trim(part, ". ") == "" {

@@ -23,7 +23,7 @@ type program struct {
 	src  string
 	run  cel.Program
 	out  *cel.Type
-	uses map[string][]string // members that the expression reads, keyed by variable; a nil list stands for the whole variable
+	uses map[string][]string // for each variable that the expression uses, the members that it reads; nil means the whole variable
 	keys []string            // keys that the expression reads by name
 }
 
@@ -33,9 +33,9 @@ func (p *program) Uses(variable string) bool {
 	return ok
 }
 
-// compile checks and compiles an expression. If want is not nil, the result must be of that type. A
-// type that is unknown at compile time, such as that of an argument's field, is checked during
-// evaluation. Any error is a [diag.List].
+// compile checks and compiles an expression. If want is not nil, the result must be of that type.
+// The type of the result may be unknown at compile time, for example if it is the type of an
+// argument's field. It is then checked during evaluation. Any error is a [diag.List].
 func (e environment) compile(src string, names *Names, want *cel.Type) (*program, error) {
 	if len(src) > maxSource {
 		return nil, whole(fmt.Sprintf("the expression is longer than %d bytes", maxSource), "")
@@ -79,7 +79,7 @@ func check(env *cel.Env, src string) (*cel.Ast, diag.List) {
 	for _, problem := range issues.Errors() {
 		if strings.HasPrefix(problem.Message, "Syntax error: ") {
 			if syntax {
-				continue // report only the first syntax error, because the later ones are consequences of it
+				continue // later syntax errors are consequences of the first
 			}
 			syntax = true
 		}
@@ -101,7 +101,7 @@ func escapeHint(message string) string {
 }
 
 // dynamicPatterns reports patterns that are not literals. If a pattern came from a call, the caller
-// could choose the condition that the call must meet.
+// could choose what the call is compared with.
 func dynamicPatterns(src string, a *cel.Ast) (errs diag.List) {
 	for _, e := range ast.MatchDescendants(ast.NavigateAST(a.NativeRep()), ast.FunctionMatcher("matches")) {
 		args := e.AsCall().Args()
@@ -113,8 +113,7 @@ func dynamicPatterns(src string, a *cel.Ast) (errs diag.List) {
 }
 
 // homeDirectories reports calls to the CEL function "within" whose directory begins with "~". Such
-// a call would fail for every path, because it is never known whether a path is in a home
-// directory.
+// a call would fail for every path, because the home directory is unknown.
 func homeDirectories(src string, a *cel.Ast) (errs diag.List) {
 	for _, e := range ast.MatchDescendants(ast.NavigateAST(a.NativeRep()), ast.FunctionMatcher("within")) {
 		args := e.AsCall().Args()
@@ -156,7 +155,7 @@ func freeVariables(a *cel.Ast) map[string][]string {
 	return uses
 }
 
-// eval evaluates the program. A panic during the evaluation is returned as an error.
+// eval evaluates the program. If the evaluation panics, eval returns an error.
 func (p *program) eval(variables func(name string, want lookup) (any, error)) (v ref.Val, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -187,7 +186,8 @@ func (sizeEstimator) EstimateSize(n cost.AstNode) *cost.SizeEstimate {
 	return &cost.SizeEstimate{Min: 0, Max: maxArgs}
 }
 
-// EstimateCallCost returns nil, so that CEL's own models estimate the cost of function calls.
+// EstimateCallCost returns nil. CEL then uses its own models to estimate the cost of function
+// calls.
 func (sizeEstimator) EstimateCallCost(string, string, *cost.AstNode, []cost.AstNode) *cost.CallEstimate {
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 const maxExcerpt = 100
 
 // A Reader evaluates expressions on calls. It is the [gate.Reader] for maps without a field. It
-// converts each call once for all expressions.
+// converts each call only once for all expressions.
 //
 // All expressions must be added before the first call of Read. From then on, a Reader is safe for
 // concurrent use.
@@ -67,8 +67,8 @@ func (r *Reader) add(src string, known map[string]int, want *cel.Type) (number i
 	return known[src], nil
 }
 
-// isKeyType reports whether the value of a key can be of type t. It returns true if the type is
-// unknown until evaluation, like the type of an argument's field.
+// isKeyType reports whether a value of type t can be a key or a list of keys. It returns true if
+// the type is unknown until evaluation, like the type of an argument's field.
 func isKeyType(t *cel.Type) bool {
 	switch t.Kind() {
 	case types.DynKind, types.StringKind, types.IntKind, types.UintKind, types.DoubleKind, types.BoolKind:
@@ -79,8 +79,8 @@ func isKeyType(t *cel.Type) bool {
 	return false
 }
 
-// Value evaluates an expression for the call c. number is the number that [Reader.ValueExpr]
-// returned for the expression. Value implements [gate.ValueReader].
+// Value evaluates the expression with the given number for the call c. The number comes from
+// [Reader.ValueExpr]. Value implements [gate.ValueReader].
 func (r *Reader) Value(c *gate.Call, number int) ([]byte, bool) {
 	v, err := r.programs[number].eval(newCallData(c).variable)
 	if err != nil {
@@ -94,7 +94,7 @@ func (r *Reader) Value(c *gate.Call, number int) ([]byte, bool) {
 	return doc, err == nil
 }
 
-// isKey reports whether v can be the value of a key, or is a list of such values.
+// isKey reports whether v can be the value of a key or is a list of such values.
 func isKey(v any) bool {
 	switch v := v.(type) {
 	case string, bool, int64, uint64, float64:
@@ -121,8 +121,8 @@ func marshal(v any) ([]byte, error) {
 // does not read args or reads all of it.
 func (r *Reader) Arguments(pattern int) []string { return r.programs[pattern].uses["args"] }
 
-// Read returns the reading of a call. It ignores its second parameter, the text of a field, because
-// an expression is about the whole call.
+// Read returns the results of the expressions for the call c. It ignores its second parameter, the
+// text of a field, because an expression is about the whole call.
 func (r *Reader) Read(c *gate.Call, _ string) gate.Reading {
 	return &reading{reader: r, call: newCallData(c), found: make([]answer, len(r.programs))}
 }
@@ -163,13 +163,13 @@ func (r *reading) find(pattern int) gate.Found {
 	}
 }
 
-// Only reports whether any of the given expressions is certainly true. Such an expression accounts
-// for the whole call, not just for a part of it. If its value depended on an ambiguous field, its
-// evaluation would have failed.
+// Only reports whether any of the given expressions is certainly true. An expression is about the
+// whole call, not just a part of it. If its value depended on an ambiguous field, its evaluation
+// would have failed.
 func (r *reading) Only(patterns []int) bool { return slices.ContainsFunc(patterns, r.Evidence) }
 
-// Doubt explains why the expression could not be evaluated. It returns the zero Doubt if the
-// expression was evaluated.
+// Doubt explains why the expression could not be evaluated. If the expression was evaluated, Doubt
+// returns the zero value.
 func (r *reading) Doubt(pattern int) gate.Doubt {
 	if r.Finds(pattern) != gate.Perhaps {
 		return gate.Doubt{}
@@ -193,8 +193,8 @@ func newCallData(c *gate.Call) *callData {
 	return &callData{call: c, args: document{doc: c.Args}, annotations: document{doc: c.Annotations}}
 }
 
-// variable returns the value of a variable. If the value is a map, it may lack members and keys
-// that the lookup does not specify.
+// variable returns the value of a variable. If the value is a map, it might contain only the
+// members that want specifies.
 func (d *callData) variable(name string, want lookup) (any, error) {
 	switch name {
 	case "args":
@@ -206,5 +206,5 @@ func (d *callData) variable(name string, want lookup) (any, error) {
 	case "annotations":
 		return d.annotations.get(want)
 	}
-	return nil, nil // a comprehension variable, whose value is never used
+	return nil, nil // the variable of a comprehension; CEL ignores this value
 }

@@ -18,8 +18,8 @@ type Results struct {
 // NewResults returns a Results without conditions.
 func NewResults() *Results { return &Results{compiler: NewCompiler()} }
 
-// Condition adds a condition on the variables "result" and "text", and returns its number. A
-// condition that reads "result" is false if the call returned no data. Any error is a [diag.List].
+// Condition adds a condition on the variables "result" and "text", and returns its number. If the
+// call returned no data, a condition that reads "result" is false. Any error is a [diag.List].
 func (r *Results) Condition(src string) (number int, err error) {
 	p, err := r.compiler.result.compile(src, nil, cel.BoolType)
 	if err != nil {
@@ -32,11 +32,13 @@ func (r *Results) Condition(src string) (number int, err error) {
 	return len(r.programs) - 1, nil
 }
 
-// Untyped reports whether the type of the condition is unknown until evaluation, like the type of a
-// field. Any value other than true then counts as a failure.
+// Untyped reports whether the type of the condition is known only during evaluation, for example
+// because the condition is the value of a field. Any value other than true then counts as a
+// failure.
 func (r *Results) Untyped(number int) bool { return r.programs[number].out.IsExactType(cel.DynType) }
 
-// Holds reports whether the condition is true. A condition that cannot be evaluated is false.
+// Holds reports whether the condition is true. It returns false if the condition cannot be
+// evaluated.
 func (r *Results) Holds(c *gate.Call, value []byte, content string, number int) bool {
 	v, err := r.programs[number].eval(func(name string, _ lookup) (any, error) {
 		switch name {
@@ -51,7 +53,7 @@ func (r *Results) Holds(c *gate.Call, value []byte, content string, number int) 
 			p := convertFrom("contents of the result", value)
 			return p.value, p.err
 		}
-		return nil, nil // a comprehension variable, whose value is never used
+		return nil, nil // the variable of a comprehension; CEL ignores this value
 	})
 	return err == nil && v == types.True
 }

@@ -57,7 +57,7 @@ func (c *Compiler) Template(src string, names *Names) (*Template, error) {
 	return t, nil
 }
 
-// shiftProblems makes the positions of problems in an embedded expression relative to the whole
+// shiftProblems converts the positions of problems in an embedded expression to positions in the
 // message src. The expression begins at offset start.
 func shiftProblems(src string, start int, err error) diag.List {
 	list, _ := err.(diag.List)
@@ -67,8 +67,8 @@ func shiftProblems(src string, start int, err error) diag.List {
 	return list
 }
 
-// Text returns the message for the firing of a transition. "?" stands for the value of an
-// expression that cannot be evaluated.
+// Text returns the message for the firing of a transition. If an expression cannot be evaluated,
+// "?" replaces its value.
 func (t *Template) Text(in *Input) string {
 	var b strings.Builder
 	for _, p := range t.parts {
@@ -86,7 +86,8 @@ func (t *Template) Text(in *Input) string {
 	return b.String()
 }
 
-// display formats a value on one line: a string as itself, other data as JSON.
+// display formats a value on one line. A string is displayed without quotes, and other data as
+// JSON.
 func display(v any) string {
 	s, ok := v.(string)
 	if !ok {

@@ -12,7 +12,8 @@ import (
 )
 
 // stringFunctions returns string functions that CEL's standard library lacks. Each has a single
-// overload, so the types of its operands are known. None returns a string longer than maxArgs.
+// overload, so the types of its operands are known. None of them returns a string longer than
+// maxArgs.
 func stringFunctions() []cel.EnvOption {
 	str, list := cel.StringType, cel.ListType(cel.StringType)
 	one := func(name string, f func(string) string) cel.EnvOption {

@@ -10,7 +10,7 @@ type (
 	// Never claims that no call to Tool is admitted.
 	Never struct{ Tool gate.Tool }
 
-	// NeverBefore claims that no call to Tool is admitted unless a call to First has succeeded
+	// NeverBefore claims that each call to Tool is admitted only if a call to First has succeeded
 	// since the previous call to Tool. If Once is set, any earlier success of First suffices.
 	NeverBefore struct {
 		Tool, First gate.Tool
@@ -26,26 +26,27 @@ type AtMost struct {
 	Per   Period
 }
 
-// A Period specifies when the count of an [AtMost] restarts. With the zero Period, it never
+// A Period specifies when the count of an [AtMost] restarts. If the Period is zero, the count never
 // restarts, and each session is counted separately.
 type Period struct {
 	Call       gate.Tool     // tool whose calls restart the count; if its name is empty, no call restarts the count
 	Successful bool          // whether only successful calls to Call restart the count
-	Window     time.Duration // if positive, calls are limited by a token bucket: Count calls at once, then one more every Window/Count
+	Window     time.Duration // if positive, a token bucket limits the calls: Count calls at once, then one more every Window/Count
 	User       bool          // whether to count the calls in all sessions of a user together
 }
 
 type (
-	// Reachable claims that some sequence of successful calls leads to a call to Tool.
+	// Reachable claims that some sequence of successful calls ends with a call to Tool.
 	Reachable struct{ Tool gate.Tool }
 
-	// AlwaysPossible claims that, from every reachable state of the policy, successful calls can
-	// lead to a call to Tool. If ButBudget is set, limits that gate only Tool are ignored.
+	// AlwaysPossible claims that, from every reachable state of the policy, Tool can be called,
+	// possibly after other successful calls. If ButBudget is set, limits that gate only Tool are
+	// ignored.
 	AlwaysPossible struct {
 		Tool      gate.Tool
 		ButBudget bool
 
-		each bool // whether the claim is made separately for each value of the nets' keys
+		each bool // whether the claim is made for each value of the nets' keys separately
 	}
 )
 
@@ -54,15 +55,15 @@ type (
 	Conserved struct{ Net string }
 
 	// Exclusive claims that no two of Places in Net are ever marked at the same time. A token taken
-	// by a call in flight still counts as being in its place, and so does a token released by an
-	// unknown outcome, because that call may still be running.
+	// by a call in flight still counts as being in its place. So does a token that returned when
+	// the outcome of its call became unknown, because that call may still be running.
 	Exclusive struct {
 		Net    string
 		Places []string
 	}
 
 	// DeadlockFree claims that, from every reachable state, successful calls can lead to a call
-	// gated by Net, unless a terminal place of Net is marked.
+	// gated by Net. States where a terminal place of Net is marked are exempt.
 	DeadlockFree struct{ Net string }
 
 	// NoTerminalStates claims that, from every reachable state, successful calls can lead to a call
@@ -70,21 +71,21 @@ type (
 	NoTerminalStates struct{ Net string }
 )
 
-// NoFailureLocks claims that no call makes Tool unreachable by failing or ending with an unknown
-// outcome: if successful calls can lead to Tool after the call succeeds, they can also do so after
-// its other outcomes. If a net with a key gates Tool, the claim is made for each value of the key
-// separately, and calls with other values do not count.
+// NoFailureLocks claims that no call makes Tool unreachable by failing or by ending with an unknown
+// outcome. If successful calls can lead to a call to Tool after the call succeeds, they can also do
+// so after its other outcomes. If a net with a key gates Tool, the claim is made for each value of
+// the key separately, and calls with other values do not count.
 type NoFailureLocks struct{ Tool gate.Tool }
 
 // Each claims that all assertions in Of hold.
 type Each struct{ Of []Assertion }
 
-// NeverAfter claims that once a call to After has been admitted, whatever its outcome, no call to
-// Tool is admitted until a call to any tool in Until has succeeded. If Unapproved is set, calls to
-// Tool that need the approval in Unapproved are allowed.
+// NeverAfter claims that, once a call to After has been admitted, no call to Tool is admitted until
+// a call to any tool in Until has succeeded. The outcome of the call to After does not matter. If
+// Unapproved is set, calls to Tool that need the approval in Unapproved are allowed.
 type NeverAfter struct {
 	Tool, After gate.Tool
-	Until       []gate.Tool // the success of any of these tools ends the restriction; if empty, the restriction is permanent
+	Until       []gate.Tool // the restriction ends when a call to any of these tools succeeds; if empty, the restriction is permanent
 	Unapproved  *Approval   // calls that need this approval are exempt; if nil, no calls are
 }
 

@@ -9,8 +9,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// decideCallable decides whether a call with the given name can be admitted. It first looks for a run
-// with a single key value, and then for a run with several values.
+// decideCallable decides whether a call with the given name can be admitted. If nets have keys, it
+// first looks for a sequence of calls with a single key value, and then for one with several
+// values.
 func (m *prover) decideCallable(t gate.Tool) Name {
 	if m.Keyed() {
 		if n, why := m.checkName(m.oneValue().decideInModel(t)); why == "" && n.Callable == Possible {
@@ -20,15 +21,15 @@ func (m *prover) decideCallable(t gate.Tool) Name {
 	n, why := m.checkName(m.decideInModel(t))
 	switch {
 	case why == "" || !m.Keyed() && m.enforces(func(n *explore.Net) bool { return n.Info.Validate != nil }):
-		return n // refusals by validators do not count
+		return n // validators might refuse a call, but this does not count
 	case m.Keyed():
 		why = explore.WhyValues
 	}
 	return Name{Tool: t, Why: why}
 }
 
-// checkName replaces the runs in the finding n with runs that the gate admits. If it fails to find
-// such a run, it returns the reason.
+// checkName replaces the sequences of calls in n with sequences that the gate admits. If it does
+// not find such a sequence, why is the reason.
 func (m *prover) checkName(n Name) (played Name, why string) {
 	var failing string
 	n.Shortest, why = m.checkRun(n.Shortest)
@@ -46,7 +47,7 @@ func (m *prover) decideInModel(t gate.Tool) Name {
 	q := admissionQuery(t)
 	classes, gap := m.ClassesFor(nil, q.Tag)
 	if !slices.ContainsFunc(classes, func(s *callclass.Class) bool { return s.Carries(t, false) }) {
-		if name.Why = cmp.Or(gap, m.Calls.AnyGap()); name.Why == "" { // no call has the name, or the policy's default denies all calls that have it
+		if name.Why = cmp.Or(gap, m.Calls.AnyGap()); name.Why == "" { // no call has the name, or the policy denies all calls with the name by default
 			name.Callable, name.Default = Impossible, true
 		}
 		return name
@@ -89,17 +90,17 @@ func (m *prover) decideInModel(t gate.Tool) Name {
 	return name
 }
 
-// setImpossible records in the finding that no call with its name is admitted, and which nets
-// forbid such calls. It omits nets that it finds to be unnecessary.
+// setImpossible records that no call with the name is admitted, and which nets forbid such calls.
+// It omits nets that it finds to be unnecessary.
 func (m *prover) setImpossible(name *Name, q *explore.Query, nets []int) {
 	nets, sure := m.Minimize(q, nets)
 	name.Callable, name.Because, name.Rough = Impossible, m.named(nets), !sure
 }
 
-// admissionQuery returns a query that is met if a call with the given name is admitted.
+// admissionQuery returns a query for an admitted call with the given name.
 func admissionQuery(t gate.Tool) *explore.Query { return &explore.Query{Tag: ownTagger(t), Sole: -1} }
 
-// taggerOf returns a function that tags calls with the given name as [explore.Wanted].
+// taggerOf returns a function that marks calls with the given name as [explore.Wanted].
 func taggerOf(t gate.Tool) func(*callclass.Class) uint8 {
 	return explore.Tagger(func(s *callclass.Class) bool { return s.Carries(t, false) })
 }
