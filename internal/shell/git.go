@@ -125,8 +125,8 @@ var (
 	gitSettingFamilies = "color. advice. branch. lfs."
 )
 
-// readGitSetting reads key=value or a bare key. Unless the setting is known to be harmless, it adds
-// a [doubt], because the setting may run a command.
+// readGitSetting reads key=value or a bare key. Unless the setting is known to be harmless, it
+// records that the setting may run a command; see [doubt].
 func readGitSetting(a arg) (p plan) {
 	key, value, with := strings.Cut(a.text, "=")
 	key = strings.ToLower(key)

@@ -123,8 +123,9 @@ var interpreters = setOf(`python pypy ipython perl ruby node nodejs php lua luaj
 	scala elixir iex clojure clj mongo mongosh erl osascript guile racket sbcl ghc runghc jshell coffee tsx ts-node octave gnuplot m4 dc gdb
 	lldb`)
 
-// readInterpreter reads the arguments of an interpreter. It adds a [doubt] if they contain the
-// program itself, as in perl -e, or if they select a Python module that runs its arguments.
+// readInterpreter reads the arguments of an interpreter. If they contain the program itself, as in
+// perl -e, or select a Python module that runs its arguments, readInterpreter records that any
+// command named in them may run; see [doubt].
 func readInterpreter(family string, args []arg) (p plan) {
 	if asksHelp(args) || len(args) == 1 && args[0].matchWord("=-V =-v") != "" {
 		return p

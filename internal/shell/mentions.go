@@ -9,14 +9,15 @@ import (
 )
 
 // A mentionIndex holds unparsed text: arguments of programs that may run a command named in these
-// arguments. The text is collected once for all patterns. The map words gives, for each word of the
-// text, the index of the first [doubt] about it.
+// arguments. The text is collected once for all patterns. For each word of the text, the map words
+// holds the index of a [doubt], which explains why a command of this name may run.
 type mentionIndex struct {
 	words map[string]int
 	texts []mention // whole texts, for finding names that contain separators
 }
 
-// A mention is a piece of unparsed text, with the index of the [doubt] that was added for it.
+// A mention is a piece of unparsed text, with the index of the [doubt] that explains why a command
+// in the text may run.
 type mention struct {
 	text string
 	of   int
@@ -66,7 +67,7 @@ func (m *mentionIndex) addText(text string, of int) {
 }
 
 // has reports whether unparsed text contains name as a separate word. It also returns the index of
-// the [doubt] that was added for that text.
+// the [doubt] that explains why a command in that text may run.
 func (m *mentionIndex) has(name string) (of int, ok bool) {
 	if strings.ContainsFunc(name, isBetween) { // the name itself contains characters that separate words, as g++ and [ do
 		if t := list.Find(m.texts, func(t mention) bool { return strings.Contains(t.text, name) }); t != nil {
@@ -79,7 +80,7 @@ func (m *mentionIndex) has(name string) (of int, ok bool) {
 }
 
 // hasAll reports whether unparsed text contains all words of the pattern. It also returns the index
-// of the [doubt] that was added for the text with the program name.
+// of the [doubt] that explains why the program in the pattern may run.
 func (m *mentionIndex) hasAll(p *Pattern) (of int, ok bool) {
 	if len(m.words) == 0 {
 		return 0, false
@@ -103,7 +104,7 @@ func (m *mentionIndex) hasAll(p *Pattern) (of int, ok bool) {
 }
 
 // hasName reports whether a word of unparsed text matches the pattern's program name. It also
-// returns the index of the [doubt] that was added for that word.
+// returns the index of the [doubt] that explains why that program may run.
 func (m *mentionIndex) hasName(p *Pattern) (of int, ok bool) {
 	if !p.name.glob {
 		return m.has(p.name.text)

@@ -7,8 +7,8 @@ type plan []step
 // A step is one action in a plan.
 type step struct {
 	do    action
-	reach reach  // the commands that the [doubt] affects, if the step adds one
-	what  string // the description of the [doubt], or the name of the variable, git setting or git subcommand
+	reach reach  // for addsDoubt: the commands that the uncertainty affects
+	what  string // what is uncertain, or the name of the variable, git setting or git subcommand
 	args  []arg
 }
 
@@ -40,13 +40,13 @@ func (p *plan) add(do action, what string, args ...arg) {
 	*p = append(*p, step{do: do, what: what, args: args})
 }
 
-// doubtPlan returns a plan with a single step, which adds a [doubt]; see [plan.addDoubt].
+// doubtPlan returns a plan that only records an uncertainty; see [plan.addDoubt].
 func doubtPlan(reach reach, what string, args ...arg) plan {
 	return plan{{reach: reach, what: what, args: args}}
 }
 
-// addDoubt appends a step that adds a [doubt] to the plan. reach selects the commands that the
-// doubt affects. args are used only if reach is [inText].
+// addDoubt appends a step that records an uncertainty, described by what; see [doubt]. reach
+// selects the commands that the uncertainty affects. args are used only if reach is [inText].
 func (p *plan) addDoubt(reach reach, what string, args ...arg) {
 	*p = append(*p, doubtPlan(reach, what, args...)...)
 }

@@ -51,7 +51,8 @@ func (o Options) newReader(script string) *reader {
 	return r
 }
 
-// settle adds each [doubt] that can be decided only after the whole script has been read.
+// settle adds the uncertainties that are known only after the whole script has been read; see
+// [doubt].
 func (r *reader) settle() {
 	r.at, r.owner, r.settling = nil, -1, true
 	r.scope.settle()

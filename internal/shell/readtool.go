@@ -94,8 +94,8 @@ func readLauncher(args []arg) (p plan) {
 }
 
 // readProgramFiles reads the arguments of `go run` and similar commands, which name files that
-// contain programs. It adds a [doubt] if a program is downloaded, encoded in a data URL or read
-// from standard input.
+// contain programs. If a program is downloaded, encoded in a data URL or read from standard input,
+// readProgramFiles records that it is unknown; see [doubt].
 func readProgramFiles(args []arg) (p plan) {
 	for _, a := range args {
 		switch {

@@ -216,7 +216,7 @@ func (r *reader) readElsewhere(args []arg, redirs []*syntax.Redirect) {
 }
 
 // readJoined joins words with spaces and reads the result as a script, as eval and ssh do. If a
-// word is not literal, readJoined adds a [doubt], because the script might run any command.
+// word is not literal, readJoined records that the script might run any command; see [doubt].
 func (r *reader) readJoined(args ...arg) {
 	var b strings.Builder
 	for i, a := range args {

@@ -7,8 +7,8 @@ import (
 )
 
 // A scope holds the findings about a script and the variables of the shell that runs it. An
-// assignment in the script updates the variable's value in the scope, and adds a [doubt] if the
-// effect of the assignment is uncertain.
+// assignment in the script updates the variable's value in the scope. If its effect is uncertain,
+// the scope also records this; see [doubt].
 type scope struct {
 	findings
 	vars   variables
@@ -161,7 +161,7 @@ func (r *scope) given(name string, value arg) {
 }
 
 // doubtObeyed looks for a command that may act on the environment variables that the script passes
-// to programs. If it finds one, it adds a [doubt].
+// to programs. If it finds one, it records that the command may behave differently; see [doubt].
 func (r *scope) doubtObeyed(commands []command) {
 	for i := range commands {
 		if !isSelfContained(commands[i].name) {
@@ -175,8 +175,8 @@ func (r *scope) doubtObeyed(commands []command) {
 	}
 }
 
-// settle adds each [doubt] about variables that can be decided only after the whole script has been
-// read.
+// settle adds the uncertainties about variables that are known only after the whole script has been
+// read; see [doubt].
 func (r *scope) settle() {
 	evaluated, array := r.vars.tests && r.vars.commandIndex, false // test may evaluate an array index, as in x=-v; y='a[$(rm z)]'; [ $x $y ]
 	for name, f := range r.vars.facts {

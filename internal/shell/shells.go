@@ -67,8 +67,8 @@ func (r *reader) readShell(name string, args []arg, redirs []*syntax.Redirect) {
 }
 
 // readDialect reads a script for a shell that is similar to bash. If that shell reads part of the
-// script differently than bash, readDialect adds a [doubt], because the script might run any
-// command.
+// script differently than bash, readDialect records that the script might run any command; see
+// [doubt].
 func (r *reader) readDialect(name string, script arg) {
 	before := r.posix
 	r.posix = name != "bash" && name != "rbash"

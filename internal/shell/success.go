@@ -108,8 +108,8 @@ func (r *Reading) gap(i int, p *Pattern) gap {
 	return nil
 }
 
-// spoiled returns a [doubt] about something in the script that may have replaced the program that
-// command i runs. It returns nil if it finds no such doubt.
+// spoiled looks for something in the script that may have replaced the program that command i runs.
+// It returns the [doubt] about it, or nil.
 func (r *Reading) spoiled(i int) *doubt {
 	return list.Find(r.doubts, func(d doubt) bool { return d.spoils && d.before <= i })
 }

@@ -29,8 +29,8 @@ func (r *expander) enter() bool {
 
 func (r *expander) leave() { r.depth-- }
 
-// doubtPosix adds a [doubt] if the current shell is not bash, because other shells read the
-// construct differently.
+// doubtPosix checks whether the current shell is bash. If not, the shell may read a construct
+// differently, and doubtPosix records this; see [doubt].
 func (r *expander) doubtPosix() {
 	if r.posix {
 		r.doubtAll("bash syntax in another shell")
@@ -399,8 +399,8 @@ func (r *expander) hereDoc(w *syntax.Word) arg {
 	return b.arg()
 }
 
-// within reads w, a word in ${...}. It adds a [doubt] if w contains a process substitution, which
-// bash runs although the parser reads it as text.
+// within reads w, a word in ${...}. bash runs a process substitution in w, but the parser reads it
+// as text. If w contains one, within records that any command may run; see [doubt].
 func (r *expander) within(w *syntax.Word) arg {
 	if w == nil {
 		return arg{}

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// runsWritten adds a [doubt] if the script may run a program that it has written itself. If the
-// script writes only literal text, the doubt concerns only the commands in this text.
+// runsWritten checks whether the script may run a program that it has written itself. If so, it
+// records this; see [doubt]. If the script writes only literal text, only the commands in this text
+// are affected.
 func (f *findings) runsWritten() {
 	w := &f.files
 	if w.runsReplaced(f.commands) {
