@@ -111,9 +111,9 @@ func (p *Proxy) Nets() []operator.PolicyNet {
 
 // SwitchNet activates or deactivates a net in all sessions, including future ones. An inactive net
 // keeps its state, and continues from it when activated again. A change that cannot be recorded is
-// not made. If approvals require a PIN, no net can be deactivated, because it might be the net that
-// makes the proxy ask a person. Activating a net then requires the PIN, because under "default:
-// deny", the net could let additional calls pass.
+// not made. If approvals require a PIN, no net can be deactivated, because the net might be the one
+// that requires approvals. Activating a net then requires the PIN, because under "default: deny" a
+// net can let additional calls pass.
 func (p *Proxy) SwitchNet(name string, on bool, a operator.Actor) error {
 	if !on && p.pin != nil {
 		return errors.New("approvals require a PIN (approval.pin), so no net can be switched off while the proxy runs; remove its rule from the configuration")
@@ -132,8 +132,8 @@ func (p *Proxy) SwitchNet(name string, on bool, a operator.Actor) error {
 const maxStopReason = 1 << 10
 
 // Stop makes the proxy refuse all new calls or, if session is not empty, those of one session.
-// In-flight calls continue, and clients still get lists. Like a denial, Stop requires no PIN,
-// because it lets no call pass.
+// In-flight calls continue, and list requests are still answered. Like a denial, Stop requires no
+// PIN, because it lets no call pass.
 func (p *Proxy) Stop(session, actor, reason string) (operator.Stopping, error) {
 	if len(reason) > maxStopReason {
 		return operator.Stopping{}, fmt.Errorf("the reason has %d bytes; the limit is %d", len(reason), maxStopReason)

@@ -42,9 +42,9 @@ func OpenPins(file string, enforce bool) (*Pins, error) {
 // A PinDatabase stores pins (accepted tool definitions) for proxies on several machines.
 type PinDatabase = backend.Pins
 
-// SharedPins returns pins stored in a database, which need not be available yet. For tools that the
-// database does not know, the pins in a file written by [OpenPins] are imported. The file need not
-// exist.
+// SharedPins returns pins stored in a database, which need not be available yet. It imports the
+// pins in file, which was written by [OpenPins], for tools that the database does not know. The
+// file need not exist.
 func SharedPins(d PinDatabase, file string, enforce bool, log *slog.Logger) (*Pins, error) {
 	var before []toolpin.Pin
 	if file != "" {

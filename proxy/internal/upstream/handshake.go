@@ -41,7 +41,7 @@ type agreement struct {
 	conn.Introduction
 	session  *conn.Session
 	declared []byte // capabilities declared to a server of revision 2025-11-25
-	late2026 bool   // whether the server agreed to revision 2025-11-25 but also offered 2026-07-28, in a late response to server/discover
+	late2026 bool   // whether the server agreed to revision 2025-11-25, and offered 2026-07-28 only in a late response to server/discover
 }
 
 // handshake negotiates with the server over c. mcp-go implements the negotiation for both revision

@@ -31,8 +31,9 @@ func (u *Upstream) listen(ctx context.Context, c conn.Conn, a agreement) (stop f
 	}
 }
 
-// listenFilter returns the notifications to subscribe to: changes to the lists that can change, and
-// to the watched resources. It returns nil if there is nothing to subscribe to.
+// listenFilter returns the notifications to subscribe to: changes to the watched resources, and to
+// each list with the server capability listChanged. It returns nil if there is nothing to subscribe
+// to.
 func (u *Upstream) listenFilter(capabilities []byte) []byte {
 	var filter rawjson.Object
 	for _, list := range []string{"tools", "prompts", "resources"} {

@@ -290,6 +290,6 @@ func (c *Conn) readErrors() {
 				c.Host.Log.Info("upstream says", "stderr", text.Excerpt(string(line), stderrLine))
 			}
 		}
-		within = more // whether the next part belongs to the same long line and must be skipped
+		within = more // whether the next read continues the same long line and must be ignored
 	}
 }
