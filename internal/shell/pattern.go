@@ -17,7 +17,7 @@ type Pattern struct {
 	options  []wanted
 	known    *optionTable // the program's options; nil if the program is in no table
 	any      bool         // the pattern ends with *, so the command may have any other options and operands
-	exactly  bool         // the command's other arguments must be inert; see [Compile]
+	exactly  bool         // with its other arguments, the command must still do exactly what its name says; see [Compile]
 	source   string       // the pattern as written
 	files    *FilePattern // not nil if the pattern describes files rather than a command
 }
@@ -45,8 +45,8 @@ func (w *word) matches(text string) bool {
 // subcommand. Options match anywhere and in all spellings: -rf means -r and -f and, if the tables
 // know the program, also --recursive and --force. A * within a word matches any text. A * as the
 // last word allows any further arguments; see [Reading.Only] and [Reading.Surely]. If exactly is
-// true, only the pattern's own arguments and inert arguments are allowed. A launcher such as npx at
-// the start is ignored.
+// true, further arguments are allowed only if the command still does exactly what its name says. A
+// launcher such as npx at the start is ignored.
 func Compile(words []string, exactly bool) (Pattern, error) {
 	if len(words) == 0 || words[0] == "" || words[0] == "*" {
 		return Pattern{}, errors.New("a command pattern needs a command name")

@@ -11,11 +11,12 @@ import (
 type program struct {
 	// options holds names separated by spaces. Names separated by | denote the same option. A
 	// one-letter name is a short option; a name with a leading dash is a long option with a single
-	// dash. After a name, "=" means that the option takes a value, "=1,2" that it is inert only
-	// with these values, and "~" that it takes only an attached value. The prefix "!" means that
-	// the option makes the command do more or less than its name says, and "?" that the option may
-	// run something. "D>d+f" means that D implies d and f. "#" stands for -1, -20 and so on. "+"
-	// and ":" stand for operands that begin with these characters, as in git push origin +main.
+	// dash. After a name, "=" means that the option takes a value, and "~" that it takes only an
+	// attached value. The prefix "!" means that the option makes the command do more or less than
+	// its name says, and "?" that the option may run something. "=1,2" has the effect of "!" for
+	// all values except 1 and 2. "D>d+f" means that D implies d and f. "#" stands for -1, -20 and
+	// so on. "+" and ":" stand for operands that begin with these characters, as in git push origin
+	// +main.
 	options  string
 	operands operands
 	free     bool // no argument makes the command do more than its name says
@@ -71,7 +72,7 @@ type knownOption struct {
 	names    []string
 	takes    bool     // the option takes a value, attached or as the next argument
 	attached bool     // the option takes only an attached value
-	values   []string // values that leave the option inert; nil means any value
+	values   []string // with any other value, the command may do more or less than its name says; nil allows all values
 	inert    bool
 	mayRun   bool     // the option may run something
 	implies  []string // the names of the options that this option implies
