@@ -21,8 +21,8 @@ type Reading struct {
 	left int // how many more messages may join the burst; 0 outside a burst
 }
 
-// Before must be called before each message is handled. If more is true, another message can be
-// read without blocking. Before then begins a burst, unless one has already begun.
+// Before begins a burst if more is true (another message can be read without blocking) and no burst
+// has begun. It must be called before each message is handled.
 func (r *Reading) Before(more bool) {
 	if r.left == 0 && more {
 		r.left = MaxMessages
@@ -30,8 +30,8 @@ func (r *Reading) Before(more bool) {
 	}
 }
 
-// After must be called after each message has been handled. If more is false, no other message can
-// be read without blocking. After then ends the burst. It also ends a full burst.
+// After ends the burst if more is false (no other message can be read without blocking) or the
+// burst is full. It must be called after each message has been handled.
 func (r *Reading) After(more bool) {
 	switch {
 	case r.left == 0: // the message is outside a burst

@@ -219,8 +219,8 @@ func (s *Push) leave() {
 	}
 }
 
-// take returns the messages queued for a stream, and stores them, within the limits, in case the
-// stream is resumed. It returns nil if another stream has replaced this one.
+// take returns the messages queued for a stream. It also stores them, within the limits, in case
+// the stream is resumed. It returns nil if another stream has replaced this one.
 func (s *Push) take(replaced <-chan struct{}) []pushedMessage {
 	s.mu.Lock()
 	defer s.mu.Unlock()

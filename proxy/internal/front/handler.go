@@ -48,7 +48,7 @@ type exchange struct {
 
 	caller  httpguard.Caller
 	release func()          // releases the bytes counted for the body; nil if no body was read
-	turn    *turns.Turn     // acquired before the message is handled; nil if messages are not limited
+	turn    *turns.Turn     // right to handle the message; nil if concurrent messages are not limited
 	post    *events.Post    // nil if the response is not a JSON-RPC message
 	client  *session.Client // client for this request only; nil if the client belongs to a session
 	bound   func() bool     // detaches the call from the connection, so that losing the connection does not cancel it; nil if the call was never attached

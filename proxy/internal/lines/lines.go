@@ -70,7 +70,7 @@ const maxQueued = 64 << 20
 var errSlowClient = errors.New("the client does not read its messages")
 
 const (
-	bigPart  = 32 << 10  // a part of a line that has at least this size is written without copying
+	bigPart  = 32 << 10  // parts of at least this size are written without copying
 	maxBurst = 256 << 10 // maximum number of bytes held back while more messages are expected
 	maxSpare = 1 << 20   // maximum size of a buffer that is reused
 	maxNews  = 8 << 20   // number of queued bytes above which notifications are dropped

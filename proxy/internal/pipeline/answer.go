@@ -27,8 +27,8 @@ func (c *Call) refuse(r *admission.Refused) {
 	c.answer(refusal{r})
 }
 
-// isOver reports whether another process has ended the client's session. stateGone reports whether
-// the call was refused because the state of its session no longer exists.
+// isOver reports whether another process has ended the client's session. stateGone is true if the
+// call was refused because the state of its session no longer exists.
 func (c *Call) isOver(stateGone bool) bool {
 	own := c.Client.Session
 	if own.About == nil || own.By != "connection" {

@@ -270,9 +270,9 @@ func (a inputAnswer) append(dst, id []byte, _ *rev.Rev) []byte {
 	return wire.AppendResult(dst, id, asking.InputRequired(a.question, a.state))
 }
 
-// readResponse reads the inputResponses from a client that uses revision 2026-07-28. It returns how
-// many InputRequiredResults without a question the call has had so far. The responses count only if
-// the proxy created the requestState for this very call, when it asked a question.
+// readResponse reads the inputResponses from a client that uses revision 2026-07-28. It returns the
+// number of InputRequiredResults sent so far without a question. The responses count only if the
+// proxy created the requestState for this very call, when it asked a question.
 func (q *askedCall) readResponse(r *approval.Request) int {
 	if !q.call.Peer.Rev.InputRequired || !q.call.params.HasState {
 		return 0

@@ -42,7 +42,7 @@ type Call struct {
 	plain    bool       // whether the call is one request and one reply, without tasks or requests for input, and both sides use revisions up to 2025-11-25
 	input    input      // inputResponses and requestState of a call that the client has sent again
 
-	Turn    *turns.Turn  // acquired before the call is decided; nil if concurrent calls are not limited
+	Turn    *turns.Turn  // right to have the call decided; nil if concurrent decisions are not limited
 	Burst   *burst.Burst // burst of calls that were read together with this one and are recorded together; nil if this call is decided alone
 	Headers http.Header  // HTTP headers, which must mirror some of the arguments; if nil, they are not checked
 

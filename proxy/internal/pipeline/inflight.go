@@ -16,8 +16,8 @@ import (
 // An inflightCall is an admitted request to a server, until the outcome of its call has been
 // recorded. The request ends exactly once: when the server replies, when the connection is lost or
 // the request times out, or when the client cancels the call or disconnects. After a timeout, a
-// cancellation or a disconnection of the client, the outcome is unknown, but that of a late reply
-// is still recorded.
+// cancellation or a disconnection of the client, the outcome is unknown. If the server replies
+// late, the outcome of that reply is still recorded.
 type inflightCall struct {
 	Call   *Call // the call that was admitted
 	ticket *admission.Ticket
@@ -222,8 +222,8 @@ func (s *inflightState) parkFor(c *Call, ask func([]*upstream.ServerRequest) boo
 	return s.exchange, inline, true
 }
 
-// attachTo makes c, which the client has sent with its input, the call that waits for the reply. It
-// returns the reply if it has already arrived, and whether the server has made more requests.
+// attachTo lets c, the call that the client has sent again, wait for the reply. It returns the
+// reply if it has already arrived, and whether the server has made more requests.
 func (s *inflightState) attachTo(c *Call) (held *upstream.Reply, more bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -23,7 +23,7 @@ func (p *Pipeline) resume(c *Call) bool {
 	if c.input.suspended == "" {
 		return true
 	}
-	c.Turn.Release() // the call needs no turn, because it was already decided, and must not occupy one while it waits for its server
+	c.Turn.Release() // the call was already decided, so it must not occupy a turn while it waits for its server
 	x, err := p.pickUp(c)
 	if x != nil && x.approved != nil { // send exactly the call that the person approved
 		c.approved, c.params = x.approved, c.params.WithMetaShown(x.approved.Meta)

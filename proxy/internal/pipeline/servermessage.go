@@ -184,8 +184,8 @@ func (f *inflightCall) park(c *Call, onStream bool) {
 	c.complete(completion{round: result})
 }
 
-// attach lets c, which the client has sent with its responses, continue the in-flight request. It
-// immediately sends the client any further requests made by the server.
+// attach continues the in-flight request for c, the call that the client has sent again with its
+// responses. It immediately sends the client any further requests made by the server.
 func (f *inflightCall) attach(c *Call, x *suspendedCall) {
 	for key, q := range x.asked {
 		if response, ok := rawjson.Member(c.input.responses, key); ok {
