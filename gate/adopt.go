@@ -25,12 +25,12 @@ func (f Fate) String() string {
 	return [...]string{"continued", "carried", "begun", "dropped", "held"}[f]
 }
 
-// A Kept is the result of [Policy.Adopt] for a single net.
+// A Kept describes what [Policy.Adopt] did with a single net.
 type Kept struct {
 	Net  string
 	Fate Fate
 
-	// From is the name of the net that the state or usage comes from, if it differs from Net.
+	// From is the name of the old net whose state or usage was taken over, if it differs from Net.
 	From string
 
 	// Lost means that state was lost: the net was dropped or restarted although it had left its
@@ -57,7 +57,7 @@ type AdoptOptions struct {
 //
 //   - A net with an unchanged fingerprint keeps its state, whether or not it is in shadow mode. The fingerprint includes each [Map] that gives calls a name listed by the net.
 //   - A limit from rules that counts the same calls for the same callers keeps its usage. If the usage exceeds the new maximum, nothing is left until enough has been refunded, and the excess still counts if the limit is raised again (see [Debt]). Clock refunds start at the current time.
-//   - Any other net starts in its initial state. But if that would lose the state of a hand-written net that is not in shadow mode, the net is [Held]: the caller must either keep the old policy or reset the net. In the returned state, a held net is in its initial state.
+//   - Any other net starts in its initial state. But if that would lose the state of a hand-written net that is not in shadow mode, the net is [Held]: the caller must either keep the old policy or list the net in [AdoptOptions].Reset. In the returned state, a held net is in its initial state.
 //
 // Calls in flight and calls that wait for approval are preserved, and still change the nets that
 // keep their state. In a net that starts anew, every call in flight that might spoil evidence (see

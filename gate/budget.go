@@ -59,7 +59,6 @@ func (n *net) charge(d *NetData, used *big.Rat, t time.Time) *NetData {
 	return &c
 }
 
-// maxUsage returns the maximum usage of the limit.
 func (n *net) maxUsage() *big.Rat {
 	if n.Sum != nil {
 		return new(big.Rat).SetInt64(int64(n.Sum.Most))

@@ -39,13 +39,13 @@ func (s *Session) notify(c Call, d Decision) {
 }
 
 // Withdraw withdraws the approval request a, so that the call no longer waits for an answer. Use it
-// if the call will not be decided on again.
+// if Decide will not be called again for the call.
 func (s *Session) Withdraw(a *Ask) {
 	s.update(func(*State) *Delta { return a.Withdraw() })
 }
 
-// Withdraw returns the change that removes the approval request a from the state. Use it if the
-// call will not be decided on again.
+// Withdraw returns the change that removes the approval request a from the state. Use it if Decide
+// will not be called again for the call.
 func (a *Ask) Withdraw() *Delta { return &Delta{Answered: a.Number} }
 
 // Settle is like [Ticket.Settle], but identifies the call by its number.
@@ -122,7 +122,7 @@ func ConfirmN(ctx context.Context, s *Session, c Call, ask func(context.Context,
 	if !ok {
 		return d
 	}
-	defer s.Withdraw(a) // executed even if ask panics; if the call has been admitted, Withdraw has no effect
+	defer s.Withdraw(a) // also if ask panics; has no effect if the call was admitted
 	if ask != nil {
 		if n, err := ask(ctx, a); err == nil && n >= a.Approvals() && ctx.Err() == nil {
 			return s.Decide(c, a.Grant())

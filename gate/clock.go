@@ -51,7 +51,6 @@ func (n *net) advanced(d, base *NetData, t time.Time) *NetData {
 	return &both
 }
 
-// watchesOf returns d.Watches, or nil if d is nil.
 func watchesOf(d *NetData) []Flight {
 	if d == nil {
 		return nil

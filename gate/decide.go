@@ -106,7 +106,7 @@ type judgement struct {
 	offered  []Call     // tools that can be called; nil means [State.Tools]
 	world    world      // nets to evaluate and states to use; acting by default
 	row      string     // fingerprint of the call (see [argument.Fingerprint]); empty if no net counts consecutive identical calls
-	ticked   []NetDelta // clock changes to the states of the evaluated nets
+	ticked   []NetDelta // changes that the clock made to the states of the evaluated nets
 	shadows  []subject  // nets in shadow mode that apply to the call
 
 	waived []naming.Label // uncertain names to ask a person about
@@ -214,9 +214,9 @@ func (j *judgement) refusal(g *Grant) *Refusal {
 	}
 }
 
-// checkGrant returns the grant g and the call that waits for it, or nil if that call no longer
-// waits. Both results are nil if g was already used, is not from this session, or is awaited by a
-// call other than c.
+// checkGrant returns the grant g and the approval request that it answers. The request is nil
+// unless it is still open. Both results are nil if g was already used, is not from this session, or
+// answers a request for another call than c.
 func (s *State) checkGrant(g *Grant, c *Call) (*Grant, *OpenAsk) {
 	if g.Number == 0 || g.Number > s.Last || slices.Contains(s.Spent, g.Number) {
 		return nil, nil

@@ -153,7 +153,7 @@ const (
 	Free
 	Gated
 	Blocked
-	Yields // the net is advisory and would block, but currently yields to others; see [Net.Advisory]
+	Yields // the net is advisory and would block, but currently has no effect; see [Net.Advisory]
 )
 
 func (*Refusal) decision() {}

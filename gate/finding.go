@@ -14,7 +14,7 @@ import (
 // finding is a net's verdict, possibly for a single value of its key.
 type finding struct {
 	subject
-	labels    []naming.Label // names that the call has for the net
+	labels    []naming.Label // the call's names for the net: the policy's names or the net's own
 	choices   []choice       // transitions chosen for the call's names; empty if the net blocks
 	special   *special       // additional data; nil for most findings
 	label     int32          // index in labels of the first name that the net blocks

@@ -2,8 +2,8 @@ package gate
 
 import "reflect"
 
-// cloneMeta returns a non-nil copy of m, including its maps and slices, so that changes that a hook
-// makes in place can be undone.
+// cloneMeta returns a non-nil copy of m. It also copies the maps and slices in m, so that a hook's
+// changes to them can be undone.
 func cloneMeta(m Meta) Meta {
 	c := make(Meta, len(m))
 	for key, v := range m {

@@ -21,7 +21,7 @@ type move struct {
 	isBase      bool     // whether the move changes the default state rather than the state for a single value
 }
 
-// newMove returns a move on a copy of the state old. The copy is stored in room.
+// newMove returns a step of n that changes a copy of the state old. The copy is stored in room.
 func newMove(n *net, old, room *NetData) move {
 	*room = *old
 	return move{net: n, data: room}

@@ -33,7 +33,7 @@ type net struct {
 	start           petri.Marking // initial marking, after the structural transitions have fired
 	on, off         *NetData      // initial states of the active and of the inactive net, shared by all sessions to save memory
 	listing         listing.Listing
-	own             naming.Own // computes the net's own names, if the net has no Labels; Patterns is set in any case
+	own             naming.Own // names calls if the net has no Labels; its Patterns are always set
 	manual          bool       // whether any transition requires approval
 	moving          bool       // whether the clock alone can change the net
 	spoils          bool       // whether any transition spoils evidence; see [Transition.Spoils]
@@ -60,7 +60,6 @@ type budget struct {
 // maxTokens is the maximum number of tokens that the clock lets a place accumulate.
 const maxTokens = math.MaxInt32
 
-// newInitialState creates the net's initial state.
 func (n *net) newInitialState(active bool) *NetData {
 	d := &NetData{Active: active, Marking: n.start}
 	if n.Shadow {

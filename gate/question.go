@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// question returns the request to a person to approve the steps in doubts and the manual
-// transitions. If a grant g is given and covers all of them, both results are nil. If it does not,
-// question returns a refusal, because the state has changed since the person was asked.
+// question returns an [Ask] for the steps in doubts and the chosen manual transitions. If a grant g
+// is given and covers all of them, both results are nil. If it does not, question returns a
+// refusal, because the state has changed since the person was asked.
 func (j *judgement) question(g *Grant, doubts []Step) (*Ask, *Refusal) {
 	steps := append(doubts, j.steps()...)
 	if g == nil {

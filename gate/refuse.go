@@ -256,8 +256,8 @@ func (f *finding) holders(s *State, transitions []int) []Holder {
 	return held
 }
 
-// awaited returns a slice that contains only the first call in flight whose success would produce
-// tokens that the given transitions lack, or nil if no such call exists.
+// awaited returns a slice with the first call in flight whose success would produce tokens that the
+// given transitions lack. If no such call exists, it returns nil.
 func (f *finding) awaited(s *State, transitions []int) []Holder {
 	ts := f.net.net.Transitions
 	for _, w := range f.data.Watches {

@@ -25,7 +25,7 @@ type Listing struct {
 type nameEntry struct {
 	free  bool
 	plain []int // transitions that list the name as a plain name, possibly of the form tool.action
-	exact []int // transitions that list the name, either plain or as a literal
+	exact []int // transitions that list the name as a plain name or as a literal
 }
 
 // namedEntry is a nameEntry together with its name.

@@ -19,8 +19,7 @@ type Own struct {
 // Adds reports whether the net can give calls names that the policy does not give.
 func (o *Own) Adds() bool { return o.Mapper != nil || o.Maps != nil }
 
-// Labels returns the names of a call with the given physical names. ok is false if the Go function
-// panicked.
+// Labels returns the names of a call with the given physical names. ok is false if Mapper panicked.
 func (o *Own) Labels(c *toolnet.Call, tools []Label) (ls []Label, ok bool) {
 	switch {
 	case o.Mapper != nil:
@@ -35,13 +34,12 @@ func (o *Own) Labels(c *toolnet.Call, tools []Label) (ls []Label, ok bool) {
 	return WithPatterns(slices.Clip(ls), o.Patterns), true
 }
 
-// Why is like [Naming.Why], but for the net's own names. It does not consider the Go function.
+// Why is like [Naming.Why], but for the net's own names. It ignores Mapper.
 func (o *Own) Why(c *toolnet.Call, tools []Label, name string) (toolnet.Doubt, toolnet.Found) {
 	return o.Maps.gives(c, tools, name)
 }
 
-// mapped returns the labels that the Go function gives to the call. ok is false if the function
-// panicked.
+// mapped returns the labels that Mapper gives to the call. ok is false if Mapper panicked.
 func (o *Own) mapped(c *toolnet.Call) (ls []Label, ok bool) {
 	defer func() {
 		if recover() != nil {
@@ -54,8 +52,7 @@ func (o *Own) mapped(c *toolnet.Call) (ls []Label, ok bool) {
 	return ls, true
 }
 
-// CanGive is like [Naming.CanGive], but for the net's own names. It does not consider the Go
-// function.
+// CanGive is like [Naming.CanGive], but for the net's own names. It ignores Mapper.
 func (o *Own) CanGive(tools []Label, u *toolnet.Tool, certain bool) bool {
 	return slices.ContainsFunc(tools, func(tool Label) bool { return o.Maps.canGive(tool.Text, u, certain) })
 }

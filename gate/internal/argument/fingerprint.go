@@ -13,7 +13,7 @@ import (
 )
 
 // Fingerprint returns a digest of c's tool and arguments, except the arguments named in ignored.
-// Two calls have the same digest only if they are otherwise identical.
+// Calls that differ in anything else have different digests.
 func Fingerprint(c *toolnet.Call, ignored []string) string {
 	text := rawjson.AppendString(nil, c.Upstream)
 	text = rawjson.AppendString(text, c.Tool)

@@ -117,7 +117,7 @@ type Policy struct {
 	Successes []toolnet.Condition
 	Deny      bool
 	Shadow    bool
-	Keys      int // maximum number of key values in a net; 0 if it has its default value or does not matter
+	Keys      int // maximum number of key values in a net; 0 if it is the default or no net has a key
 
 	Ignored []toolnet.Ignored
 }

@@ -222,7 +222,7 @@ type Debt struct {
 
 // A Flight is a transition that waits for its call to end.
 type Flight struct {
-	Owner      uint64 // number of the call's session among those that share the net; 0 if the net is not shared
+	Owner      uint64 // identifies the call's session among those that share the net; 0 if the net is not shared
 	Call       uint64
 	Transition int       // index of the transition
 	Name       string    // the call's name that the transition lists

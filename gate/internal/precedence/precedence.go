@@ -126,8 +126,8 @@ func (c *Contest) ordered(s *Settled) []*allowlist {
 }
 
 // conflict returns the conflict between the allowlists, or nil. allowed reports whether the
-// required nets allow any tool. A required net that blocks every tool is consistent with all other
-// nets, so it does not conflict with any of them.
+// required nets together allow any tool. If a required net blocks every tool by itself, that is not
+// a conflict.
 func (c *Contest) conflict(lists, heeded []*allowlist, yield []string, allowed bool) *Conflict {
 	found := &Conflict{Yields: yield}
 	switch {
