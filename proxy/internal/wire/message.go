@@ -322,7 +322,6 @@ const (
 	fieldState
 )
 
-// fieldKeys maps each field to the key of its member.
 var fieldKeys = [...]string{
 	fieldTool: "name", fieldArguments: "arguments", fieldMeta: "_meta", fieldTask: "task",
 	fieldResponses: "inputResponses", fieldState: "requestState",

@@ -85,7 +85,6 @@ func (t *Task) take(key string, value []byte) (ok bool) {
 	return ok
 }
 
-// taskStatuses maps status names to statuses.
 var taskStatuses = map[string]TaskStatus{
 	"working": TaskWorking, "input_required": TaskInputRequired,
 	"completed": TaskCompleted, "failed": TaskFailed, "cancelled": TaskCancelled,
