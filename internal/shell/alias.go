@@ -25,8 +25,8 @@ var aliases = map[string]string{
 	"brew uninstall": "rm remove", "brew install": "instal", "pulumi up": "update", "pulumi destroy": "down dn",
 }
 
-// isAlias reports whether text is a built-in alias of operand n of the pattern p. Only subcommands,
-// which have index 0, have aliases.
+// isAlias reports whether text is a built-in alias of the pattern's operand n. Only operand 0, the
+// subcommand, has aliases.
 func isAlias(p *Pattern, text string, n int) bool {
 	return n == 0 && slices.Contains(strings.Fields(aliases[p.name.text+" "+p.operands[0].text]), text)
 }

@@ -133,7 +133,7 @@ func mayBeOption(w *syntax.Word) bool {
 }
 
 // assignedValues returns the known values that the given statements assign to variables. It leaves
-// out every variable that another of the statements may also change.
+// out a variable if more than one of the statements may change it.
 func (v *variables) assignedValues(list []*syntax.Stmt) map[string]string {
 	texts, changed := make(map[string]string), make(set)
 	for _, s := range list {
@@ -161,8 +161,8 @@ func (v *variables) assignedValues(list []*syntax.Stmt) map[string]string {
 	return texts
 }
 
-// forgetEffects forgets the values of all variables that a part of the script may change when it
-// runs later or more than once. c holds the effects of that part.
+// forgetEffects forgets the values of all variables that a part of the script may change. c holds
+// the effects of that part, which may run later or more than once.
 func (v *variables) forgetEffects(c effectSet) {
 	if c.all {
 		v.forgetAll()

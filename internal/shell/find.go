@@ -112,8 +112,8 @@ func findsNames(args []arg) bool {
 }
 
 // producers maps the programs that can print file names to the arguments that make them do so. An
-// empty string means that the program always prints file names. A line of the output can look like
-// an option only if the name of a file looks like one.
+// empty string means that the program always prints file names. A line of such output can look like
+// an option only if a file's name does.
 var producers = map[string]string{"find": "", "gfind": "", "fd": "", "fdfind": "", "ls": "", "git": "=ls-files", "rg": "=-l =--files =--files-with-matches =-il", "grep": "=-l =-rl =-lr =-Rl =-lR =-ril =-rli =-lrZ =-rlZ =-lZ --files-with-matches"}
 
 // lineFilters lists the filters that output lines of their input unchanged.

@@ -31,8 +31,8 @@ type findings struct {
 	at        *syntax.Stmt // current statement of the outermost script
 	texts     int          // nesting depth of the script being read: 1 for the outermost script, more for a script such as the argument of sh -c
 	body      *body        // function or trap body being read, if any
-	owner     int          // the whole script has been read; anything found from now on concerns all of it
-	settling  bool         // the whole script has been read; the remaining doubts are being added
+	owner     int          // index of the command whose arguments are being read, or -1
+	settling  bool         // the whole script has been read; anything found from now on concerns all of it
 	tentative bool         // the commands being read might not run
 	input     bool         // standard input comes from the script itself, that is, from a pipe, a redirection or a here document
 	textInput bool         // standard input is a here document or a here string
@@ -183,8 +183,9 @@ func (f *findings) doubtForeign(args []arg) {
 	f.doubtText("a script in another shell's language", args...)
 }
 
-// A body is a function body that is being read. It is read once when the function is defined and,
-// if it uses the function's arguments, again at each call.
+// A body is the body of a function, or the action of a trap, that is being read. A function's body
+// is read when the function is defined. If it uses the function's arguments, it is read again at
+// each call.
 type body struct {
 	definition    bool
 	trap          bool // the body is a trap's action, not a function's body

@@ -15,7 +15,7 @@ import (
 type prover struct {
 	*explore.Model
 	deny       bool
-	small      int // groups with at most this many states are explored completely
+	small      int // groups of nets with at most this many states are explored completely
 	policy     *gate.Policy
 	also       map[string][]gate.Name // for each known tool, its other names
 	conditions []string               // conditions on arguments that nets evaluate
@@ -98,7 +98,7 @@ type Options struct {
 
 	passes     bool // whether to admit calls unknown to all nets, even if the policy denies calls by default
 	groups     int  // for liveness, nets that share calls are explored completely if together they have at most this many states; 0 means explore.GroupLimit
-	inventions int  // maximum number of names tried for patterns; 0 means the default of package callclass
+	inventions int  // maximum number of names made up to match patterns; 0 means the default of package callclass
 }
 
 // An Assertion is a claim about a policy. [Never], [NeverBefore], [NeverAfter], [NeverWhile],

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// proveNeverMet tries to prove that the query is never met.
+// proveNeverMet tries to prove that no run meets the query. The search begins with the given nets.
 func (m *prover) proveNeverMet(q *explore.Query, nets ...int) Proof {
 	return m.toProof(m.NeverMet(q, nets), q)
 }

@@ -167,8 +167,8 @@ func (r *replay) admitLed(s *Step, values callclass.Values) (number uint64, ok b
 	return 0, false
 }
 
-// wayTo returns the classes of a run with a single value that ends with a call of class s, or nil
-// if no such run is known.
+// wayTo returns the classes of the calls in a run that leads to a call of class s. That call is the
+// last, and all calls have the same key value. If no such run is known, wayTo returns nil.
 func (m *prover) wayTo(s *callclass.Class) []*callclass.Class {
 	plan := m.OneValue().Plan(explore.Tagger(func(c *callclass.Class) bool { return c.Owns(s) }), true)
 	if plan.Result != explore.Refuted {

@@ -29,7 +29,7 @@ func (m *Miner) limits() (all []Proposal) {
 		most, reached, how := ceiling(t.perSession)
 		limit := most
 		switch {
-		case how.beats(len(m.survey.tools)) && (perDay == 0 || most < perDay): // a limit at or above the daily limit already follows from the daily limit
+		case how.beats(len(m.survey.tools)) && (perDay == 0 || most < perDay): // a session limit that is not below the daily limit is unnecessary
 			out.Evidence = fmt.Sprintf("%d calls of %s in %d of %d sessions, more in none", most, text.Escape(name), reached, t.sessions)
 		case m.kinds[n].Acts() && perDay == 0:
 			limit, how = 2*most, 0

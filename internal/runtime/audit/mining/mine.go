@@ -43,8 +43,8 @@ func Mine(ctx context.Context, log Log, o Options) (*Miner, *Report, error) {
 	return m, report, nil
 }
 
-// find looks for the rules that the survey alone cannot establish. It walks the log again only if
-// the survey has left candidates for such rules.
+// find looks for the rules that the first pass over the log, the survey, cannot establish. It reads
+// the log again only if the survey has left candidates for such rules.
 func (m *Miner) find(ctx context.Context, r *reader) (*findings, error) {
 	v, n := m.survey, len(m.survey.tools)
 	candidates := v.candidates(m.least)

@@ -90,8 +90,8 @@ func (m *Miner) replay(ctx context.Context, r *Report) (wrong map[int]string, er
 // that waited for approval and therefore did not pass.
 var ignoredReasons = []string{replay.BeforeFirst, replay.MovedMeanwhile}
 
-// blame marks each proposal with a selected net as wrong, for the given reason. If no net is
-// selected, blame marks every proposal.
+// blame marks a proposal as wrong, for the given reason, if one of its nets is selected. If no net
+// is selected, it marks every proposal.
 func blame(wrong map[int]string, at map[string]int, reason string, selected func(net string) bool) {
 	found := false
 	for net, i := range at {

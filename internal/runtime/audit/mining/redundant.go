@@ -24,10 +24,10 @@ const (
 // proofTime limits the time for each check of the policy with the proposals.
 const proofTime = 5 * time.Second
 
-// DropRedundant drops proposals that are unnecessary or harmful given source's policy: statements
-// that the policy already contains, rules that it already enforces, rules that would admit calls
-// refused by "default: deny", and rules that package check reports as having no effect or as making
-// a tool impossible to call.
+// DropRedundant drops proposals that are unnecessary or harmful, given source's policy. It drops
+// statements that the policy already contains and rules that it already enforces. It drops rules
+// that would admit calls refused by "default: deny". It also drops rules that package check reports
+// as having no effect or as making a tool impossible to call.
 func (r *Report) DropRedundant(ctx context.Context, source policy.Source) error {
 	r.dropRepeated(source)
 	if err := r.dropOpening(source); err != nil {

@@ -32,8 +32,8 @@ type Dropped struct {
 	Why  string `json:"why"`
 }
 
-// drop moves the proposals whose indexes are keys of wrong from r.Proposals to r.Dropped. The
-// values of wrong are the reasons.
+// drop moves proposals from r.Proposals to r.Dropped. The map wrong contains the reason for each of
+// them, keyed by its index.
 func (r *Report) drop(wrong map[int]string) {
 	kept := []Proposal{}
 	for i, p := range r.Proposals {

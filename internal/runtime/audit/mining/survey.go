@@ -35,8 +35,8 @@ type toolStats struct {
 	sums            map[string]float64 // maps each field to its maximum sum for one principal in a day
 }
 
-// A survey is the visitor of the first walk. It collects statistics about all tools and pairs of
-// tools.
+// A survey is the [visitor] of the first pass over the log. It collects statistics about all tools
+// and pairs of tools.
 type survey struct {
 	pairs    map[pair]*pairStats
 	tools    []toolStats

@@ -185,7 +185,7 @@ func (m *matchVisitor) end(s *session) {
 	}
 }
 
-// endSession adds an ended session to the statistics, including the chance that all values of B
+// endSession adds an ended session to the statistics. This includes the chance that all values of B
 // would occur in A if they were drawn at random from the session's values.
 func (c *candidate) endSession(s *session) {
 	c.sessions++
@@ -270,8 +270,8 @@ func (c *candidate) supported(least, tried int) bool {
 	return c.alt < 0 || c.early < c.drawn && c.altEarly < c.drawn && coveredByChance(c.drawn, c.early, c.altEarly).beats(tried)
 }
 
-// A fieldPair determines whether both fields of a two-field key are needed. They are if values of
-// each field occur with several values of the other.
+// A fieldPair determines whether both fields of a two-field key are needed. They are needed if
+// values of each field occur with several values of the other.
 type fieldPair struct {
 	partners [2]map[string]string
 	changes  [2]int

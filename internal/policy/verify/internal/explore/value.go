@@ -17,7 +17,8 @@ func (m *Model) Keyed() bool {
 	return slices.ContainsFunc(m.Nets, func(n *Net) bool { return n.Keyed() && !n.Info.Shadow })
 }
 
-// OneValue returns the model restricted to calls with the tracked value. It is computed only once.
+// OneValue returns the model restricted to one value of the nets' keys, the tracked value. It is
+// computed only once.
 func (m *Model) OneValue() *Model {
 	if m.one == nil {
 		m.one = &Model{system: system{Nets: m.Nets}, Calls: m.Calls, searchLimits: searchLimits{Stop: m.Stop}, full: m}
@@ -117,7 +118,7 @@ func (s *Space) assuredFresh(good []bool) []bool {
 	return fresh
 }
 
-// used reports whether a call has used the tracked value in state k.
+// used reports whether some call before state k has used the tracked value.
 func (s *Space) used(k int32, unused []map[int]bool) bool {
 	for pos, local := range s.state(k)[1 : 1+len(s.nets)] {
 		if unused[pos] != nil && !unused[pos][int(local)] {

@@ -26,7 +26,7 @@ type class struct {
 	effects []callclass.Effect
 	tag     uint8
 
-	sure   bool  // whether some represented class has calls that are certainly possible; see ViewOptions.Beyond
+	sure   bool  // whether calls of some represented class are certainly possible; see ViewOptions.Beyond
 	beyond []int // the nets outside the view that can refuse such calls; if the represented classes differ, the smallest set
 }
 
