@@ -27,9 +27,9 @@ func (p *Policy) Tick(s *State, t time.Time) *Delta {
 	return d
 }
 
-// advanced returns d with n's clock advanced to time t, or d itself if the clock changes nothing.
-// The clock of an inactive net does not run. If n has a key, base is n's default state; see
-// [NetData].
+// advanced returns the state d with the clock of n advanced to time t, or d itself if this changes
+// nothing. The clock of an inactive net does not run. If n has a key, base is the default state of
+// n; see [NetData].
 func (n *net) advanced(d, base *NetData, t time.Time) *NetData {
 	if !n.moving || t.IsZero() || !d.Active {
 		return d

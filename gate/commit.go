@@ -144,8 +144,8 @@ func (f *finding) firing(c *Call, chosen choice, meta Meta) Firing {
 
 // applyMoves adds to d the changes that the call makes to the nets. If a net's structural
 // transitions (which fire by themselves) would not stop firing, applyMoves returns the net's
-// finding, so that the call is refused. But a replayed call is made in any case, and so is a call
-// that moves the actual states (see [ShadowData]). For such a call, applyMoves only leaves the net
+// finding, so that the call is refused. But a replayed call is made in any case, and so is every
+// call if j evaluates the actual states (see [ShadowData]). Then applyMoves only leaves the net
 // unchanged.
 func (j *judgement) applyMoves(d *Delta, number uint64, metas []Meta) *finding {
 	var room []NetData

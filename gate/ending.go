@@ -21,7 +21,7 @@ type ending struct {
 	// The following fields are set only if the outcome is applied to the state for a single key
 	// value.
 	base  *NetData // the net's default state; see [NetData]
-	keys  uint64   // bit set of the net's keys whose values in the result include the key value
+	keys  uint64   // bit set of the net's keys whose values in the result include this key value
 	named []KeyValue
 }
 

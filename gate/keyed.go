@@ -56,8 +56,8 @@ func (n *net) setKey(transition, number int, k *keyvalue.Key) {
 	}
 }
 
-// plan describes how a call affects a net with a key, independently of the state: the key values in
-// the call, and the transitions that do not depend on these values.
+// plan describes how a call affects a net with a key, independently of the state. It contains the
+// key values in the call, and the transitions whose key value is not in the call.
 type plan struct {
 	keyvalue.Union
 	net     *net

@@ -18,7 +18,7 @@ type move struct {
 
 	// The following fields are set only for a net with a key.
 	baseWatches []Flight // watches (observers waiting for calls) of the net's default state
-	isBase      bool     // whether the move changes the default state rather than the state for a single value
+	isBase      bool     // whether the step changes the net's default state (see [NetData]), not the state for one key value
 }
 
 // newMove returns a step of n that changes a copy of the state old. The copy is stored in room.

@@ -48,10 +48,10 @@ func (d *definition) mapsFor(maps []Map) (fed []Map) {
 }
 
 // Heirs returns, for each net of p in order, the index in olds of the net that this net replaces,
-// or -1. A net with the same Print takes over the old net's state, and a limit with the same Limit
-// takes over its usage. Each old net has at most one heir. Among several old nets with the same
-// Print, the one with the same Name is preferred, and among those with the same Limit, the one with
-// the same Family.
+// or -1. A net with the same Print takes over the old net's state. A limit with the same Limit
+// takes over its usage. Each old net has at most one heir. Among old nets with the same Print, the
+// one with the same Name is preferred. Among those with the same Limit, the one with the same
+// Family is preferred.
 func (p *Policy) Heirs(olds []NetID) []int {
 	heirs, taken := make([]int, len(p.nets)), make([]bool, len(olds))
 	for i := range heirs {
