@@ -18,8 +18,8 @@ func (p *Policy) Reset(s *State) *Delta {
 	return d
 }
 
-// restarted returns the net's initial state. In it and in the states of its key values, calls in
-// flight that spoil the evidence in d (see [Transition.Spoils]) still do so.
+// restarted returns the net's initial state. Calls in flight that spoil evidence in d or in the
+// state of a key value (see [Transition.Spoils]) still do so.
 func (n *net) restarted(d *NetData) *NetData {
 	r := n.reset(d)
 	if d.Shadow != nil {

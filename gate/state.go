@@ -228,8 +228,8 @@ func (s *State) releaseID(id string) {
 	}
 }
 
-// flight returns a [Flight] in net n for the call that has the given number and was made at the
-// given time. The caller must set its Transition.
+// flight returns a [Flight], a transition of net n that waits for a call to end. The call has the
+// given number and was made at the given time. The caller must set the Transition.
 func (s *State) flight(n *net, number uint64, since time.Time) Flight {
 	return Flight{Owner: s.Owners[n.Scope], Call: number, Since: since}
 }
@@ -256,7 +256,7 @@ func (s *State) storeNear(n *Near) {
 	s.Near = kept[max(0, len(kept)-maxNear):]
 }
 
-// wait records the key value whose state, in the last net of c.Nets, waits for the call.
+// wait records that the last net in c.Nets waits for the call in the state of the given key value.
 func (c *OpenCall) wait(key string) {
 	for len(c.Keys) < len(c.Nets)-1 {
 		c.Keys = append(c.Keys, "")
@@ -268,7 +268,7 @@ func (c *OpenCall) holder() Holder {
 	return Holder{Number: c.Number, ID: c.Call.ID, Tool: c.Call.Tool, Since: c.Call.Time, Unknown: c.Unknown, More: c.More}
 }
 
-// holder describes the call that the flight f belongs to.
+// holder describes the call that f waits for.
 func (s *State) holder(n *net, f Flight) Holder {
 	other := f.Owner != s.Owners[n.Scope]
 	if c := s.Calls[f.Call]; c != nil && !other {

@@ -235,8 +235,8 @@ func (n *net) enabled(data *NetData) (list []Enabled) {
 	return list
 }
 
-// canFire reports, for each transition, whether it is enabled. In a net with a key, it is enough
-// that the transition is enabled for one key value.
+// canFire reports, for each transition, whether it is enabled. In a net with a key, it reports
+// whether the transition is enabled for any key value.
 func (n *net) canFire(data *NetData) []bool {
 	on := make([]bool, len(n.Transitions))
 	for d := range netstate.Distinct(data) {

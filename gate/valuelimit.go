@@ -12,8 +12,8 @@ import (
 )
 
 // overfull finds the nets with a key that would store more values than the policy allows. For each
-// of them, it returns the first finding that exceeds the limit. To make room, it first drops stored
-// values whose states have returned to the net's default state; see [NetData].
+// of them, it returns the finding for the first value that exceeds the limit. To make room, it
+// first drops stored values whose states have returned to the net's default state; see [NetData].
 func (j *judgement) overfull(d *Delta) (over []*finding) {
 	grown, freed := 0, -1
 	for i := range j.findings {

@@ -128,8 +128,8 @@ func convert(doc []byte) piece {
 // convertMember converts an argument. It fails if the argument exceeds the limits.
 func convertMember(doc []byte) piece { return convertFrom("arguments", doc) }
 
-// convertFrom converts a value. It fails if the value exceeds the limits. Error messages call the
-// value source, a plural noun such as "arguments".
+// convertFrom converts a value, and fails if the value exceeds the limits. source is the word for
+// the value in error messages, a plural noun such as "arguments".
 func convertFrom(source string, doc []byte) piece {
 	if len(doc) > maxArgs {
 		return piece{ok: true, err: &Unreadable{fmt.Sprintf("the %s are too large for an expression: %d bytes; the limit is %d", source, len(doc), maxArgs)}}

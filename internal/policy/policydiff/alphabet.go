@@ -15,7 +15,7 @@ import (
 // A namedTool is a tool with all names that calls to it have.
 type namedTool struct {
 	name    string
-	foreign bool // whether the tool's name can only restrict calls; if so, a call's success proves nothing under this name
+	foreign bool // whether the tool's name can only restrict calls; a call's success does not count as evidence for such a name
 	also    []gate.Name
 	command presence // whether calls have the field "command", which affects the names that hooks give
 }

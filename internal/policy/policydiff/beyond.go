@@ -53,7 +53,7 @@ func (d *Comparison) rechanneled(n gate.NetInfo) bool {
 func (d *Comparison) crossSessionNet() string {
 	for i, t := range d.pairs {
 		if d.shared != nil && !d.kept[i] {
-			continue // no sequence of calls needed the net, so it makes no difference
+			continue // no difference depended on the net
 		}
 		at := slices.IndexFunc(d.sides[0].nets, func(n gate.NetInfo) bool { return n.Name == t[0] })
 		n := &d.sides[0].nets[at]

@@ -44,11 +44,11 @@ func hasKey(n gate.Net) bool {
 	return len(n.Key) > 0 || slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return len(t.Key) > 0 })
 }
 
-// bounded reports whether only one direction needs to be searched for net n, because n belongs to a
-// pair of nets that limit the same sum to different numbers. Calls that both policies admit add the
-// same amounts to both nets, so the net with the lower limit refuses everything that the other net
-// refuses. If there are several pairs, they must all have the lower limit in the same policy as the
-// first one.
+// bounded reports whether n belongs to a pair of nets that limit the same sum to different numbers.
+// Calls that both policies admit add the same amounts to both nets. The net with the lower limit
+// therefore refuses everything that the other net refuses, and the opposite direction need not be
+// searched. If there are several pairs, bounded considers only those that have the lower limit in
+// the same policy as the first pair.
 func (d *Comparison) bounded(n gate.NetInfo) bool {
 	for _, pair := range d.sums {
 		if pair[0].Name == n.Name || pair[1].Name == n.Name {

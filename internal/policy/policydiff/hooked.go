@@ -39,7 +39,7 @@ func agentCall(agent, tool string, command presence) namedTool {
 }
 
 // addRestricting adds variants of t. In each variant, some of t's names also belong to tools of
-// servers. Such a name can only restrict calls, and a call's success proves nothing under it.
+// servers. Such a name can only restrict calls; a call's success does not count as evidence for it.
 func (a *alphabet) addRestricting(t namedTool) {
 	all := t
 	all.foreign, all.also = true, slices.Clone(t.also)

@@ -88,17 +88,17 @@ func includes(all, some []gate.Tool) bool {
 }
 
 // alike reports whether a and b have the same places and list the same tools, and whether both or
-// neither of them limit a sum.
+// neither of them limits a sum.
 func alike(a, b gate.Net) bool {
 	return (a.Sum == nil) == (b.Sum == nil) && slices.Equal(a.Places, b.Places) &&
 		slices.EqualFunc(a.Transitions, b.Transitions, func(t, u gate.Transition) bool { return slices.Equal(t.Tools, u.Tools) })
 }
 
 // withNumbers returns a copy of n that takes numbers from the net other where these are less
-// restrictive. The numbers are the tokens in budgets, the limit of a sum, the number of approvals,
-// and the clock's interval. The same calls take the same number of tokens from budgets in n and in
-// the copy, and at any time, the copy has returned at least as many tokens as n. Nothing else
-// depends on these numbers.
+// restrictive. The numbers are the tokens in the places that [budgets] returns, the limit of a sum,
+// the number of approvals, and the clock's interval. The same calls take the same number of tokens
+// from these places in n and in the copy, and at any time, the copy has returned at least as many
+// tokens as n. Nothing else depends on these numbers.
 func withNumbers(n, other gate.Net) gate.Net {
 	n.Initial = maps.Clone(n.Initial)
 	for _, p := range budgets(n) {

@@ -14,10 +14,9 @@ import (
 // A product explores the same calls under two policies. In each step, a call begins, an earlier
 // call ends with success, failure or an unknown outcome, or time passes.
 //
-// A call without tokens in flight changes a state only if its success counts as evidence. Any
-// number of such calls can be in flight at the same time, so a limited number of identical calls
-// represents any larger number. The search is therefore an over-approximation: a difference counts
-// only if concrete calls show it.
+// If a call holds no tokens, its end matters only for evidence. Any number of such calls can be in
+// flight at the same time, so a limited number of identical calls represents any larger number. The
+// search is therefore an over-approximation: a difference counts only if concrete calls show it.
 type product struct {
 	*Comparison
 	calls    []possibleCall // calls of the comparison that the policies of this product distinguish
@@ -161,8 +160,8 @@ func valuesOf(net *gate.NetData) []valueData {
 	return all
 }
 
-// watches reports whether observers at most wait for call f: the call has no tokens in flight, and
-// no net with a key records it.
+// watches reports whether the end of call f matters only for evidence: the call has no tokens in
+// flight, and no net with a key records it.
 func (n node) watches(f openCall) bool {
 	for i, s := range n.states {
 		is := func(one gate.Flight) bool { return one.Call == f.numbers[i] }

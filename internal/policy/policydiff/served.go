@@ -40,8 +40,8 @@ func (a *alphabet) served(sides [2]*Side) {
 	}
 }
 
-// bares returns bare names for tools of server o. They are chosen so that the policies mention at
-// least one of each tool's full names.
+// bares returns names that server o might give to its tools. They are chosen so that the policies
+// mention at least one of each tool's full names, which the proxy derives from them.
 func (a *alphabet) bares(o toolname.Owner) []string {
 	var all []string
 	for _, name := range a.bases() {

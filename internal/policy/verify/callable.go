@@ -37,7 +37,8 @@ func (m *prover) checkName(n Name) (played Name, why string) {
 	return n, cmp.Or(why, failing)
 }
 
-// decideInModel decides whether the model admits a call with the given name.
+// decideInModel decides whether a call with the given name is admitted in the prover's model of the
+// policy.
 func (m *prover) decideInModel(t gate.Tool) Name {
 	name := Name{Tool: t}
 	if m.Stop() {
