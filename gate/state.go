@@ -14,7 +14,7 @@ import (
 // [State.Apply] performs changes.
 type State struct {
 	Nets  []*NetData           // states of the nets, in policy order
-	Calls map[uint64]*OpenCall // calls that are admitted and not settled; may be nil
+	Calls map[uint64]*OpenCall // admitted calls that have not succeeded or failed yet; may be nil
 	Asks  map[uint64]*OpenAsk  // calls that are waiting for an answer; may be nil
 	Spent []uint64             // numbers of used grants
 	Last  uint64               // last number assigned to a call
@@ -36,7 +36,7 @@ type State struct {
 // Policy returns the policy that created the state, or that adopted it with [Policy.Adopt].
 func (s *State) Policy() *Policy { return s.policy }
 
-// Open lists the admitted calls that have not been settled, oldest first.
+// Open lists the open calls (see [OpenCall]), oldest first.
 func (s *State) Open() []Holder {
 	var open []Holder
 	for _, c := range s.Calls {
@@ -46,7 +46,7 @@ func (s *State) Open() []Holder {
 	return open
 }
 
-// An OpenCall is an admitted call that has not been settled.
+// An OpenCall is an admitted call that has not succeeded or failed yet.
 type OpenCall struct {
 	Number uint64
 	Call   Call  // the call; without its arguments, unless a hook or a key needs them
@@ -80,7 +80,7 @@ type Delta struct {
 	Answered uint64    // number of a call that no longer waits for an answer
 	Spent    uint64    // number of a used grant
 	Opened   *OpenCall // a call that was admitted or whose record has changed
-	Closed   uint64    // number of a call that was settled or merged into Opened
+	Closed   uint64    // number of a call that succeeded, failed or was merged into Opened
 	Would    Kind      // kind of refusal that nets in shadow mode would have caused; empty if none
 	Tools    []Call    // new list of tools that can be called; nil means unchanged
 	Near     []Near    // near misses (see [Near]); an entry without a reason removes a near miss

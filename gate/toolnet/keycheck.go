@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// In a net, the number of transitions with their own keys must be less than maxKeys.
+// maxKeys is one more than the maximum number of transitions in a net that have their own keys.
 const maxKeys = 64
 
 // keys checks the keys of the net and its transitions. It also reports an error for each option
