@@ -103,7 +103,7 @@ func (a arg) file() string {
 		text = a.tail
 	}
 	text = text[strings.IndexByte(text, '=')+1:]
-	return path.Base(text[strings.LastIndexByte(text, ':')+1:]) // drop a prefix such as host:
+	return path.Base(text[strings.LastIndexByte(text, ':')+1:])
 }
 
 // literals converts words to literal arguments.

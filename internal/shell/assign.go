@@ -46,7 +46,7 @@ func (r *expander) assign(a *syntax.Assign, straight bool) (value arg) {
 // value interprets the value of an assignment. Shells do not split such a value into words. If the
 // value is certain to be a number, value returns the literal 0.
 func (r *expander) value(w *syntax.Word) arg {
-	if p, _ := onlyExpansion(w); p != nil { // the shell does not split the value
+	if p, _ := onlyExpansion(w); p != nil {
 		if a, ok := r.vars.valueOf(p, true); ok {
 			return a
 		}

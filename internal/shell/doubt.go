@@ -29,7 +29,7 @@ type doubt struct {
 	spoils   bool // something may have replaced the programs that later commands run
 }
 
-// adviceTable maps descriptions of what was not understood to advice. An entry applies to all
+// adviceTable gives advice about constructs that were not understood. An entry applies to all
 // descriptions that begin with its text. The longest such text wins; the first entry applies to
 // all.
 var adviceTable = []struct{ what, write string }{

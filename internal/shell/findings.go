@@ -214,16 +214,16 @@ func (f *findings) dropPending(args []arg) []arg {
 	return slices.DeleteFunc(slices.Clone(args), f.isPending)
 }
 
-// codeDoubts lists the descriptions of a [doubt] that stand for code in another language. Such code
-// may use the files that it mentions.
+// codeDoubts lists the descriptions of doubts about code in another language; see [doubt]. Such
+// code may use the files that it mentions.
 var codeDoubts = map[string]bool{"a program on the command line": true, "a program that is read from standard input": true}
 
 // maxPaths is the maximum number of words from code in other languages that are examined as
 // possible paths.
 const maxPaths = 25_000
 
-// A codePath is a possible file path in code written in another language. The field of is the index
-// of the [doubt] about that code.
+// A codePath is a possible file path in code written in another language. It refers to the [doubt]
+// about that code by its index.
 type codePath struct {
 	path string
 	of   int

@@ -201,7 +201,7 @@ func (t *remedySearch) states() []*gate.NetData {
 // of the call.
 const maxRounds = 8
 
-// continueFrom extends so, a partial remedy. In state s, after the steps of so, the call is still
+// continueFrom extends the given partial remedy. After its steps, in state s, the call is still
 // refused because of another key value; stopped is this refusal.
 func (t *remedySearch) continueFrom(s *gate.State, so Remedy, stopped *gate.Refusal) (Remedy, bool) {
 	keyed := slices.ContainsFunc(stopped.Blocks, func(b gate.Block) bool { return b.Key != nil })

@@ -65,7 +65,7 @@ func (t Trace) Calls() []string {
 func trace(ms []explore.Move) Trace { return traceTo(ms, nil) }
 
 // traceTo converts the run ms into a trace. If possible, it chooses argument values that also suit
-// the calls of then, a run that follows ms.
+// the calls of a second run, which follows ms.
 func traceTo(ms, then []explore.Move) Trace {
 	var t Trace
 	waits := make(map[int]bool)

@@ -32,7 +32,7 @@ func onceByChance(a, b int) chance { return chance(math.Log(float64(a)) - math.L
 func eachByChance(a, b int) chance { return chance(lnChoose(a, b) - lnChoose(a+b, b)) }
 
 // noneAfterByChance is the chance that, in a random order of a+b calls, all calls to B precede all
-// calls to A. Of these calls, a are to A, and b are to B.
+// calls to A. A is called a times, and B is called b times.
 func noneAfterByChance(a, b int) chance { return chance(-lnChoose(a+b, a)) }
 
 // overlapByChance is the chance that at most the given number of n sessions have both A and B

@@ -155,9 +155,8 @@ func (n *Net) unusedStates() map[int]bool {
 	return states
 }
 
-// anyValue reports whether all transitions of a belong to the clock or to calls without a value; a
-// is the part of a [callclass.Meaning] for one name. A call counts as having no value even if its
-// result may have one.
+// anyValue reports whether the given [callclass.Ask] contains only transitions of the clock and of
+// calls without a value. A call counts as having no value even if its result may have one.
 func (n *structure) anyValue(a callclass.Ask) bool {
 	return !slices.ContainsFunc(a.Transitions, func(t int) bool { return !slices.Contains(n.timed, t) && !slices.Contains(a.Idle, t) })
 }
