@@ -55,9 +55,9 @@ func (a *ForEach) narrow(tag func(*callclass.Class) uint8) func(*callclass.Class
 }
 
 // hasTrackedValue reports whether calls of class s have the tracked value, the one key value that
-// the proof considers. Of the fields that keys compare with each other, only the first one that the
-// calls have counts. If the claim is made for each value of a key, the fields of that key are
-// ignored.
+// the proof considers. If keys compare several fields with each other, only the first of these
+// fields that the calls have counts. If the claim is made for each value of a key, the fields of
+// that key are ignored.
 func (m *prover) hasTrackedValue(s *callclass.Class) bool {
 	if m.each == nil {
 		return s.TracksFirst()
@@ -98,7 +98,7 @@ func (m *prover) NeverMet(q *explore.Query, nets []int) explore.Answer {
 }
 
 // ofOneValue reports whether all calls in ms that the function tag selects can have the same key
-// value. They cannot if the maps that name the calls match only different values.
+// value. They cannot if maps give the calls their names only for different values.
 func ofOneValue(ms []explore.Move, tag func(*callclass.Class) uint8) bool {
 	classes := explore.ClassesOf(ms)
 	v := callclass.CommonValues(classes)

@@ -20,9 +20,9 @@ import (
 // have too many combinations to enumerate.
 const maxLabels = 6
 
-// findCertainties determines which properties of a label matter if its map has a reader. Whether
-// the label is evidence matters if some net or assertion uses it as evidence. Whether it is certain
-// matters if a certain label exempts calls.
+// findCertainties determines which properties of a label matter if its map has a reader. The
+// property of being evidence matters if some net or assertion uses the label as evidence. The
+// property of being certain matters if a certain label exempts calls.
 func (b *Enumerator) findCertainties() {
 	b.certainties = make(map[string]certainty)
 	for _, m := range b.maps {
@@ -57,9 +57,9 @@ func (n *Net) exempts(name string) bool {
 }
 
 // kindsOf returns values of the field that match all patterns in set and no others, one value for
-// each combination of properties of the patterns' labels. Matches with the patterns in either are
-// ignored, because they make no difference. If no text can match the patterns, kindsOf returns no
-// values. ok is false if there are too many combinations.
+// each combination of properties of the patterns' labels. It ignores matches with the patterns in
+// the parameter either, because they make no difference. If no text can match the patterns, kindsOf
+// returns no values. ok is false if there are too many combinations.
 func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (values []*value, ok bool) {
 	text, known := witness(ps, set)
 	if !known && impossible(ps, set, either) {
@@ -285,8 +285,8 @@ func carries(p, other *pattern) bool {
 	return other.matches(strings.Join(p.script, " ") + " " + strings.Join(other.script, " "))
 }
 
-// spares reports whether other's command has no effect, so that a script that runs the commands of
-// both patterns counts as running only p's command.
+// spares reports whether other's command has no effect. A script that runs the commands of both
+// patterns then counts as running only p's command.
 func spares(p, other *pattern) bool {
 	own, inert := strings.Join(p.script, " "), strings.Join(other.script, " ")
 	return slices.ContainsFunc([]string{inert + "; " + own, own + " | " + inert}, func(s string) bool { return p.read(s).Only(p.same) })

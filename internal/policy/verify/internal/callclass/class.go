@@ -36,7 +36,8 @@ func (s *Class) Unsure() bool { return s.Doubtful || s.supposed || s.lacking != 
 // Nets returns the indexes of the nets that the class affects.
 func (s *Class) Nets() []int { return list.Map(s.Effects, func(t Effect) int { return t.Net }) }
 
-// Name returns a human-readable name: the last label, or the tool if there are no labels.
+// Name returns a human-readable name: the last name that maps or actions give to the calls, or else
+// the tool.
 func (s *Class) Name() string {
 	if s.Waits {
 		return "time passes"
@@ -55,7 +56,7 @@ func (s *Class) Name() string {
 func (s *Class) Mapped() (names []gate.Name, ok bool) {
 	for _, l := range s.labels {
 		switch {
-		case l.Glob > 0 || l.From&naming.FromTool != 0: // the tool and the other names imply this label
+		case l.Glob > 0 || l.From&naming.FromTool != 0: // this label follows from the tool and the other names
 		case l.From&naming.FromAction != 0:
 			return nil, false
 		default:
@@ -66,7 +67,7 @@ func (s *Class) Mapped() (names []gate.Name, ok bool) {
 }
 
 // CarriesWeakly is like [Class.Carries], but reports whether calls of class s have the given name
-// only as a restriction, not as evidence.
+// without evidence. Such a name can only restrict the calls.
 func (s *Class) CarriesWeakly(name string) bool {
 	return slices.ContainsFunc(s.labels, func(l naming.Label) bool { return l.Glob == 0 && l.Text == name && l.Weak })
 }

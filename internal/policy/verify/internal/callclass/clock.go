@@ -4,8 +4,8 @@ package callclass
 // enumeration.
 const WhyTime = "the time ran out"
 
-// askEvery is the number of combinations of field contents that are enumerated between two calls to
-// stop.
+// askEvery is the number of combinations of field contents that are enumerated before stop is
+// called again.
 const askEvery = 64
 
 // A clock limits the duration of an enumeration. Calls not enumerated in time are missing from all

@@ -29,7 +29,7 @@ type Options struct {
 	Compared  [][]Reading // fields that assertions compare with each other
 	Gaps      []string    // reasons why the nets do not distinguish all calls
 
-	Stop func() bool // called periodically; the enumeration ends once Stop returns true, and all later calls must then also return true; may be nil
+	Stop func() bool // called periodically; once Stop returns true, the enumeration ends, and Stop must keep returning true; may be nil
 
 	// Lacks returns an argument that field f reads but the tool does not accept, or "" if the tool
 	// accepts all arguments that f reads. If Lacks is nil, tools accept all arguments.

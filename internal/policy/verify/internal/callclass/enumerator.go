@@ -105,8 +105,8 @@ type kindSet struct {
 // A gap describes omitted calls to a tool, or to any tool if tool is empty.
 type gap struct{ tool, text string }
 
-// A certainty records whether it matters that a label is evidence, and whether it matters that the
-// label is certain.
+// A certainty records which properties of a label matter: whether it is evidence, and whether it is
+// certain.
 type certainty struct{ evidence, certain bool }
 
 // A conditionSet groups the maps of a tool that read a whole call, such as CEL conditions. No text

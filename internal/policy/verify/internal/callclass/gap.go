@@ -45,8 +45,8 @@ func (b *Enumerator) AllGaps() []string {
 }
 
 // Doubt returns the reason why an answer is unknown if it depends on a call of class s. If the
-// reason is that the class's tool might not exist, why is the text tool followed by the name of
-// this tool, and supposed is that name.
+// class's tool might not exist, the reason consists of the parameter tool and the name of the
+// class's tool. In this case, supposed is that name.
 func (b *Enumerator) Doubt(s *Class, tool string) (why, supposed string) {
 	switch {
 	case !s.Doubtful && s.supposed:

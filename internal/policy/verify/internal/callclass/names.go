@@ -108,9 +108,9 @@ func (b *vocabulary) taken() map[string]bool {
 	return taken
 }
 
-// synthesizeBases adds tools that the patterns distinguish only by their actions. A tool in
-// unnamed, the tools that no rule names, already represents every tool that the same patterns
-// match. A tool that a rule names represents only itself.
+// synthesizeBases adds tools that the patterns distinguish only by their actions. It adds no tool
+// that the same patterns match as a tool in unnamed, which already represents it. unnamed holds the
+// tools that no rule names. A tool that a rule names represents only itself.
 func (b *vocabulary) synthesizeBases(v synthesis, unnamed []string) (complete bool) {
 	v.distinguish = func(at []uint64) string {
 		after := v.step(at, '.')
@@ -138,8 +138,8 @@ func (b *vocabulary) synthesizeBases(v synthesis, unnamed []string) (complete bo
 	return complete
 }
 
-// takenActions returns the given taken names together with the actions of tool t that rules mention
-// under another name of t. Such an action has its own meaning.
+// takenActions returns the given taken names and the actions of tool t that rules mention under
+// another name of t. These actions are taken too, because they have their own meaning.
 func (b *vocabulary) takenActions(t string, also []gate.Name, taken map[string]bool) map[string]bool {
 	all := maps.Clone(taken)
 	for _, a := range also {

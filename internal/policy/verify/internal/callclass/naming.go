@@ -12,12 +12,12 @@ import (
 type policyNaming struct {
 	naming.Naming
 	maps   []*mapping
-	others map[string]bool // names of known tools that contain a dot; actions with these names do not count as evidence
+	others map[string]bool // aliases of known tools that have a dot in the alias; actions with these names do not count as evidence
 }
 
 // newNaming collects the names that the rules use and numbers their patterns. The names in extra
-// are those that assertions use. Their patterns, and those of nets with their own maps, come last,
-// so adding them does not affect any other net.
+// are those that assertions use. Their patterns, and those of nets with their own maps, get the
+// last numbers, so adding them does not affect any other net.
 func newNaming(maps []gate.Map, nets []*Net, extra []gate.Tool, known []Tool) *policyNaming {
 	g := &policyNaming{Naming: *naming.New(nil), maps: newMappings(maps, -1), others: make(map[string]bool)}
 	for _, t := range known {

@@ -22,11 +22,11 @@ type Net struct {
 	Adds  []bool // for each transition, whether it ignores weak names, which do not count as evidence
 	Dead  []bool // for each transition, whether it is dead and can thus never fire
 
-	crossed bool // whether two fields of the key share a sort; see [Enumerator.Crossed]
+	crossed bool // whether two fields of the key are compared with each other; see [Enumerator.Crossed]
 
 	maps     []*mapping // the net's own maps; empty if the net reads the policy's labels
 	listing  listing.Listing
-	Meanings *Numbers[Meaning] // the meanings, shared by all copies of the net
+	Meanings *Numbers[Meaning] // the effects of calls on the net, shared by all copies of the net
 	key      []byte
 }
 

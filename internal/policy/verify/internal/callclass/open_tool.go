@@ -9,8 +9,8 @@ import (
 )
 
 // An openTool is a tool whose fields can match in more combinations than can be listed. A single
-// question about the policy depends on only a few names of the tool's calls. The classes that it
-// distinguishes are therefore created for each question; see [Enumerator.Kinds].
+// question about the policy depends on only a few names of the tool's calls, so classes are created
+// for each question; see [Enumerator.Kinds].
 type openTool struct {
 	deferredGroup
 	name   string

@@ -81,7 +81,7 @@ func (s *Class) RenewTracked(v Values, n int) Values {
 }
 
 // Mixed reports whether calls of class s have both the tracked value and another value in the same
-// sort. Such calls cannot be replayed with a single additional value.
+// [sort]. Such calls cannot be replayed with a single additional value.
 func (s *Class) Mixed() bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Has == Other && s.same(d.sort) })
 }

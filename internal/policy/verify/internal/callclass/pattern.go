@@ -138,8 +138,8 @@ func classTexts(ranges []rune) []string {
 // maxTries is the maximum number of texts tried for a set of patterns.
 const maxTries = 128
 
-// maxScripts replaces maxTries if all patterns look for commands and the script that runs these
-// commands also matches other patterns.
+// maxScripts is the maximum number of texts tried if all patterns look for commands and the script
+// that runs these commands also matches other patterns.
 const maxScripts = 16
 
 // scriptOf returns a script that runs the commands that the patterns in set look for. ok is false
@@ -207,7 +207,7 @@ func join(a, b string) []string {
 }
 
 // impossible reports whether no text can match all patterns in set without also matching some other
-// pattern. Patterns in either do not count as others. Only simple cases are detected.
+// pattern. It ignores the patterns in the parameter either, and detects only simple cases.
 func impossible(ps []pattern, set, either uint64) bool {
 	for i := range members(set) {
 		for j := range ps {

@@ -26,9 +26,10 @@ type synthesis struct {
 	prefixes    []string        // a pattern matches a name if it matches any of the prefixes followed by the name
 	taken       map[string]bool // names that must not be returned
 	distinguish func(at []uint64) string
-	// distinguish returns a key that distinguishes names that the same patterns match, given the
-	// states of the automata. If it returns "", the name is not returned. If distinguish is nil,
-	// names that no pattern matches are not returned.
+	// distinguish returns a key for the states that the automata reach with a name. Names with
+	// different keys are returned separately even if the same patterns match them. A name with the
+	// key "" is not returned. If distinguish is nil, names that no pattern matches are not
+	// returned.
 }
 
 // maxSyntheses is the default maximum number of names to try; see [Options].
@@ -38,8 +39,8 @@ const maxSyntheses = 3000
 // set.
 const longestPattern = 62
 
-// names returns one unused name for each set of patterns that can match the same name. complete is
-// false if the search reached its limit.
+// names finds the sets of patterns that can match the same name, and returns one unused name for
+// each set. complete is false if the search reached its limit.
 func (v *synthesis) names() (names []synthName, complete bool) {
 	if slices.ContainsFunc(v.patterns, func(p string) bool { return len(p) > longestPattern }) {
 		return nil, false
@@ -51,9 +52,10 @@ func (v *synthesis) names() (names []synthName, complete bool) {
 	return names, complete
 }
 
-// Synthesize returns one unused name for each set of patterns that can match the same name. A
-// pattern matches a name if it matches any of the prefixes followed by the name. Each returned name
-// starts with the first prefix. complete is false if the search reached its limit.
+// Synthesize finds the sets of patterns that can match the same name, and returns one unused name
+// for each set. A pattern matches a name if it matches any of the prefixes followed by the name.
+// Each returned name starts with the first prefix. complete is false if the search reached its
+// limit.
 func Synthesize(patterns, prefixes []string, taken map[string]bool) (names []string, complete bool) {
 	v := synthesis{tries: maxSyntheses, patterns: patterns, prefixes: prefixes, taken: taken}
 	found, complete := v.names()
@@ -187,8 +189,7 @@ func (v *synthesis) acceptedSet(at []uint64) (set string, wanted bool) {
 }
 
 // letters returns the letters that occur in the patterns, preceded by one letter that stands for
-// all the rest. This first letter is chosen so that no taken name consists only of returned letters
-// and contains it.
+// all the rest. No taken name that is spelled with the returned letters contains this first letter.
 func letters(patterns []string, taken map[string]bool) []rune {
 	all := strings.Join(patterns, "")
 	out := list.Add([]rune{0}, []rune(strings.NewReplacer("*", "", "?", "").Replace(all))...)
@@ -256,8 +257,8 @@ func stateKey(at []uint64) string {
 	return string(b)
 }
 
-// isJoint reports whether the patterns that match a name are exactly those that match at least one
-// of several other names.
+// isJoint reports whether name a represents several of the names together: the patterns that match
+// a are exactly those that match at least one of these names.
 func isJoint(a synthName, names []synthName) bool {
 	union := bytes.Repeat([]byte{'0'}, len(a.set))
 	for _, n := range names {

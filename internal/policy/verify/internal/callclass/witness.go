@@ -25,8 +25,8 @@ func (s *Class) HasValues(v Values) bool {
 	})
 }
 
-// RecordKey records the values of the given key of the net in v, but only for sorts that have no
-// value yet.
+// RecordKey adds the values of the given key of the net to v. For a [sort] that already has a value
+// in v, it keeps this value.
 func (b *fieldTable) RecordKey(v *Values, net int, key []gate.KeyValue) {
 	if v.same == nil {
 		v.same = make(map[int]literal)
