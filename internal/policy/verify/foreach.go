@@ -98,7 +98,7 @@ func (m *prover) NeverMet(q *explore.Query, nets []int) explore.Answer {
 }
 
 // ofOneValue reports whether all calls in ms that the function tag selects can have the same key
-// value. They cannot if maps give the calls their names only for different values.
+// value. They cannot if the calls get their names from maps that match different values.
 func ofOneValue(ms []explore.Move, tag func(*callclass.Class) uint8) bool {
 	classes := explore.ClassesOf(ms)
 	v := callclass.CommonValues(classes)

@@ -66,8 +66,8 @@ func (s *Class) Mapped() (names []gate.Name, ok bool) {
 	return names, len(s.Data) == 0
 }
 
-// CarriesWeakly is like [Class.Carries], but reports whether calls of class s have the given name
-// without evidence. Such a name can only restrict the calls.
+// CarriesWeakly reports whether calls of class s have the given name, but the name only restricts
+// them and does not count as evidence.
 func (s *Class) CarriesWeakly(name string) bool {
 	return slices.ContainsFunc(s.labels, func(l naming.Label) bool { return l.Glob == 0 && l.Text == name && l.Weak })
 }

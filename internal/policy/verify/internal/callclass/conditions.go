@@ -163,8 +163,8 @@ func (b *Enumerator) certainIfHolds(m *mapping) bool {
 	return all
 }
 
-// agree reports whether the conditions, evaluated for the arguments, yield the results that the
-// call's form requires.
+// agree reports whether the conditions, evaluated for the arguments, yield the results that f
+// requires.
 func (b *Enumerator) agree(w *conditionSet, f *form, args string) bool {
 	found := w.read(f.tools[0].Text, args)
 	for i, m := range w.maps {

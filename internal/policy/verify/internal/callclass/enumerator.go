@@ -95,8 +95,8 @@ type deferredGroup struct {
 // class of the same call without this match.
 type contrast struct{ with, without *Class }
 
-// A kindSet holds those classes of deferred calls that a set of maps, actions or patterns
-// distinguishes. If classes might be missing, gap is the reason.
+// A kindSet holds the classes that a set of maps, actions or patterns distinguishes among calls
+// that were not enumerated in advance. If classes might be missing, gap is the reason.
 type kindSet struct {
 	classes []*Class
 	gap     string

@@ -108,9 +108,9 @@ func (b *vocabulary) taken() map[string]bool {
 	return taken
 }
 
-// synthesizeBases adds tools that the patterns distinguish only by their actions. It adds no tool
-// that the same patterns match as a tool in unnamed, which already represents it. unnamed holds the
-// tools that no rule names. A tool that a rule names represents only itself.
+// synthesizeBases adds tools that the patterns distinguish only by their actions. The tools in
+// unnamed, which no rule names, already represent the tools that the same patterns match. A tool
+// that a rule names represents only itself.
 func (b *vocabulary) synthesizeBases(v synthesis, unnamed []string) (complete bool) {
 	v.distinguish = func(at []uint64) string {
 		after := v.step(at, '.')

@@ -12,7 +12,7 @@ import (
 type policyNaming struct {
 	naming.Naming
 	maps   []*mapping
-	others map[string]bool // aliases of known tools that have a dot in the alias; actions with these names do not count as evidence
+	others map[string]bool // whether an alias of a known tool contains a dot; an action with such a name does not count as evidence
 }
 
 // newNaming collects the names that the rules use and numbers their patterns. The names in extra

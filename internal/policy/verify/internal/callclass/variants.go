@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// add adds the classes of form f, except those equivalent to existing classes.
+// add adds the classes of calls with the fields of f, except those equivalent to existing classes.
 func (b *Enumerator) add(tool string, f *form) {
 	if b.clock.tick() {
 		return
@@ -20,8 +20,8 @@ func (b *Enumerator) add(tool string, f *form) {
 	}
 }
 
-// variants returns the classes of form f. For each field that keys read, the classes differ in
-// whether the field has the tracked value, another value, or no value.
+// variants returns the classes of calls with the fields of f. They differ in whether each field
+// that keys read has the tracked value, another value, or no value.
 func (b *Enumerator) variants(tool string, f *form) []*Class {
 	s := b.class(tool, f)
 	data, why := b.data(s)
@@ -67,7 +67,8 @@ func (b *vocabulary) project(s *Class) {
 	}
 }
 
-// class returns the class of calls with form f. It determines no arguments and ignores keys.
+// class returns the class of calls with the fields of f. It determines no arguments and ignores
+// keys.
 func (b *Enumerator) class(tool string, f *form) *Class {
 	s := &Class{Tool: tool, supposed: b.supposed[tool]}
 	policy := b.naming.labels(f)

@@ -46,7 +46,8 @@ func (n *Net) quiesces() bool {
 }
 
 // reachableAlone returns the states that n could reach, over all calls and outcomes, if no other
-// net forbade any call. ok is false if there are too many states or if tokens can be in flight.
+// net forbade any call. ok is false if there are too many states or if calls can keep tokens in
+// flight.
 func (n *Net) reachableAlone() (locals []int, ok bool) {
 	if n.incomplete {
 		return nil, false

@@ -17,7 +17,7 @@ func (m *Model) Attractor() *attractor {
 	}
 	a := &attractor{model: m, Ok: make([]bool, len(m.Classes)), prep: make([]map[int]bool, len(m.Classes))}
 	m.attractor = a
-	for i, n := range m.Nets { // find out whether all effects that calls to open tools can have on the net are known
+	for i, n := range m.Nets { // calls that were not enumerated in advance might have unknown effects on the net
 		_, gap := m.Calls.Kinds([]int{i}, nil)
 		n.incomplete = gap != ""
 	}

@@ -8,7 +8,7 @@ func (m *Model) ProveBarred(q *Query) Answer {
 		nets, barred = m.wholeScope().relax().blockers(q.goalClasses(m.Classes))
 	}
 	if !barred || m.Calls.Gap(nets, q.Tag) != "" || m.WhyAdvisory(nets) != "" || !m.view(nets, ViewOptions{Tag: q.Tag}).isBarred() {
-		return Answer{} // a call to an open tool can have effects that no listed call has
+		return Answer{} // a call that was not enumerated in advance can have effects that no listed call has
 	}
 	return Answer{Result: Proved, Nets: nets}
 }

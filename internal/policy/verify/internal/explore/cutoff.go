@@ -10,9 +10,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// saturated reports whether each reduced counter has two adjacent levels, both away from its ends,
-// with otherwise equal states. A larger counter would then only add levels with the same states
-// between these two, because calls have the same effect at all these levels.
+// saturated reports whether each reduced counter has two adjacent levels (numbers of tokens), both
+// away from its ends, with otherwise equal states. A larger counter would then only add levels with
+// the same states.
 func (s *Space) saturated() bool {
 	return !slices.ContainsFunc(s.limits, func(pos int) bool { return !s.saturatedAt(pos) })
 }

@@ -61,7 +61,7 @@ func (s *Space) FindLock(g *Goal) Answer {
 }
 
 // badState returns a reachable state that is not marked as good, or -1 if no such state exists. It
-// prefers a state that calls with a single key value reach. If required is true, it considers only
+// prefers a state that is reachable with a single key value. If required is true, it considers only
 // states reached by calls that are known to exist.
 func (s *Space) badState(good []bool, required bool) int32 {
 	if slices.ContainsFunc(s.nets, (*Net).Keyed) {

@@ -83,8 +83,9 @@ func (m *Model) index() {
 	}
 }
 
-// ClassesFor returns all classes, including a class for each kind of deferred call that the nets
-// and the tag function can distinguish. If classes might be missing, gap is the reason.
+// ClassesFor returns all classes, including classes of calls that were not enumerated in advance:
+// one for each kind that the nets and the tag function can distinguish. If classes might be
+// missing, gap is the reason.
 func (m *Model) ClassesFor(nets []int, tag func(*callclass.Class) uint8) (classes []*callclass.Class, gap string) {
 	kinds, gap := m.Calls.Kinds(nets, tag)
 	if m.full != nil {
@@ -133,9 +134,9 @@ func (m *Model) addWaits() {
 // An attractor holds the classes of calls that are always possible, as proved without exploration
 // by backward induction over layers. The first layer holds the calls that no net can refuse. A call
 // belongs to the next layer if calls of lower layers lead from every state of the nets that can
-// refuse it to a state that admits it. These calls prepare it. If the same calls change the states
-// of several nets, these nets are prepared together, one set of nets after the other. Preparing
-// these calls must not itself change the state of any net in the set.
+// refuse it to a state that admits it. These calls prepare it. Nets whose states are changed by the
+// same calls are treated together, as a set. Preparing these calls must not itself change the state
+// of any net in the set.
 type attractor struct {
 	model *Model
 	Ok    []bool         // for each class, whether it is in the attractor

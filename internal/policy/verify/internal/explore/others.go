@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// After a run whose calls all have one value, no other value has been used. A later call with
-// another value is therefore admitted only if the same call would be admitted with the run's value
-// or with a new value.
+// After a run whose calls all have the same key value, no other value has been used. A later call
+// with another value is therefore admitted only if the same call would be admitted with the run's
+// value or with a new value.
 
 // maxOthers is the limit on the states visited for calls with other values. The limit is higher if
 // a single search may visit very many states.
@@ -40,7 +40,7 @@ func (m *Model) proveLost(ms []Move, g *Goal, nets []int) (why string) {
 // calls, and a call that affects none of the nets does not change their state. If successful calls
 // do not meet the goal in these nets, they therefore do not meet it in the whole policy either.
 func (m *Model) proveLostIn(ms []Move, g *Goal, nets []int) (why string) {
-	var unmet []Move // the run's moves as they appear when a new value is tracked
+	var unmet []Move // the run's calls as they appear when a new value is tracked
 	for _, mv := range ms {
 		if mv.Class != nil {
 			if mv.Class = mv.Class.Counterpart(); mv.Class == nil {

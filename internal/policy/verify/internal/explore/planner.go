@@ -143,9 +143,9 @@ func (p *planner) stubbornSet(state []int) []int {
 	return enabled
 }
 
-// addSoleHelpers adds the calls that help to reach a wanted call that only the net p.sole refuses
-// or requires approval for. If another net blocks the wanted call, calls that affect that net can
-// help; otherwise, calls that affect any of the wanted call's nets can help.
+// addSoleHelpers adds the calls that help to reach the goal, a wanted call that only the net p.sole
+// refuses or requires approval for. If another net blocks the wanted call, calls that affect that
+// net can help. Otherwise, calls that affect any of the wanted call's nets can help.
 func (p *planner) addSoleHelpers(state []int, concerning func(net int)) {
 	for _, c := range p.goal {
 		if b := p.blocker(state, c); b >= 0 && b != p.sole {
@@ -158,7 +158,8 @@ func (p *planner) addSoleHelpers(state []int, concerning func(net int)) {
 	}
 }
 
-// moves converts a plan into moves. All calls except the last succeed.
+// moves converts a plan into the beginnings and ends of its calls. All calls except the last
+// succeed.
 func (p *planner) moves(path []int) []Move {
 	var ms []Move
 	for i, c := range path {

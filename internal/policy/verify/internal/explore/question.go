@@ -13,7 +13,7 @@ type question struct {
 	via       string // required approval channel; empty means any
 }
 
-// questions returns the approvals that n requires before a call that begins as b describes.
+// questions returns the approvals that n requires for the call described by b.
 func (n *structure) questions(b *callStart) []question {
 	return list.Map(b.asks, func(t int) question {
 		def := &n.Info.Transitions[t]
@@ -27,8 +27,8 @@ func (q question) includes(p question) bool {
 }
 
 // asksMore reports whether the net requires an approval that no approval required by another net
-// includes. Otherwise, covering is a net whose required approval includes this net's, or -1 if this
-// net requires no approval.
+// includes. If another net's approval includes the required one, covering is that other net. If the
+// net requires no approval, covering is -1.
 func asksMore(net int, all []question) (more bool, covering int) {
 	covering = -1
 	for _, q := range all {

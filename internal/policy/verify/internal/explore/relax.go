@@ -138,8 +138,7 @@ func (x *relaxedNet) add(state, hold int, killed uint64) {
 	}
 }
 
-// inFlight reports whether, in the given state, the tokens that belong to the given holding are in
-// flight.
+// inFlight reports whether the tokens of the given [holding] are in flight in the given state.
 func (n *Net) inFlight(state, hold int) bool {
 	flights := slices.Clone(n.locals.List[state].flights)
 	return !slices.ContainsFunc(n.held.List[hold].flights, func(t int) bool {

@@ -62,7 +62,7 @@ const (
 	succeeds
 	fails
 	unknown
-	stays // a call begins that never ends or whose end is not observed
+	stays // the start of a call that never ends, or whose end is not observed
 )
 
 var outcomes = [...]gate.Outcome{succeeds: gate.Success, fails: gate.Failure, unknown: gate.Unknown}
@@ -367,8 +367,8 @@ func (o *openTypeTable) typeOf(t openType) uint32 {
 	return uint32(o.types.NumberOf(k, t))
 }
 
-// unclear reports whether an unknown outcome of a call of type id differs in effect from a failure
-// as well as from a call that never ends.
+// unclear reports whether an unknown outcome of a call of type id has a different effect than a
+// failure, and also a different effect than a call that never ends.
 func (o *openTypeTable) unclear(id uint32) bool {
 	t := &o.types.List[id]
 	flies := slices.ContainsFunc(t.holds, func(h callclass.Effect) bool {
