@@ -25,8 +25,7 @@ type Enumerator struct {
 	lacks             func(tool string, f gate.Field) string
 }
 
-// A fieldTable holds the fields that keys and assertions read from calls whose names are in the
-// vocabulary.
+// A fieldTable extends a vocabulary by the fields that keys and assertions read from calls.
 type fieldTable struct {
 	vocabulary
 	sorts  []*sort

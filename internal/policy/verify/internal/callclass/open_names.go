@@ -24,8 +24,8 @@ type openNames struct {
 	all    []naming.Pattern
 }
 
-// openPatterns defers the enumeration of names that patterns match. Names synthesized for a single
-// pattern are not deferred.
+// openPatterns defers the enumeration of names that several patterns match. It enumerates names for
+// each single pattern immediately.
 func (b *Enumerator) openPatterns(before *Enumerator, also map[string][]gate.Name) {
 	o := &openNames{before: before, also: also, all: list.Add(nil, b.patterns()...)}
 	o.made, o.of = make(map[string]kindSet), o.kindsOf

@@ -111,7 +111,7 @@ func (b *Enumerator) actionValues(tools []naming.Label, ps []pattern) (values []
 		texts = list.Add(texts, known...)
 		values = append(values, unknown...)
 	}
-	for _, p := range ps[tried:] { // add a value for each map that was not tried, so that the gap covers these maps too
+	for _, p := range ps[tried:] { // maps that were not tried also need values, so that the reported gap concerns these maps
 		values = append(values, &value{field: "action", hits: []hit{{of: p.mapping}}})
 	}
 	if !complete {

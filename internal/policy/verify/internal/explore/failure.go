@@ -78,9 +78,9 @@ func (s *Space) failureLocks(g *Goal) (found []edge, open bool) {
 	return found, open
 }
 
-// failRest returns the moves along edge e. If the state represents calls in flight without listing
-// them, failRest inserts a failure of each such call before the last move, because the call could
-// otherwise still succeed.
+// failRest returns ms, the moves of a run that ends with edge e. If the state before e represents
+// calls in flight without listing them, failRest inserts a failure of each such call before the
+// last move, because the call could otherwise still succeed.
 func (s *Space) failRest(ms []Move, e edge) []Move {
 	last := ms[len(ms)-1]
 	ms = slices.Clone(ms[:len(ms)-1])
