@@ -9,7 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/statecode"
 )
 
-// LostCall is an open call whose process has ended. Only an operator can settle it.
+// LostCall is an open call whose process has ended. Its outcome stays unknown until an operator
+// records one.
 type LostCall struct {
 	Session string
 	Process string // process that admitted the call; empty if the call was admitted by an older version of petrigate, which did not store the process

@@ -19,11 +19,12 @@ type Approvals interface {
 	Unclaim(id string)
 }
 
-// Memory is a ledger that exists only in this process. It sends its records to a recorder.
+// Memory is an [admission.Ledger] that keeps all states in this process. It sends its records to a
+// recorder.
 //
 // A step locks its session, then the nets shared by the principal's sessions, and then the nets
-// shared by all sessions. Shared parts without nets are not locked. The step queues its records
-// under these locks, so the records are in the order of the steps. If the records cannot be
+// shared by all sessions. If no nets are shared, there is nothing more to lock. The step queues its
+// records under these locks, so the records are in the order of the steps. If the records cannot be
 // written, all queued steps are undone in reverse order.
 type Memory struct {
 	approvals Approvals
@@ -198,7 +199,7 @@ func (m *Memory) Adopt(_ context.Context, a admission.Adoption) ([]admission.Ado
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for m.lockAll(); m.recorder.Undoes(); m.lockAll() {
-		m.unlockAll() // let the recorder undo steps; the ledger lock prevents new steps
+		m.unlockAll() // unlock the sessions so that the recorder can undo steps; the ledger lock prevents new steps
 		_ = m.recorder.Flush()
 	}
 	defer m.unlockAll()

@@ -120,8 +120,8 @@ func (p *presence) dueRow(ctx context.Context) (*row, error) {
 	return p.own, nil
 }
 
-// endedProcesses reads the parts that store the heartbeats of all processes. It returns the parts
-// of the other processes that have not changed for beatTimeout.
+// endedProcesses reads the heartbeats of all processes. It returns the heartbeats that have not
+// changed for beatTimeout, except this process's own.
 func (p *presence) endedProcesses(ctx context.Context) (ended []backend.Part, err error) {
 	now := time.Now()
 	p.mu.Lock()
@@ -145,8 +145,8 @@ func (p *presence) endedProcesses(ctx context.Context) (ended []backend.Part, er
 	return ended, nil
 }
 
-// removeEnded removes the heartbeats of ended processes, and the sessions without open calls that
-// belonged to ended processes.
+// removeEnded removes the heartbeats of ended processes. It also removes the sessions of these
+// processes, except those with open calls.
 func (p *presence) removeEnded(ctx context.Context, ended []backend.Part) error {
 	known := p.processes()
 	for _, e := range ended {

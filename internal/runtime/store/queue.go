@@ -188,8 +188,8 @@ type groupCommit struct {
 	reached chan struct{} // closed when the queue has reached the target number of steps
 
 	lastCommit time.Duration // duration of the last commit
-	expected   int           // expected number of steps: the steps of the last commit and the steps staged during it
-	hadStale   bool          // whether the last commit had stale steps, which are staged again immediately
+	expected   int           // expected number of steps in the next commit
+	hadStale   bool          // whether the last commit had stale steps, which their callers decide again and queue immediately
 	contention int           // remaining number of commits during which contention is expected
 }
 
@@ -200,11 +200,11 @@ const (
 	contentionCommits = 8                      // number of commits during which contention is expected after a commit with stale steps
 )
 
-// gather waits until the callers of the last commit have staged their next steps, for at most half
-// the duration of that commit. It waits only if s was staged during a commit or if the last commit
-// had stale steps, so a lone call is not delayed. A step that waits while other processes change
-// the same parts of the state would become stale. Therefore, if the last commit had stale steps,
-// gather waits only for these.
+// gather delays a commit until the callers of the last commit have queued their next steps, but at
+// most for half the duration of that commit. It delays only if s was queued during a commit or if
+// the last commit had stale steps, so a lone call is not delayed. A step that waits while other
+// processes change the same parts of the state would become stale. Therefore, if the last commit
+// had stale steps, gather waits only for these.
 func (q *queue) gather(s *queuedStep) {
 	if q.lastCommit < fastCommit || !q.hadStale && (!s.duringCommit || q.contention > 0) || !q.setTarget(q.expected) {
 		return
@@ -228,8 +228,9 @@ func (q *queue) setTarget(n int) bool {
 	return true
 }
 
-// noteCommit records the result of a commit before its steps end. The stale steps are expected to
-// be staged again, as are the lost ones, which were not committed because a row had been dropped.
+// noteCommit records the result of a commit before its steps end. It expects the callers of stale
+// steps to queue new ones. It expects the same for the lost steps: those not committed because one
+// of their rows had been dropped.
 func (q *queue) noteCommit(ops []*backend.Op, lost int, took time.Duration) {
 	stale := 0
 	for _, op := range ops {

@@ -321,8 +321,8 @@ func (d *Durable) View(ctx context.Context, k admission.Key, f func(*gate.State)
 }
 
 // inspectCurrent is like inspect, but checks the session against the database, and runs f again if
-// another process has changed the session. After a few attempts, it returns nil even though the
-// state that f saw last may be slightly out of date.
+// another process has changed the session. After a few attempts, it gives up and returns nil; the
+// state that f saw last may then be slightly out of date.
 func (d *Durable) inspectCurrent(ctx context.Context, k admission.Key, f func(*entry)) error {
 	for range 3 {
 		var seen *readCheck

@@ -93,9 +93,9 @@ func (r *Retention) noteRemoval(ctx context.Context, row *row, removal backend.R
 	return r.enqueue(s).Wait(ctx)
 }
 
-// verifyEvent returns e if object, the stored copy of e's record, is nil or equals a record in the
-// database. Otherwise it returns an error. The next event repeats the contents of e, so a forged
-// copy must not be used.
+// verifyEvent checks object, the stored copy of e's record. It returns e if object is nil or equals
+// a record in the database, and otherwise an error. The next event repeats the contents of e, so a
+// forged copy must not be used.
 func (r *Retention) verifyEvent(ctx context.Context, e *audit.Removed, object []byte) (*audit.Removed, error) {
 	if object == nil {
 		return e, nil

@@ -12,12 +12,12 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// roundScope is the scope of each [backend.Part] that stores a call between two round trips, so
-// that the client can continue the call through any process.
+// roundScope is the scope of each [backend.Part] that stores a call between two round trips with
+// the client, so that the client can continue the call through any process.
 const roundScope backend.Scope = "round"
 
-// KeepRound stores the data that a call needs for its next round trip. The ID must be impossible to
-// guess.
+// KeepRound stores the data that a call needs for its next round trip with the client. The ID must
+// be impossible to guess.
 func (d *Durable) KeepRound(ctx context.Context, id string, data []byte) error {
 	err := d.write(newRow(&backend.Part{ID: backend.PartID{Scope: roundScope, Name: id}}), data).Wait(ctx)
 	if !errors.Is(err, admission.ErrStale) {

@@ -52,7 +52,7 @@ func (r *row) dropReason() error {
 	return nil
 }
 
-// pending reports whether the row has staged steps that are not committed yet.
+// pending reports whether the row has queued steps that are not committed yet.
 func (r *row) pending() bool { return r.version != r.durable.Load() }
 
 // maxChangeWrites bounds the number of consecutive writes that contain only changes, because

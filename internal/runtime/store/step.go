@@ -52,8 +52,8 @@ func (m *Memory) Stage(_ context.Context, k admission.Key, f func(*gate.State) (
 }
 
 // stage applies a change to a session. If Memory keeps records, stage queues the change's records
-// and returns the step. Otherwise, the step is nil, and stage returns the session if the change has
-// finished it.
+// and returns the step. Otherwise, the step is nil; over is then the session if this was its last
+// change.
 func (m *Memory) stage(k admission.Key, f func(*gate.State) (admission.Change, error), records bool) (s *step, over *entry, err error) {
 	e := m.entry(k)
 	if e == nil {

@@ -15,9 +15,9 @@ import (
 )
 
 // Stops is the kill switch of this process, or of all processes that share a database. If it is
-// shared, the stops that it knows may be seconds out of date, so the commit of an admission checks
-// the stops again. A stop that the database could not store applies only to this process; see
-// [Stops.Watch].
+// shared, the stops that it knows may be seconds out of date. The commit of an admission therefore
+// checks the stops in the database. A stop that the database could not store applies only to this
+// process; see [Stops.Watch].
 type Stops struct {
 	recorder *audit.Recorder // records each use of the switch, unless the switch uses a database
 	database backend.Backend // nil if the kill switch uses no database

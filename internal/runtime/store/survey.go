@@ -19,8 +19,8 @@ const (
 	maxPartial = 500    // maximum number of chains that are removed partially
 )
 
-// startSlack is how much older a removal event can be than a kept start record that may need it. It
-// allows for differences between the clocks of processes.
+// startSlack allows for differences between the clocks of processes. A kept start record may need a
+// removal event that is older than the record by at most startSlack.
 const startSlack = 5 * backend.Skew
 
 // oldChain is a chain that begins with old records, which may be removable.
@@ -45,7 +45,7 @@ type removalEvent struct {
 // survey determines which records can be removed. The following records are kept:
 //   - the decision on a call that is open or whose outcome is unknown,
 //   - the last record of a running process, which the process needs to continue its chain,
-//   - a removal event, while a start record may refer to a chain that the event removed completely,
+//   - a removal event that removed a whole chain, while a kept start record may refer to that chain,
 //   - in each chain, all records after one of these, because records are removed only from the
 //     beginning of a chain,
 //   - all remaining records of a chain with a record that is missing or was changed.
@@ -155,8 +155,7 @@ func (s *survey) noteKeptStart(at time.Time) {
 	}
 }
 
-// classify determines whether the next record can be removed, and updates the survey of the
-// record's chain.
+// classify determines whether the next record can be removed, and updates its chain's [oldChain].
 func (s *survey) classify(r *backend.Record) {
 	c := s.chainOf(r.Writer)
 	kind, call := s.eventAndCall(r)
@@ -218,9 +217,9 @@ func (s *survey) overLimit(c *oldChain, begun, whole int) bool {
 	return c.from.Seq == 0 && begun >= maxPartial
 }
 
-// fillEvent adds the chains to the event. It reports whether the event removes anything besides
-// removal events. An event that removes nothing else must not be recorded, because each removal
-// event would then lead to another one.
+// fillEvent adds the chains to the event. It returns false if the event removes only earlier
+// removal events. Such an event must not be recorded, because each removal event would then lead to
+// another one.
 func (s *survey) fillEvent(e *audit.Removed) bool {
 	var begun, whole []*oldChain
 	for _, c := range s.order {

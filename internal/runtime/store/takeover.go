@@ -57,8 +57,8 @@ func (t *takeover) adoptPart(p *part) *part {
 	return next
 }
 
-// adoptRow returns a row whose next write removes all values of the old state and writes those of
-// the new state.
+// adoptRow returns a row for the new state. Its next write replaces all values of the old state with
+// those of the new state.
 func (t *takeover) adoptRow(r *row, old, state *gate.State, scope gate.Scope) *row {
 	next := &row{id: r.id, version: r.version, removed: slices.Clone(r.removed)}
 	next.durable.Store(r.durable.Load())

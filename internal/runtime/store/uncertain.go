@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// admittedCall is a call that was not sent although its admission was, or may have been, committed.
+// admittedCall is a call that was not sent, although its admission may have been committed.
 type admittedCall struct {
 	session admission.Key
 	call    uint64
@@ -42,11 +42,11 @@ func (u *unsentCalls) takeAll() []admittedCall {
 	return calls
 }
 
-// finish determines which steps of a commit with an unknown outcome were committed, according to
-// this process's records in the database. It returns these steps. The other steps end as stale, and
-// their callers stage them again. A step without records also ends as stale; its rows are read
-// again, so they contain whatever was committed. If the database cannot be read, all steps fail
-// with the given error, and their calls stay uncertain.
+// finish determines which steps of a commit with an unknown outcome were committed, and returns
+// these. It looks for the steps' records in the database. The other steps end as stale, and their
+// callers decide them again. A step without records also ends as stale; its rows are read again, so
+// they contain whatever was committed. If the database cannot be read, all steps fail with the
+// given error, and their calls stay uncertain.
 func (u *uncertainCalls) finish(ctx context.Context, steps []*queuedStep, why error) (committed []*queuedStep) {
 	n := 0
 	for _, s := range steps {

@@ -16,9 +16,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// Damage checks the log and the checkpoint for tampering. It can check only the steps that are
-// still in the log: those after the last sealed segment. It returns the damaged file and a
-// description of the damage; both are empty if it found none.
+// Damage checks the log and the checkpoint for tampering. It checks only the steps after the last
+// sealed segment, because sealed segments no longer contain their steps. It returns the damaged
+// file and a description of the damage; both are empty if it found none.
 func (b *Backend) Damage(context.Context) (file, what string, err error) {
 	if err := b.checkOpen(); err != nil {
 		return "", "", err
@@ -39,8 +39,7 @@ func (b *Backend) Damage(context.Context) (file, what string, err error) {
 	return file, what, err
 }
 
-// An inspection is a check of the log. It begins with the first segment that is not sealed and
-// therefore still has its steps.
+// An inspection checks the log, beginning with the first segment that is not sealed.
 type inspection struct {
 	directory
 	reading sqlite.Reading

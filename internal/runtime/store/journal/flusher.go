@@ -65,10 +65,9 @@ func (d *flusher) flushTo(step uint64, last func() uint64) error {
 	}
 }
 
-// beginFlush begins a flush of at least the given step, unless the step is already on disk, an
-// earlier flush has failed, or another flush is in progress. In the first two cases, it reports
-// that the step is done. In the last case, it returns a channel that is closed when the other flush
-// ends.
+// beginFlush begins a flush of at least the given step. If the step is already on disk or an
+// earlier flush has failed, it begins no flush and sets done. If another flush is in progress, it
+// returns a channel that is closed when that flush ends.
 func (d *flusher) beginFlush(step uint64) (others <-chan struct{}, done bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

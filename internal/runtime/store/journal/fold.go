@@ -99,7 +99,7 @@ func (b *Backend) foldNow(flush bool) error {
 	b.lockImage()
 	if b.image.folded >= f.From { // this condition is false if the image was reloaded during the fold
 		if at.Step > f.To.Step {
-			n = b.image.bytes // another process has folded more steps, so count all lines as folded, although some might not be
+			n = b.image.bytes // another process has folded more steps; treat all lines as folded, although some might not be
 		}
 		b.image.dropFolded(min(at.Step, b.image.at.step), n)
 	}

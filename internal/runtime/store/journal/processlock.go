@@ -28,8 +28,8 @@ type processLock struct {
 	unlockFiles func()      // releases the lock; nil if this process does not hold it
 	checked     time.Time   // time of the last check for other waiting processes
 	idle        bool        // whether nothing has been appended since the last check
-	verified    time.Time   // time when the image was last known to be at the end of the log; zero if it might not be there
-	current     atomic.Bool // whether this process holds the lock and its image is known to be at the end of the log
+	verified    time.Time   // time when the image last contained all steps in the log; zero if it might now lack some
+	current     atomic.Bool // whether this process holds the lock and its image contains all steps in the log
 	files       lockFiles
 	abandoned   chan struct{} // closed when the goroutine most recently abandoned by [processLock.wait] ends; nil if no goroutine has been abandoned
 }
@@ -50,13 +50,13 @@ func (t *processLock) lock(ctx context.Context) error {
 	return nil
 }
 
-// setCurrent records that the image was at the end of the log at the given time.
+// setCurrent records that the image contained all steps in the log at the given time.
 func (t *processLock) setCurrent(now time.Time) {
 	t.verified = now
 	t.current.Store(true)
 }
 
-// setStale records that the image might not be at the end of the log.
+// setStale records that the image might lack some steps in the log.
 func (t *processLock) setStale() {
 	t.verified = time.Time{}
 	t.current.Store(false)

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// spareSpace is the number of bytes that must be free beyond those that could not be written. It
-// leaves space for the outcome of a call.
+// spareSpace is added to the size of a write that did not fit on the disk. Calls are admitted again
+// once the sum is free, so that the outcome of a call fits too.
 const spareSpace = 64 << 10
 
 // Ready implements [backend.Backend]. After a failure, it makes test writes to check whether the

@@ -133,7 +133,7 @@ func (s *selection) collect(a *archive) error {
 	numbers, _, sealed, err := a.listSegments()
 	for _, after := range numbers {
 		if after >= header.segment || err != nil {
-			break // the remaining numbers are those of the current segment or of later ones
+			break // the remaining segments are the current one and later ones
 		}
 		g := segment{name: a.segmentName(after), index: index[after]}
 		if !sealed[after] {

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// SetStop implements [backend.Backend]. A stop is a separate step, which follows all previously
-// admitted calls.
+// SetStop implements [backend.Backend]. It appends the stop as a separate step, after the steps of
+// all calls admitted before.
 func (b *Backend) SetStop(ctx context.Context, stop backend.Stop, on bool, events ...backend.Event) error {
 	b.lockAppend()
 	defer b.unlockAppend()

@@ -204,7 +204,7 @@ func (b *batch) args() []any {
 // answer is the result of the SQL function petrigate_commit.
 type answer struct {
 	codes  []int32
-	newest *time.Time // time of the newest record; set if the time of an op is behind it
+	newest *time.Time // time of the newest record; set only if an op has an earlier time
 }
 
 // applyAnswer sets the Err of each op that was sent. mark is the database's mark at the time of the

@@ -73,7 +73,7 @@ func (d *DB) commit(ctx context.Context, doing string, ops []*backend.Op, change
 	case diskFull(err):
 		d.space.noteFull(backend.LargestSize(ops))
 	case errors.As(err, &u):
-		d.health.set(d.wrap(doing, u.cause)) // record only the cause: the outcome of this commit is uncertain, but later operations that fail with the recorded error certainly have no effect
+		d.health.set(d.wrap(doing, u.cause)) // record only the cause: its text does not call the outcome uncertain, and the operations that now fail with it certainly have no effect
 	default:
 		d.health.set(d.wrap(doing, err))
 	}

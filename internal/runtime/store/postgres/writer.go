@@ -85,8 +85,8 @@ func (u *uncertainError) Error() string   { return fmt.Sprintf("%v: %v", backend
 func (u *uncertainError) Unwrap() []error { return []error{backend.ErrUncertain, u.cause} }
 
 // attempt makes one attempt to commit ops. If an earlier attempt received no answer, *open is the
-// batch of that attempt, which is resolved first. If this attempt receives no answer either, *open
-// is set to its batch.
+// batch of that attempt, and attempt first determines whether that batch was committed. If this
+// attempt receives no answer either, *open is set to its batch.
 func (w *writer) attempt(ctx context.Context, open **batch, ops []*backend.Op, change func(*batch)) error {
 	if w.mustResume.Load() {
 		committed, codes, err := w.resume(ctx)

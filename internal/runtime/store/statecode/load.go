@@ -18,8 +18,8 @@ type Loaded struct {
 	Processes map[uint64]string
 
 	// The following fields are set if the part was written under another policy or with other
-	// active nets. They hold the effects on the part's nets and the value rows to remove, and tell
-	// whether the remaining rows must be written again.
+	// active nets. Kept holds the effects on the part's nets. StaleRows names the value rows to
+	// remove. RewriteValues tells whether the other value rows must be written again.
 	Kept          []gate.Kept
 	StaleRows     []string
 	RewriteValues bool
