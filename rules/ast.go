@@ -28,8 +28,8 @@ type Statement interface {
 	names() []Name // call names that the statement uses
 }
 
-// A Rule holds the fields that all statements compiled to nets have in common. An [Allow] statement
-// has none of them.
+// A Rule holds the fields that are common to all statements compiled to nets. An [Allow] statement
+// has no such fields.
 type Rule struct {
 	Pos     gate.Position
 	Shadow  bool   // whether the rule only records refusals, without refusing calls
@@ -209,9 +209,9 @@ func (s *Success) names() []Name { return nil }
 // the map.
 func (s *Map) provesEffect() bool { return s.Pattern.Kind == Runs && !s.readsSeveral() }
 
-// exempts reports whether the name that the map gives can exempt a call. An exemption must be
-// certain, so the map must look for a command in a single script, or use an expression, which must
-// evaluate to true without an error.
+// exempts reports whether the name that the map gives can exempt a call. Only a certain name
+// exempts. The map must therefore look for a command in a single script, or use an expression that
+// evaluates to true without an error.
 func (s *Map) exempts() bool { return s.provesEffect() || s.Pattern.Kind == When }
 
 // readsSeveral reports whether the map can read several values from one call. If so, a match does

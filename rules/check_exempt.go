@@ -30,14 +30,14 @@ func (m *Map) asExpression() string {
 	return fmt.Sprintf("map %s when %s as %s", joinNames(m.statement().Tools), quote(test), m.As)
 }
 
-// checkUnless checks the names after "unless" in a rule about tool calls. It warns if a name
-// exempts every call to one of the tools.
+// checkUnless checks the names after "unless" in a rule about calls to tools. It warns if a name
+// exempts every call to one of these tools.
 func (c *compiler) checkUnless(s Statement, r *Rule, tools []Name) {
 	c.checkCertain(s, r.Unless)
 	for _, n := range r.Unless {
 		for _, tool := range tools {
-			// Skip names that maps give to calls. It may be uncertain whether a call has such a
-			// name, and a tool may have the same name.
+			// Skip names that maps give to calls: a call may have such a name only possibly, and a
+			// tool may have the same name.
 			if c.labels.maps[n.Text] == nil && c.labels.maps[tool.Text] == nil && (n.same(tool) || c.labels.covers(n, tool)) {
 				c.warnName(n, AllExempt, "", "every call to %s is exempt, so the rule never applies", tool)
 			}
@@ -45,7 +45,7 @@ func (c *compiler) checkUnless(s Statement, r *Rule, tools []Name) {
 	}
 }
 
-// checkCertain rejects a name after "unless" that no call is certain to have, because such a name
+// checkCertain rejects a name after "unless" if no call has the name with certainty. Such a name
 // would exempt no call.
 func (c *compiler) checkCertain(s Statement, names []Name) {
 	for _, n := range names {
@@ -57,9 +57,9 @@ func (c *compiler) checkCertain(s Statement, names []Name) {
 	}
 }
 
-// checkEvidence warns if calls named n do not prove that an action took place, because a map also
-// gives that name to other calls. For example, "echo cp" contains the word cp but does not copy
-// anything. The effect parameter describes what a call named n does, and completes the warning.
+// checkEvidence warns if a map may give the name n to a call that does not perform the named
+// action. For example, "echo cp" contains the word cp but does not copy anything. The effect
+// parameter completes the warning, as in "unlocks deploy".
 func (c *compiler) checkEvidence(n Name, effect string) {
 	m := c.labels.firstWeak(n)
 	if m == nil {
@@ -78,8 +78,8 @@ func (c *compiler) checkEvidence(n Name, effect string) {
 	}
 }
 
-// doubt returns, for an error message, the reason why the name that the map gives to a call is
-// uncertain, and a hint.
+// doubt explains, for an error message, why it is uncertain that a call really has the map's name.
+// It also returns a hint.
 func (m *Map) doubt() (why, hint string) {
 	switch {
 	case m.Pattern.Kind.readsScript() && m.Pattern.Kind != Runs:

@@ -124,8 +124,8 @@ func (c *compiler) checkFailures() {
 	}
 }
 
-// countsAll reports whether the limit counts all its calls per session, per user or per time span.
-// A limit with a key, a limit on a sum, and a limit refilled by calls do not.
+// countsAll reports whether the limit counts all its calls, per session, per user or per time span.
+// The result is false for a limit with a key, a limit on a sum, and a limit refilled by calls.
 func (s *Limit) countsAll() bool {
 	return s.Per == nil && s.Of == nil && len(s.Key) == 0 && spans[s.Over].word != ""
 }
@@ -137,8 +137,8 @@ type strongerRules struct {
 	limits map[string][]*Limit // limits with the lowest count for their span
 }
 
-// findStrongerRules collects the blocks and limits that apply to all calls with their names, at any
-// time. It lists a rule for a pattern under every limited name that the pattern matches.
+// findStrongerRules collects the blocks and limits that apply to all calls with their names at all
+// times. It lists a rule about a pattern under every limited name that the pattern matches.
 func (c *compiler) findStrongerRules() strongerRules {
 	over := strongerRules{make(map[string]*Block), make(map[string][]*Limit)}
 	var limited []string
@@ -175,8 +175,8 @@ func (c *compiler) findStrongerRules() strongerRules {
 	return over
 }
 
-// block stores s as the rule that blocks the calls named key. It keeps an earlier rule, unless that
-// is a shadow rule and s is enforced.
+// block stores s as the rule that blocks the calls named key. If there is already such a rule, it
+// is kept, unless it is a shadow rule and s is enforced.
 func (o *strongerRules) block(key string, s *Block) {
 	if earlier := o.blocks[key]; earlier == nil || earlier.Shadow && !s.Shadow {
 		o.blocks[key] = s
@@ -230,8 +230,8 @@ func (n Name) enclosingNames() []string {
 }
 
 // implies reports whether the limit s refuses every call that another limit refuses. The budget of
-// s must be at most as large, s must count over at least the same sessions, and s must not refill
-// faster. s must not be refilled by calls.
+// s must be at most as large, and s must not refill faster. If the other limit counts over all
+// sessions of a user, s must do so too. s must not be refilled by calls.
 func (s *Limit) implies(other *Limit) bool {
 	switch {
 	case s.Shadow && !other.Shadow || s.Count > other.Count:

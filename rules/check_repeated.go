@@ -1,6 +1,6 @@
 package rules
 
-// checkParts warns about a name in a list if the part of the statement about this name repeats an
+// checkParts warns about a name in a list if the statement, reduced to this name, repeats an
 // earlier statement.
 func (c *compiler) checkParts() {
 	first := make(map[string]Statement)

@@ -53,8 +53,7 @@ func (c *compiler) checkPairs(s *Require, before Name) {
 	}
 }
 
-// warnLocked warns that a call can never pass, because every call that would unlock it must itself
-// wait.
+// warnLocked warns that a call can never pass. Every call that would unlock it must itself wait.
 func (c *compiler) warnLocked(s *Require, before Name, own ...Name) {
 	switch names := text.Join(nameTexts(own), "or"); {
 	case len(own) == 1 && own[0].same(before):
@@ -66,8 +65,8 @@ func (c *compiler) warnLocked(s *Require, before Name, own ...Name) {
 	}
 }
 
-// checkSince warns if n is one of the calls after "since", because a call to n then cancels the
-// success that it achieves or needs. The format is applied to n, the name after "since", and last.
+// checkSince warns if n is one of the calls after "since". A call to n then cancels the success
+// that it achieves or needs. The arguments of format are n, the name after "since", and last.
 func (c *compiler) checkSince(s *Require, n Name, format, last string) {
 	for _, spoiler := range s.Since {
 		if c.labels.isOneOf(n, spoiler) {

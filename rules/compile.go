@@ -84,8 +84,9 @@ func (c *compiler) add(s Statement) {
 	}
 }
 
-// afterStates returns the state count of a rule that may apply only from a call in after to a call
-// in until. The always argument is the state count of the same rule without such a period.
+// afterStates returns the state count of a rule that may be limited to the period from a call in
+// after to a call in until. The always argument is the state count of the same rule without this
+// limitation.
 func afterStates(after, until []Name, always Verification) Verification {
 	switch {
 	case len(after) == 0:

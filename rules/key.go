@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A KeyField is a pair of fields in a key. The value of Field in a call that the rule restricts
-// must equal the value of Other in the call that unlocks it or refills its limit, that is, in a
-// call named by [Require].First or [Limit].Per.
+// A KeyField is a pair of fields in a key. The first field belongs to the calls that the rule
+// restricts. The second belongs to the calls that unlock them or refill their limit, that is, the
+// calls named by [Require].First or [Limit].Per. The values of both fields must be equal.
 type KeyField struct {
 	Field Field // field of the calls that the rule restricts
 	Other Field // field of the unlocking or refilling calls; equal to Field unless the statement names two fields with "as"
@@ -56,8 +56,8 @@ func keyNetForm(key []KeyField, first bool) string {
 func (f Field) same(g Field) bool { return f.String() == g.String() }
 
 // pair formats the fields as in statements. If the fields differ, the field of the earlier call
-// comes first, except that a field of a result always comes last. If first is true, the unlocking
-// or refilling calls are the earlier ones.
+// comes first, but a field of a result always comes last. The earlier calls are the unlocking or
+// refilling calls if first is true, and the restricted calls otherwise.
 func (k KeyField) pair(first bool) string {
 	switch {
 	case k.Field.same(k.Other):

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// labels indexes maps by label, that is, by the name that they give to calls, so that a rule or map
-// need not be compared with all other maps.
+// labels indexes maps by label, that is, by the name that they give to calls. With this index, a
+// rule or map need not be compared with all maps.
 type labels struct {
 	maps  map[string][]*Map // maps, keyed by the name that they give to calls
-	weak  map[string]*Map   // for each name, the first map whose match does not prove that the call performs the named action
+	weak  map[string]*Map   // for each name, the first map that gives the name without proof that the call performs the named action
 	order map[*Map]int
 	words vocabulary
 }
@@ -29,7 +29,7 @@ func newLabels(all []*Map) *labels {
 	return l
 }
 
-// firstWeak returns the first map, in file order, that gives a name matching n without proving that
+// firstWeak returns the first map, in file order, that gives a name matching n without proof that
 // the call performs the named action. It returns nil if no map does.
 func (l *labels) firstWeak(n Name) *Map {
 	var first *Map

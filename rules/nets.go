@@ -13,7 +13,7 @@ import (
 // Names of the places in rule nets.
 const (
 	idle    = "idle"    // initially marked, until the start transition fires
-	ready   = "ready"   // marked once the start transition has fired, unless a call has moved the token
+	ready   = "ready"   // marked once the start transition has fired; a later call may remove the token
 	gated   = "gate"    // marked once the required call has succeeded
 	locked  = "locked"  // never holds a token
 	tainted = "tainted" // marked once the call that activates the rule has been made

@@ -57,8 +57,7 @@ func (p Pattern) includes(q Pattern) bool {
 	return found == len(words)
 }
 
-// allNamed reports whether n is a name that maps give to calls, and all these calls are also named
-// b.
+// allNamed reports whether maps give the name n to calls, and all these calls are also named b.
 func (l *labels) allNamed(n, b Name) bool {
 	other := func(m *Map) bool {
 		if m.tool().Glob() {
@@ -70,9 +69,8 @@ func (l *labels) allNamed(n, b Name) bool {
 	return len(maps) > 0 && !slices.ContainsFunc(maps, other)
 }
 
-// excludes reports whether the pattern leaves out some calls named n, because a map gives them this
-// name with certainty. If calls named n are required, those calls need not wait; see
-// [Require.waitingCall].
+// excludes reports whether some calls named n are exempt from a rule that requires n before the
+// pattern. This is so if a map gives them the name n with certainty; see [Require.waitingCall].
 func (l *labels) excludes(n, pattern Name) bool {
 	return pattern.Glob() && slices.ContainsFunc(l.maps[n.Text], (*Map).exempts)
 }

@@ -313,8 +313,8 @@ func (d *Driver) disconnect(f *file, n *record, after []byte, exists bool) error
 }
 
 // undo writes or removes the file and deletes its record, if any. It then prints the message, the
-// file's path, and the outcome. asBefore reports whether the file is now in the state that it was
-// in before the first step. If it is, undo prints a fixed text instead of the outcome.
+// file's path, and the outcome. If asBefore is true, the file is in its original state again, and
+// undo prints a fixed text instead of the outcome.
 func (d *Driver) undo(f *file, n *record, after []byte, exists bool, message, outcome string) (asBefore bool, err error) {
 	asBefore = n != nil && exists == n.Steps[0].Existed && bytes.Equal(after, n.Steps[0].Before)
 	if err := d.records().undo(f, after, exists, asBefore); err != nil {
@@ -330,8 +330,8 @@ func (d *Driver) undo(f *file, n *record, after []byte, exists bool, message, ou
 	return asBefore, nil
 }
 
-// noteStillConnected warns if the restored file still runs petrigate, which happens if the record
-// of an earlier connect was lost.
+// noteStillConnected warns if the restored file still contains an entry that runs petrigate. This
+// happens if the record of an earlier connect was lost.
 func (d *Driver) noteStillConnected(f *file, after []byte) error {
 	doc, err := splice.Parse(f.path, after, f.client.Format)
 	if err != nil {

@@ -93,8 +93,8 @@ func (r records) writeFile(name string, src []byte) error {
 }
 
 // change adds a step to the file's record and then writes the file, holding the lock of the state
-// directory. If connected is true, the file already runs petrigate, so an existing backup is not
-// replaced.
+// directory. If connected is true, the file already contains petrigate's entry, so an existing
+// backup is not replaced.
 func (r records) change(f *file, s step, connected bool) error {
 	return r.locked(func() error {
 		n, err := r.read(f)

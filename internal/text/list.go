@@ -46,8 +46,8 @@ func Subject(n int, noun, is, are string) string {
 	return Count(n, noun) + " " + are
 }
 
-// People returns "a person" or, if n is at least 2, a phrase such as "2 people". The phrase is
-// followed by its verb, the value of is or are.
+// People returns a number of people and the matching verb: "a person" followed by is or, if n is at
+// least 2, a phrase such as "2 people" followed by are.
 func People(n int, is, are string) string {
 	if n < 2 {
 		return strings.TrimSpace("a person " + is)

@@ -8,7 +8,7 @@ import (
 )
 
 // Status returns the status of the proxy, including its configuration file, its listen address and
-// its audit log. Secrets are removed, because a server may print its own command line.
+// its audit log. Secrets are masked, because the last output of a server may contain some.
 func (d *Daemon) Status() operator.Status {
 	s := d.Proxy.Status()
 	s.Config, s.Bases = d.file, *d.bases.Load()
@@ -32,7 +32,7 @@ func (d *Daemon) Status() operator.Status {
 	return s
 }
 
-// hasSilentUpstreams reports whether the state of any upstream is other than up.
+// hasSilentUpstreams reports whether any upstream is in a state other than up.
 func (d *Daemon) hasSilentUpstreams() bool {
 	return slices.ContainsFunc(d.Overview().Upstreams, func(u operator.UpstreamStatus) bool { return u.State != "up" })
 }

@@ -98,7 +98,8 @@ func printAuditFile(w io.Writer, a *operator.AuditInfo) {
 	}
 }
 
-// printState prints where states are stored, and the error if the database is not available.
+// printState prints where the proxy stores the states of its sessions, and the error if the
+// database is not available.
 func printState(w io.Writer, s operator.StateInfo) {
 	if s.Driver == "memory" {
 		return
@@ -113,7 +114,8 @@ func printState(w io.Writer, s operator.StateInfo) {
 	}
 }
 
-// printUnknown prints the calls whose outcome is unknown, and the command for settling them.
+// printUnknown prints each call that has an unknown outcome. If an operator must supply the
+// outcome, it also prints the command for this.
 func printUnknown(w io.Writer, s operator.StateInfo) {
 	for _, call := range s.Unknown {
 		if call.Outcome != "" {
@@ -146,7 +148,7 @@ func printUpstream(w io.Writer, u operator.UpstreamStatus) {
 	_, _ = fmt.Fprintln(w, line+LastWords(u, "      "))
 }
 
-// Stopped describes a stop: which calls are refused, and who stopped them, when and why.
+// Stopped describes an operator's stop: which calls are refused, who stopped them, when, and why.
 func Stopped(s operator.StopInfo) string {
 	what, again := "all calls are refused", "petrigate start"
 	if s.Session != "" {

@@ -39,8 +39,8 @@ func loadTokens(l config.Listen, onCreate func(token, path string)) (tokens, err
 	return t, nil
 }
 
-// tokenPath returns the path of the token file, which is in the state directory unless the
-// configuration names one.
+// tokenPath returns the configured path of the token file or, by default, a path in the state
+// directory.
 func tokenPath(l config.Listen) (string, error) {
 	if l.TokenFile != "" {
 		return l.TokenFile, nil

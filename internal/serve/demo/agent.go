@@ -119,7 +119,7 @@ func (a *agent) Elicit(_ context.Context, r mcp.ElicitationRequest) (*mcp.Elicit
 	return result, nil
 }
 
-// choices returns the decisions that the person can choose, according to an elicitation schema.
+// choices returns the decisions that an elicitation schema offers to the person.
 func choices(schema any) []string {
 	var form struct {
 		Properties struct {

@@ -83,7 +83,8 @@ func (x *candidate) build() (is, was *policy.Result, err error) {
 	return is, was, err
 }
 
-// source returns the rules and nets of the configuration c as the source of an enforced policy.
+// source returns the rules and nets of the configuration c. The result is never in shadow mode,
+// even if c is.
 func (x *candidate) source(c *config.Config) policy.Source {
 	s := policy.FromConfig(c)
 	s.Mode = ""

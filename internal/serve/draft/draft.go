@@ -39,7 +39,7 @@ type Options struct {
 	Problems func(*config.Config) diag.List          // finds problems outside the policy; may be nil
 	Tools    func() []check.ListedTool               // returns the servers' tools; if it is nil or returns nothing, the tools are unknown
 	Log      func() *Log                             // returns the recorded decisions; if it is nil or returns nil, none are recorded
-	Busy     func() (done func())                    // called when background work begins; the function that it returns is called when the work ends; may be nil
+	Busy     func() (done func())                    // called when background work begins; must return a function to call when the work ends; may be nil
 	Now      func() time.Time                        // if nil, time.Now is used
 }
 
@@ -147,8 +147,8 @@ func (d *Evaluator) run(ctx context.Context, take acquirer, limit time.Duration,
 	}
 }
 
-// runMarked calls work, and announces through the Busy option that work is running, so that tool
-// calls can take precedence. It turns a panic into an error, because text from a user must not
+// runMarked calls work. Meanwhile, it reports through the Busy option that work is running, so that
+// tool calls can take precedence. It turns a panic into an error, because text from a user must not
 // crash the proxy.
 func (d *Evaluator) runMarked(ctx context.Context, work func(context.Context) error) (err error) {
 	defer func() {

@@ -14,7 +14,7 @@ import (
 type Replayed struct {
 	replay.Report
 	Record   string // name of the log that contains the decisions
-	Same     bool   // whether the policy with the draft is the same as the policy in force
+	Same     bool   // whether the draft leaves the policy unchanged
 	Refused  int    // number of recorded decisions that the draft would change to a refusal
 	Asked    int
 	Allowed  int

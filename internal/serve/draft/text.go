@@ -23,13 +23,13 @@ const (
 
 // A Text holds rules or nets that the policy in force was built from.
 type Text struct {
-	ID     string // identifies the text while the policy in force contains it
+	ID     string // valid as long as the policy in force contains the text
 	Name   string // file name, as used in problem positions
 	Kind   string
 	Text   string // content of the text when the policy in force was built
 	Closed string // why the text cannot be edited; empty if it can be edited
 
-	index int // index of the text among the configuration's rules
+	index int // index of the text in the configuration's list of rules
 }
 
 // texts returns the texts in the configuration, rules first and nets last. The configuration file

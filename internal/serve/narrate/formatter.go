@@ -185,9 +185,9 @@ func (s *formatter) decision(e *trail.Entry) {
 	}
 }
 
-// answeredByCall prints a person's answer if e, the record of the approved or denied call, contains
-// one. This record may arrive before the proxy reports the answer, and the proxy never reports an
-// answer that another process has received.
+// answeredByCall prints a person's answer if e contains one, where e is the record of an approved
+// or denied call. This record may arrive before the proxy reports the answer. If another process
+// received the answer, the proxy never reports it.
 func (s *formatter) answeredByCall(e *trail.Entry) {
 	q := s.findShown(e.Approval)
 	if q == nil || q.answered || e.Channel == "" {

@@ -93,8 +93,8 @@ func (n *Narrator) add(a approval) {
 	}
 }
 
-// follow prints events until End has been called and every event that arrived before that call has
-// been printed.
+// follow prints events as they arrive. Once End has been called, it prints the events that have
+// arrived by then, and returns.
 func (n *Narrator) follow(records *audit.Follower) {
 	s := newFormatter(&n.lines)
 	for {

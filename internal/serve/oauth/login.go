@@ -226,8 +226,8 @@ func OpenBrowser(address string) error {
 	return nil
 }
 
-// Browser returns the command that opens a page. It is the program chosen or, if chosen is empty,
-// the default command of the given operating system.
+// Browser returns the command that opens a page: the program named by chosen or, if chosen is
+// empty, the default command of the given operating system.
 func Browser(system, chosen string) []string {
 	switch {
 	case chosen != "":

@@ -99,7 +99,7 @@ func (s *Source) Renew(ctx context.Context, refused string, response *http.Respo
 
 // Await waits until a token may have become available, or until ctx is done.
 func (s *Source) Await(ctx context.Context) {
-	if s.server.Grant == ClientCredentials { // without a login, there is nothing to wait for
+	if s.server.Grant == ClientCredentials { // this kind of grant needs no login, so there is nothing to wait for
 		<-ctx.Done()
 		return
 	}
@@ -124,7 +124,7 @@ func (s *Source) Close() {
 // share calls f only once for concurrent callers with the same key, and returns the result to all
 // of them. f continues even if its callers stop waiting.
 func (s *Source) share(ctx context.Context, key string, f func(context.Context) (*Grant, error)) (*Grant, error) {
-	s.work.Add(1) // called here and not in f, because f may outlive this call
+	s.work.Add(1) // not called in f, because f may outlive this call
 	results := s.flight.DoChan(key, func() (any, error) {
 		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), grantTimeout)
 		defer cancel()

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Print prints how many calls the nets in shadow mode would have refused or required approval for,
-// and why.
+// Print prints how many calls would have been refused, and how many would have required approval,
+// if the nets in shadow mode had been enforced. It also prints the reasons.
 func Print(w io.Writer, r operator.ShadowInfo) error {
 	what := "the nets in shadow mode"
 	if r.Policy {
@@ -77,9 +77,8 @@ func lastCalls(all []operator.WouldInfo) (calls []string) {
 	return calls
 }
 
-// State returns a phrase that describes what would be different if the net were enforced. It
-// includes the net's marking, if that would differ from the actual marking, and the numbers of
-// calls that the net would have refused or required approval for.
+// State returns a phrase that describes what would be different if the net were enforced: the net's
+// marking, and how many calls it would have refused or sent to a person for approval.
 func State(n operator.NetShadow) string {
 	parts := "the same"
 	if n.Parted {

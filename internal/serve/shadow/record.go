@@ -15,16 +15,16 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
-// Limits of a [counter]: the number of different verdicts, and the size in bytes of the arguments
-// stored for each of them.
+// Limits of a [counter]: the maximum number of different verdicts, and the maximum size in bytes of
+// the arguments stored for each verdict.
 const (
 	maxRows      = 200
 	maxArguments = 64 << 10
 )
 
-// readRecord reads the audit log and counts the calls that the latest policy in the log would have
-// refused or required approval for if that policy had been enforced. readRecord calls progress with
-// the number of records read so far. If no audit log is configured, the error wraps
+// readRecord reads the audit log and counts the calls that would have been refused or would have
+// required approval if the latest policy in the log had been enforced. It calls progress with the
+// number of records read so far. If no audit log is configured, the error wraps
 // [daemon.ErrNoAuditLog].
 func readRecord(ctx context.Context, c *config.Config, progress func(records int)) (t *counter, err error) {
 	log, err := daemon.RecordsOf(ctx, c)

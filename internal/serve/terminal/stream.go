@@ -38,9 +38,9 @@ func Stream(ctx context.Context, dir string, w io.Writer) error {
 	}
 }
 
-// printChanges prints those of the given approvals that have changed since they were last printed.
-// If first is true, these are the approvals of a proxy that has just been found, and printChanges
-// leaves out those that are no longer pending and were never printed.
+// printChanges prints the approvals that have changed since they were last printed. If first is
+// true, the proxy has just been found; printChanges then leaves out approvals that ended before
+// they were ever printed.
 func printChanges(w io.Writer, all map[string]locatedApproval, printed map[string]operator.ApprovalInfo, first bool) error {
 	type line struct {
 		Version  int                   `json:"version"`
