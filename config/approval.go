@@ -11,19 +11,18 @@ import (
 	"github.com/petrigate/petrigate/internal/pin"
 )
 
-// defaultHolds contains the hold times (how long a call waits for approval; see [Approval.HoldFor])
-// of clients that are known to wait longer than most. They apply unless the configuration sets a
-// hold time. All other clients get the general default of 45 s, because most of them end a call
-// after 60 s. For some, the 60 s include the time that the proxy takes to start. The map is
-// read-only.
+// defaultHolds contains the hold times of clients that are known to wait longer than most for the
+// result of a call; see [Approval.HoldFor]. They apply unless the configuration sets a hold time.
+// For all other clients, the default is 45 s: most of them end a call after 60 s, and for some,
+// this includes the time that the proxy takes to start. The map is read-only.
 var defaultHolds = map[string]time.Duration{
 	"claude-code":            100 * time.Second, // no effective time limit, but calls move to the background after 2 min
 	"gemini-cli-mcp-client*": 100 * time.Second, // ends a call after 10 min, and cannot show a question
 }
 
-// HoldFor returns how long a call waits for approval before it is parked, which means that the
-// caller is told to retry later. client is the name that the client reports. Holds takes precedence
-// over Hold, and Hold, if set, over the built-in default for the client.
+// HoldFor returns the hold time: how long a call from the named client waits for approval. After
+// that, the call is parked, and its caller is told to retry later. Holds takes precedence over
+// Hold, and Hold, if set, over the built-in default for the client.
 func (a Approval) HoldFor(client string) time.Duration {
 	if hold, ok := holdOf(a.Holds, client); ok {
 		return hold
@@ -81,7 +80,7 @@ var checkPIN = accept(func(text string) bool {
 // Approval configures approval by people.
 type Approval struct {
 	Channels []string      // names of channels, in file order; all of them are used at the same time
-	Hold     time.Duration // how long a call waits before it is parked; see [Approval.HoldFor]
+	Hold     time.Duration // hold time: how long a call waits before it is parked; see [Approval.HoldFor]
 	Expire   time.Duration // how long a pending request can be answered, and how long a granted approval can be used
 	Cooldown time.Duration // how long the same call is refused after a denial
 	Mask     []string      // fields with values that approvers do not see: names, or paths that begin with "$."
@@ -94,12 +93,12 @@ type Approval struct {
 	PIN     string                   `json:"-"`          // hash of the PIN that approvers must type; empty if no PIN is required
 	Desktop bool                     `json:",omitempty"` // whether to show a desktop notification when a call is waiting
 	Self    bool                     `json:",omitempty"` // whether callers may approve their own calls
-	People  map[string]string        `json:",omitempty"` // maps each person to the principal of the person's clients
+	People  map[string]string        `json:",omitempty"` // maps people to the principals of their clients
 	Grants  time.Duration            `json:",omitempty"` // maximum lifetime of a grant; 0 means one hour; negative values disable grants
 }
 
-// channelSections contains an example of each channel's section in "approval", for the channels
-// that have one. A section has the name of its channel. The list is read-only.
+// channelSections contains an example of each section of "approval" that configures a channel. The
+// section has the name of the channel. The list is read-only.
 var channelSections = []struct{ name, example string }{{channel.Webhook, exampleOfWebhook}}
 
 func readApproval(a *Approval, l *layers) func(Value) {

@@ -25,7 +25,7 @@ type baseFile struct {
 // baseScalars lists the scalars that a base policy may set. It is read-only.
 var baseScalars = []struct {
 	key              string
-	stricterIfHigher bool // whether a configuration may only raise the base policy's value; otherwise, it may only lower the value
+	stricterIfHigher bool // whether a configuration may only raise the value; otherwise, it may only lower it
 }{{"expire", false}, {"cooldown", true}}
 
 // A baseReader reads base policies. Its fields correspond to those of [Options].
@@ -94,8 +94,8 @@ func (r baseReader) entry(v Value) *baseFile {
 	return b
 }
 
-// fetching returns a function that calls fetch and records in b the contents and whether a cached
-// copy was used.
+// fetching returns a function that calls fetch and records the result in b: the contents, and
+// whether a cached copy was used.
 func (b *baseFile) fetching(v Value, fetch Fetch) Fetch {
 	return func(addresses ...string) ([][]byte, error) {
 		all, err := fetch(addresses...)
@@ -327,8 +327,8 @@ func (o Options) checkRequired(file string, bases []Base) error {
 }
 
 // checkNarrows reports settings that are weaker than those of a base policy. It does not compare
-// nets, because the proof that the configuration's nets only narrow those of the base policy is
-// left to package policydiff.
+// nets, because package policydiff proves that the configuration's nets only narrow those of the
+// base policy.
 func (c *Config) checkNarrows(root Value, b *baseFile, l *layers) {
 	weaker := func(n *node, key, ours, theirs string) {
 		root.faultAt(n, fmt.Sprintf("%s %s is weaker than the %s of the base policy %q", key, ours, theirs, b.Name), "a configuration may only narrow what it extends")

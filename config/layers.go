@@ -68,8 +68,8 @@ func (l *layers) scalar(name string) func(Value) {
 	}
 }
 
-// section decodes a mapping of settings. others maps the keys that are not scalars to their decoder
-// functions; section adds the scalars to it.
+// section decodes a mapping of settings. others contains the decoder functions for the keys that
+// are not scalars; section adds those for the scalars.
 func (l *layers) section(v Value, others Keys) {
 	for name := range scalars {
 		if section, key, _ := strings.Cut(name, "."); section == v.key.text {

@@ -8,7 +8,7 @@ type Net struct {
 	InitialMarking map[string]int
 	TerminalPlaces []string
 	FreeTools      []string
-	Allow          map[string][]string // the only tools that may be called while a place is marked, keyed by place; patterns with * and ? are allowed, as in rules
+	Allow          map[string][]string // the only tools that may be called while a place is marked, keyed by place; each is a name or a pattern with * and ?
 	Key            []KeyField          // fields of the net's key; the net has a separate marking for each combination of their values
 	Transitions    []Transition
 	Map            []Map
@@ -25,7 +25,7 @@ type Net struct {
 	// The following fields determine how the net affects the advertised tools; see package gate.
 	Priority int
 	Class    string         // "required" or "advisory"; empty means "required"
-	Recovery map[string]int // number of tokens for each place; the net is in recovery while each of these places has at least that many; nil means never
+	Recovery map[string]int // minimum number of tokens for each place; the net is in recovery while all these minimums are reached; nil means never
 
 	origin
 }
@@ -33,16 +33,16 @@ type Net struct {
 // A Transition is an element of [Net.Transitions].
 type Transition struct {
 	Name            string
-	Type            string // how the transition fires: "auto" or "manual"; empty means "auto"
+	Type            string // "manual" if people must approve the calls; "auto" or empty otherwise
 	Inputs, Outputs []string
 	Tools           []string
-	Except          []string   // calls excluded from a transition for the tool "*", which otherwise gates all calls
+	Except          []string   // names of calls that a transition for the tool "*" does not gate
 	Key             []KeyField // overrides the net's key for this transition
 	Approvals       int        // number of approvers of a manual transition; 0 means one
 	Deferred        bool
 	Observe         bool
-	Unknown         string // "hold" or "release"; with "release", the tokens are returned after an unknown outcome; empty means "hold"
-	Weak            string // what to do with a call that would advance the net but only might have a name in Tools: "block" blocks the call, "progress" fires the transition; empty means "block"
+	Unknown         string // "release" returns a call's tokens if its outcome is unknown; "hold" or empty keeps them until the outcome is known
+	Weak            string // whether a call that only might have a name in Tools may advance the net: "progress" fires the transition; "block" or empty blocks the call
 	Via             string // approval channel of a manual transition; empty means any channel
 	Unless          []string
 	Position        Position
@@ -58,7 +58,7 @@ type Map struct {
 	Word     string
 	Pattern  string   // regular expression in RE2 syntax
 	Runs     []string // words that the command must contain
-	Exactly  bool     `json:",omitempty"` // whether the words in Runs must be the command's only arguments, apart from arguments that have no effect
+	Exactly  bool     `json:",omitempty"` // whether the command must consist of the words in Runs and of arguments that have no effect
 	Reads    []string `json:",omitempty"` // globs for files that a script reads
 	Writes   []string `json:",omitempty"` // globs for files that a script writes
 	When     Expression

@@ -44,9 +44,9 @@ func checkProofs(v Value, net *Net) {
 	}
 }
 
-// checkValidatorsAndMemories reports validators and memories that refer to tools or transitions
-// that the net does not have. They would never run, and calls that such a validator should reject
-// would be admitted.
+// checkValidatorsAndMemories reports entries of "validate" and "remember" with a tool or transition
+// that the net does not have. Such entries would have no effect, so calls that a validator should
+// reject would be admitted.
 func checkValidatorsAndMemories(v Value, net *Net) {
 	var gated, observed []string
 	for _, t := range net.Transitions {

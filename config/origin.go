@@ -7,9 +7,10 @@ type origin struct {
 	node   *node
 }
 
-// Of returns the position of the value of a key or, if that is a list, of its entry that equals
-// text. If the key or the entry does not exist, Of returns the position of the enclosing value. If
-// this part of the configuration does not come from a file, Of returns the zero Position.
+// Of returns the position to report for a problem with a key. If the key contains a list with the
+// entry text, this is the position of the entry; otherwise, it is the position of the key's value.
+// If the key does not exist, it is the position of the enclosing value. If this part of the
+// configuration does not come from a file, Of returns the zero Position.
 func (o origin) Of(key, text string) Position {
 	if o.source == nil {
 		return Position{}

@@ -4,7 +4,8 @@ import (
 	"time"
 )
 
-// A scalar describes a setting that has a single value and can be set by several layers.
+// A scalar describes a setting that has a single value and that the file, the environment or a flag
+// can set.
 type scalar struct {
 	initial string
 	check   check

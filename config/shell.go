@@ -6,9 +6,9 @@ type Shell struct {
 	Doubt  string `json:",omitempty"` // what to do with a script that might run a blocked command: "refuse", "ask" or "pass"; empty means "refuse"
 	Strict bool   `json:",omitempty"` // whether to assume that a script that is not fully understood might run any command
 
-	// Pipefail is "add", "leave" or empty. With "add", an agent runs a script with "set -o
-	// pipefail" if the agent's hooks can change scripts and if only this option makes the script's
-	// success prove that its commands succeeded. In all other cases, scripts run unchanged.
+	// Pipefail is "add", "leave" or empty. With "add", an agent whose hooks can change scripts runs
+	// a script with "set -o pipefail" if the script's success proves only then that its commands
+	// succeeded. All other scripts run unchanged.
 	Pipefail string `json:",omitempty"`
 }
 

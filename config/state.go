@@ -11,7 +11,7 @@ type State struct {
 	Driver string // "memory", "sqlite" or "postgres"
 	Path   string // path of the SQLite database; empty means a default path for this configuration
 	DSN    string // PostgreSQL connection string, which may contain a password
-	Sync   string // when to flush the state to disk: "always" (whenever a call is admitted), "full" (before a call is forwarded, if admitting it changes state that outlives the process) or "normal" (never; the state survives the end of the process, but perhaps not a power failure)
+	Sync   string // when to flush the state to disk: "always" (whenever a call is admitted), "full" (before a call is forwarded that changes state outliving the process) or "normal" (never, so a power failure can lose state)
 }
 
 // String returns a description without the DSN.

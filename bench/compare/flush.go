@@ -12,12 +12,13 @@ import (
 
 const (
 	flushes   = 200             // number of appends, each followed by a flush
-	flushTime = 2 * time.Second // no append starts later, so that a slow disk does not prolong the benchmark
+	flushTime = 2 * time.Second // no append starts later than this, even if the disk is slow
 	flushSize = 1600            // size of an append in bytes, equal to that of a decision record
 
-	// After each flush, the benchmark writes as many bytes as an outcome record has, but does not
-	// flush them. It then pauses for as long as the rest of a call takes. Without the pause, the
-	// disk would never be idle and the measured flushes would take only half as long.
+	// After each flush, the benchmark writes unflushed bytes (the size of an outcome record)
+	// without flushing them. It then pauses for idle, which is how long the rest of a call takes.
+	// Without the pause, the disk would never be idle and the measured flushes would take only half
+	// as long.
 	unflushed = 600
 	idle      = 300 * time.Microsecond
 )

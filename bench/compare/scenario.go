@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A scenario is a measurement that fills a row of the table. The harness determines how to make it.
+// A scenario is one of the harness's measurements. Each fills a row of the table.
 type scenario struct {
 	id, what string
 	memory   float64 // maximum cost of the target "memory", as a multiple of the cost of the target "floor"; 0 means no goal

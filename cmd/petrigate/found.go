@@ -21,10 +21,9 @@ import (
 // A configuration found in the working directory may belong to a project that someone else wrote.
 // Until the user trusts it, commands treat it as plain text ([config.Config.TextOnly]).
 
-// actingVerbs returns a map whose keys are the commands that may act on a configuration, rather
-// than just read it. Each value is a function that reports whether the command does so with the
-// given flags. Such a command starts the configured servers, logs in to them, opens the database,
-// or adds petrigate and the path of the configuration to the file of a client. Only these commands
+// actingVerbs returns the commands that may do more than read a configuration, such as start its
+// servers, log in to them, open its database, or add its path to the file of a client. Each command
+// is mapped to a function that reports whether it does so with the given flags. Only these commands
 // ask for trust; all others read the configuration as text.
 func actingVerbs() map[string]actsFunc {
 	always := func(*cobra.Command, *config.Config) bool { return true }

@@ -192,7 +192,7 @@ func printSession(w io.Writer, o operator.SessionInfo) {
 }
 
 // outcomeNote returns a note about a call whose outcome is unknown or not recorded yet, or "" for
-// any other call. If the outcome is unknown, the note contains the command for settling the call.
+// any other call. If the outcome is unknown, the note contains the command for setting it.
 func outcomeNote(session string, call operator.CallInfo) string {
 	switch {
 	case call.Outcome != "":

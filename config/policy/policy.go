@@ -71,8 +71,7 @@ func New(c *config.Config, o Options) (*Policy, error) {
 	return p, nil
 }
 
-// withNets returns a policy with the options o. It consists of the given nets and the nets written
-// in Go.
+// withNets returns a policy with the options o that consists of the given nets and [Options].Nets.
 func (p *Policy) withNets(infos []gate.NetInfo, o gate.PolicyOptions) (*gate.Policy, error) {
 	nets := list.Map(infos, func(info gate.NetInfo) gate.Net { return info.Net })
 	return gate.NewPolicy(append(nets, p.options.Nets...), o)

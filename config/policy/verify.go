@@ -36,7 +36,7 @@ type Report struct {
 	Redundant []Net    // nets that never change a verdict
 	Gaps      []string // reasons why some kinds of calls were not considered; nothing is proved about such calls
 
-	Open []Question // questions that this report leaves open, apart from results that are Unknown or Unsure
+	Open []Question // questions that this report leaves open, in addition to the results Unknown and Unsure
 }
 
 // A Question describes something that a report leaves open.
@@ -54,13 +54,13 @@ const (
 	Lost      Topic = "lost"      // whether a failure can make Tools permanently unavailable
 	Useless   Topic = "redundant" // which of Nets never change a verdict
 	Deadlocks Topic = "deadlock"  // whether Nets can forbid all further calls
-	Causes    Topic = "because"   // whether all of Nets are needed to forbid Tools, or all further calls if Tools is empty
+	Causes    Topic = "because"   // whether all of Nets are needed to forbid Tools or, if Tools is empty, to forbid all further calls
 )
 
 // A Group is a set of nets that share calls, directly or through other nets.
 type Group struct {
 	Nets         []Net
-	DeadlockFree Result // whether the group is free of deadlocks; if this is Refuted, Trace leads to a state where none of the group's calls can ever be admitted again
+	DeadlockFree Result // whether the group is free of deadlocks; if Refuted, Trace leads to a state where none of the group's calls can ever be admitted again
 	Trace        []Step
 	Because      []Net  // nets that together forbid all calls after Trace
 	Why          string // explanation, if DeadlockFree is Unknown
@@ -78,8 +78,8 @@ type Proof struct {
 	Rule   gate.Position
 	Result Result
 
-	Counterexample []Step // shortest run that violates the claim, if Result is Refuted; empty if no run can show the violation
-	Witness        []Step // run that leads to the call of a "reachable" claim, if Result is Proved
+	Counterexample []Step // shortest sequence of steps that violates the claim, if Result is Refuted; empty if no sequence shows the violation
+	Witness        []Step // steps that lead to the call of a "reachable" claim, if Result is Proved
 	Because        []Net  // nets that cause the result; if Refuted, a minimal set of them
 	Why            string // explanation, if Result is Unknown
 }
@@ -88,7 +88,7 @@ type Proof struct {
 type Name struct {
 	Tool     gate.Tool
 	Callable Callable
-	Shortest []Step // shortest run that ends with a call that has the name
+	Shortest []Step // shortest sequence of steps that ends with a call of this name
 	Because  []Net  // minimal set of nets that forbids all calls with the name, if Callable is Never
 	Why      string // explanation, if Callable is Unsure
 }
@@ -103,14 +103,14 @@ const (
 	Never        Callable = "never"
 )
 
-// A Step is part of a run: the beginning or end of a call, or the passage of time.
+// A Step is the beginning or end of a call, or the passage of time.
 type Step struct {
-	Call    int           // number of the call in the run, starting at 1
+	Call    int           // number of the call in a sequence of steps, starting at 1
 	Tool    string        // tool that is called, if a call begins
 	Args    string        // arguments as JSON, if a call begins; empty means {}
 	Result  string        // result, as JSON, that the call must return on success; empty means any
 	Name    string        // name for messages: the last label of the call or, if it has no labels, its tool
-	Weak    bool          // whether the call is ignored by rules that require a successful call named Name
+	Weak    bool          // whether rules that require a successful call named Name ignore this call
 	Wait    time.Duration // length of the wait; if positive, the step is only a wait
 	Ends    bool          // whether the step is the end of the call
 	Outcome gate.Outcome  // outcome, if the call ends

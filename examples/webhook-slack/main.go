@@ -47,7 +47,7 @@ type glue struct {
 	slack           *slack
 
 	showing sync.Mutex // held while a post from petrigate is handled
-	asked   sync.Map   // [question] values that have been shown, keyed by approval ID
+	asked   sync.Map   // questions that have been shown, keyed by approval ID
 }
 
 // A question is an approval request shown in the channel.

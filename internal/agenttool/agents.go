@@ -16,7 +16,7 @@ type Agent struct {
 	Tools  []string // known built-in tools
 	Shells []string // tools that run scripts; in rules, bash is another name for these tools
 	Edits  []string // tools that change files
-	Reads  []string // tools that only read, which an agent that is stuck may call endlessly
+	Reads  []string // tools that only read; an agent that is stuck may call them endlessly
 
 	Fields []string    // names of arguments that contain a file name, whatever the tool
 	Lists  [][2]string // tools that take several files, each with the name of the argument that lists the files

@@ -26,8 +26,8 @@ type Channel struct {
 	AsksPIN bool // whether the channel can ask for the approval PIN
 	Vouches bool // whether another system identifies the people and signs their answers; no PIN is then needed
 
-	// Command is the command for answering requests on this machine. Place is where the person then
-	// answers, in words that can follow Command at the end of a sentence.
+	// Command is the command for answering requests on this machine. Place follows Command in
+	// messages and names the place of the answer, such as ", in a browser".
 	Command, Place string
 
 	// Elsewhere describes how to answer a request that is displayed only by this channel and cannot

@@ -92,8 +92,7 @@ func shellVariable(s System, match string) (p piece, problem string, ok bool) {
 	return s.reference(m[1])
 }
 
-// reference returns the reference from [System.variable] as a piece. Its signature is that of
-// [variables.one], so ok is always true.
+// reference is like [System.variable] but has the signature of [variables.one]. ok is always true.
 func (s System) reference(name string) (p piece, problem string, ok bool) {
 	ours, problem := s.variable(name)
 	return piece{ours, true}, problem, true

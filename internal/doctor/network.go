@@ -20,8 +20,8 @@ import (
 // maxSkew is the largest accepted difference between two clocks.
 const maxSkew = 30 * time.Second
 
-// skew compares the clock of another machine with the local clock. remote was read from the other
-// clock between the local time begin and the call of skew.
+// skew compares the clock of another machine with the local clock. remote is what the other clock
+// showed at some time between begin and now.
 func (d *Doctor) skew(of string, remote, begin time.Time) Finding {
 	off := remote.Sub(begin)
 	if end := d.Now(); remote.After(begin) && remote.Before(end) {

@@ -123,9 +123,9 @@ func (p Path) Keys() []string {
 	return list.Map(p.steps, func(s step) string { return s.key })
 }
 
-// values calls yield for each value that the path selects in doc, in order. A value whose type does
-// not fit the next step is yielded as doubtful, since a parser might accept it. Everything below a
-// doubtful value is doubtful, too.
+// values calls yield, in order, for each value that the path selects in doc. The argument doubt of
+// yield is true if parsers might disagree about the value, or about a value that contains it. A
+// value of the wrong type for the next step is yielded itself, with doubt set.
 func (p Path) values(doc []byte, doubt bool, yield func(value []byte, doubt bool)) {
 	if len(p.steps) == 0 {
 		yield(doc, doubt)

@@ -86,9 +86,9 @@ func (t *Texts) All() []string {
 	}
 }
 
-// Exceeds reports whether the texts are weak and consist of at least the given number of leaves or
-// of more than the given number of bytes; see [Texts.Weak]. It stops reading as soon as the answer
-// is known.
+// Exceeds reports whether the texts are weak (see [Texts.Weak]) and consist of at least the given
+// number of leaves, or of more than the given number of bytes. It stops reading as soon as the
+// answer is known.
 func (t *Texts) Exceeds(texts, bytes int) bool {
 	n, size := 0, 0
 	t.leaves(func(leaf string) bool {

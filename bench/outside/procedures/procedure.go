@@ -43,7 +43,7 @@ type procedure struct {
 	Needs    *tree // nil if nothing is required
 }
 
-// leaves returns the number of leaves of the tree, which are functions.
+// leaves returns the number of leaves of the tree. Each leaf is a function.
 func (t *tree) leaves() int {
 	if t == nil {
 		return 0
@@ -110,7 +110,7 @@ func (g *graph) procedures() ([]procedure, error) {
 			continue
 		}
 		p := procedure{Function: t.Function, Vars: t.Vars}
-		if edge := slices.IndexFunc(g.Connections, func(c [2]int) bool { return c[0] == i }); edge >= 0 { // a function has at most one edge to a required node
+		if edge := slices.IndexFunc(g.Connections, func(c [2]int) bool { return c[0] == i }); edge >= 0 { // at most one edge starts at a function
 			if p.Needs, err = g.tree(g.Connections[edge][1], 0); err != nil {
 				return nil, err
 			}
@@ -153,7 +153,7 @@ type implied map[string][]implication
 // An implication names a function whose success follows from that of another function.
 type implication struct {
 	Function   string            `json:"function"`
-	Parameters map[string]string `json:"parameters"` // maps each parameter of Function to the parameter of the successful function that has the same value
+	Parameters map[string]string `json:"parameters"` // maps parameters of Function to the parameters of the other function that have the same values
 }
 
 // widen replaces each function in the tree with an OR of that function and the functions that imply
@@ -186,8 +186,8 @@ func (in implied) widen(t *tree) *tree {
 	return wide
 }
 
-// withTask returns a copy of the domain with the procedures of task t in place of the domain's
-// procedures for the same functions.
+// withTask returns a copy of the domain with the procedures of task t added. They replace the
+// domain's procedures for the same functions.
 func (d domain) withTask(t *task, in implied) (domain, error) {
 	all, err := t.Graph.procedures()
 	if err != nil {

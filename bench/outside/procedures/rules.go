@@ -62,10 +62,10 @@ func (d domain) rules() (text string, loose int, err error) {
 	return b.String(), loose, nil
 }
 
-// rule formats a clause as a rule. The rule requires that one of the clause's functions has
-// succeeded. If all these functions share a parameter with p.Function, the rule also requires that
-// its values are the same. loose reports whether the rule omits a parameter that only some of them
-// share.
+// rule formats a clause as a rule, which requires that one of the clause's functions has succeeded.
+// A parameter that all these functions share with p.Function must have the same value in both
+// calls. loose reports whether the rule omits a parameter that only some of these functions share
+// with p.Function.
 func (p *procedure) rule(clause []*tree) (text string, loose bool) {
 	var names []string
 	var common []string // parameters shared by all functions so far, in rule syntax

@@ -33,10 +33,10 @@ func replaced[T any](all []segment[T], remove []string, more []segment[T], end i
 	return rest
 }
 
-// restored returns a copy of the segments after replacing petrigate's own entry with the named
-// entries of old, an earlier version of the segments. If fits returns true for the text of the
-// first of these entries, that entry takes the place of petrigate's entry. Each of the others is
-// inserted after the segment that it followed in the earlier version.
+// restored returns a copy of the segments where the named entries of old, an earlier version,
+// replace petrigate's own entry. If fits returns true for the text of the first of them, it takes
+// the place of petrigate's entry. Each of the others is inserted after the segment that it followed
+// in old.
 func restored[T any](all, old []segment[T], names []string, ours string, fits func(T) bool) []segment[T] {
 	at := slices.IndexFunc(all, func(s segment[T]) bool { return s.entry && s.name == ours })
 	all = slices.DeleteFunc(slices.Clone(all), func(s segment[T]) bool { return s.entry && s.name == ours })
