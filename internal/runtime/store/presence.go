@@ -52,9 +52,9 @@ type heartbeat struct {
 }
 
 // hasEnded reports whether the process has ended, according to the heartbeats last read by
-// [presence.endedProcesses]. An empty name stands for a process of an older version, which does not
-// store its name with its calls. Such a process has certainly ended if no process of an older
-// version is live.
+// [presence.endedProcesses]. An empty name stands for any process of an older version, which does
+// not store its name with its calls. If no such process is live, hasEnded returns true for the
+// empty name.
 func (p *presence) hasEnded(process string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

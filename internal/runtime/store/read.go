@@ -226,9 +226,9 @@ func (d *Durable) refreshPart(ctx context.Context, p *part, e *entry) error {
 	return nil
 }
 
-// noteAdopted handles a part of the state that was stored under another policy. It marks the value
-// rows (one for each value of a net's key) that must be removed or written again. It returns
-// [admission.ErrHeld] if a net cannot be replaced.
+// noteAdopted is called after reading a part of the state that was stored under another policy. It
+// marks the value rows (one for each value of a net's key) that must be removed or written again.
+// It returns [admission.ErrHeld] if a net cannot be replaced.
 func (d *Durable) noteAdopted(r *row, l *statecode.Loaded, scope gate.Scope) error {
 	if r.removed = l.StaleRows; l.RewriteValues {
 		for i, n := range d.codec.Policy().Nets() {

@@ -32,7 +32,7 @@ func (m *Memory) newStep(e *entry) *step {
 }
 
 // Stage implements [admission.Ledger]. If Memory keeps records, the step ends when they are
-// written; otherwise it ends immediately, and the commit is nil.
+// written. Otherwise it ends immediately, and Stage returns a nil commit.
 func (m *Memory) Stage(_ context.Context, k admission.Key, f func(*gate.State) (admission.Change, error)) (admission.Commit, error) {
 	records := m.recorder.Active()
 	if records {

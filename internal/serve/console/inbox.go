@@ -63,8 +63,8 @@ func (c *Console) splitApprovals(query string) (pending, ended []operator.Approv
 	return pending, ended
 }
 
-// approvalMatches reports whether the text that the history shows for the approval contains all
-// words of the query.
+// approvalMatches reports whether the text displayed for an answered approval contains all words of
+// the query.
 func approvalMatches(a operator.ApprovalInfo, query string) bool {
 	shown := strings.Join([]string{a.ID, string(a.State), a.State.Word(), a.Upstream, a.Tool, a.Session, a.Principal, a.Actor, a.Channel, a.Reason}, " ")
 	for _, r := range a.Rejections {

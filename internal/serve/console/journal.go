@@ -37,7 +37,7 @@ type journal struct {
 	done  chan struct{} // closed when run returns
 
 	mu         sync.Mutex
-	rows       []*row // oldest first; the field named first holds the number of rows[0]
+	rows       []*row // oldest first; first is the row number of rows[0]
 	first      uint64
 	calls      int                // number of rows that are calls
 	admitted   map[callKey]uint64 // row number of the latest admitted call, keyed by session and call number

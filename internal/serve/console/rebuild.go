@@ -12,9 +12,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// run adds steps to the history until ctx is done. It first rebuilds the steps for the stored
-// records that it receives from before, which is nil if no records are stored. It then adds steps
-// for the records from live, and closes live before it returns. If live is nil, run returns
+// run adds steps to the history until ctx is done. It first receives the stored records from the
+// channel before, and rebuilds their steps; before is nil if no records are stored. It then adds
+// steps for the records from live, and closes live before it returns. If live is nil, run returns
 // immediately. It calls state to get the current state of a session.
 func (h *history) run(ctx context.Context, live *audit.Follower, before <-chan []trail.Record, durable bool, state func(session string) (*gate.State, error)) {
 	defer close(h.done)

@@ -21,7 +21,7 @@ type rebuilder struct {
 	run         *replay.Replay
 	startReason string            // why stored records could not be replayed
 	last        map[string]uint64 // maps each writer to the sequence number of its last replayed record
-	loaded      bool              // whether the record that the policy took effect has been replayed
+	loaded      bool              // whether a record of the event "policy" has been replayed
 }
 
 func newRebuilder(fresh *gate.State, durable bool) (*rebuilder, error) {

@@ -51,7 +51,7 @@ type row struct {
 	Task      string             `json:"task,omitempty"`
 	Outcome   string             `json:"outcome,omitempty"` // "success", "failure" or "unknown"; empty if the call has not ended
 	Millis    float64            `json:"ms,omitempty"`
-	By        string             `json:"by,omitempty"` // who settled the call; empty if the outcome follows from the upstream's result
+	By        string             `json:"by,omitempty"` // who set the outcome; empty if it follows from the upstream's result
 	Ended     time.Time          `json:"ended,omitzero"`
 	Settled   string             `json:"settled,omitempty"` // outcome that an operator has set
 	SettledBy string             `json:"settledBy,omitempty"`

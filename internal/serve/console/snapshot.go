@@ -122,8 +122,8 @@ type pastRows struct {
 	Gap          string    // why steps before the first known step are missing
 }
 
-// stepsAround returns the page of steps that contains the displayed step. It leaves out all other
-// steps that led to an unknown state of the named net.
+// stepsAround returns the page of steps that contains the displayed step. It leaves out the steps
+// that led to an unknown state of the named net, except the displayed step itself.
 func (m *snapshot) stepsAround(net string) (p pastRows) {
 	var rows []stepRow
 	for _, s := range m.steps {

@@ -39,7 +39,7 @@ func (d *Daemon) remedies(p *gate.Policy) *remedyFinder {
 	}
 }
 
-// A toolScope selects the tools that a remedy may use.
+// A toolScope selects the tools to consider in the search for a remedy.
 type toolScope int
 
 const (
@@ -162,8 +162,8 @@ func (f *remedyFinder) finderFor(from toolScope, tools toolset, names []gate.Cal
 	return g.finder
 }
 
-// lacks returns a function that finds an argument missing from a tool's schema although a field of
-// a rule reads it. If no schemas are known, lacks returns nil.
+// lacks returns a function that finds an argument that the policy's rules read but the tool's
+// schema lacks. If no schemas are known, lacks returns nil.
 func lacks(tools toolset, names []gate.Call) func(tool string, field gate.Field) string {
 	known := check.ToolSet{Schemas: make(map[string][]policy.Schema)}
 	for _, n := range names {
@@ -185,8 +185,8 @@ func toolsOf(names []gate.Call) []verify.Tool {
 const impossibleTime = 250 * time.Millisecond
 
 // impossibleTools returns a function that finds tools that provably can never be called under the
-// policy. The function takes the tools to check and the names of the active nets. It leaves out
-// tools that can be called after another call has failed.
+// policy. It takes the tools to check and the names of the active nets. A tool that can be called
+// after another call has failed is not among those found.
 func impossibleTools(whole *gate.Policy) func([]gate.Call, []string) []string {
 	return func(tools []gate.Call, active []string) []string {
 		p, err := activeNets(whole, active)

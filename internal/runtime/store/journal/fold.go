@@ -55,9 +55,9 @@ func (b *Backend) fold() error {
 	return err
 }
 
-// retryFold folds the log again if the last attempt failed, because no call may be admitted without
-// a working database. It does nothing if another program has locked the database. The caller must
-// hold the process lock.
+// retryFold folds the log again if the last attempt failed, because calls may be admitted only
+// while the database works. It does nothing if another program has locked the database. The caller
+// must hold the process lock.
 func (b *Backend) retryFold() error {
 	b.lockImage()
 	failed := b.lastFoldErr

@@ -52,7 +52,7 @@ type log struct {
 	end      int64 // end of the last step
 	size     int64 // file size; valid while this process holds the process lock
 	diskFull bool  // whether padding could not be added because the disk was full
-	scanned  bool  // whether this process has read the whole file, so only padding can follow the last step
+	scanned  bool  // whether this process has read the whole file; only padding can then follow the last step
 	buf      []byte
 }
 

@@ -13,8 +13,8 @@ import (
 const spareSpace = 64 << 10
 
 // Ready implements [backend.Backend]. After a failure, it makes test writes to check whether the
-// log and the checkpoint are writable again. If the disk was full, Ready fails until the space that
-// was lacking is free, because less might not suffice for a decision.
+// log and the checkpoint are writable again. If the disk was full, Ready fails until the write that
+// failed would fit, because less space might not suffice for a decision.
 func (b *Backend) Ready(ctx context.Context) error {
 	b.lockImage()
 	fault, lacking, closed := b.lastErr, b.spaceNeeded, b.closed

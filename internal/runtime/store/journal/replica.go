@@ -184,7 +184,7 @@ func (r *replica) follow(lead bool) error {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		junk, broken := r.readSteps() // readSteps must come after hasName: once another file has the name, this file gets no more steps
+		junk, broken := r.readSteps() // must come after hasName, because this file gets no more steps once another file has the name
 		switch {
 		case err == nil && !named && r.reopen():
 			continue

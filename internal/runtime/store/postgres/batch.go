@@ -21,8 +21,8 @@ type batch struct {
 	names     [][]byte
 	inserts   []int32 // indexes of the parts of the state that may need to be inserted, counting from 1
 	positions map[backend.PartID]int32
-	ends      []int32 // index of the last part in each run, counting from 1; a run consists of parts of the state that are either all written or all only read
-	shared    []bool  // whether the parts of each run are only read
+	ends      []int32 // index of the last part in each run, counting from 1; a run consists of adjacent parts with the same value in shared
+	shared    []bool  // whether all parts of the run are only read; otherwise all are written
 
 	sessions, uses [][]byte
 	reserve        []bool

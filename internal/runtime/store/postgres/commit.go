@@ -18,10 +18,10 @@ import (
 //
 //   - The writer, by SELECT FOR UPDATE. Its row contains the commit count, so a commit that is
 //     sent twice or arrives late is refused (fencing).
-//   - The stops, by a table lock: commits with a reservation share the lock, SetStop acquires it
-//     exclusively. When SetStop has returned, each commit with a reservation sees the stop. An
-//     advisory lock would not do, because any role that can connect could hold it, nor would a
-//     row lock, because commits that share a row lock would not queue behind a stop.
+//   - The stops, by a table lock: commits that admit calls share the lock, SetStop acquires it
+//     exclusively. When SetStop has returned, each later admission sees the stop. An advisory
+//     lock would not do, because any role that can connect could hold it. A row lock would not
+//     do either, because commits that share a row lock would not queue behind a stop.
 //   - Used approvals, by SELECT FOR UPDATE in ID order.
 //   - Existing parts, by SELECT FOR UPDATE, ordered by scope and name. If another transaction
 //     has just changed the row, PostgreSQL returns the new version. Parts that the

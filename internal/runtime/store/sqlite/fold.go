@@ -9,8 +9,8 @@ import (
 )
 
 // Clock holds times from the records, in microseconds since 1970. The time of the last use of the
-// kill switch is trusted: earlier records with later times come from a clock that was ahead, and
-// are ignored.
+// kill switch is trusted. An earlier record with a later time must come from a clock that was
+// ahead, so that time is ignored.
 type Clock struct {
 	Latest int64 // latest time of all records, or 0 if there are no records
 	Told   int64 // time when the kill switch was last used, or 0 if it never was

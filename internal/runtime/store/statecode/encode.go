@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// maxSpent bounds the number of used grants whose numbers are written. The newest numbers suffice,
-// because an older number belongs to an approval that is used up anyway.
+// maxSpent bounds how many numbers of used grants are written. The newest numbers suffice: an older
+// grant cannot be used again, because its approval is used up.
 const maxSpent = 256
 
 // AppendSession appends the part of the state that belongs to a session: the session's own nets,
