@@ -40,7 +40,7 @@ func (a *Analysis) bound(n *Net, initial Marking) []int {
 }
 
 // coverWhole analyzes an unbounded net by a coverability search. If the search cannot be completed,
-// coverWhole lists only the unbounded places found so far, and no dead transitions.
+// coverWhole lists the unbounded places found so far, but does not look for dead transitions.
 func (a *Analysis) coverWhole(n *Net, initial Marking) {
 	c := newCover(n, initial, coverBudget(n, thoroughCover), false)
 	a.Pump, a.Bounded = c.pump, No
@@ -104,7 +104,7 @@ func Conserves(n *Net, initial Marking, weights []int, o Options) Answer {
 	fires := slices.ContainsFunc(changing, func(t int) bool { return !slices.Contains(a.Dead, t) })
 	switch {
 	case a.Stop != Finished && (a.Bounded == No || !fires):
-		return Unknown // it is unknown whether any of these transitions can fire
+		return Unknown // unknown whether any of the transitions can fire
 	case fires:
 		return No
 	}

@@ -55,8 +55,8 @@ func (d step) negate() step {
 	return d
 }
 
-// unit returns the only counter that the step changes. ok is true if the step changes exactly one
-// counter, by 1 or -1.
+// unit returns the index of the only counter that the step changes. ok is true if there is such a
+// counter and it changes by 1 or -1.
 func (d step) unit() (counter int, ok bool) {
 	for c, n := range d {
 		switch {

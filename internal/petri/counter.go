@@ -12,13 +12,13 @@ const (
 	maxControls  = 2_000
 	maxBoxes     = 4_000
 	maxLoopSteps = 6
-	maxLoopWork  = 400 // maximum number of moves to follow when searching for loops of controls; see counterSearch
+	maxLoopWork  = 400 // maximum number of edges to follow in a search for loops of controls; see counterSearch
 )
 
-// counterSearch explores a net with a few places, the counters, that hold many tokens. The token
-// counts in the other places form a [control]. The counter values that are reachable in a control
-// are stored as boxes. A loop of controls that changes a single counter by one is accelerated: all
-// values reached by repeating the loop are added in a single step. A counter of a million tokens
+// counterSearch explores a net with a few places, the counters, that hold many tokens. A [control]
+// is a marking of the other places. Its reachable counter values are stored as boxes. If firing a
+// few transitions leads back to the same control and changes a single counter by one, the search
+// adds all values reached by repeating this loop in a single step. A counter of a million tokens
 // therefore costs as much as one of three.
 type counterSearch struct {
 	net      *Net
@@ -47,11 +47,11 @@ type control struct {
 	expanded bool
 	out, in  []move
 	looped   bool
-	loops    []move // short paths from the control back to itself that change a single counter by one
+	loops    []move // short loops, which lead from the control back to itself and change a single counter by one
 	boxes    []box  // all reachable counter values, as disjoint boxes
 }
 
-// move is an edge from one control to another, for the counter values in guard.
+// move is an edge from one control to another. It requires that the counter values are in guard.
 type move struct {
 	transition int
 	to         int
@@ -129,7 +129,7 @@ func (c *counterSearch) control(m Marking) int {
 	return i
 }
 
-// expand computes the moves of a control, unless they are already known.
+// expand computes the edges that leave a control, unless they are already known.
 func (c *counterSearch) expand(u int) {
 	from := c.controls[u]
 	if from.expanded || c.failed {
@@ -275,8 +275,8 @@ type loopFinder struct {
 	home, work int
 }
 
-// follow extends the path followed so far by each move out of the control u. It records the paths
-// that return to the starting control.
+// follow extends the path followed so far by each edge that leaves the control u. It records the
+// paths that return to the starting control.
 func (f *loopFinder) follow(u int, so move, path []int) {
 	f.expand(u)
 	path = append(path, u)

@@ -6,7 +6,7 @@ import (
 )
 
 // insertGathered adds the gathered successors of the current states to the state set. It returns
-// the reason why it stopped early, or Finished.
+// Finished, or the reason why it stopped early.
 func (s *search) insertGathered(limit int) Stop {
 	s.probe()
 	from := 0
@@ -19,8 +19,8 @@ func (s *search) insertGathered(limit int) Stop {
 	return Finished
 }
 
-// insertSuccessors adds to the state set those successors of a state that have indexes in [from,
-// to) in s.lookups.
+// insertSuccessors adds successors of a state to the state set: those with indexes in [from, to) in
+// s.lookups.
 func (s *search) insertSuccessors(state, from, to, limit int) Stop {
 	words, k := s.layout.words, s.known
 	k.load(state)
@@ -59,9 +59,10 @@ func (s *search) lookup(i int, key []uint64) (slot int, found bool) {
 	return slot, s.states.inline[slot] != 0
 }
 
-// probe computes the hashes of the keys in next and stores the contents of their first slots in
-// found: keys of one word, or the first words of longer keys. Memory latency dominates the search.
-// The second loop therefore only reads memory, so that the processor can overlap many accesses.
+// probe computes the hashes of the keys in next. For each key, found receives the contents of the
+// key's first slot or, if keys are longer than one word, the first word of these contents. Memory
+// latency dominates the search. The second loop therefore only reads memory, so that the processor
+// can overlap many accesses.
 func (s *search) probe() {
 	s.hashes, s.found = s.hashes[:0], slices.Grow(s.found[:0], len(s.lookups))[:len(s.lookups)]
 	if s.layout.words != 1 {

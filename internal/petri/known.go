@@ -15,7 +15,7 @@ const maxKnown = 256
 // concurrent net, this leaves little more than one lookup per state.
 type knownSuccessors struct {
 	words      int      // size of a set of transitions in words; 0 means that knownSuccessors is not used
-	ring       []uint64 // sets of the waiting states; the set of state i is at index i modulo size
+	ring       []uint64 // ring buffer with a set of transitions for each waiting state; the set of state i is at index i modulo size
 	size       int      // number of sets in the ring buffer, a power of 2
 	conflicts  []uint64 // for each transition, the transitions that share an input place with it
 	duplicates []uint64 // transitions with the same effect as an earlier transition

@@ -12,14 +12,15 @@ import (
 const maxWidth = 62
 
 // layout defines the position of each place in a packed marking. Each place has a lane of bits and,
-// above it, a guard bit that is 0 in a valid marking. When the guards are set, a single subtraction
-// compares all lanes in a word: a lane that is too small borrows from its own guard and no other.
+// above it, a guard bit that is 0 in a valid marking. To compare all lanes in a word with a single
+// subtraction, the guards are set first. A lane that is too small then borrows from its own guard,
+// and the other lanes are not affected.
 type layout struct {
 	words int
 	lanes []lane // lane of each place
 	guard []uint64
 	ones  []uint64 // lowest bit of each lane
-	owner []int32  // at index 64*w+b, the place whose guard is bit b in word w
+	owner []int32  // at index 64*w+b, the place that has bit b of word w as its guard
 }
 
 type lane struct {

@@ -31,8 +31,8 @@ func (s *search) run(o *Options) Stop {
 	return Finished
 }
 
-// gather computes the successors of the next few states, which become the current states. It
-// reports whether all token counts fit in the layout.
+// gather makes the next few states the current ones and computes their successors. It reports
+// whether all token counts fit in the layout.
 func (s *search) gather() bool {
 	s.firable, s.lookups, s.next, s.ends = s.firable[:0], s.lookups[:0], s.next[:0], s.ends[:0]
 	for i := s.expanded; i < s.states.len() && len(s.lookups) < batchKeys && len(s.firable) < 16*batchKeys; i++ {

@@ -7,8 +7,8 @@ import "math/bits"
 // place is marked; see search.watchers.
 const manyTransitions = 48
 
-// learnStates is the number of states to visit before the search chooses again, based on these
-// states, which place each transition watches.
+// learnStates is the number of states after which the search chooses the watched places again. It
+// then knows which places are rarely marked.
 const learnStates = 512
 
 // search visits a net's reachable markings in breadth-first order. It stores them in packed form.
@@ -34,7 +34,7 @@ type search struct {
 	firable   []int32  // concatenated lists of the transitions enabled in each current state
 	lookups   []int32  // transitions in firable whose successors need a lookup
 	next      []uint64 // successors that need a lookup, as concatenated keys
-	ends      []end    // for each current state, where its entries in firable and lookups end
+	ends      []end    // for each current state, the ends of its entries in firable and lookups
 	scratch   []uint64 // scratch space for a key
 	knownHere []uint64 // set of the transitions from the current state to known states; may be empty
 
@@ -52,7 +52,7 @@ type search struct {
 type end struct{ firable, lookups int }
 
 // newSearch prepares a search. bounds contains the known upper bound of the token count in each
-// place; a negative number means that the bound is unknown.
+// place, or a negative number if the bound is unknown.
 func newSearch(n *Net, initial Marking, bounds []int) *search {
 	s := &search{net: n, initial: initial, fired: make([]bool, len(n.Transitions)), firstTrapped: -1}
 	if len(n.Transitions) > manyTransitions {
@@ -79,7 +79,8 @@ func (s *search) setLayout(l *layout) {
 }
 
 // chooseWatched chooses the place that each transition watches: the input place marked in the
-// fewest states so far or, among several such places, the one watched by the fewest transitions.
+// fewest states so far. If there are several such places, it chooses the one watched by the fewest
+// transitions.
 func (s *search) chooseWatched() {
 	s.watchers, s.always = make([][]int32, s.net.Places), s.always[:0]
 	for i := range s.net.Transitions {

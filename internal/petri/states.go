@@ -64,7 +64,7 @@ const (
 // exceed the memory limit.
 func (s *stateSet) add(key []uint64) bool { return s.insert(key, s.slot(key)) }
 
-// find returns key's number in insertion order. ok is false if key is not in the set.
+// find returns the index of key in insertion order. ok is false if key is not in the set.
 func (s *stateSet) find(key []uint64) (index int, ok bool) {
 	if s.table == nil {
 		s.bytes += 4 * int64(s.size) // the table may exceed the memory limit, because a search stopped by the limit must still report its path
@@ -74,8 +74,8 @@ func (s *stateSet) find(key []uint64) (index int, ok bool) {
 	return int(entry) - 1, entry != 0
 }
 
-// at returns key number i. The slice remains valid after later insertions. The caller must not
-// modify it.
+// at returns the key with index i. The slice remains valid after later insertions. The caller must
+// not modify it.
 func (s *stateSet) at(i int) []uint64 {
 	at := (i & (1<<s.shift - 1)) * s.words
 	return s.chunks[i>>s.shift][at : at+s.words : at+s.words]
@@ -148,7 +148,7 @@ func (s *stateSet) insert(key []uint64, slot int) bool {
 	return true
 }
 
-// full reports whether the table must grow before the next key is added.
+// full reports whether the table must grow before another key can be added.
 func (s *stateSet) full() bool { return 4*(s.count+1) > 3*s.size }
 
 // ensureRoom ensures that the last chunk has room for another key. The first chunk grows by
@@ -178,8 +178,8 @@ func (s *stateSet) ensureRoom() bool {
 	return true
 }
 
-// grow doubles the table. For one-word keys, it reads the old table in order and, except for
-// collisions, writes the new table in order.
+// grow doubles the table. For one-word keys, it reads the old table from start to end. It also
+// writes the new table in this order, except after collisions.
 func (s *stateSet) grow() bool {
 	slotBytes := int64(taggedSlotBytes)
 	if s.words == 1 {

@@ -2,8 +2,8 @@ package petri
 
 import "github.com/petrigate/petrigate/internal/list"
 
-// stubborn chooses, in each state, a strong stubborn set: a set of transitions that includes all
-// those needed to find every deadlock. See findDeadlocks.
+// stubborn chooses a strong stubborn set in each state: a set of transitions that suffices to find
+// every deadlock. See findDeadlocks.
 type stubborn struct {
 	net        *Net
 	interferes [][]int32 // for each transition, the transitions that it can disable or that can disable it
@@ -11,7 +11,7 @@ type stubborn struct {
 
 	marking Marking
 	active  []bool // whether each transition is enabled in the marking
-	addedIn []int  // for each transition, the round that last added it to the set
+	addedIn []int  // for each transition, the value of round in the last build that added it to the set
 	round   int
 	set     []int32
 	best    []int32
@@ -79,7 +79,7 @@ func (s *stubborn) choose(l *layout, key []uint64) []int32 {
 			break
 		}
 	}
-	if len(s.best) == 0 { // no set was small enough, so fire all enabled transitions
+	if len(s.best) == 0 { // no set was small enough: fire all enabled transitions
 		for i, able := range s.active {
 			if able {
 				s.best = append(s.best, int32(i))
@@ -90,7 +90,8 @@ func (s *stubborn) choose(l *layout, key []uint64) []int32 {
 	return s.best
 }
 
-// Limits on the effort per state: the number of sets that are compared, and their size.
+// Limits on the effort per state: the number of sets that are built and compared, and the size of a
+// set.
 const (
 	maxSeeds = 8
 	maxSet   = 400

@@ -27,7 +27,7 @@ const (
 	minLength = 6 // minimum number of characters in a PIN
 
 	maxWrong = 5                // maximum number of wrong PINs in a period; once it is reached, Check rejects all PINs
-	pause    = 10 * time.Minute // length of that period, and of the pause during which all PINs are rejected
+	pause    = 10 * time.Minute // length of that period, and of the pause that follows too many wrong PINs
 )
 
 // Errors returned by [PIN.Check].
@@ -89,7 +89,7 @@ func (p *PIN) Check(pin string) error {
 		return nil
 	}
 	p.mu.Lock()
-	defer p.mu.Unlock() // held during the check, so that concurrent attempts cannot evade the pause
+	defer p.mu.Unlock() // held during the whole check, so that concurrent attempts cannot evade the pause
 	now := p.now()
 	pin = strings.TrimSpace(pin)
 	switch {

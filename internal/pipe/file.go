@@ -50,7 +50,7 @@ func (t *transfer) attempt(fd uintptr) bool {
 	return t.now || t.err != syscall.EAGAIN
 }
 
-// run transfers b using the given method of a raw connection. It returns errors like those of
+// run transfers b with the given method of a raw connection. It returns errors like those of
 // [os.File].
 func (t *transfer) run(by func(func(fd uintptr) bool) error, b []byte, now bool) (int, error) {
 	t.b, t.n, t.err, t.now = b, 0, nil, now

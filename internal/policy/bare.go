@@ -16,10 +16,10 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// servers holds a proxy's enabled servers and the prefixes of their tools. If there are several
-// servers, each of them may have a tool with a given bare name (a name without a prefix), now or
-// later. A bare name in a rule therefore restricts the tools of all servers, but does not count as
-// evidence that a particular server's tool was called.
+// servers holds a proxy's enabled servers and the prefixes of their tools. A bare name is a name
+// without a prefix. If there are several servers, each of them may have a tool with that name, now
+// or later. A bare name in a rule therefore restricts the tools of all servers. It does not count
+// as evidence that the tool of a particular server was called.
 type servers toolname.Owners
 
 // Owners returns the configuration's enabled servers with the prefixes of their tools.
@@ -88,7 +88,7 @@ func mayBegin(pattern, prefix string) bool {
 }
 
 // checkBare reports bare names that are ambiguous because tools of several servers may have them.
-// It does so only where a call to the wrong server's tool must not count.
+// It does so only where the name must identify the tool of a particular server.
 func (b *builder) checkBare() {
 	all := servers(Owners(b.source.Config))
 	if len(all) < 2 {
@@ -116,7 +116,7 @@ func (b *builder) checkBare() {
 type bareNames struct {
 	*builder
 	servers servers
-	labels  map[string][]string // tools whose arguments the rules' maps read, keyed by the label that the maps assign
+	labels  map[string][]string // for each label, the tools with arguments that the rules' maps for this label read
 }
 
 func (c *bareNames) net(n *config.Net) {
@@ -148,8 +148,8 @@ func (c *bareNames) net(n *config.Net) {
 	}
 }
 
-// progresses reports whether the transition moves tokens, rather than only returning them to the
-// places that it took them from.
+// progresses reports whether firing the transition changes the marking. A transition that returns
+// all tokens to the places that it took them from does not.
 func progresses(t config.Transition) bool {
 	left := slices.Clone(t.Inputs)
 	for _, place := range t.Outputs {
@@ -162,9 +162,9 @@ func progresses(t config.Transition) bool {
 	return false
 }
 
-// problemOf returns a message and a hint if a name fails to identify the owner of its tool and
-// therefore cannot have the intended effect. Both strings are empty if the name is acceptable. A
-// label is also acceptable if a map for it reads a tool with an identified owner.
+// problemOf returns a message and a hint if a name must identify the owner of its tool, a server or
+// an agent, but does not. Otherwise, both strings are empty. A label is also acceptable if a map
+// for it reads a tool with an identified owner.
 func (c *bareNames) problemOf(u use, name string, glob bool, labels map[string][]string) (msg, hint string) {
 	if u == forbids || c.identifiesOwner(name, glob) || u == admits && c.source.Default != "deny" {
 		return "", ""
@@ -188,8 +188,8 @@ func (c *bareNames) problemOf(u use, name string, glob bool, labels map[string][
 
 // identifiesOwner reports whether the name identifies the owner of the tool: a server, or an agent
 // that reports the tool's calls through hooks. If the configuration accepts hook events, even the
-// bare name of an agent's tool identifies the agent. Such a name does not count as evidence,
-// though, if a server also has a tool with that name.
+// bare name of an agent's tool identifies the agent. But if a server also has a tool with this
+// name, the name does not count as evidence.
 func (c *bareNames) identifiesOwner(name string, glob bool) bool {
 	if c.servers.identifiesServer(name, glob) {
 		return true

@@ -111,8 +111,9 @@ func (b *builder) policy(nets []gate.Net, o gate.PolicyOptions) {
 }
 
 // active determines the nets that are active at the start. The key "active" selects some of the
-// hand-written nets; nets generated from rules are always active. Since an inactive net gates
-// nothing, a misspelled name must be an error. Names are checked only if all nets are known.
+// hand-written nets, while nets generated from rules are always active. A misspelled name must be
+// an error, because a net that is not active restricts no calls. Names are checked only if all nets
+// are known.
 func (b *builder) active() {
 	if b.result.Policy == nil || len(b.errors()) > 0 || b.source.Active == nil {
 		return

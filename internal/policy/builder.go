@@ -65,12 +65,12 @@ func (r *report) inNet(n *config.Net, p diag.Problem) {
 	r.add(p)
 }
 
-// at returns the first of the given positions that is known.
+// at returns the first position that is known.
 func at(places ...config.Position) gate.Position { return position(cmp.Or(places...)) }
 
-// places returns a function that maps a name to its position in the list with the given key. The
-// list belongs to a net or a transition, and locate is the Of method of that net or transition. If
-// the position of a name is unknown, the function returns the fallback position.
+// places returns a function that finds a name in the list with the given key and returns its
+// position. The parameter locate is the Of method of the net or transition that contains the list.
+// If the position is unknown, the function returns fallback.
 func places(locate func(key, text string) config.Position, key string, fallback config.Position) func(text string) gate.Position {
 	return func(text string) gate.Position { return at(locate(key, text), fallback) }
 }

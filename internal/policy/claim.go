@@ -90,8 +90,8 @@ func nearestNet(name string, known []string) string {
 	return hint
 }
 
-// netWith returns the name of the hand-written net that has all places of the claim. If there is
-// not exactly one such net, it reports a problem and returns false.
+// netWith returns the name of the only hand-written net that has all places of the claim. If no net
+// or several nets have them, it reports a problem and returns false.
 func (b *builder) netWith(p *rules.Prove) (string, bool) {
 	var with, known []string
 	for _, n := range b.source.Nets {
@@ -166,8 +166,7 @@ func spokenOf(net gate.Net) []gate.Tool {
 	return append(gated, list.FlatMap(net.Phases, func(p gate.Phase) []gate.Tool { return p.Tools })...)
 }
 
-// meets reports whether the listed tool matches the name n, by having this name or by being a
-// pattern that matches it.
+// meets reports whether the listed tool matches the name n. The listed tool may be a pattern.
 func meets(tool gate.Tool, n rules.Name) bool {
 	listed := rules.Name{Text: tool.Name, Quoted: tool.Kind != gate.Glob}
 	return tool.Name == n.Text || tool.Kind == gate.Glob && listed.Matches(n.Text)

@@ -231,9 +231,9 @@ func (v *Analysis) active(result *policy.Result) (*gate.Policy, error) {
 	return gate.NewPolicy(nets, result.Policy.Options())
 }
 
-// otherTools returns the tools that a verification examines only if asked to: tools in the Free
-// lists and the phases of nets, tools that only shadow nets list, and known tools that no net lists
-// by name.
+// otherTools returns the tools that a verification examines only if asked to. These are tools that
+// a net exempts from its transitions (Free) or lists only for a phase, tools that only shadow nets
+// list, and known tools that no net lists by name.
 func (v *Analysis) otherTools(p *gate.Policy, tools ToolSet) []gate.Tool {
 	seen := make(map[string]bool)
 	var free []gate.Tool
@@ -270,9 +270,9 @@ func withLiveHint(why, supposed string) string {
 	return why + "; run petrigate check --live to find out"
 }
 
-// withToolsHint is like [withLiveHint], but also handles a name that a map gives to calls to other
-// tools. For such a name, the text refers to the map and suggests a list of tools as an alternative
-// to --live.
+// withToolsHint is like [withLiveHint], but treats a label specially, because a map can also give
+// it to calls to other tools. It then refers to the map and suggests a list of tools as an
+// alternative to --live.
 func (v *Analysis) withToolsHint(why, supposed string) string {
 	for _, m := range v.policy.Maps() {
 		if supposed == m.As {

@@ -171,8 +171,8 @@ func ShortSessions(s policy.Source) diag.List {
 	return nil
 }
 
-// ConfigProblems returns the problems in a configuration error, with their codes. Any other error
-// is returned unchanged.
+// ConfigProblems returns the problems that err, an error in a configuration, contains, with their
+// codes. It returns any other error unchanged.
 func ConfigProblems(err error) (diag.List, error) {
 	list, ok := diag.Find(err)
 	if !ok {

@@ -12,9 +12,9 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// lost warns about tools that only failed calls can make permanently unavailable. It omits losses
-// that are merely the end of a workflow, and losses that a reported deadlock or a refuted claim
-// already shows.
+// lost warns about tools that can become permanently unavailable, but only after failed calls. It
+// omits losses that are merely the end of a workflow, and losses that a reported deadlock or a
+// refuted claim already shows.
 func (v *Analysis) lost() diag.List {
 	var ps diag.List
 	for _, l := range v.report.Losses {
@@ -45,8 +45,8 @@ func (v *Analysis) deadlocked(nets []verify.Net) bool {
 	})
 }
 
-// endsWorkflow reports whether the run that leads to the loss marks a terminal place. The loss is
-// then merely the end of a workflow.
+// endsWorkflow reports whether a terminal place is marked after the calls that lead to the loss.
+// The loss is then merely the end of a workflow.
 func (v *Analysis) endsWorkflow(l verify.Loss) bool {
 	states := v.statesAfter(l.Trace)
 	return slices.ContainsFunc(l.Because, func(n verify.Net) bool {

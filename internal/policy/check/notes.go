@@ -59,8 +59,8 @@ func scriptNotes(s config.Shell) (notes []string) {
 	return notes
 }
 
-// unsure lists the names that the verification could not show to be callable or uncallable, grouped
-// by why this is unknown.
+// unsure lists the names for which the verification found neither that they can be called nor that
+// they cannot. It groups them by the reason.
 func (v *Analysis) unsure() []string {
 	unsure := func(n verify.Name) bool { return n.Callable == verify.Unsure }
 	var notes []string
@@ -70,8 +70,9 @@ func (v *Analysis) unsure() []string {
 	return notes
 }
 
-// grouped yields the names that meant selects, grouped by the key that common returns. The groups
-// are ordered by the position of the first name in each.
+// grouped yields the names accepted by meant, in groups. The names of a group have the same key,
+// which the function common returns. The groups are ordered by the position of the first name in
+// each.
 func (v *Analysis) grouped(meant func(verify.Name) bool, common func(verify.Name) string) iter.Seq2[string, []verify.Name] {
 	var order []string
 	groups := make(map[string][]verify.Name)

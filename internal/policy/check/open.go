@@ -39,8 +39,8 @@ func (e Effort) raiseHint(why string) string {
 	return ""
 }
 
-// reason returns the given reason for an unknown result, followed by a hint if raising a limit
-// might help.
+// reason returns the given reason for an unknown result. If raising a limit might help, it adds a
+// hint.
 func (e Effort) reason(why string) string {
 	if hint := e.raiseHint(why); hint != "" {
 		return why + "; " + hint

@@ -149,8 +149,8 @@ func (r Report) callable(t reportedTool, asks int) string {
 	}
 }
 
-// yes returns the table entry for a callable name: "yes" or, if the run t, which leads to the call,
-// needs a tool that is not in the tool list, a phrase that names this tool.
+// yes returns the table entry for a callable name, given a trace that leads to the call. It is
+// "yes", unless the trace needs a tool that is not in the tool list; it then names this tool.
 func (s ToolSet) yes(t verify.Trace) string {
 	for _, step := range t {
 		if s.Known && !step.Ends && step.Wait == 0 && !hasTool(s.Tools, step.Tool) {
@@ -182,7 +182,7 @@ func (v *Analysis) details() []string {
 		switch {
 		case !g.Complete:
 			lines = append(lines, of+": not all states were explored")
-		case len(g.Nets) > 1: // the table already shows the number of states of a single net
+		case len(g.Nets) > 1: // the number of states of a single net is already in the table
 			lines = append(lines, fmt.Sprintf("%s: %s together", of, text.Count(g.States, "state")))
 		}
 		if g.Deadlock.Result == verify.Refuted && len(g.Deadlock.Trace) > 0 {
@@ -266,7 +266,7 @@ func (r Report) cut() bool {
 }
 
 // openNotes lists the open questions that a higher limit may answer and, if verbose is true, all
-// others. It always lists the question about unexplored kinds of calls, unless claims or unknown
+// others. It also lists the question about unexplored kinds of calls, unless claims or unknown
 // tools in the report already mention the problem.
 func (r Report) openNotes(verbose bool) (notes []string) {
 	said := slices.ContainsFunc(r.Tools, func(t reportedTool) bool { return t.Why != "" }) || len(r.Proofs) > 0

@@ -161,9 +161,9 @@ func (v *Analysis) speaksOf(tool gate.Tool) diag.Position {
 	return first(list.Filter(nets, func(n verify.Net) bool { return slices.Contains(listed(v.nets[n.Name]), ruleName(tool)) }))
 }
 
-// deadlocks reports runs that lead to a state where a group of nets forbids all calls that it
-// gates. It does not report an exhausted session limit, a block, or the end of a workflow, because
-// these are intended.
+// deadlocks reports sequences of calls that lead to a state where a group of nets forbids all calls
+// that it gates. It does not report an exhausted session limit, a block, or the end of a workflow,
+// because these are intended.
 func (v *Analysis) deadlocks() diag.List {
 	var ps diag.List
 	for _, g := range v.report.Groups {

@@ -27,12 +27,12 @@ type Report struct {
 	open     int       // number of unknown claims that keep the report from being ok
 }
 
-// A reportedTool is the result for a single name. Its events form a run that leads to a call with
-// the name, in the input format of "petrigate eval".
+// A reportedTool is the result for a single name. Its events lead to a call with the name; they are
+// in the input format of "petrigate eval".
 type reportedTool struct {
 	Name     string          `json:"name"`
 	Callable any             `json:"callable"` // true, false or "after-failure"; nil if unknown
-	Shortest []string        `json:"shortest"` // names of the calls in a shortest run that ends with a call to the tool; nil if the tool cannot be called
+	Shortest []string        `json:"shortest"` // names of the calls in a shortest sequence that ends with a call to the tool; nil if the tool cannot be called
 	Because  []string        `json:"because,omitzero"`
 	Why      string          `json:"why,omitempty"`  // if Callable is nil, why it is unknown whether the tool can be called
 	Hint     string          `json:"hint,omitempty"` // how to find out whether the tool can be called
@@ -41,11 +41,11 @@ type reportedTool struct {
 	known verify.Name
 }
 
-// A reportedProof is the result for a claim. Its counterexample is a run in the input format of
-// "petrigate eval".
+// A reportedProof is the result for a claim. The events of its counterexample are in the input
+// format of "petrigate eval".
 type reportedProof struct {
 	Text           string          `json:"text"`
-	Part           string          `json:"part,omitempty"` // for a claim about several names, the claim about one of them that was refuted or could not be decided
+	Part           string          `json:"part,omitempty"` // if the claim is about several names, the claim for the one name that was refuted or could not be decided
 	File           string          `json:"file"`
 	Line           int             `json:"line"`
 	Result         string          `json:"result"`

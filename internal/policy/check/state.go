@@ -17,11 +17,11 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// maxReplayed is the maximum number of calls in a run that is replayed to find its final state.
+// maxReplayed is the maximum number of calls in a trace that is replayed to find its final state.
 const maxReplayed = 20_000
 
-// statesAfter returns the state of each net at the end of the run t, or nil if t is too long or the
-// policy does not admit it.
+// statesAfter returns the state of each net at the end of the trace t, or nil if t is too long or
+// the policy does not admit it.
 func (v *Analysis) statesAfter(t verify.Trace) map[string]gate.NetState {
 	box := sandbox.New(v.policy, nil)
 	session := box.Session("")
@@ -119,7 +119,7 @@ func (ns writtenNets) transitionAt(net, name string) config.Position {
 	return config.Position{}
 }
 
-// stuck describes what each of the nets waits for at the end of the run t.
+// stuck describes what each of the nets waits for at the end of the trace t.
 func (v *Analysis) stuck(t verify.Trace, nets []verify.Net) string {
 	states := v.statesAfter(t)
 	var b strings.Builder

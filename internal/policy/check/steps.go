@@ -18,7 +18,7 @@ type Claim struct {
 	Rule   gate.Position
 	Result string // "proved", "refuted" or "unknown"
 	Why    string // why the result is unknown or a counterexample is missing
-	Part   string // for a claim about several names, the claim about one of them that was refuted or could not be decided
+	Part   string // if the claim is about several names, the claim for the one name that was refuted or could not be decided
 	Broken string // how the calls in Steps violate the claim; empty if the claim is not refuted by calls
 }
 
@@ -85,7 +85,7 @@ func (r Report) Steps(claim int) (all []Step, more int) {
 	return all, more
 }
 
-// A player replays a run and records each net's verdicts.
+// A player replays a trace and records each net's verdicts.
 type player struct {
 	v         *Analysis
 	box       *sandbox.Sandbox

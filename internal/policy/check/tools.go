@@ -83,9 +83,9 @@ func LikelyTools(cfg *config.Config, result *policy.Result) ToolSet {
 }
 
 // likely converts a list of tools that might not exist to a [ToolSet]. It derives the names of each
-// tool separately, as if the other tools did not exist. The rules suggest the tools at the start of
-// the list; named is the number of these tools. All later tools are marked as supposed, because no
-// claim may depend on their existence.
+// tool separately, ignoring the other tools. The first tools in the list, up to the number named,
+// are suggested by the rules. The others are marked as supposed, because no claim may depend on
+// their existence.
 func likely(list []ListedTool, named int, owners toolname.Owners) ToolSet {
 	var set ToolSet
 	seen := make(map[string]bool)

@@ -17,7 +17,7 @@ import (
 // A ToolSet holds tools, each with all names that calls to it can have.
 type ToolSet struct {
 	Tools []verify.Tool
-	Known bool // whether Tools contains all tools that exist; if false, the rules only suggest these tools, and others may exist
+	Known bool // whether Tools contains all existing tools; if false, Tools contains those that the rules suggest, and others may exist
 
 	Schemas map[string][]policy.Schema // argument schemas, keyed by each name of the tool; tools that rules only suggest have no schemas
 	Agents  bool                       // whether agents also call their built-in tools and report these calls through hooks
@@ -90,8 +90,8 @@ func joined(all []ListedTool, owners toolname.Owners) []verify.Tool {
 	return tools
 }
 
-// Lacks returns a function that finds an argument that field f reads but none of the tool's schemas
-// lists; see [policy.Lacks]. If no schemas are known, Lacks returns nil.
+// Lacks returns a function that reports a missing argument: one that field f reads, but that none
+// of the tool's schemas lists; see [policy.Lacks]. If no schemas are known, Lacks returns nil.
 func (s ToolSet) Lacks() func(tool string, f gate.Field) string {
 	if len(s.Schemas) == 0 {
 		return nil
@@ -168,9 +168,9 @@ func (s ToolSet) namesExcept(seen map[string]bool) []string {
 	return names
 }
 
-// Find returns the tool that clients see under the given name or, if no such tool exists, the tool
-// that has the name among its other names. The second result is false if no tool or several tools
-// have the name.
+// Find returns the tool that clients see under the given name. If there is no such tool, it returns
+// the only tool that has the name among its other names. The second result is false if no tool or
+// several tools have the name.
 func (s ToolSet) Find(name string) (verify.Tool, bool) {
 	if t := list.Find(s.Tools, func(t verify.Tool) bool { return t.Name == name }); t != nil {
 		return *t, true

@@ -14,8 +14,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Events returns the events of a run. Every approval is granted, and each call has all names of its
-// tool.
+// Events returns the events of a trace. Every approval is granted, and each call has all names of
+// its tool.
 func (s ToolSet) Events(t verify.Trace) []sandbox.Event {
 	events := []sandbox.Event{}
 	returns := make(map[int]json.RawMessage) // results that successful calls return, by call number
@@ -58,7 +58,7 @@ func unasked(events []sandbox.Event) []sandbox.Event {
 	return events
 }
 
-// TraceLines returns a run as readable lines. The beginning and the end of a call are separate
+// TraceLines returns a trace as readable lines. The beginning and the end of a call are separate
 // lines, unless the call ends before the next event. A long series of identical calls, or of
 // identical pairs of calls, takes only one line.
 func TraceLines(t verify.Trace) []string {
@@ -133,10 +133,11 @@ func countRepeats(t verify.Trace) int {
 	return n
 }
 
-// minPairs is the minimum number of identical pairs of calls that are merged into one line.
+// minPairs is the minimum number of identical consecutive pairs of calls that are merged into one
+// line.
 const minPairs = 3
 
-// pairs returns how many times in a row the first two calls in t occur with the same outcomes. It
+// pairs returns how many times in a row t repeats its first two calls with the same outcomes. It
 // also returns the number of steps in each such pair.
 func pairs(t verify.Trace) (n, steps int) {
 	whole := func(t verify.Trace) (said string, steps int) {
@@ -209,7 +210,7 @@ func otherNames(s verify.Step) string {
 	return also
 }
 
-// ending returns outcome o of the step's call in words, including the result that the call must
+// ending describes how the step's call ends, with outcome o, and the result that the call must
 // return.
 func ending(s verify.Step, o gate.Outcome) string {
 	if o == gate.Success && s.Result != "" {
