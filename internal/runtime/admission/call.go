@@ -57,7 +57,7 @@ func (*Asked) decision() {}
 type Ticket struct {
 	ticketFacts
 
-	judge    *Generation  // generation that admitted the call, whose conditions on results apply; nil means the generation in force
+	judge    *Generation  // generation that admitted the call; its conditions apply to the result; nil means the generation in force
 	observed *observation // nil if the call is not observed
 	settled  atomic.Bool  // set once the outcome has been stored or has been queued for storing
 }
@@ -69,7 +69,7 @@ type ticketFacts struct {
 	Awaited  bool        `json:"awaited,omitempty"` // whether the outcome can change a net's marking
 	Tool     string      `json:"tool"`
 	Called   string      `json:"called,omitempty"` // the policy's name for the tool; empty in a ticket stored by an older version of petrigate
-	Also     []gate.Name `json:"also,omitempty"`   // names of the call other than Called; nil in a ticket stored by an older version of petrigate
+	Also     []gate.Name `json:"also,omitempty"`   // further names that the policy gives the call; nil in a ticket stored by an older version of petrigate
 	Upstream string      `json:"upstream"`
 	Since    time.Time   `json:"since"`
 	Policy   string      `json:"policy,omitempty"` // identity of the generation that admitted the call

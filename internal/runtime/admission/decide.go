@@ -55,8 +55,8 @@ func (p *Pending) Wait() Decision {
 	return d
 }
 
-// Redeem decides again whether c may run, now that a person has consented to q. If the call is
-// admitted, the consent is used up. If the consent has become invalid, the error is
+// Redeem decides again whether c may run, after a person has consented to the request q. If the
+// call is admitted, the consent is used up. If the consent has become invalid, the error is
 // [approval.ErrUsed] and the caller must ask again.
 func (a *Admission) Redeem(ctx context.Context, c *Call, q *Asked, consent Consent) (Decision, error) {
 	if now := a.Generation(); now.Fingerprint != q.Generation.Fingerprint {
@@ -76,8 +76,8 @@ func (a *Admission) Redeem(ctx context.Context, c *Call, q *Asked, consent Conse
 	return d, nil
 }
 
-// Withdraw makes the call stop waiting for an answer to q. It does nothing if the call has been
-// admitted.
+// Withdraw makes the call stop waiting for the answer to the approval request q. It does nothing if
+// the call has been admitted.
 func (a *Admission) Withdraw(ctx context.Context, k Key, q *Asked) {
 	err := Update(ctx, a.ledger, k, func(*gate.State) (Change, error) { return Change{Delta: q.Withdraw()}, nil })
 	if err != nil && !errors.Is(err, ErrNoSession) {
@@ -98,12 +98,12 @@ func (a *Admission) Ready(tool string) *Refused {
 // why it cannot.
 func (a *Admission) Writable() error { return a.ledger.Ready() }
 
-// decide decides on v's call under the generation in force, and commits the decision.
+// decide decides on v's call under the [Generation] in force, and commits the decision.
 func (a *Admission) decide(ctx context.Context, v *verdict) error {
 	return commit(ctx, func() (Commit, error) { return a.stage(ctx, v) })
 }
 
-// stage decides on v's call under the generation in force, and stages the decision.
+// stage decides on v's call under the [Generation] in force, and stages the decision.
 func (a *Admission) stage(ctx context.Context, v *verdict) (Commit, error) {
 	a.Unwritten.catchUp(ctx)
 	for {
@@ -118,8 +118,8 @@ func (a *Admission) stage(ctx context.Context, v *verdict) (Commit, error) {
 	}
 }
 
-// decideOn decides on v's call in session state s. It returns errSwapped if s belongs to a policy
-// other than that of v's generation.
+// decideOn decides on v's call in session state s. It returns errSwapped if s and v.generation
+// belong to different policies.
 func (a *Admission) decideOn(s *gate.State, v *verdict) (change Change, err error) {
 	if s.Policy() != v.generation.Policy {
 		return Change{}, errSwapped

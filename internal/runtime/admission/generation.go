@@ -22,7 +22,7 @@ type Generation struct {
 	PromptsByList bool // whether the name of a prompt occurs in any net; if so, clients can get only prompts that a server lists
 	Shared        bool // whether a call in one session can change the markings seen by other sessions
 	Timed         bool // whether the marking of any net changes with time
-	Pipefail      bool // whether to add `set -o pipefail` to an agent's script if the script counts as evidence only with this change
+	Pipefail      bool // whether `set -o pipefail` is added to an agent's script that would not count as evidence without it
 
 	Files  []audit.File    // source files of the policy
 	Reads  *reading.Reader // selects the parts of arguments and results to record
@@ -80,9 +80,8 @@ func (g *Generation) setActive(active []string) {
 	}
 }
 
-// Opaque reports whether the net reads parts of a call that are missing from the record:
-// [reading.Reader] does not select them, and the names that the policy gives the call do not
-// reflect them.
+// Opaque reports whether the net reads parts of a call that the record lacks. [reading.Reader] does
+// not select these parts, and no recorded name of the call depends on them.
 func Opaque(n *gate.Net) bool {
 	return n.Validate != nil || n.OnSuccess != nil || n.Labels == nil && (n.Mapper != nil || len(n.Maps) > 0)
 }
@@ -96,9 +95,9 @@ func (g *Generation) IsActive(net string) bool {
 	return g.Active == nil || slices.Contains(g.Active, net)
 }
 
-// keepSwitches returns the nets of p, the new policy, that are active after a swap: the nets listed
-// in active, or all nets if active is nil. However, a net that an operator has switched on or off
-// under g stays on or off.
+// keepSwitches returns the nets of the new policy p that are active after a swap. These are the
+// nets listed in active, or all nets if active is nil. However, a net that an operator has switched
+// on or off under g stays on or off.
 func (g *Generation) keepSwitches(p *gate.Policy, active []string) []string {
 	on := func(list []string, net string) bool { return list == nil || slices.Contains(list, net) }
 	names, all := []string{}, active == nil

@@ -58,8 +58,7 @@ type Ledger interface {
 	Sessions(ctx context.Context) iter.Seq2[SessionInfo, error]
 
 	// Adopt replaces the policy and reports what happened to each session's nets. If the error is
-	// [ErrHeld], nothing has changed, and the report shows which nets are held (prevent the
-	// replacement).
+	// [ErrHeld], nothing has changed, and the report shows which nets prevented the replacement.
 	Adopt(ctx context.Context, a Adoption) ([]Adopted, error)
 
 	// Records reports whether the ledger records events. If not, callers can skip creating them.
@@ -182,7 +181,7 @@ var (
 	ErrNoSession = errors.New("the session has ended") // the session has ended or never existed
 	ErrStale     = backend.ErrStale                    // returned by [Commit.Wait] if the step can be staged again
 
-	// ErrHeld is returned by [Ledger.Adopt] if a net is held. This is a hand-written net that
-	// differs between the policies, and that has left its initial state or has calls in flight.
+	// ErrHeld is returned by [Ledger.Adopt] if a net is held. A net is held if it is hand-written,
+	// differs between the policies, and has left its initial state or has calls in flight.
 	ErrHeld = errors.New("a changed net is not in its initial state or has calls in flight")
 )

@@ -50,7 +50,8 @@ func (a *Admission) Reset(ctx context.Context, k Key, actor string) error {
 	})
 }
 
-// SettleOpen settles a call with an unknown outcome on behalf of an operator.
+// SettleOpen settles a call whose outcome is unknown, on behalf of an operator. The argument
+// success is the outcome that the operator reports.
 func (a *Admission) SettleOpen(ctx context.Context, k Key, number uint64, success bool, actor string) error {
 	o, name := gate.Failure, "settle failure"
 	if success {

@@ -16,8 +16,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// setNames stores the names of the call in the record. It stores at most maxNames of them and
-// counts the rest.
+// setNames stores in the record the names that the policy gives to the call. It stores at most
+// maxNames of them and counts the rest.
 func (r *decisionEntry) setNames(c *Call, names []gate.Name) {
 	if len(names) > maxNames {
 		names, r.Omitted = names[:maxNames], len(names)-maxNames
@@ -154,8 +154,8 @@ func (rb *recordBuilder) fillDecision(r *decisionEntry, c *Call, g *Generation, 
 	}
 }
 
-// shadowEntry returns the record of a refusal or a question that nets in shadow mode would have
-// caused.
+// shadowEntry returns the record of a refusal or an approval request that nets in shadow mode would
+// have caused.
 func (rb *recordBuilder) shadowEntry(r *gate.Refusal) *audit.Would {
 	w := &audit.Would{Decision: shadowDecision(r), Kind: string(r.Kind), Reason: bounded(rb.reason(r.Text, r.Kind, r.Blocks))}
 	verdict := audit.VerdictName(gate.Blocked)
@@ -206,8 +206,8 @@ func bounded(reason string) string {
 	return reason
 }
 
-// withoutQuotes removes everything that the blocks quote from the sentence: words of the call, code
-// that could not be analyzed, and code in the reasons why earlier calls did not count.
+// withoutQuotes removes from the sentence everything that the blocks quote. A block can quote words
+// of the call, code that could not be analyzed, and code that kept an earlier call from counting.
 func withoutQuotes(sentence string, blocks []gate.Block) string {
 	for i := range blocks {
 		b := &blocks[i]
@@ -224,8 +224,8 @@ func withoutQuotes(sentence string, blocks []gate.Block) string {
 	return sentence
 }
 
-// withoutCode removes from the sentence the code that the doubt d quotes. A doubt is a reason why a
-// script cannot be analyzed or why its success would prove nothing.
+// withoutCode removes from the sentence the code that d quotes. d is the reason why a script cannot
+// be analyzed or why its success would prove nothing.
 func withoutCode(sentence string, d gate.Doubt) string {
 	if strings.Contains(d.Advice, "`") {
 		sentence = strings.ReplaceAll(sentence, " "+d.Way(), "")

@@ -95,10 +95,10 @@ func (a *Admission) Text(r *gate.Refusal, session string, now time.Time) string 
 	return b.String()
 }
 
-// holderSentence describes a call in flight that the refused call may have to wait for: it holds
-// the missing token, could still produce it, or prevents concurrent calls from counting as
-// evidence. If the call belongs to another session, the sentence omits its number, which would mean
-// nothing to the reader.
+// holderSentence describes a call in flight that the refused call may have to wait for. The call in
+// flight holds the missing token, could still produce it, or prevents concurrent calls from
+// counting as evidence. If it belongs to another session, the sentence omits its number, which
+// would mean nothing to the reader.
 func holderSentence(h gate.Holder, now time.Time) string {
 	what := " and holds the token."
 	switch {
@@ -134,7 +134,7 @@ func (a *Admission) logRefusal(c *Call, r *Refused) {
 
 // recordRefusal records a refusal that leaves the state of the nets unchanged.
 func (a *Admission) recordRefusal(ctx context.Context, c *Call, r *Refused, names []gate.Name, consent *Consent) {
-	if r.Facts.Decision != "ask" { // log a question to a person only once, not each time the client retries
+	if r.Facts.Decision != "ask" { // log an approval request only once, not each time the client retries
 		a.logRefusal(c, r)
 	}
 	if !a.ledger.Records() {

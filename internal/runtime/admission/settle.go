@@ -27,8 +27,8 @@ func (a *Admission) ReadsResult(t *Ticket) (value, text bool) {
 	return g.readsResults || judge.readsResults, judge.judgesResults
 }
 
-// Abandon settles the call as unknown unless it has been settled already. It records nothing. It is
-// meant for callers that cannot determine the outcome.
+// Abandon marks the outcome of the call as unknown unless the call has been settled already. It
+// records nothing. It is meant for callers that cannot determine the outcome.
 func (a *Admission) Abandon(ctx context.Context, t *Ticket) {
 	if t.settled.Load() {
 		return
@@ -41,8 +41,8 @@ func (a *Admission) Abandon(ctx context.Context, t *Ticket) {
 	}
 }
 
-// Settling is a settlement that has been staged but might not be durable yet. If the ledger cannot
-// store it, it is kept in [Unwritten].
+// Settling is the outcome of a call, which has been staged but might not be durable yet. If the
+// ledger cannot store the outcome, it is kept in [Unwritten].
 type Settling struct {
 	admission *Admission
 	ctx       context.Context //nolint:containedctx // context of the settlement, used by Wait
@@ -65,7 +65,7 @@ func (s *Settling) prepare(p *gate.Policy, e gate.End) {
 	s.policy, s.end, s.ended = p, e, p.PrepareEnd(e)
 }
 
-// step settles the call in the given state. It is passed to [Ledger.Stage].
+// step applies the outcome to the given state. It is passed to [Ledger.Stage].
 func (s *Settling) step(state *gate.State) (Change, error) {
 	if p := state.Policy(); p != s.policy { // the policy has been replaced since s was prepared
 		s.prepare(p, s.end)
@@ -76,8 +76,8 @@ func (s *Settling) step(state *gate.State) (Change, error) {
 	return Change{Delta: s.ended.Settle(state, s.ticket.Number), Events: s.events}, nil
 }
 
-// StageEnd is like Settle but does not wait for the settlement to become durable. The caller must
-// call [Settling.Wait] exactly once, and must not report the outcome before Wait returns.
+// StageEnd is like Settle but does not wait for the outcome to become durable. The caller must call
+// [Settling.Wait] exactly once, and must not report the outcome before Wait returns.
 func (a *Admission) StageEnd(ctx context.Context, t *Ticket, e gate.End, by string) *Settling {
 	s, ok := a.settlings.Get().(*Settling)
 	if !ok {
@@ -105,9 +105,10 @@ func (a *Admission) StageEnd(ctx context.Context, t *Ticket, e gate.End, by stri
 	return s
 }
 
-// applyConditions applies p's conditions on results to e; see [gate.Policy.Judged]. p must have
-// conditions. A ticket stored by an older version of petrigate lacks the names of its call, so the
-// conditions that apply cannot be found. Such a call has an unknown outcome instead of a success.
+// applyConditions applies the policy's conditions on results to the end e of a call; see
+// [gate.Policy.Judged]. The policy must have conditions. A ticket stored by an older version of
+// petrigate lacks the names of its call, so the conditions that apply cannot be found. A success of
+// such a call becomes an unknown outcome.
 func (a *Admission) applyConditions(p *gate.Policy, t *Ticket, e gate.End) (judged gate.End, broken *gate.Condition) {
 	if e.Outcome != gate.Success {
 		return e, nil
@@ -124,8 +125,8 @@ func (a *Admission) applyConditions(p *gate.Policy, t *Ticket, e gate.End) (judg
 	return e, broken
 }
 
-// Wait waits until the settlement is durable. If that is impossible now, Unwritten keeps the
-// settlement, and the call is listed with an unknown outcome until the settlement is stored.
+// Wait waits until the outcome is durable. If it cannot be stored now, Unwritten keeps it, and the
+// call is listed with an unknown outcome until it is stored.
 func (s *Settling) Wait() {
 	a, t, err := s.admission, s.ticket, s.err
 	if err == nil {

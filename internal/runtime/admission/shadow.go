@@ -15,15 +15,15 @@ import (
 // defaultMost is the default of [Tally].Most.
 const defaultMost = 1000
 
-// Would describes a refusal or a question that nets in shadow mode would have caused for one or
-// more calls.
+// Would describes a refusal or an approval request that nets in shadow mode would have caused for
+// one or more calls.
 type Would struct {
 	Tool     string    `json:"tool"`
 	Decision string    `json:"decision"` // either "refuse" or "ask"
 	Kind     string    `json:"kind"`
 	Nets     []string  `json:"nets"`
 	Rules    []string  `json:"rules"`
-	Reason   string    `json:"reason"` // reason for the most recent refusal or question
+	Reason   string    `json:"reason"` // reason for the most recent refusal or approval request
 	Count    int       `json:"count"`
 	Last     time.Time `json:"last"`
 
@@ -33,7 +33,7 @@ type Would struct {
 // Counts holds the numbers of calls that nets in shadow mode would have refused or asked about.
 type Counts struct {
 	Refused, Asked int     // number of calls that would have been refused or would have needed approval
-	Would          []Would // the distinct refusals and questions, most frequent first
+	Would          []Would // the distinct refusals and approval requests, most frequent first
 }
 
 // counts holds the numbers of calls that nets in shadow mode would have refused or asked about, per
@@ -44,16 +44,16 @@ type counts struct {
 	sessions map[string]*Tally
 }
 
-// A Tally counts the refusals and questions that nets in shadow mode would have caused. The zero
-// value is empty and ready to use.
+// A Tally counts the refusals and approval requests that nets in shadow mode would have caused. The
+// zero value is empty and ready to use.
 type Tally struct {
-	Most int // maximum number of distinct refusals and questions to store; further refusals and questions count only toward the totals; 0 means 1000
+	Most int // maximum number of distinct refusals and approval requests to store; 0 means 1000; all others count only toward the totals
 
 	refused, asked int
-	answers        map[string]*Would // the distinct refusals and questions, keyed by tool, kind and nets
+	answers        map[string]*Would // the distinct refusals and approval requests, keyed by tool, kind and nets
 }
 
-// add adds the refusal or question w to the counts of the session and to the total.
+// add adds w to the counts of the session and to the total.
 func (c *counts) add(session string, w Would) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -74,8 +74,8 @@ func (c *counts) forget(session string) {
 	delete(c.sessions, session)
 }
 
-// Add counts one more occurrence of the refusal or question w, whose reason and arguments replace
-// those of the previous occurrence.
+// Add counts one more occurrence of w, a refusal or an approval request. The reason and arguments
+// of w replace those of the previous occurrence.
 func (t *Tally) Add(w Would) {
 	key := strings.Join(append([]string{w.Tool, w.Kind}, w.Nets...), "\x00")
 	if w.Decision == "ask" {
@@ -123,8 +123,8 @@ func (t *Tally) Counts() Counts {
 	return r
 }
 
-// countShadow logs and counts an objection that nets in shadow mode raised against an admitted
-// call. The client is not told.
+// countShadow logs and counts a refusal or an approval request that nets in shadow mode would have
+// caused for an admitted call. The client is not told.
 func (a *Admission) countShadow(c *Call, number uint64, r *gate.Refusal) {
 	w := Would{
 		Tool: c.Canonical, Decision: shadowDecision(r), Kind: string(r.Kind), Nets: []string{}, Rules: []string{},

@@ -16,7 +16,7 @@ type Stop struct {
 	Actor   string // name of the person who issued the stop
 	Reason  string // reason for the stop; may be empty
 	Time    time.Time
-	Alone   bool // whether only this process observes the stop, and the database does not contain it
+	Alone   bool // whether the stop is missing from the database, so that only this process observes it
 }
 
 // Switched is the result of [Switch.Set].

@@ -12,12 +12,11 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// maxUnwritten is the maximum number of settlements to keep until the ledger works again. Calls are
-// not admitted while the ledger fails, so only calls that were already in flight can add
-// settlements.
+// maxUnwritten is the maximum number of outcomes to keep until the ledger works again. Calls are
+// not admitted while the ledger fails, so only calls that were already in flight can add outcomes.
 const maxUnwritten = 10_000
 
-// retryAfter is the delay before retrying a settlement that the ledger rejected although
+// retryAfter is the delay before retrying to store an outcome that the ledger rejected although
 // [Ledger.Ready] returned nil.
 const retryAfter = time.Second
 

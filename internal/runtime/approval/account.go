@@ -92,9 +92,9 @@ func (q *Request) room(n int) bool {
 	return !slices.ContainsFunc(q.accounts[:], func(a *account) bool { return a.bytes+n > a.limit.bytes })
 }
 
-// weight returns the memory in bytes that q uses if the given number of calls wait for it. Each
-// call's message counts, and so do the parts that q has copied. Until q has copied its parts, it
-// points into a message and keeps that message in memory even if no call is waiting.
+// weight returns the memory in bytes that q uses while the given number of calls wait for it. It is
+// the size of each call's message, plus the size of the parts that q has copied. Until q has copied
+// its parts, it keeps one message in memory even if no call is waiting.
 func (q *Request) weight(waiters int) int {
 	switch {
 	case !q.live():

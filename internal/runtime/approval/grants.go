@@ -91,8 +91,8 @@ func (s *Grants) Revoke(id string) (Grant, error) {
 	return Grant{}, fmt.Errorf("grant %s is in use too often to be revoked now; stop its session", id)
 }
 
-// draft returns the initial progress of the new request q, which is already approved if a grant
-// covers q.
+// draft returns the initial progress of the new request q. If a grant covers q, the request is
+// already approved.
 func (s *Grants) draft(q *Request) (Progress, error) {
 	g, ok, err := s.use(q)
 	if err != nil || !ok {

@@ -66,9 +66,9 @@ type approver struct {
 	Person string `json:",omitempty"` // name of any other approver; see approverAt
 }
 
-// approverAt returns the person who answers through the named channel. If another system vouches for
-// the channel's answers, that system knows the person, and the name starts with the channel's name.
-// Otherwise the person is a user of this machine.
+// approverAt returns the approver who answers through the named channel. If another system vouches
+// for the channel's answers, person is a name in that system, and the approver's name starts with
+// the channel's name. Otherwise the approver is a user of this machine.
 func approverAt(name, person string) approver {
 	c, _ := channel.Find(name)
 	switch {
