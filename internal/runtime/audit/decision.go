@@ -29,7 +29,7 @@ type Decision struct {
 	Args      json.RawMessage `json:"args,omitempty"`      // the call's arguments; recorded only if configured
 	Values    []Value         `json:"values,omitempty"`    // argument values that nets read
 	Row       string          `json:"row,omitempty"`       // hash that only identical calls share; recorded only if a net counts consecutive identical calls
-	Reads     []string        `json:"reads,omitempty"`     // nets that did not abstain and that read more of the call or its result than Names and Values contain
+	Reads     []string        `json:"reads,omitempty"`     // nets that read more of the call or its result than Names and Values contain, except nets that abstained
 	Decision  string          `json:"decision"`            // "allow", "refuse" or "ask"
 	Kind      string          `json:"kind,omitempty"`
 	Nets      []NetVerdict    `json:"nets,omitempty"` // nets that did not abstain

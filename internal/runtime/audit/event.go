@@ -46,7 +46,7 @@ type Conflict struct {
 	Time    time.Time `json:"time"`
 	Event   string    `json:"event"` // always "conflict"
 	Session string    `json:"session"`
-	Winner  string    `json:"winner,omitempty"` // most important of the nets that do not yield; empty unless some nets yield and others do not
+	Winner  string    `json:"winner,omitempty"` // most important net that keeps blocking calls; empty unless only some of the nets yield
 	Nets    []NetName `json:"nets"`             // conflicting nets, most important first
 	Yields  []NetName `json:"yields"`           // conflicting nets that now yield instead of blocking calls, because they are only advisory
 }

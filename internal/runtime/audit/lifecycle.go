@@ -25,7 +25,7 @@ type Policy struct {
 	Fields    []string  `json:"fields,omitempty"`    // argument fields that the nets read
 	Results   []string  `json:"results,omitempty"`   // result fields that the nets read
 	Maps      []string  `json:"maps,omitempty"`      // short hashes that identify the policy's maps, which give calls additional names
-	Actions   []string  `json:"actions,omitempty"`   // names of the form tool.action in the nets; other actions of calls are not determined
+	Actions   []string  `json:"actions,omitempty"`   // names of the form tool.action that occur in the nets; no other actions are determined
 	Rows      bool      `json:"rows,omitempty"`      // whether a net counts consecutive identical calls
 	Arguments string    `json:"arguments,omitempty"` // how arguments are recorded: "hash", "masked" or "full"
 }
@@ -45,10 +45,9 @@ type Session struct {
 	Process   string    `json:"process,omitempty"`
 }
 
-// A Removed event records the removal of old records from a database. In each chain listed in
-// Chains, all records up to and including the given one are removed, so the chain may begin after
-// it. The event is written before the removal and lists all chains that become shorter or
-// disappear.
+// A Removed event records the removal of old records from a database. For each chain that becomes
+// shorter or disappears, Chains contains the last record to remove. The chain may then begin after
+// that record. The event is written before the removal.
 type Removed struct {
 	Time    time.Time `json:"time"`
 	Event   string    `json:"event"`   // always "removed"

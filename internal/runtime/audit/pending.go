@@ -17,8 +17,8 @@ import (
 
 // PendingSuffix is added to the name of a log to form the name of its pending file, which holds the
 // lines that a busy process has not yet moved to the log. The file exists from the process's first
-// lease until the process closes the log or, after a crash, until another process that has the log
-// open closes it.
+// lease until the process closes the log. After a crash, it exists until another process that has
+// the log open closes the log.
 const PendingSuffix = ".pending"
 
 // Layout of a pending file: a counter of moves to the log, the size of the pending lines, and the

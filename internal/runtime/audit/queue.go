@@ -182,9 +182,9 @@ func (q *queue) end(b *batch, n int, err error) {
 	}
 }
 
-// fail undoes the steps in b that are not completely stored with the first n records, and all steps
-// staged after b. It returns the batch with the steps staged after b. The queue refuses new steps
-// until [queue.end] has ended both batches.
+// fail undoes the steps of b that are not completely stored, given that only b's first n records
+// have been stored. It also undoes all steps staged after b, and returns the batch that contains
+// them. The queue refuses new steps until [queue.end] has ended both batches.
 func (q *queue) fail(b *batch, n int, err error) (later *batch) {
 	q.mu.Lock()
 	later = q.open

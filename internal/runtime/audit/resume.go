@@ -17,7 +17,7 @@ func (l *logFile) open() (err error) {
 	if l.regular, err = inspect(l.file); err != nil || !l.regular {
 		return err
 	}
-	l.quick = quickfile.Of(l.file) // also works for later files, because they are in the same directory
+	l.quick = quickfile.Of(l.file) // remains valid for later files, because they are in the same directory
 	if l.head, err = openHead(l.path); err != nil {
 		return err
 	}

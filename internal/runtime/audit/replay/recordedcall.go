@@ -101,7 +101,8 @@ func (r nameReader) Finds(pattern int) gate.Found {
 // Only implements [gate.Reading].
 func (r nameReader) Only(patterns []int) bool { return r.names[r.maps[patterns[0]].As].Certain }
 
-// Doubt implements [gate.Reading]. Doubts are not recorded.
+// Doubt implements [gate.Reading]. Records do not contain the reasons why a script cannot be
+// judged.
 func (r nameReader) Doubt(int) gate.Doubt { return gate.Doubt{} }
 
 // Evidence implements [gate.Reading].

@@ -17,8 +17,8 @@ type session struct {
 	calls    map[uint64]call // admitted calls whose outcomes have not been replayed yet, keyed by recorded number
 	closed   bool
 	partial  bool            // whether the session might have been opened before the log begins
-	early    bool            // whether the session is known to be partial, regardless of the number of its first admitted call
-	resumed  bool            // whether the number of the first admitted call will decide if the session is partial; a complete session begins with call 1
+	early    bool            // whether the session is partial even if its first admitted call is call 1
+	resumed  bool            // whether the session is partial unless its first admitted call is call 1
 	policies map[string]bool // policies that decided on the session's calls
 	first    bool            // whether an admitted call has been replayed
 }
@@ -44,7 +44,7 @@ type part struct {
 	owner uint64
 }
 
-// A partKey identifies a part. If sessions do not outlive their process, each process has its own
+// A partKey identifies a [part]. If sessions do not outlive their process, each process has its own
 // parts.
 type partKey struct {
 	scope   gate.Scope
@@ -52,8 +52,8 @@ type partKey struct {
 	name    string
 }
 
-// withParts copies the shared parts into the session's state, passes that state to f, and copies the
-// parts back.
+// withParts copies the states of shared nets into the session's state, passes that state to f, and
+// copies the shared states back.
 func (s *session) withParts(f func(*gate.State)) {
 	for _, p := range s.parts {
 		for k, i := range p.nets {
@@ -68,7 +68,8 @@ func (s *session) withParts(f func(*gate.State)) {
 	}
 }
 
-// histories returns the histories of the session and of its parts.
+// histories returns the histories of the session's own nets and of the nets that it shares with
+// others.
 func (s *session) histories() []*history {
 	all := []*history{&s.history}
 	for _, p := range s.parts {
@@ -106,7 +107,8 @@ func (s *session) markMissed(reasons map[int]string) {
 	}
 }
 
-// markLost records that the markings of the session and its parts are unknown from now on.
+// markLost records that the markings of the session's nets, including shared ones, are unknown from
+// now on.
 func (s *session) markLost(why string) {
 	for _, h := range s.histories() {
 		h.lost = cmp.Or(h.lost, why)
