@@ -19,7 +19,7 @@ type Agent struct {
 	ends   endReport     // how the agent's events report the outcome of a shell script
 	events map[string]kind
 	Deny   func(event, reason string) []byte  // returns the answer that refuses a call and tells the model why
-	change func(e *Event, args []byte) []byte // returns an answer that changes the arguments of a call but leaves the agent's own permissions in force, or nil if the call cannot be changed; a nil function means that the agent does not support such answers
+	change func(e *Event, args []byte) []byte // returns an answer that changes a call's arguments but leaves the agent's own permissions in force, or nil if the call cannot be changed; the function is nil if the agent does not support such answers
 	read   func(*Event, []byte)               // reads the fields of an event that are specific to the agent; may be nil
 }
 

@@ -45,9 +45,9 @@ type calls struct {
 }
 
 // add adds a call before the decision on it. It returns the admitted calls that must now be settled
-// with an unknown outcome: those that are not known to belong to the same turn and, if there are
-// too many open calls, the oldest one. If unique is true and a call with the same key exists, add
-// instead adds nothing, returns that call, and reports whether it has ended.
+// with an unknown outcome. These are the calls that are not known to belong to the same turn and,
+// if there are too many open calls, the oldest one. If unique is true and a call with the same key
+// exists, add adds nothing. It then returns that call and reports whether it has ended.
 func (s *calls) add(c *call, unique bool) (known *call, over bool, late []*call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -28,7 +28,7 @@ func adoptOptions(a admission.Adoption) gate.AdoptOptions {
 	return gate.AdoptOptions{Active: a.Active, Reset: a.Reset, Time: a.Time}
 }
 
-// filterScope removes the nets that do not have the given scope from the list, and returns the
+// filterScope removes from the list the nets that do not have the given scope, and returns the
 // rest. A net's scope is its scope in the new policy, or its scope in the old policy if the new one
 // has no net with that name.
 func filterScope(kept []gate.Kept, from, to *gate.State, scope gate.Scope) []gate.Kept {

@@ -75,7 +75,7 @@ type PartID struct {
 }
 
 // Part is a stored part of the state: the nets of one session, or nets that sessions share. If a
-// net has a key, its states for individual values of the key are stored as values of the part.
+// net has a key, it has a state for each value of the key; these states are stored in Values.
 type Part struct {
 	ID      PartID
 	Version int64             // 0 if the part does not exist
@@ -131,7 +131,7 @@ type Op struct {
 	Err error
 }
 
-// Approval states that a database distinguishes. All other states are final; package approval
+// States of an approval that a database distinguishes. All other states are final; package approval
 // defines them. An approval is live while it is pending or approved.
 const (
 	Pending  = "pending"

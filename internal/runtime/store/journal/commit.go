@@ -28,7 +28,7 @@ type batch struct {
 	ops     []*backend.Op
 	ends    []int // offset of each step's end in the batch's lines
 	flush   bool
-	foldErr error  // error that prevents folding the log; nil if another program has merely locked the database
+	foldErr error  // error that prevents folding the log (writing it to the checkpoint); nil if another program has merely locked the database
 	scratch []byte // buffer for hashing records
 }
 
@@ -102,8 +102,8 @@ func (b *Backend) beginAppend(ctx context.Context) error {
 	return b.replaceFailedSegment()
 }
 
-// lockProcess acquires the process lock and advances the image to the end of the log. The caller
-// must hold the appending lock.
+// lockProcess acquires the process lock and applies the rest of the log to the image, which holds
+// the log's changes to the checkpoint. The caller must hold the appending lock.
 func (b *Backend) lockProcess(ctx context.Context) error {
 	if b.process.unlockFiles == nil {
 		if err := b.process.lock(ctx); err != nil {
@@ -129,7 +129,7 @@ func (b *Backend) lockProcess(ctx context.Context) error {
 }
 
 // fetch reads from the checkpoint the versions and approvals that the ops need and that the image
-// lacks.
+// lacks. The image holds the log's changes to the checkpoint.
 func (w *batch) fetch(ops []*backend.Op) error {
 	var parts []backend.PartID
 	var uses []string

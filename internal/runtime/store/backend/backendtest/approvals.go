@@ -160,7 +160,7 @@ func testClock(t *testing.T, open func() backend.Backend) {
 	if err := a.SetStop(t.Context(), backend.Stop{Time: start}, false, event(1)); err != nil {
 		t.Fatal(err)
 	}
-	commit(t, b, nil, at(true, time.Second)) // this op is permitted again, because using the kill switch has reset the time that an op must not precede
+	commit(t, b, nil, at(true, time.Second)) // permitted again, because using the kill switch has reset the earliest permitted time
 	commit(t, open(), nil, at(true, 2*time.Second))
 	commit(t, b, nil, at(false, -time.Hour))
 	commit(t, b, backend.ErrClock, at(true, -time.Hour))
