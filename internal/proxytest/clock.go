@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A Clock is a clock that advances only when a test moves it.
+// A Clock shows a time that changes only when a test moves it.
 type Clock struct {
 	mu  sync.Mutex
 	now time.Time

@@ -53,15 +53,15 @@ func (s *Site) modernCall(id, tool string) HTTPRequest {
 	}
 }
 
-// ModernCallAs is like ModernCall, but with the given token.
+// ModernCallAs is like ModernCall, but uses the given bearer token.
 func (s *Site) ModernCallAs(token string) HTTPRequest {
 	p := s.ModernCall()
 	p.Header.Set("Authorization", "Bearer "+token)
 	return p
 }
 
-// CallAs calls a tool with the given token, using the protocol revision of leg l (see [Leg]), and
-// returns the response. The argument session is used only for revision 2025-11-25.
+// CallAs calls a tool with the given bearer token and returns the response. It uses the protocol
+// revision of l (see [Leg]). The argument session is used only for revision 2025-11-25.
 func (s *Site) CallAs(l Leg, token, session, id, tool string) Message {
 	s.T.Helper()
 	if !l.Modern {

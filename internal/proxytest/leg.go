@@ -21,9 +21,9 @@ func Legs() []Leg {
 	return []Leg{{"stdio", false, false}, {"http", true, false}, {"http-modern", true, true}, {"stdio-modern", false, true}}
 }
 
-// EachLeg runs f on each leg. Under the race detector, which makes tests five times slower, it runs
-// f on only two legs, which cover both transports and both revision families. In .ci/soak, it
-// always runs f on all legs.
+// EachLeg runs f on each [Leg]. Under the race detector, which makes tests five times slower, it
+// runs f on only two of them, which cover both transports and both revision families. In .ci/soak,
+// it always runs f on all of them.
 func EachLeg(t *testing.T, f func(t *testing.T, l Leg)) {
 	all := Legs()
 	if soak.Race && os.Getenv(soak.Variable) == "" {
@@ -35,19 +35,19 @@ func EachLeg(t *testing.T, f func(t *testing.T, l Leg)) {
 func runLegs(t *testing.T, legs []Leg, f func(t *testing.T, l Leg)) {
 	for _, l := range legs {
 		t.Run(l.Name, func(t *testing.T) {
-			t.Parallel() // the legs share no state, and their tests spend most of the time waiting
+			t.Parallel() // the subtests share no state, and they spend most of the time waiting
 			f(t, l)
 		})
 	}
 }
 
-// LegacyLegs runs f on the legs with an initialize handshake.
+// LegacyLegs runs f on each [Leg] that has an initialize handshake.
 func LegacyLegs(t *testing.T, f func(t *testing.T, l Leg)) { runLegs(t, Legs()[:2], f) }
 
-// ModernLegs runs f on the legs that use revision 2026-07-28.
+// ModernLegs runs f on each [Leg] that uses revision 2026-07-28.
 func ModernLegs(t *testing.T, f func(t *testing.T, l Leg)) { runLegs(t, Legs()[2:], f) }
 
-// EachEra runs f on every leg, once with an upstream of each revision family.
+// EachEra runs f twice on each [Leg], with a legacy and with a modern upstream.
 func EachEra(t *testing.T, f func(t *testing.T, l Leg, era testserver.Revisions)) {
 	EachLeg(t, func(t *testing.T, l Leg) {
 		for name, era := range map[string]testserver.Revisions{"legacy": testserver.Legacy, "modern": testserver.Modern} {
@@ -56,7 +56,7 @@ func EachEra(t *testing.T, f func(t *testing.T, l Leg, era testserver.Revisions)
 	})
 }
 
-// TaskLegs runs f on every leg, with a client that supports tasks.
+// TaskLegs runs f on each [Leg], with a client that supports tasks.
 func TaskLegs(t *testing.T, s func(t *testing.T) Setup, f func(t *testing.T, s *Site, c *Client)) {
 	EachLeg(t, func(t *testing.T, l Leg) {
 		st := StartWithTasks(t, s(t))

@@ -66,7 +66,7 @@ func (c *OlderClient) event() (name, data string) {
 	}
 }
 
-// Post sends a message with the given token and returns the HTTP status.
+// Post sends a message with the given bearer token and returns the HTTP status.
 func (c *OlderClient) Post(token, body string) int {
 	c.T.Helper()
 	status, _, _ := c.Fetch(HTTPRequest{Method: "POST", Path: c.Where, Body: body, Header: http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}}})

@@ -60,7 +60,7 @@ type Site struct {
 	bare       bool   // whether clients connect to the upstream instead of the proxy
 }
 
-// Token is the default token of clients over HTTP.
+// Token is the bearer token that clients use over HTTP by default.
 const Token = "token-of-the-tests"
 
 // Start starts a site, which serves until the test ends.
