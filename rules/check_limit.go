@@ -53,8 +53,8 @@ func (c *compiler) checkPeriod(s *Limit) {
 	}
 }
 
-// checkLimits looks for limits that contradict each other, that failed calls refill, or that are
-// never reached.
+// checkLimits looks for three kinds of limits: those that contradict each other, those that failed
+// calls refill, and those that are never reached.
 func (c *compiler) checkLimits() {
 	c.checkContrary()
 	c.checkFailures()
@@ -99,8 +99,8 @@ func (s *Limit) countText() string {
 	return text.Count(s.Count, "call")
 }
 
-// checkFailures warns if failed calls refill a limit, although another rule requires the same calls
-// to succeed before the limited calls.
+// checkFailures warns if failed calls refill a limit, although another rule requires that these
+// calls succeed before the limited calls.
 func (c *compiler) checkFailures() {
 	type pair struct{ first, before string }
 	required := make(map[pair]*Require)

@@ -76,8 +76,8 @@ func (c *compiler) scripts() scripts {
 func (m *Map) target() string { return m.tool().Text + "\x00" + m.Field }
 
 // checkWord warns if the word that m looks for resembles a regex, or if m looks for a command in
-// the text of a script. If another map reads the same field as a script, the script parameter is
-// that map.
+// the text of a script. The script parameter is another map that reads the same field as a script,
+// or nil.
 func (m *Map) checkWord(r *report, script *Map) {
 	p := m.Pattern
 	switch {
@@ -135,9 +135,9 @@ func (m *Map) checkStar(r *report) {
 // looseDot matches a regex with a dot that looks like a literal dot but matches any character.
 var looseDot = regexp.MustCompile(`^(?:[^\\\[]|\\.|\[[^\]]*\])*?\w\.\w`)
 
-// checkRegex warns if the regex matches all text, finds a command only at the start or end of the
-// text, or contains a dot that looks like a literal dot. The command parameter means that the field
-// contains commands.
+// checkRegex warns if the regex matches all text, or contains a dot that looks like a literal dot.
+// If command is true, the field contains commands, and checkRegex also warns if the regex finds a
+// command only at the start or end of the text.
 func (m *Map) checkRegex(r *report, command bool) {
 	p := m.Pattern
 	bare, escaped := strings.CutSuffix(p.Text, "$")

@@ -24,8 +24,8 @@ func (c *compiler) checkMisleading(s Statement) {
 }
 
 // checkPeople rejects human-approval as the call that ends a rule, and warns about calls with
-// similar names. For hints, the write parameter holds the correct form of a statement that asks a
-// person.
+// similar names. The write parameter holds the correct form of a statement that asks a person, for
+// use in hints.
 func (c *compiler) checkPeople(s Statement, until []Name, write string) {
 	for _, n := range until {
 		help := "write: " + write + "; quote the name of a tool"

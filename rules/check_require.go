@@ -37,8 +37,7 @@ func (c *compiler) checkRequire(s *Require) {
 func (c *compiler) checkPairs(s *Require, before Name) {
 	var own []Name // required calls that must wait themselves
 	for _, first := range s.First {
-		// If the rule exempts calls, a required call may be exempt and thus succeed without
-		// waiting.
+		// If the rule exempts calls, a required call may be exempt and need not wait.
 		is := len(s.Unless) == 0 && (first.same(before) || !before.Glob() && c.labels.isOneOf(first, before))
 		itself := is || c.labels.allNamed(first, before) && !c.labels.excludes(first, before) || c.labels.alsoNamed(first, before)
 		if !itself || s.exempts(first) {

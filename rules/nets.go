@@ -36,13 +36,13 @@ func ruleNet(name string, r Rule, cause gate.Cause, places []string, ts ...gate.
 	}
 }
 
-// maxPairs is the maximum number of pairs that the two lists of a statement can form. Each pair has
-// its own net.
+// maxPairs is the maximum number of pairs that the names in a statement's two lists can form. Each
+// pair gets its own net.
 const maxPairs = 256
 
-// requireNets returns a net for each pair of a required call and a call that must wait for it or,
-// if one of several required calls is enough, for each call that must wait. It returns no nets if
-// there would be too many.
+// requireNets returns a net for each pair of a required call and a call that must wait for it. If
+// one of several required calls is enough, it returns a net for each call that must wait. If there
+// would be too many nets, it returns none.
 func (c *compiler) requireNets(s *Require) (nets []gate.Net) {
 	if s.pairs() > maxPairs {
 		return nil
@@ -59,8 +59,8 @@ func (c *compiler) requireNets(s *Require) (nets []gate.Net) {
 	return nets
 }
 
-// pairs returns the number of pairs that the two lists of the statement form. It returns 0 if
-// either list has a single name or if one of the required calls is enough.
+// pairs returns the number of pairs formed by the required calls and the calls that must wait. It
+// returns 0 if either list has a single name, or if one of the required calls is enough.
 func (s *Require) pairs() int {
 	if s.Or || len(s.First) < 2 || len(s.Before) < 2 {
 		return 0
@@ -99,8 +99,8 @@ func (c *compiler) requireNet(s *Require, first []Name, before Name) gate.Net {
 }
 
 // waitingCall returns the call that must wait as a [gate.Tool], and the calls that need not wait.
-// If the name of the waiting call is a pattern, a required call need not wait: with "require backup
-// before *", backup must not wait for itself.
+// If the waiting call is a pattern, the required calls need not wait: with "require backup before
+// *", backup must not wait for itself.
 func (s *Require) waitingCall(before Name) (tool gate.Tool, spared []gate.Tool) {
 	tool, spared = before.Call(), gateTools(s.Unless)
 	if tool.Kind != gate.Glob {
@@ -185,8 +185,8 @@ func blockNet(s *Block, tool Name) gate.Net {
 	return n
 }
 
-// taintTransitions returns the transitions that activate a rule when one of the calls in after is
-// made, and deactivate it when one of the calls in until succeeds.
+// taintTransitions returns the transitions that activate and deactivate a rule. A call in after
+// activates the rule when it is made. A call in until deactivates the rule when it succeeds.
 func taintTransitions(after, until []Name) []gate.Transition {
 	ts := []gate.Transition{{Name: "taint", Inputs: []string{ready}, Outputs: []string{tainted}, Tools: gateTools(after), Observe: true, Spoils: true}}
 	if len(until) > 0 {

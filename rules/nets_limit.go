@@ -100,8 +100,8 @@ func (s *Limit) window() time.Duration {
 }
 
 // interval returns the time between two refills of a limit, or 0 for a limit without a time span.
-// The result is rounded up, so that after a burst that uses the whole budget, the next span does
-// not refill more calls than the limit allows.
+// The result is rounded up. Otherwise, after a burst that uses the whole budget, the next span
+// could refill more calls than the limit allows.
 func (s *Limit) interval() time.Duration {
 	n := time.Duration(s.Count)
 	return (s.window() + n - 1) / n

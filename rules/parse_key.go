@@ -59,8 +59,8 @@ func (p keyParser) keyField(of side) KeyField {
 	return p.checkKeyField(k, of)
 }
 
-// checkKeyField rejects a field of a result if the call has no result at the time when the field is
-// read. It returns k.
+// checkKeyField rejects a field of a result if the result might not exist when the field is read.
+// It returns k.
 func (p keyParser) checkKeyField(k KeyField, of side) KeyField {
 	switch {
 	case k.Field.Result:

@@ -161,9 +161,9 @@ func (p patternParser) whenOf(form string) Pattern {
 	return found
 }
 
-// slash parses a pattern that begins with a slash: a regex if there is a closing slash, otherwise a
-// word such as /etc. A later slash, in a name or a comment, may look like the closing slash. If
-// both readings are valid, slash rejects the line.
+// slash parses a pattern that begins with a slash. The pattern is a regex if there is a closing
+// slash, and otherwise a word such as /etc. A later slash, in a name or a comment, may look like
+// the closing slash. If both readings are valid, slash rejects the line.
 func (p patternParser) slash(start int) Pattern {
 	wordEnd := p.line.wordEnd(start)
 	closing := p.closingSlash(start)

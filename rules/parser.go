@@ -78,8 +78,8 @@ func (p *parser) appendName(names []Name, t token, noun, form string) []Name {
 	return append(names, n)
 }
 
-// isRepeated reports whether the current list already contains the text. If not, isRepeated adds
-// it.
+// isRepeated reports whether the current list already contains the text. If it does not, isRepeated
+// adds the text.
 func (p *parser) isRepeated(text string) bool {
 	again := p.seen[text]
 	if p.seen != nil {

@@ -10,8 +10,9 @@ func (l *labels) isOneOf(n, other Name) bool {
 	return n.same(other) || l.covers(other, n) || other.Glob() && !n.Glob() && other.Matches(n.Text)
 }
 
-// covers reports whether every call named b is also a call named a. This is so if the names are
-// equal, if b is an action of the tool a, or if b is a label that maps give only to calls named a.
+// covers reports whether every call named b is also a call named a. This is so in three cases: the
+// names are equal, b is an action of the tool a, or b is a label that maps give only to calls named
+// a.
 func (l *labels) covers(a, b Name) bool {
 	if a.Glob() || b.Glob() {
 		return false
@@ -38,8 +39,8 @@ func (l *labels) alsoLabels(m *Map, label string) bool {
 	})
 }
 
-// includes reports whether p matches whenever q does. This is so if the patterns are equal, or if q
-// is the same command as p with more words.
+// includes reports whether p matches whenever q does. This is so if the patterns are equal, or if
+// both look for the same command and q narrows it with more words.
 func (p Pattern) includes(q Pattern) bool {
 	if p.Kind != Runs || q.Kind != Runs {
 		return p.String() == q.String()

@@ -157,7 +157,7 @@ func (d *Driver) dropHooks(name, path string) (done bool, err error) {
 }
 
 // withoutHooks returns the content of the file without petrigate's hooks. It first undoes the
-// recorded steps in reverse order, stopping at a step whose result was edited later. exists is
+// recorded steps in reverse order, but stops at a step if the file was edited after it. exists is
 // false if the file must be removed.
 func (d *Driver) withoutHooks(f *file, n *record, h clientcfg.Hooks) (after []byte, exists bool, err error) {
 	after, exists = f.src, f.exists

@@ -76,8 +76,8 @@ func (d *Driver) items(f *file, doc *splice.Document) (all []item, err error) {
 	return all, nil
 }
 
-// besideFiles reads the client's other files that affect its servers. It skips missing files, and
-// unreadable ones, which petrigate import reports.
+// besideFiles reads the client's other files that affect its servers. It skips files that are
+// missing or unreadable. petrigate import reports the unreadable ones.
 func (d *Driver) besideFiles(f *file) (all []*file) {
 	for _, path := range f.client.Beside(d.System, f.path) {
 		src, err := readRegular(path)
@@ -112,9 +112,9 @@ func (d *Driver) load(file string, s clientcfg.Server) (loaded config.Server, pr
 	return c.Servers[0], ""
 }
 
-// runsUs reports whether an entry runs petrigate, which must not become a server behind itself. An
-// entry with a URL is recognized by its name. For any other entry, the name alone is not enough,
-// because another server may use it.
+// runsUs reports whether an entry runs petrigate. Such an entry must not become a server behind
+// petrigate itself. An entry with a URL is recognized by its name. For any other entry, the name
+// alone is not enough, because another server may use it.
 func runsUs(s clientcfg.Server) bool {
 	command, url, args := launchOf(s)
 	named, serves := s.Name == Ours, slices.Contains(args, "serve")

@@ -10,8 +10,8 @@ import (
 )
 
 // safeguards returns the restrictions in the client's files that are not part of a server's entry.
-// petrigate import does not carry them over. If a restriction comes from a file other than the
-// imported one, its field Where includes that file's name.
+// petrigate import does not import them. If a restriction comes from a file other than the imported
+// one, its field Where names that file.
 func (d *Driver) safeguards(p *ImportPlan) (all []clientcfg.Safeguard) {
 	client := p.file.client
 	names := map[string]string{}

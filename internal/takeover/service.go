@@ -236,8 +236,9 @@ func (s *HookService) installed() bool {
 	return err == nil && there.Config == s.Config
 }
 
-// UsesService reports whether the named client's hooks may use the service, so that removing them
-// may leave it unused. It also returns true if the hooks have already been removed.
+// UsesService reports whether the named client's hooks may use the service. If they may, removing
+// them may leave the service unused. The result is also true if the hooks have already been
+// removed.
 func (d *Driver) UsesService(m *service.Manager, name string) bool {
 	if m == nil {
 		return false

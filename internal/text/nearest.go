@@ -36,9 +36,8 @@ func Suggest(word string, known []string) string {
 	return fmt.Sprintf("did you mean %q?", near)
 }
 
-// DidYouMean returns a phrase to append to a sentence, such as " (did you mean tools.x?)". This is
-// the result if the parameter before is "tools." and [Nearest] returns x. DidYouMean returns "" if
-// no known word is similar enough.
+// DidYouMean returns a phrase to append to a sentence, or "" if no known word is similar enough.
+// For example, it returns " (did you mean tools.x?)" if before is "tools." and [Nearest] returns x.
 func DidYouMean(word, before string, known []string) string {
 	if near := Nearest(word, known); near != "" {
 		return fmt.Sprintf(" (did you mean %s%s?)", before, near)

@@ -40,8 +40,8 @@ func (o Owners) Canonical(name string) (owner string) {
 }
 
 // isUpstream reports whether name is the name of an upstream. A tool with the same name would be
-// ambiguous, because a call to it with an action, such as name.action, looks like a call to a tool
-// of the upstream.
+// ambiguous: a call to the tool with an action, such as name.action, looks like a call to a tool of
+// the upstream.
 func (o Owners) isUpstream(name string) bool {
 	return slices.ContainsFunc(o, func(u Owner) bool { return u.Upstream == name })
 }

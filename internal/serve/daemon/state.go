@@ -19,9 +19,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/postgres"
 )
 
-// StatePath returns the path of the SQLite database. If none is configured, the path is derived
-// from the path of the configuration file, so that all proxies with the same configuration file
-// share a database.
+// StatePath returns the path of the SQLite database. By default, this path is derived from the path
+// of the configuration file. Proxies with the same configuration file then share a database.
 func StatePath(c *config.Config) (string, error) {
 	if c.State.Path != "" {
 		return c.State.Path, nil

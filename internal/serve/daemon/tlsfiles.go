@@ -17,8 +17,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// TLSProblems reports TLS files that cannot be used. Files that cannot be read are reported with
-// the given severity, which should be a warning if the configuration may be meant for another
+// TLSProblems reports TLS files that cannot be used. The parameter missing is the severity of a
+// file that cannot be read. It should be a warning if the configuration may be meant for another
 // machine or user.
 func TLSProblems(c *config.Config, missing diag.Severity) diag.List {
 	var all diag.List

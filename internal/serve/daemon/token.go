@@ -76,9 +76,9 @@ func readTokens(path string) (tokens, error) {
 // access it; see [forbidden].
 func exposed(mode os.FileMode, ofRoot bool) bool { return mode.Perm()&forbidden(ofRoot) != 0 }
 
-// forbidden returns the mode bits that would let other users access a file. If the file belongs to
-// root while this process runs as another user, the file's group may read it, as is usual for
-// Kubernetes Secrets and systemd credentials.
+// forbidden returns the mode bits that would let other users access a file. One exception is usual
+// for Kubernetes Secrets and systemd credentials: if the file belongs to root and this process runs
+// as another user, the file's group may read it.
 func forbidden(ofRoot bool) os.FileMode {
 	if ofRoot {
 		return 0o037

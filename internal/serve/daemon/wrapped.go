@@ -43,9 +43,9 @@ func Wrapped(name, url, protocol string, args []string) (config.Server, error) {
 // describes the server better than the program's name.
 var runners = []string{"npx", "bunx", "uvx", "pipx", "pnpm", "yarn", "uv"}
 
-// commandName derives a server name from a command. It uses the name of the program or, if the
-// program is a runner, the name of the package without scope, version, and parts such as "mcp-" or
-// "-server".
+// commandName derives a server name from a command. It uses the name of the program. If the program
+// is a runner, it uses the name of the package instead, without the scope, the version, and parts
+// such as "mcp-" or "-server".
 func commandName(command string, args []string) string {
 	base := filepath.Base(command)
 	name := strings.TrimSuffix(base, filepath.Ext(base))

@@ -54,8 +54,8 @@ func (p *project) tools() []tool {
 	}
 }
 
-// call runs the tool t, after writing the name of the tool to the log of executed tools. Only one
-// tool runs at a time.
+// call runs the tool t. Before that, it writes the name of the tool to the log of executed tools.
+// Only one tool runs at a time.
 func (p *project) call(t tool, c mcp.CallToolRequest, executed io.Writer) (*mcp.CallToolResult, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -152,8 +152,8 @@ func (m *Metrics) Reloaded(problem string) {
 	}
 }
 
-// Committed records the duration and the number of steps of a database commit. It also counts
-// failed commits, and steps that failed because they were based on a stale state.
+// Committed records the duration of a database commit and the number of steps in it. It also counts
+// failed commits, and steps that were rejected because they were based on a stale state.
 func (m *Metrics) Committed(steps, stale int, took time.Duration, err error) {
 	m.commit.observe(int64(took))
 	m.batch.observe(int64(steps))
@@ -192,7 +192,7 @@ func (s *countedStorage) AppendAll(records [][]byte) error {
 }
 
 // A table maps labels to cells, which hold the counters for these labels. The number of labels is
-// limited. The table is read without a lock and replaced by a larger copy in order to grow.
+// limited. Readers need no lock: to grow, the table is replaced by a larger copy.
 type table[K comparable, V any] struct {
 	limit    int
 	newCells func() *V // returns new cells; if nil, new cells are zero
@@ -263,8 +263,8 @@ func (h *histogram) observe(v int64) {
 	h.sum.Add(v)
 }
 
-// Bucket bounds for the durations of the proxy's own work (fastBounds), for the durations of work
-// by servers and people (slowBounds), and for the sizes of batches (sizeBounds).
+// Bucket bounds of histograms. fastBounds is for the time that the proxy itself spends on its work,
+// slowBounds for the time that servers and people need, and sizeBounds for the sizes of batches.
 var (
 	fastBounds = []int64{
 		int64(5 * time.Microsecond), int64(10 * time.Microsecond), int64(25 * time.Microsecond), int64(50 * time.Microsecond), int64(100 * time.Microsecond),

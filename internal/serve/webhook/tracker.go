@@ -37,9 +37,9 @@ func newTracker() *tracker {
 	return &tracker{open: map[string]*trackedApproval{}, perPrincipal: map[string]int{}}
 }
 
-// add starts tracking the approval a and calls work.Add(1). It returns nil if the tracker is closed
-// or already tracks the approval, or if a limit is reached. The second result is true only the
-// first time that a limit is reached, so that the caller logs this once.
+// add starts tracking the approval a and calls work.Add(1). It returns nil if the tracker is
+// closed, if it already tracks the approval, or if a limit is reached. The second result is true
+// the first time that a limit is reached, so that the caller logs this only once.
 func (s *tracker) add(ctx context.Context, work *sync.WaitGroup, a operator.ApprovalInfo) (q *trackedApproval, first bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
