@@ -205,8 +205,8 @@ func (s *Success) Position() gate.Position { return s.Pos }
 
 func (s *Success) names() []Name { return nil }
 
-// provesEffect reports whether a match of the map proves that the call performs the action named by
-// the map.
+// provesEffect reports whether a match of the map proves that the call performs the action that the
+// name stands for.
 func (s *Map) provesEffect() bool { return s.Pattern.Kind == Runs && !s.readsSeveral() }
 
 // exempts reports whether the name that the map gives can exempt a call. Only a certain name

@@ -11,7 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A labelSource identifies the maps that give a label (an additional name) to calls to a tool.
+// A labelSource identifies the maps that give a certain name, called a label, to calls to a certain
+// tool.
 type labelSource struct{ tool, as string }
 
 // checkExamples has the gate compute the names of each example's call and compares them with the
@@ -69,7 +70,7 @@ func (e *Example) noEvidenceReason(tool Name, p *gate.Policy) *gate.Doubt {
 	return &why
 }
 
-// hasFailedMap reports whether any map that gives the label to the tool's calls has an error.
+// hasFailedMap reports whether a map that gives the label to the tool's calls has an error.
 func (c *compiler) hasFailedMap(g labelSource) bool {
 	return slices.ContainsFunc(c.labels.maps[g.as], func(m *Map) bool { return c.failed[m.statement()] != nil && m.tool().Matches(g.tool) })
 }

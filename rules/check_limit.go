@@ -215,9 +215,9 @@ func (c *compiler) checkIdle(s *Limit, over strongerRules) {
 	}
 }
 
-// enclosingNames returns the literal names that every call to n has: n itself and, for an action,
-// its tool. It does not return labels (names that maps give to calls), because other tools may have
-// the same name.
+// enclosingNames returns the literal names that every call to n has: n itself and, if n is an
+// action, its tool. It does not return names given by maps, because other tools may have the same
+// name.
 func (n Name) enclosingNames() []string {
 	keys := []string{n.String()}
 	if n.Quoted || n.Glob() {
@@ -238,7 +238,7 @@ func (s *Limit) implies(other *Limit) bool {
 		return false
 	case other.countsPerPrincipal() && !s.countsPerPrincipal():
 		return false
-	case s.subject() == other.subject(): // skip limits that differ only in their counts; checkContrary warns about them, unless only one of them is a shadow rule
+	case s.subject() == other.subject(): // skip limits that differ only in their counts: unless only one of them is a shadow rule, checkContrary warns about them
 		return false
 	case s.interval() == 0:
 		return true

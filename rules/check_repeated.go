@@ -18,9 +18,8 @@ func (c *compiler) checkParts() {
 	}
 }
 
-// A part is a statement with a single name in place of each list. A statement with lists is
-// equivalent to its parts together. name is the listed name that a warning about the part refers
-// to.
+// A part is a statement with a single name in place of each list. All parts of a statement together
+// are equivalent to the statement. name is the listed name that a warning about the part refers to.
 type part struct {
 	statement Statement
 	name      Name
@@ -54,8 +53,8 @@ func partsOf(s Statement) (parts []part) {
 	return parts
 }
 
-// parts returns the parts of s for one of the calls that must wait: one part for each required call
-// or, with Or, a single part.
+// parts returns the parts of s for one of the calls that must wait. There is one part for each
+// required call or, with Or, a single part.
 func (s *Require) parts(before Name) (parts []part) {
 	one := *s
 	one.Before, one.Because = []Name{before}, ""

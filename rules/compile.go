@@ -13,7 +13,7 @@ import (
 // to use.
 type Options struct {
 	Strict bool // whether to assume that a script that is not fully understood can run any command
-	Pass   bool // whether a script gets a name only if it certainly runs the map's command
+	Pass   bool // whether a script gets a map's name only if it certainly runs the map's command
 }
 
 // Compile compiles files with default options; see [Options.Compile].

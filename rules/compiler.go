@@ -74,8 +74,8 @@ type Verification struct {
 	Dead      []string // transitions that never fire, for example the one for a blocked call
 }
 
-// inSameFile reports whether both statements are in the same file. A repetition in another file is
-// harmless and often intended, for example in the files that init writes for two agents.
+// inSameFile reports whether both statements are in the same file. In different files, a repetition
+// is harmless and often intended, for example in the files that init writes for two agents.
 func inSameFile(s, t Statement) bool { return s.Position().File == t.Position().File }
 
 // warn adds a warning about a whole statement.

@@ -41,8 +41,8 @@ func (l *labels) firstWeak(n Name) *Map {
 	return first
 }
 
-// A vocabulary is a sorted set of names. It finds the names that match a pattern by the pattern's
-// literal prefix.
+// A vocabulary is a sorted set of names. To find the names that match a pattern, it searches only
+// the names with the pattern's literal prefix.
 type vocabulary []string
 
 // forEachMatch calls f for each name in v that n matches.

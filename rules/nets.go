@@ -195,8 +195,8 @@ func taintTransitions(after, until []Name) []gate.Transition {
 	return ts
 }
 
-// exemptUntil returns exemptions for the calls that end a rule about the pattern n, because the
-// rule must not block them. If n is not a pattern, it returns nil.
+// exemptUntil returns exemptions for the calls that end a rule about the pattern n. The rule must
+// not block these calls. If n is not a pattern, it returns nil.
 func exemptUntil(n Name, until []Name) []gate.Tool {
 	if !n.Glob() {
 		return nil
@@ -214,7 +214,7 @@ func exempt(names []Name) []gate.Tool {
 	return tools
 }
 
-// afterNetForm returns the part of the net's name for the clauses "after" and "until".
+// afterNetForm returns the part of a net's name that describes the clauses "after" and "until".
 func afterNetForm(after, until []Name) string {
 	name := "-after-" + joinNetForms(after, "or")
 	if len(until) > 0 {

@@ -39,8 +39,8 @@ func (p *parser) target(form string) (tools []Name, field string) {
 	}
 }
 
-// commaAfterTool reports whether a comma and another tool follow the tool. It consumes the comma,
-// even if it is attached to the tool's name.
+// commaAfterTool reports whether a comma and another tool follow a tool. If so, it consumes the
+// comma, even if the comma is attached to the tool's name.
 func (p *parser) commaAfterTool(tool *token) bool {
 	if tool.kind == bare && len(tool.text) > 1 && p.line.off == p.line.wordEnd(tool.off) {
 		if name, comma := strings.CutSuffix(tool.text, ","); comma {
@@ -74,8 +74,8 @@ func (p *parser) targetField(tool token, end int) string {
 	return field
 }
 
-// toolFollows reports whether a comma and another tool follow. A comma without a tool after it may
-// be the word that a map looks for.
+// toolFollows reports whether a comma and another tool follow. If no tool follows the comma, the
+// comma may be the word that a map looks for.
 func (p *parser) toolFollows() bool {
 	rest, comma := strings.CutPrefix(p.line.text[p.line.skip(p.line.off):], ",")
 	word, _, _ := strings.Cut(strings.TrimLeftFunc(rest, isSeparator), " ")

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A ruleParser parses the part of a rule after its keyword.
+// A ruleParser parses the rest of a rule, after the keyword that begins it.
 type ruleParser struct{ *parser }
 
 func (p ruleParser) block(r Rule) Statement {

@@ -122,8 +122,8 @@ var (
 	errLargeRegex = errors.New("the regex is too large")
 )
 
-// compileRegex returns a matching function that first searches for a literal string contained in
-// every match. That search is cheap, and most calls do not match any map.
+// compileRegex returns a matching function. The function first searches for a literal string
+// contained in every match, because this is cheap and most calls do not match any map.
 func compileRegex(expr string, fold bool) (func(string) bool, error) {
 	if expr == "" {
 		return nil, errEmptyRegex

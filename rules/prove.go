@@ -17,10 +17,10 @@ type Prove struct {
 	Claim  Claim
 	Tools  []Name // calls that the claim is about
 	Others []Name // for NeverBefore, NeverAfter and NeverWhile, the calls named after "before", "after" or "while"; for AtMost, the calls that restart the count, if the claim names calls instead of a span
-	Until  []Name // for NeverAfter, the calls whose success ends the period that the claim is about; may be nil
+	Until  []Name // for NeverAfter, the calls that end the period of the claim when they succeed; may be nil
 	Once   bool   // for NeverBefore, whether one success is enough for all calls
 
-	Key []KeyField // for NeverBefore and AtMost, key of the claim, which must hold separately for each value of the key
+	Key []KeyField // for NeverBefore and AtMost, key of the claim; the claim must hold separately for each value of the key
 
 	Approval *Approval // for NeverWithoutApproval, the approval; for NeverAfter and Only, the approval that exempts calls, or nil
 

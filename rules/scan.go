@@ -13,7 +13,7 @@ import (
 )
 
 // A scanner reads a line from left to right. After the first failure, all its methods return zero
-// values. Callers therefore need not check for errors after each word, and a line has at most one
+// values. Therefore, callers need not check for errors after each word, and a line has at most one
 // error.
 type scanner struct {
 	place  func(line, column int) gate.Position
@@ -114,8 +114,8 @@ func (s *scanner) skip(off int) int {
 	return off
 }
 
-// contentEnd returns the offset to report if a word is missing at off. If separators precede off,
-// this is the offset after the first of them.
+// contentEnd returns the offset to report if a word is missing at off. If there are separators
+// before off, this is the offset after the first of them.
 func (s *scanner) contentEnd(off int) int {
 	end := len(strings.TrimRightFunc(s.text[:off], isSeparator))
 	if end < off {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A Span is the period, or the set of calls, over which a limit counts. Limits refilled by calls do
-// not use it.
+// A Span is what a limit counts over: a period of time, a session, or a set of calls such as those
+// under way. Limits refilled by calls do not use it.
 type Span uint8
 
 // Values of Span. Each has a row in the table spans.

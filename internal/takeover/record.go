@@ -151,8 +151,8 @@ func (r records) undo(f *file, after []byte, exists, asBefore bool) error {
 	})
 }
 
-// locked runs f with the lock of the state directory held, which excludes other petrigate
-// processes.
+// locked runs f while holding the lock of the state directory. Other petrigate processes cannot
+// change the records meanwhile.
 func (r records) locked(f func() error) error { return textfile.Locked(r.dir, f) }
 
 func (r records) write(f *file, n *record) error {

@@ -9,7 +9,7 @@ import (
 type Owner struct{ Upstream, Prefix string }
 
 // Owners lists all configured upstreams. The configuration alone determines which upstream a name
-// belongs to, so a server cannot claim a name by listing certain tools.
+// belongs to. A server therefore cannot claim a name by listing certain tools.
 type Owners []Owner
 
 // Exposed returns the upstream with the longest prefix that name begins with. It returns "" if name

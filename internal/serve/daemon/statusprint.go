@@ -51,8 +51,8 @@ func PrintStatus(w io.Writer, status operator.Status) {
 	}
 }
 
-// enforceHint returns text that names the command for ending shadow mode. It returns "" if the
-// proxy has no configuration file.
+// enforceHint returns text that names the command for leaving shadow mode and enforcing the policy.
+// It returns "" if the proxy has no configuration file.
 func enforceHint(file string) string {
 	if file == "" {
 		return ""

@@ -16,8 +16,8 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/control"
 )
 
-// settleDelay is the delay between the last change to a file and the next reading of the files. It
-// is needed because editors save a file in several steps.
+// settleDelay is how long to wait after a change to a file before reading the files. Editors save a
+// file in several steps.
 const settleDelay = 200 * time.Millisecond
 
 // follow starts the goroutines that reload the configuration when it changes. The returned function
@@ -86,8 +86,8 @@ type follower struct {
 }
 
 // check reloads the configuration if the content of its files has changed, or if files that belong
-// to it were created or removed. The hashes are computed before the files are read, so that a
-// change in between is noticed by the next check.
+// to it were created or removed. It computes the hashes before the files are read. If a file
+// changes in between, the next check notices the change.
 func (f *follower) check(ctx context.Context) {
 	files, next := f.reloads.files(), []string(nil)
 	if c, err := f.reloads.load(); err == nil {

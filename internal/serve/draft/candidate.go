@@ -68,7 +68,7 @@ func (d *Evaluator) applyDraft(draft Draft) (*candidate, error) {
 }
 
 // build builds the policy that results from the draft, and returns it along with the policy in
-// force. A policy in shadow mode, which lets every call pass, is built as if it were enforced. If
+// force. A policy in shadow mode, which would let every call pass, is built as an enforced one. If
 // the draft cannot be loaded, the error explains why.
 func (x *candidate) build() (is, was *policy.Result, err error) {
 	if x.config == nil {
@@ -91,9 +91,9 @@ func (x *candidate) source(c *config.Config) policy.Source {
 	return s
 }
 
-// narrower returns a function that proves claims of the kind narrower-than, which compare the
-// policy with a policy in another file. The function reads only files that are named in claims of
-// the policy in force, because a draft must not make petrigate read other files.
+// narrower returns a function that proves claims of the kind narrower-than. Such a claim compares
+// the policy with a policy in another file. The function reads only files named in claims of the
+// policy in force, because a draft must not make petrigate read other files.
 func narrower(force *policy.Result) func(policy.Claim, *policy.Result, policy.Source, func() bool) verify.Proof {
 	place := func(c policy.Claim) string {
 		if filepath.IsAbs(c.File) {

@@ -139,7 +139,7 @@ func (x *candidate) display(list diag.List) (all []Problem) {
 	return all[:min(len(all), maxShown)]
 }
 
-// rank returns a sort key for problems. Errors come first and, among problems of the same severity,
+// rank returns a sort key for problems. Errors come first. Among problems of the same severity,
 // those in the draft come first.
 func rank(p Problem) (n int) {
 	if p.Severity != diag.Error {

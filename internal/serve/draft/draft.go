@@ -64,7 +64,7 @@ type Evaluator struct {
 	closed bool // whether Close has been called; if so, no work can begin
 }
 
-// currentPolicy holds cached results for the policy in force.
+// currentPolicy holds results for the policy in force, so that they are computed only once.
 type currentPolicy struct {
 	result   *policy.Result
 	problems diag.List

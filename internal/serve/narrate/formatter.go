@@ -113,8 +113,8 @@ func (s *formatter) wait(at time.Time, id, tool, caller string, rules []string) 
 	s.lines.print(line{at: at, verb: "wait", about: tool, text: join(id, by(caller), s.rules(rules)), vital: true})
 }
 
-// hint prints how to answer an approval request on this machine. The first hint is printed in full
-// and later ones in short form. Once someone has answered that way, no more hints are printed.
+// hint prints how to answer an approval request on this machine. The first hint is printed in full,
+// and later ones in short form. Once someone has answered in this way, no more hints are printed.
 func (s *formatter) hint(a *approval) {
 	var ways []string
 	for _, c := range slices.Backward(channel.All()) {
@@ -248,8 +248,8 @@ func duration(ms float64) string {
 	return text.Duration((time.Duration(ms) * time.Millisecond).Round(time.Second))
 }
 
-// why returns a short reason for a refusal: the first sentence of the reason without the name of
-// the tool, followed by any blocking rules that the sentence does not mention.
+// why returns a short reason for a refusal. It consists of the first sentence of the reason,
+// without the name of the tool, and of any blocking rules that the sentence does not mention.
 func (s *formatter) why(e *trail.Entry, reason string, nets []audit.NetVerdict) string {
 	sentence, _, _ := strings.Cut(reason, ". ")
 	sentence = strings.TrimSuffix(sentence, ".")

@@ -14,7 +14,8 @@ import (
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 
-// An enforcement is an edit to a configuration file that changes the mode from shadow to enforce.
+// An enforcement is an edit to a configuration file that switches the policy from shadow mode to
+// enforcement.
 type enforcement struct {
 	file          string // path of the configuration file
 	before, after []byte // content of the file before and after the edit; equal if the policy is already enforced

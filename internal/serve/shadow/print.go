@@ -36,8 +36,8 @@ func Print(w io.Writer, r operator.ShadowInfo) error {
 // reason.
 const maxLastCall = 80
 
-// printVerdicts prints a table of the verdicts that nets in shadow mode would have given. If the
-// arguments of any call are recorded, a column shows the last call for each verdict.
+// printVerdicts prints a table of the decisions that nets in shadow mode would have made. If the
+// arguments of any call are recorded, a column shows the last call for each row.
 func printVerdicts(w io.Writer, all []operator.WouldInfo) error {
 	if len(all) == 0 {
 		return nil
@@ -61,8 +61,8 @@ func printVerdicts(w io.Writer, all []operator.WouldInfo) error {
 	return text.Table(w, "", head, rows)
 }
 
-// lastCalls returns one line for each verdict: the command or the arguments of the last call that
-// would have received the verdict. If no arguments are recorded, it returns nil.
+// lastCalls returns one line for each row: the command or the arguments of the last call that the
+// row stands for. If no arguments are recorded, it returns nil.
 func lastCalls(all []operator.WouldInfo) (calls []string) {
 	for i := range all {
 		does := text.Excerpt(text.Command(all[i].Arguments), maxLastCall)

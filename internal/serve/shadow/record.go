@@ -15,8 +15,8 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
-// Limits of a [counter]: the maximum number of different verdicts, and the maximum size in bytes of
-// the arguments stored for each verdict.
+// Limits of a [counter]: the maximum number of different decisions, and the maximum size in bytes
+// of the arguments stored for each of them.
 const (
 	maxRows      = 200
 	maxArguments = 64 << 10
@@ -47,8 +47,8 @@ func readRecord(ctx context.Context, c *config.Config, progress func(records int
 	return t, nil
 }
 
-// A counter counts the decisions made under one policy, and the verdicts that the policy would have
-// given if it had been enforced.
+// A counter counts the decisions made under one policy. It also counts the different decisions that
+// the policy would have made if it had been enforced.
 type counter struct {
 	policy string
 	calls  int // number of decisions
@@ -82,7 +82,7 @@ func (t *counter) add(e *trail.Entry) {
 	t.would.Add(w)
 }
 
-// counts returns the verdicts that the policy would have given, most frequent first.
+// counts returns the decisions that the enforced policy would have made, most frequent first.
 func (t *counter) counts() admission.Counts {
 	r := t.would.Counts()
 	slices.SortFunc(r.Would, func(a, b operator.WouldInfo) int {

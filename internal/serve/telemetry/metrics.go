@@ -209,7 +209,7 @@ func (t *table[K, V]) get(k K) *V {
 }
 
 // cells returns the cells for the labels k, and adds them to the table if necessary. If the table
-// is full, it instead returns the cells for rest, the labels that stand for all others.
+// is full, it returns the cells for the labels rest, which stand for all other labels.
 func (t *table[K, V]) cells(k, rest K) *V {
 	if have := t.get(k); have != nil {
 		return have

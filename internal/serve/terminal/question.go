@@ -33,7 +33,7 @@ type watch struct {
 
 func (w *watch) say(format string, args ...any) { _, _ = fmt.Fprintf(w.out, format, args...) }
 
-// A stage identifies the question that a watch is currently asking.
+// A stage identifies the question that the person is currently asked.
 type stage int
 
 const (
