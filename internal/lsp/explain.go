@@ -14,11 +14,10 @@ const (
 	maxMentions = 8
 )
 
-// forms returns, as Markdown, the syntax of statements that contain the keyword. If the line is a
-// complete statement that contains it, forms returns only that statement's form. Otherwise, it
-// returns the forms that contain the keyword and begin like the line or, failing that, all forms
-// that contain the keyword. If the keyword begins a clause, forms returns the form of the clause
-// instead.
+// forms returns, as Markdown, the syntax of the statements that contain the keyword. If the line is
+// one of these statements and complete, forms returns only its form. Otherwise, it returns the
+// forms that begin like the line or, failing that, all of them. If the keyword begins a clause,
+// forms returns the form of the clause instead.
 func (s *server) forms(keyword string, m *match) string {
 	var lines []string
 	for _, among := range [][]*compiledForm{{m.form}, m.starts, s.grammar.forms} {

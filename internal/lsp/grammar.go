@@ -42,7 +42,7 @@ func (g *grammar) parse(notation string) []part {
 	return g.alternatives(&signs)[0]
 }
 
-// alternatives parses alternative sequences of parts, up to and including the closing bracket.
+// alternatives parses alternative sequences of parts. It also consumes the closing bracket.
 func (g *grammar) alternatives(signs *[]string) [][]part {
 	all := [][]part{nil}
 	for len(*signs) > 0 {
@@ -77,7 +77,7 @@ type match struct {
 	words []word
 
 	form     *compiledForm     // form that matches the whole line, or nil
-	operands map[string]string // text in the line for each operand and clause of that form, keyed by name
+	operands map[string]string // text in the line for each operand and clause of the form, keyed by name
 	clauses  []string          // names of the clauses in the line
 	roles    []part            // part of the form that each word matches
 	next     []part            // keywords and operands that can come next
@@ -124,9 +124,10 @@ func (m *match) matchParts(parts []part, start int, then func(start int) bool) b
 	return m.operand(p, start, rest)
 }
 
-// oneOf matches the alternatives of the choice p against the words from index start on. It reports
-// whether one of them matches and rest returns true for the index of the next word. If p is a
-// clause, oneOf then records the clause in m.
+// oneOf matches the alternatives of the choice p against the words from index start on. The
+// function rest matches what follows p. oneOf reports whether an alternative matches and rest,
+// called with the index of the next word, returns true. If p is a clause, oneOf then records the
+// clause in m.
 func (m *match) oneOf(p part, start int, rest func(int) bool) bool {
 	for _, parts := range p.choice {
 		fits := m.matchParts(parts, start, func(end int) bool {
@@ -146,8 +147,8 @@ func (m *match) oneOf(p part, start int, rest func(int) bool) bool {
 	return false
 }
 
-// assign reports whether rest returns true for the index end. If so, it records that the words from
-// index start up to, but not including, index end belong to part p.
+// assign calls rest with the index end and returns its result. If it is true, assign records that
+// the words in [start, end) belong to part p.
 func (m *match) assign(p part, start, end int, rest func(int) bool) bool {
 	if !rest(end) {
 		return false
@@ -161,7 +162,7 @@ func (m *match) assign(p part, start, end int, rest func(int) bool) bool {
 	return true
 }
 
-// textOf returns the text of the words from index start up to, but not including, index end.
+// textOf returns the text of the words in [start, end).
 func (m *match) textOf(start, end int) string {
 	var b strings.Builder
 	for i := start; i < end; i++ {
@@ -173,8 +174,9 @@ func (m *match) textOf(start, end int) string {
 	return b.String()
 }
 
-// operand matches the operand p against the words from index start on. It reports whether p matches
-// and rest returns true for the index of the next word.
+// operand matches the operand p against the words from index start on. The function rest matches
+// what follows p. operand reports whether p matches and rest, called with the index of the next
+// word, returns true.
 func (m *match) operand(p part, start int, rest func(int) bool) bool {
 	w := m.words[start]
 	if w.kind == bare && slices.Contains(reservedNames, w.text) {
@@ -240,7 +242,8 @@ var lists = map[class]listSyntax{
 }
 
 // list matches the operand p, which consists of words and separators, against the words from index
-// start on. It reports whether p matches and rest returns true for the index of the next word.
+// start on. The function rest matches what follows p. list reports whether p matches and rest,
+// called with the index of the next word, returns true.
 func (m *match) list(p part, l listSyntax, start int, rest func(int) bool) bool {
 	for end := start; ; end += 2 {
 		switch last := end+1 == len(m.words); {

@@ -53,7 +53,7 @@ type documentParams struct {
 type codeActionParams struct {
 	TextDocument identifier `json:"textDocument"`
 	Context      struct {
-		Diagnostics []json.RawMessage `json:"diagnostics"` // known diagnostics, undecoded so that the answer preserves members unknown to the server
+		Diagnostics []json.RawMessage `json:"diagnostics"` // known diagnostics; not decoded, because the answer must preserve members unknown to the server
 	} `json:"context"`
 }
 

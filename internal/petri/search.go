@@ -143,8 +143,8 @@ func (s *search) bounds() []int {
 	return m
 }
 
-// reserveSet makes room for the set of the next state. It returns false if that would exceed the
-// memory limit.
+// reserveSet makes room for the next state's set of transitions; see knownSuccessors. It returns
+// false if that would exceed the memory limit.
 func (s *search) reserveSet() bool {
 	k, waiting := s.known, s.states.len()-s.expanded
 	if waiting < k.size || k.words == 0 {

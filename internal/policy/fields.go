@@ -152,8 +152,8 @@ func (b *builder) checkNetField(n *config.Net, m config.Map) {
 	}
 }
 
-// mapReads returns the end of a warning about a map that reads an unknown argument: a phrase about
-// the map's expression or, if it has none, the given consequence.
+// mapReads returns the last part of a warning about a map that reads an unknown argument. If the
+// map has an expression, this part mentions it. Otherwise, it is the given consequence.
 func mapReads(m gate.Map, consequence string) string {
 	if m.Field == "" {
 		return "which this map's expression reads"

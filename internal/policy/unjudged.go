@@ -41,8 +41,8 @@ func (b successChecker) warn(n rules.Name, effect string) {
 	}
 }
 
-// scriptTools returns the tools whose calls get the name n from a map if their scripts run a
-// certain command. It also returns n itself if a well-known server has a script tool named n.
+// scriptTools returns the tools whose calls get the name n from a map that looks for a command in
+// their scripts. It also returns n itself if a well-known server has a script tool named n.
 func (b successChecker) scriptTools(n rules.Name) (tools []string) {
 	if known, _ := b.shellOf(n.Text); known != nil {
 		tools = append(tools, n.Text)

@@ -343,7 +343,7 @@ func (c *Client) Resume(last string) {
 	c.requests.Go(func() { c.post(r) })
 }
 
-// Cancel cancels a request as the leg's transport and revision prescribe.
+// Cancel cancels a request in the way that the client's transport and revision prescribe.
 func (c *Client) Cancel(id string) {
 	if c.Leg.HTTP && c.Leg.Modern {
 		c.mu.Lock()

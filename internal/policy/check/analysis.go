@@ -97,7 +97,7 @@ type Analysis struct {
 	tools  ToolSet
 	dead   map[string][]string // for each hand-written net, the transitions that never fire
 	idle   []string            // inactive nets, which were not analyzed
-	shadow bool                // whether the policy is in shadow mode, but was analyzed as if enforced
+	shadow bool                // whether the policy is in shadow mode; if so, it was analyzed as an enforced policy
 	shell  config.Shell
 
 	unlisted []string    // known tools that no net lists by name

@@ -208,8 +208,8 @@ func (v *Analysis) redundant() diag.List {
 	return ps
 }
 
-// narrowedByConfig reports whether a net of a base policy is redundant because of nets of the
-// configuration, which narrows the base policy.
+// narrowedByConfig reports whether nets of the configuration make a net of a base policy redundant.
+// A configuration is expected to narrow its base policies.
 func (v *Analysis) narrowedByConfig(r verify.Redundant) bool {
 	ofBase := func(n verify.Net) bool { return slices.Contains(v.bases, n.Rule.File) }
 	return ofBase(r.Net) && slices.ContainsFunc(r.Because, func(n verify.Net) bool { return !ofBase(n) })

@@ -61,7 +61,7 @@ type spoiler struct {
 	tools []gate.Tool
 }
 
-// A watch records which items of a policy are exercised.
+// A watch counts how often the items of a policy, its rules, maps and transitions, are exercised.
 type watch struct {
 	items  []*Item
 	policy *gate.Policy     // copy of the policy, instrumented to report fired transitions

@@ -60,7 +60,7 @@ type Step struct {
 	Rule        string
 	Names       []string
 
-	Settles int // number of the step whose call this step ends, starting at 1; 0 if the step ends no call
+	Settles int // 1-based number of the step whose call this step ends; 0 if this step ends no call
 }
 
 // Words allowed for a step's result and for its expected verdict.

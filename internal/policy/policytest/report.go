@@ -51,7 +51,7 @@ type StepResult struct {
 	Result  string          `json:"result,omitempty"`
 	Would   string          `json:"would,omitempty"`  // verdict of shadow nets
 	Reason  string          `json:"reason,omitempty"` // reason for the refusal, the approval request or the verdict of shadow nets
-	Nets    []reportedRule  `json:"nets,omitempty"`   // rules behind Verdict or, if the call is allowed, behind Would
+	Nets    []reportedRule  `json:"nets,omitempty"`   // rules that led to Verdict or, if the call is allowed, to Would
 }
 
 type reportedRule struct {

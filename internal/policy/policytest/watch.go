@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// newWatch returns a watch for the items of a policy. The items do not include transitions that
-// fire on their own or that never fire, because these need no test. An allow rule counts only as a
-// rule, not also as a transition.
+// newWatch returns a watch for a policy, which counts the uses of the policy's items. The items do
+// not include transitions that fire on their own or that never fire, because these need no test. An
+// allow rule counts only as a rule, not also as a transition.
 func newWatch(p *Policy) (*watch, error) {
 	c := &watch{rules: make(map[string]*Item), moves: make(map[firing]*Item), maps: make(map[string][]*Item)}
 	var err error

@@ -43,9 +43,9 @@ func (e *Event) Arguments() json.RawMessage {
 	return e.Args
 }
 
-// CallOf returns the event that makes the call c. An event can mark a name as weak, so that it does
-// not count as evidence, but not as uncertain. All names in c.Also that are not weak therefore
-// become certain.
+// CallOf returns the event that makes the call c. An event can mark a name as weak, which means
+// that the name does not count as evidence. It cannot mark a name as uncertain. Therefore, all
+// names in c.Also that are not weak become certain.
 func CallOf(c gate.Call) Event {
 	e := Event{Type: "call", ID: c.ID, Tool: c.Tool, Args: c.Args}
 	if c.Foreign {
@@ -70,9 +70,9 @@ func (e *Event) Call() gate.Call {
 	return c
 }
 
-// Play plays an event. For a call or an answer, it returns the decision, which is nil if no pending
-// approval request matches the answer. For a repeated call, Play also returns how often the call
-// was admitted.
+// Play plays an event. For a call or an answer, it returns the decision. The decision is nil if an
+// answer matches no pending approval request. For a repeated call, admitted is the number of
+// admitted calls.
 func (s *Session) Play(e *Event) (d gate.Decision, admitted int) {
 	switch e.Type {
 	case "call":

@@ -39,8 +39,8 @@ func (s *Simulation) ownTools(name string) (own []string) {
 	return own
 }
 
-// served reports whether any server has a tool with the given name or, if the existing tools are
-// unknown, whether any server might have one.
+// served reports whether any server has a tool with the given name. If the existing tools are
+// unknown, it reports whether any server might have one.
 func (s *Simulation) served(name string) bool {
 	if s.tools.Known {
 		return slices.Contains(check.ToolSet{Tools: s.tools.Tools, Known: true}.Names(), name)

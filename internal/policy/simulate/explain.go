@@ -71,7 +71,7 @@ type Explanation struct {
 	Unknown  bool            `json:"unknown,omitempty"` // whether all tools are known and none has the name in Tool
 	Decision string          `json:"decision"`          // "allow", "refuse" or "ask"
 	Names    []string        `json:"names"`
-	Certain  []string        `json:"certain"` // names that the call certainly has; only these can exempt the call from a rule, or make it known to a net
+	Certain  []string        `json:"certain"` // names that the call certainly has; only these can exempt the call from a rule, or from the default of denying unknown calls
 	Weak     []string        `json:"weak"`    // names that restrict the call but do not count as evidence
 	Kind     gate.Kind       `json:"kind,omitempty"`
 	Reason   string          `json:"reason,omitempty"`
@@ -193,8 +193,8 @@ func (e *Explanation) net(v gate.Verdict) explainedNet {
 	return n
 }
 
-// An exemption records that a rule lists a call but does not apply to it, because one of the call's
-// names is exempt.
+// An exemption records why a rule that lists a call does not apply to it: one of the call's names
+// is exempt.
 type exemption struct {
 	rule gate.Position
 	net  string

@@ -61,9 +61,9 @@ func result(word, text string) (number string, says json.RawMessage, err error) 
 	return number, json.RawMessage(written), nil
 }
 
-// latest returns the number of the call that a command refers to. This number is in text. If text
-// is empty, the command refers to the latest call in the wanted state or, if no call is in that
-// state, to the latest call that has not ended.
+// latest returns the number of the call that a command refers to. If text is not empty, it contains
+// this number. Otherwise, the command refers to the latest call in the wanted state or, if no call
+// is in that state, to the latest call that has not ended.
 func (m *Simulator) latest(wants callState, text string) (int, error) {
 	if text != "" {
 		n, err := strconv.Atoi(text)
@@ -97,7 +97,8 @@ func (m *Simulator) letTimePass(text string) error {
 	return nil
 }
 
-// undo undoes the last move by replaying all earlier moves in a new session.
+// undo undoes the last move, the last command that changed the state. It replays all earlier moves
+// in a new session.
 func (m *Simulator) undo() error {
 	if len(m.moves) == 0 {
 		return errors.New("no command to undo")
@@ -125,7 +126,7 @@ func (m *Simulator) perform(mv move) {
 	m.printCallable()
 }
 
-// apply makes a move without printing its effect.
+// apply makes a move, a change of the state by a command, without printing its effect.
 func (m *Simulator) apply(mv move) {
 	m.moves = append(m.moves, mv)
 	st, id := m.of, strconv.Itoa(mv.of)

@@ -94,11 +94,11 @@ func quote(text string) string {
 	return string(b)
 }
 
-// stepsText returns the moves as the steps of a test. A call that requires approval becomes a step
-// when its approval request is answered.
+// stepsText returns the moves, the commands that changed the state, as the steps of a test. A call
+// that requires approval becomes a step when its approval request is answered.
 func (m *Simulator) stepsText() []string {
 	var steps []string
-	at := make(map[int]int) // number of the step that makes a call, keyed by call number
+	at := make(map[int]int) // for each call, keyed by its number, the number of the step that makes it
 	for i, mv := range m.moves {
 		switch mv.word {
 		case "after":
@@ -121,8 +121,8 @@ func (m *Simulator) stepsText() []string {
 	return steps
 }
 
-// ended reports whether move i makes or approves the given call. If the next move ends the call,
-// the test step for move i already specifies that end.
+// ended reports whether move i, a command, makes or approves the given call. If the next move ends
+// the call, the test step for move i already specifies that end.
 func (m *Simulator) ended(i, call int) bool {
 	return i >= 0 && m.moves[i].of == call && (m.moves[i].word == "call" || m.moves[i].word == "approve")
 }

@@ -74,8 +74,8 @@ func (s *Simulation) Learn(tools check.ToolSet) {
 	s.offer()
 }
 
-// offer tells the session which tools are available. Whether an advisory net yields to other nets
-// depends on these tools.
+// offer tells the session which tools are available. The session needs them to determine which
+// advisory nets have no effect; see [gate.Session.Offer].
 func (s *Simulation) offer() {
 	calls := []gate.Call{}
 	for _, t := range s.tools.Tools {

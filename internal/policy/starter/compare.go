@@ -63,8 +63,9 @@ func removeCovered(statement string, have map[string]bool) string {
 }
 
 // splitNames returns the names in the list of an approval statement, together with the text before
-// and after the list. An approval statement treats all its names alike. For any other statement,
-// and if the list contains anything but plain names, splitNames returns no names.
+// and after the list. For any other statement, and if the list contains anything but plain names,
+// it returns no names. Only approval statements can be split, because they treat all their names
+// alike.
 func splitNames(statement string) (before string, names []string, after string) {
 	for _, form := range [][2]string{{"require human-approval before ", ""}, {"prove never ", " without human-approval"}} {
 		list, begins := strings.CutPrefix(statement, form[0])

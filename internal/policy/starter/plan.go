@@ -180,7 +180,7 @@ func (plan *Plan) verify(ctx context.Context, known check.ToolSet, deny bool, ef
 	return wrong, nil
 }
 
-// parseConfig parses the new configuration, as if the rules file had already been written.
+// parseConfig parses the new configuration. It treats the rules file as already written.
 func (plan *Plan) parseConfig() (*config.Config, error) {
 	rules, err := filepath.Abs(plan.File)
 	if err != nil {

@@ -61,9 +61,10 @@ func joined(lines []line) string {
 	return strings.Join(list.Map(lines, func(l line) string { return l.text }), "\n")
 }
 
-// removeLines removes the lines with the given numbers from the proposal and returns them. A line
-// with several names is first split into one line per name, so that the next round removes only the
-// problematic names. The second result is true if anything changed.
+// removeLines removes the lines with the given numbers from the proposal. A line with several
+// names is not removed but split into one line per name, so that the next verification can tell
+// which of the names are problematic. removeLines returns the removed lines, and whether anything
+// changed.
 func (p *proposal) removeLines(numbers map[int]bool) (left []string, again bool) {
 	number := len(p.head())
 	take := func(s *statementGroup) {
