@@ -65,7 +65,7 @@ type Approve struct {
 type Block struct {
 	Rule
 	Tools        []Name
-	After, Until []Name // the rule applies from a call to After until a call to Until succeeds; without After, from the start of the session; without Until, to its end
+	After, Until []Name // the rule applies from a call to After until a call to Until succeeds; if After is empty, from the start of the session; if Until is empty, to its end
 }
 
 // Limit is "limit A, B to N" followed by a span. The limit is shared by all names. If Of is set, it

@@ -111,7 +111,8 @@ func (e *Example) args() []byte {
 // shownMaps is the maximum number of maps shown in an error.
 const shownMaps = 3
 
-// failExample reports the maps that must not match but do, or the maps that must match but do not.
+// failExample reports an example that does not hold. The error shows the maps that match but must
+// not, or the maps that do not match but must.
 func (c *compiler) failExample(e *Example, tool Name, maps []gate.Map) {
 	var found []string
 	for _, m := range maps {

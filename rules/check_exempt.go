@@ -10,9 +10,9 @@ import (
 // identifier matches the keys that an expression can read as args.KEY.
 var identifier = regexp.MustCompile(`^[A-Za-z_]\w*$`)
 
-// asExpression returns the text of a map that uses an expression in place of m's pattern. Hints
-// suggest this map, because a name given by an expression can exempt calls. If the pattern cannot
-// be converted, asExpression returns the general form of such a map.
+// asExpression returns, for use in hints, the text of a map with an expression in place of m's
+// pattern. Unlike m, such a map gives names that can exempt calls. If the pattern cannot be
+// converted, asExpression returns the general form of such a map.
 func (m *Map) asExpression() string {
 	pattern := m.Pattern.Text
 	if !identifier.MatchString(m.Field) || strings.Contains(pattern, "'") {

@@ -39,7 +39,7 @@ func (c *compiler) checkLimit(s *Limit) {
 // longPeriods lists periods that authors use but limits do not support.
 var longPeriods = []string{"week", "month", "quarter", "year"}
 
-// checkPeriod warns if the name of the call that refills a limit looks like a period, such as
+// checkPeriod warns if the call that refills a limit has a name that looks like a period, such as
 // "month".
 func (c *compiler) checkPeriod(s *Limit) {
 	meant := text.Suggest(s.Per.Text, refillWords)
@@ -81,8 +81,8 @@ func (c *compiler) checkContrary() {
 	}
 }
 
-// subject returns the limit as written in rules, but without the count, so that limits that differ
-// only in the count have the same subject.
+// subject returns the limit as written in rules, but without the count. Limits that differ only in
+// the count therefore have the same subject.
 func (s *Limit) subject() string {
 	of := ""
 	if s.Of != nil {

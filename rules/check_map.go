@@ -47,7 +47,8 @@ func (c *compiler) usedLabels() map[string]bool {
 	return used
 }
 
-// scripts contains the fields that maps read as shell scripts, with the first map for each field.
+// scripts contains the fields that maps read as shell scripts. For each field, it holds the first
+// such map.
 type scripts map[string]*Map
 
 // find returns the first map that reads m's field as a script for one of m's tools, or nil if no
@@ -95,8 +96,8 @@ var keywordForms = map[string]string{
 	"runs": "runs COMMAND", "reads": "reads FILES", "writes": "writes FILES", "exactly": "runs exactly COMMAND", "when": `map TOOL when "EXPRESSION" as NAME`,
 }
 
-// checkKeyword warns, and returns true, if a pattern consists only of a pattern keyword, because
-// the map then looks for the keyword as a word.
+// checkKeyword warns if a pattern consists only of a pattern keyword, because the map then looks
+// for the keyword as a word. It reports whether it has warned.
 func (m *Map) checkKeyword(r *report) bool {
 	p := m.Pattern
 	form, ok := keywordForms[p.Text]

@@ -9,7 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// checkMisleading finds call names that look like keywords and thus make a statement misleading.
+// checkMisleading finds names of calls that look like keywords. Such a name makes a statement
+// misleading.
 func (c *compiler) checkMisleading(s Statement) {
 	switch s := s.(type) {
 	case *Block:
@@ -91,8 +92,8 @@ func likeApproval(name string) bool {
 		text.Nearest(name, []string{"human-approval"}) != ""
 }
 
-// expressionSyntax matches parts of an expression that do not occur in tool names: an access to the
-// arguments, a comparison, or a string function.
+// expressionSyntax matches parts of expressions that do not occur in the names of tools: an access
+// to the arguments, a comparison, or a string function.
 var expressionSyntax = regexp.MustCompile(`(?:^|[^\w.-])(?:args|annotations)\s*(?:\.|\[)|[=!<>]=|&&|\|\||\s[<>]\s|\.(?:matches|startsWith|endsWith|contains|exists|all)\(`)
 
 // checkExpressions warns about names in a rule that look like expressions.

@@ -55,8 +55,8 @@ func newCompiler(files []*File) *compiler {
 	return c
 }
 
-// Compiled is the result of [Compile]. Each net contains the labels (names) that maps give to
-// calls, so the nets alone form the complete policy for [gate.NewPolicy].
+// Compiled is the result of [Compile]. Each net contains the labels, the names that maps give to
+// calls. The nets alone therefore form the complete policy for [gate.NewPolicy].
 type Compiled struct {
 	Nets     []gate.Net   // nets, in statement order
 	Labels   *gate.Labels // labels of the nets; set even if there are maps but no rules

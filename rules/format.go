@@ -9,11 +9,10 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Format returns a rules file in canonical form. Statements are printed by their String methods,
-// consecutive blank lines are merged into one, and comments after neighboring statements are
-// aligned in a column. Format preserves all comments, the order of the lines, and the meaning of
-// the file. If the file has errors, Format returns no text and an [ErrorList] whose positions have
-// no file name.
+// Format returns a rules file in canonical form. It prints statements with their String methods,
+// merges consecutive blank lines, and aligns comments after neighboring statements. It preserves
+// all comments, the order of the lines, and the meaning of the file. If the file has errors, Format
+// returns no text and an [ErrorList] whose positions have no file name.
 func Format(src []byte) ([]byte, error) {
 	var b bytes.Buffer
 	w := tabwriter.NewWriter(&b, 0, 0, 1, ' ', tabwriter.StripEscape) // \xff keeps tabwriter from splitting text into cells

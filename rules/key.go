@@ -73,7 +73,7 @@ func pairs(key []KeyField, first bool, separator string) string {
 	return strings.Join(list.Map(key, func(k KeyField) string { return k.pair(first) }), separator)
 }
 
-// hasTwoFields reports whether the key has a pair of different fields.
+// hasTwoFields reports whether any pair in the key consists of two different fields.
 func hasTwoFields(key []KeyField) bool {
 	return slices.ContainsFunc(key, func(k KeyField) bool { return !k.Field.same(k.Other) })
 }

@@ -83,8 +83,8 @@ func nameTexts(names []Name) []string { return list.Map(names, Name.String) }
 // maxListed is the maximum number of names listed in a net name.
 const maxListed = 2
 
-// joinNetForms joins names for the name of a net or transition. For a long list, it uses the first
-// name, the number of other names and a hash, so that different lists have different names.
+// joinNetForms joins names for the name of a net or transition. It shortens a long list to the
+// first name, the number of other names, and a hash, so that different lists have different names.
 func joinNetForms(names []Name, word string) string {
 	forms := list.Map(names, Name.netForm)
 	whole := strings.Join(forms, "-"+word+"-")

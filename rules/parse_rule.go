@@ -47,7 +47,7 @@ func (p ruleParser) afterWords(after []Name) []string {
 }
 
 // ending parses the end of a rule: its exemptions and the author's reason. form shows the rule's
-// clauses. The earlier slice contains the keywords that could have preceded the ending.
+// clauses in order, for hints. The earlier slice contains the keywords that could have come before.
 func (p ruleParser) ending(r Rule, form string, earlier ...string) Rule {
 	if p.acceptKeyword("unless") {
 		r.Unless = p.names("name", unlessForm)

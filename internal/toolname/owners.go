@@ -12,8 +12,8 @@ type Owner struct{ Upstream, Prefix string }
 // belongs to. A server therefore cannot claim a name by listing certain tools.
 type Owners []Owner
 
-// Exposed returns the upstream with the longest prefix that name begins with. It returns "" if name
-// begins with none of the prefixes, or if several upstreams share the longest one.
+// Exposed returns the upstream with the longest prefix that name begins with. It returns "" if
+// there is no such prefix, or if several upstreams share the longest one.
 func (o Owners) Exposed(name string) string {
 	longest, owner := -1, ""
 	for _, u := range o {

@@ -37,9 +37,9 @@ func (d *Evaluator) log() *Log {
 	return d.options.Log()
 }
 
-// Replay replays the recorded decisions under the policy with the draft applied. It replays the
-// decisions made at or after the given time, or all decisions if the time is zero. It returns
-// ErrBusy if another replay is running, and stops when ctx is done.
+// Replay replays recorded decisions under the policy with the draft applied. If the given time is
+// not zero, it replays only the decisions made at or after this time. It returns ErrBusy if another
+// replay is running, and stops when ctx is done.
 func (d *Evaluator) Replay(ctx context.Context, draft Draft, since time.Time) (*Replayed, error) {
 	x, err := d.applyDraft(draft)
 	if err != nil {

@@ -118,7 +118,6 @@ func (h handler) operator(r slog.Record) {
 	h.narrator.lines.print(l)
 }
 
-// attributes returns a record's attributes as strings.
 func attributes(r slog.Record) map[string]string {
 	all := map[string]string{}
 	r.Attrs(func(a slog.Attr) bool {

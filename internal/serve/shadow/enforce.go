@@ -130,7 +130,6 @@ func eachProxy(cfg *config.Config, runtime string, f func(*control.Client) error
 	return errors.Join(failed...)
 }
 
-// sameFile reports whether both paths refer to the same file.
 func sameFile(path, file string) bool {
 	a, err := os.Stat(path)
 	if err != nil {

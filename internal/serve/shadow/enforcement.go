@@ -82,7 +82,6 @@ func (e *enforcement) newConfig() (*config.Config, error) {
 	return config.Parse(e.file, e.after, config.Options{Fetch: e.fetch, Kept: e.fetch, Found: e.text})
 }
 
-// isEnforced reports whether the policy is already enforced.
 func (e *enforcement) isEnforced() bool { return bytes.Equal(e.before, e.after) }
 
 // write shows the change, asks for confirmation, and writes the file. It reports whether the file

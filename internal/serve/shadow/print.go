@@ -87,5 +87,4 @@ func State(n operator.NetShadow) string {
 	return fmt.Sprintf("if enforced, %s; it would have refused %s and required approval for %s", parts, text.Count(n.Refused, "call"), text.Count(n.Asked, "call"))
 }
 
-// noTokens is the text shown for the empty marking.
 const noTokens = "no tokens"

@@ -25,7 +25,7 @@ type answer struct {
 }
 
 // parseAnswer parses the body of an answer. It returns an error if a member is unknown, occurs
-// twice or is not a string, or if the decision is neither approve nor deny.
+// twice or is not a string. It also returns an error if the decision is neither approve nor deny.
 func parseAnswer(body []byte) (a answer, err error) {
 	if err := rawjson.Check(body, 1); err != nil {
 		return a, fmt.Errorf("the body is not a flat JSON object: %w", err)

@@ -85,7 +85,6 @@ func (s *tracker) endFinished(hasEnded func(id string) bool) (next time.Time) {
 	return next
 }
 
-// openApprovals returns the approvals that are still open.
 func (s *tracker) openApprovals() (all []*trackedApproval) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
