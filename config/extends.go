@@ -260,7 +260,7 @@ func (c *Config) extend(root Value, bases []*baseFile, l *layers) {
 		}
 		c.inherit(root, b, l)
 	}
-	if c.Active != nil && len(bases) > 0 { // "active" selects only among the configuration's own nets; if the list is empty, it selects none of them
+	if c.Active != nil && len(bases) > 0 { // the nets of base policies stay active even if "active" does not list them
 		c.Active = append(active, c.Active...)
 	}
 	c.Rules, c.Nets = append(rules, c.Rules...), append(nets, c.Nets...)

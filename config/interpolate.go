@@ -125,8 +125,8 @@ func (e *environment) file(expr, path string) (string, *badExpr) {
 	return strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r"), nil
 }
 
-// path returns the path that is used to open the file at the configured path p, and to name the
-// file in messages. A relative p is joined to the directory of the configuration file.
+// path returns the path for opening the file at the configured path p and for naming it in
+// messages. A relative p is joined to the directory of the configuration file.
 func (e *environment) path(p string) string {
 	if p == "" || filepath.IsAbs(p) {
 		return p

@@ -68,9 +68,9 @@ type Map struct {
 	origin
 }
 
-// Allowed returns the position of a tool in the list for a place in [Net.Allow]. If the tool is not
-// in the list, Allowed returns the position of the list. If the place has no list, it returns the
-// position of the net.
+// Allowed returns the position of a tool in a place's list in [Net.Allow]. If the list does not
+// contain the tool, Allowed returns the position of the list. If the place has no list, it returns
+// the position of the net.
 func (n *Net) Allowed(place, tool string) Position {
 	if n.source == nil {
 		return Position{}

@@ -21,9 +21,9 @@ func (o origin) Of(key, text string) Position {
 // Has reports whether this part of the configuration contains the key.
 func (o origin) Has(key string) bool { return o.source != nil && o.node.get(key) != nil }
 
-// entryPosition returns the position of the entry that equals text in a list, or of the whole list
-// if it has no such entry. If the list is nil, entryPosition returns the position of this part of
-// the configuration.
+// entryPosition returns the position of the entry text in a list. If the list does not contain the
+// entry, it returns the position of the list. If the list is nil, it returns the position of this
+// part of the configuration.
 func (o origin) entryPosition(value *node, text string) Position {
 	if value == nil {
 		return o.source.position(o.node)

@@ -62,9 +62,9 @@ func parseYAML(text string) (file *ast.File, err error) {
 }
 
 // overLimit returns the first token that exceeds a limit, and a message. The limits apply to open
-// brackets, to entries opened on a single line, and to keys. They are needed because the parser is
-// recursive: a few megabytes of brackets would overflow the stack, and a program cannot recover
-// from that.
+// brackets, to nested entries that begin on the same line, and to keys. Without limits, a few
+// megabytes of brackets would overflow the stack of the recursive parser, and a program cannot
+// recover from that.
 func overLimit(tokens token.Tokens) (at *token.Token, what string) {
 	flow, run, line, keys := 0, 0, 0, 0
 	for _, tk := range tokens {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// A sample is a single measurement of a target in one round, in the harness's JSON format.
+// A sample is one measurement of a target, such as a proxy, in the harness's JSON format.
 type sample struct {
 	Scenario, Target, Kind string
 	Round                  int
@@ -46,7 +46,7 @@ type harness struct {
 	disk string // type of the file system that contains work
 }
 
-// prepare creates the run's directory as a subdirectory of dir.
+// prepare creates a directory in dir for the files of this run.
 func (h *harness) prepare(dir string) (err error) {
 	if h.disk, err = fileSystem(dir); err != nil {
 		return fmt.Errorf("looking at the disk of %s: %w", dir, err)

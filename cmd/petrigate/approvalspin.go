@@ -62,10 +62,9 @@ func promptPIN(ctx context.Context, s stdio, fromInput bool, client *control.Cli
 	return typed[client.Path], err
 }
 
-// promptPINs asks for the PINs of all proxies that require one. It returns the PINs keyed by socket
-// path, so that no proxy receives the PIN of another. If several proxies require a PIN, standard
-// input cannot supply the PINs, because the program that writes them cannot know which proxies are
-// running.
+// promptPINs asks for the PINs of all proxies that require one. The result is keyed by socket path,
+// so that each proxy receives only its own PIN. If fromInput is set, only one proxy can require a
+// PIN, because the program that writes to standard input cannot know which proxies are running.
 func promptPINs(ctx context.Context, s stdio, fromInput bool, clients []*control.Client) (map[string]string, error) {
 	typed, prompts := map[string]string{}, map[string]string{}
 	var needing, names []string // socket paths and display names of the proxies that require a PIN

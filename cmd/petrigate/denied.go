@@ -13,9 +13,9 @@ import (
 // refused.
 const denyTools = "deny-tools"
 
-// acceptDenied warns if the configuration, once enforced, would refuse built-in agent tools because
-// no rule names them. It returns nil only if there is nothing to warn about, accepted is true, or
-// the user agrees. ask is nil if the user cannot be asked.
+// acceptDenied warns if the enforced configuration would refuse built-in agent tools because no
+// rule names them. In this case, it returns nil only if accepted is true or the user agrees. ask is
+// nil if the user cannot be asked.
 func acceptDenied(out io.Writer, c *config.Config, agents []string, accepted bool, ask func(string) (bool, error)) error {
 	denied := check.Denied(c, agents)
 	if len(denied) == 0 {
@@ -36,9 +36,9 @@ func acceptDenied(out io.Writer, c *config.Config, agents []string, accepted boo
 	return err
 }
 
-// hookedAgents returns the agents whose built-in tools the configuration controls: the agents that
-// run petrigate as a hook for this user or, if no such agent exists, the agents that may send hook
-// events over the network.
+// hookedAgents returns the agents whose built-in tools the configuration controls. These are the
+// agents that run petrigate as a hook for this user. If no agent does, they are the agents that may
+// send hook events over the network.
 func hookedAgents(d *takeover.Driver, c *config.Config) []string {
 	if agents, _ := d.HookedAgents(); len(agents) > 0 {
 		return agents

@@ -101,9 +101,9 @@ func (r configLoader) load(o config.Options) (*config.Config, error) {
 }
 
 // askTrust asks the user to trust the file at path, which was found in the working directory,
-// unless the user already trusts it. The returned function reports whether the file's content is
-// still the content that the user trusts. cfg is used to describe the configuration to the user; it
-// is nil if the file cannot be parsed.
+// unless the user already trusts it. The returned function reports whether the given content is
+// what the user trusts. cfg is used to describe the configuration to the user; it is nil if the
+// file cannot be parsed.
 func (r configLoader) askTrust(path string, cfg *config.Config) (func(string, []byte) bool, error) {
 	src, err := os.ReadFile(path)
 	if err != nil {
@@ -144,9 +144,8 @@ func (r configLoader) requireOwnFile(path string) error {
 }
 
 // locate returns the path of the configuration for a command that does more than read it. If the
-// configuration was found in the working directory, locate first asks the user to trust it. It then
-// also returns the function trusts, which reports whether the file's content is still the content
-// that the user trusts. Otherwise, trusts is nil.
+// file was found in the working directory, locate first asks the user to trust it, and also returns
+// the function that [configLoader.askTrust] returns. Otherwise, trusts is nil.
 func (r configLoader) locate() (file string, trusts func(string, []byte) bool, err error) {
 	file, found, err := config.Lookup(r.options())
 	if err != nil || !found {

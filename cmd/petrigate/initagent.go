@@ -59,9 +59,8 @@ func (s stdio) initAgent(c *cobra.Command, name string, tests []string, yes, pip
 	return err
 }
 
-// offerPipefail asks the user whether a run of a test command should count as a test even if its
-// output is piped into another command. If the user agrees, it changes the plan so that scripts
-// with such pipes run with pipefail.
+// offerPipefail asks the user whether to add pipefail to scripts that pipe the output of a test
+// command, so that they count as tests. If the user agrees, it changes the plan accordingly.
 func offerPipefail(plan *starter.Plan, a starter.Agent, tests []string, wanted, yes bool, ask func(string) (bool, error)) (err error) {
 	switch {
 	case !plan.OffersPipefail():

@@ -97,8 +97,8 @@ var (
 	ofNet    = regexp.MustCompile(`(?m)^- |^\s*(- |\{)?\s*["']?(places|transitions|nets)["']?\s*:`)
 )
 
-// isNet reports whether a file contains nets. If the file name does not settle the question, isNet
-// looks at the keys in the file. It ignores errors in the file, which the parser will report later.
+// isNet reports whether a file contains nets. If the file name is not conclusive, isNet looks at
+// the keys in the file. It ignores errors in the file, which the parser will report later.
 func isNet(file string) bool {
 	ext := filepath.Ext(file)
 	if ext == ".pnml" || filepath.Ext(strings.TrimSuffix(file, ext)) == ".net" {

@@ -112,9 +112,8 @@ func resolveSession(p *proxy.Proxy, session string) string {
 }
 
 // switchProxies makes proxies stop calls or allow them again, and prints the results. It acts on
-// the proxy that has the session, on the proxy with the process ID pid or, if neither is given, on
-// all running proxies. If ask is not nil, switchProxies first calls it with these proxies to prompt
-// for their PINs.
+// the proxy that has the session or the process ID pid; if neither is given, it acts on all running
+// proxies. If ask is not nil, switchProxies first calls it to prompt for the PINs of these proxies.
 func switchProxies(s stdio, on bool, session string, pid int, ask func([]*control.Client) error, order func(*control.Client, string) (operator.Stopping, error)) error {
 	clients, session, err := switchTargets(session, pid)
 	if errors.Is(err, errNoProxy) {

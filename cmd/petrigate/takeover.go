@@ -115,10 +115,9 @@ func newImport(s stdio) *cobra.Command {
 	return c
 }
 
-// importTarget sets the field Config of the import i to the path of the configuration that receives
-// the servers. If that file was found in the working directory and is trusted, importTarget returns
-// a function that renews the trust after the import has changed the file; otherwise, it returns
-// nil.
+// importTarget sets i.Config to the path of the configuration that receives the servers. If that
+// file was found in the working directory and is trusted, importTarget returns a function that
+// renews the trust after the import; otherwise, it returns nil.
 func (s stdio) importTarget(c *cobra.Command, i *takeover.Import) (trusted func() error, err error) {
 	r, err := s.configLoader(c)
 	if err != nil {

@@ -102,10 +102,10 @@ func (p *Policy) lacks() func(tool string, f gate.Field) string {
 	return check.ToolSet{Schemas: p.source.Schemas}.Lacks()
 }
 
-// NewSession returns a session for a principal, with the configuration's active nets. Unless o
-// specifies the state, nets with global scope share their state among all sessions of the policy.
-// Nets with principal scope share it among all sessions of the same principal; if principal is
-// empty, the session has its own state for these nets.
+// NewSession returns a session for a principal. If o.Active is nil, the configuration's active nets
+// are active. Unless o provides their state, nets with global scope share one state in all sessions
+// of the policy, and nets with principal scope share one in all sessions of the principal. If
+// principal is empty, the session has its own state for nets with principal scope.
 func (p *Policy) NewSession(principal string, o gate.SessionOptions) *gate.Session {
 	if o.Active == nil {
 		o.Active = p.Active

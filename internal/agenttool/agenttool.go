@@ -66,9 +66,8 @@ func Qualified(name string) string {
 	return ""
 }
 
-// Names returns all names that rules can use for agents' built-in tools. For each tool, these are
-// the agent's own name for the tool, this name in lower case, and this name preceded by the agent's
-// name. In addition, bash stands for all tools that run scripts.
+// Names returns all names that rules can use for agents' built-in tools. Each tool can be named
+// Tool, tool or agent.Tool, and bash stands for all tools that run scripts.
 func Names() []string {
 	all := []string{"bash"}
 	for _, agent := range Agents() {

@@ -40,8 +40,8 @@ type versionsFile struct {
 func VersionsPath(dir string) string { return filepath.Join(dir, "base-policies.json") }
 
 // CheckVersions returns an error if a base policy is older than the recorded version, has the same
-// version but a different digest, or has taken the place of a different base policy with the same
-// key and location. It does not write anything.
+// version but a different digest, or replaces one of another name with the same key and location.
+// It does not write anything.
 func CheckVersions(path string, bases []Seen) error {
 	known, err := load(path)
 	if err != nil {

@@ -29,9 +29,9 @@ func vscodeInsiders() Client {
 	return c
 }
 
-// vscodeAt returns the client for the VS Code variant that keeps its settings in the given
-// directory. For VS Code itself, the client also has a file for remote windows, which is in the
-// directory of the VS Code server.
+// vscodeAt returns the client for a variant of VS Code that keeps its settings in the given
+// directory. VS Code itself also has a file for remote windows, which is in the directory of the VS
+// Code server.
 func vscodeAt(folder string) Client {
 	return Client{
 		Format: splice.JSON,

@@ -175,9 +175,9 @@ func (h Hooks) hook(s System, l Launch, e hookEvent) (o splice.Object) {
 	return o
 }
 
-// orRefuse is appended to the command of a hook to refuse the call if the command fails. An agent
-// without a failClosed member refuses a call if the hook exits with code 2 and writes a reason to
-// stderr. If the command has already refused the call and given its own reason, the additional text
+// orRefuse is appended to a hook's command for agents without a failClosed member, so that they
+// refuse the call if the command fails. Such an agent refuses a call if its hook exits with code 2
+// and writes a reason to stderr. If the command has already refused the call, the additional text
 // is harmless.
 const orRefuse = ` || { echo "The call was not made." >&2; exit 2; }`
 
@@ -216,9 +216,9 @@ type Hook struct {
 	command string
 }
 
-// Asks reports whether the hook may send its events to a proxy that uses the given configuration. A
-// hook with a URL sends them to any proxy that listens there. A hook without a configuration sends
-// them to the only running proxy.
+// Asks reports whether the hook may send its events to a proxy that uses the given configuration.
+// This includes hooks with a URL, which use any proxy that listens there, and hooks without a
+// configuration, which use the only running proxy.
 func (t Hook) Asks(s System, config string) bool {
 	_, rest, named := strings.Cut(t.command, " --config ")
 	if t.URL != "" || !named {

@@ -145,8 +145,8 @@ var claudeGuards = guards{
 // closedOfProject returns the key of a list that disables the named server of a project's
 // .mcp.json, or "" if the server is enabled. The list may be in the settings of the user, the
 // project or this checkout. The settings enabledMcpjsonServers and enableAllProjectMcpServers do
-// not override it. Servers that the user disabled with /mcp are listed in .claude.json. Claude Code
-// asks the user about a server that is on none of its lists, so such a server counts as enabled.
+// not override it. Servers that the user disabled with /mcp are listed in .claude.json. A server on
+// none of the lists counts as enabled, because Claude Code asks the user about it.
 func closedOfProject(d *splice.Document, file, name string) string {
 	project, ok := strings.CutSuffix(file, ".mcp.json")
 	if !ok {

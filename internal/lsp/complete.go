@@ -117,7 +117,7 @@ func formTemplate(parts []part) (label, snippet string) {
 	return strings.Join(labels, " "), strings.Join(snippets, " ")
 }
 
-// operand offers completions for an operand of class c, if there are any for this class.
+// operand offers the completions for an operand of class c, if any.
 func (o *offer) operand(c class) {
 	switch c {
 	case callNames, callName, either, label:

@@ -73,8 +73,8 @@ func (t *content) line(n int) string {
 }
 
 // offset returns the byte offset of a position. A position past the end of its line stands for the
-// end of the line, one past the end of the text for the end of the text, and one within a character
-// for the beginning of the character.
+// end of the line. A position past the end of the text stands for the end of the text, and a
+// position within a character for the start of the character.
 func (t *content) offset(p Position) int {
 	switch {
 	case p.Line < 0:

@@ -9,12 +9,11 @@ import (
 type body interface {
 	// entries returns the entries of the mapping or list at the given place, in file order.
 	entries(at Place) ([]Entry, error)
-	// replace changes the mapping or list at the given place: it removes the named entries and
-	// inserts the new entries where the first removed entry was. If no entry is removed, it inserts
-	// the new entries at the end.
+	// replace removes the named entries from the mapping or list at the given place. It inserts the
+	// new entries where the first removed entry was or, if no entry is removed, at the end.
 	replace(at Place, remove []string, add []New) ([]byte, error)
-	// restore changes the mapping or list at the given place: it replaces petrigate's own entry
-	// with the named entries of old, an earlier version of the body.
+	// restore replaces petrigate's own entry in the mapping or list at the given place with the
+	// named entries of old, an earlier version of the body.
 	restore(at Place, old body, names []string, ours string) ([]byte, error)
 }
 

@@ -43,9 +43,9 @@ func (d *Document) At(path ...string) any { return value(d.tree, path) }
 // does not exist, Entries returns no entries.
 func (d *Document) Entries(at Place) ([]Entry, error) { return d.body.entries(at) }
 
-// Replace returns the text of the file after a change to the mapping or list at the given place:
-// the named entries are removed, and the new entries are inserted where the first removed entry was
-// or, if none was removed, at the end. If the mapping or list does not exist, it is created.
+// Replace returns the text of the file with the named entries of the mapping or list at the given
+// place replaced by the new entries. These are inserted where the first removed entry was or, if no
+// entry is removed, at the end. If the mapping or list does not exist, it is created.
 func (d *Document) Replace(at Place, remove []string, add ...New) ([]byte, error) {
 	edited, err := d.body.replace(at, remove, add)
 	if err != nil {
@@ -69,9 +69,9 @@ func (d *Document) Replace(at Place, remove []string, add ...New) ([]byte, error
 	})
 }
 
-// Restore returns the text of the file after a change to the mapping or list at the given place:
-// petrigate's own entry is replaced by the named entries of old, an earlier version of the
-// document. These entries are inserted unchanged.
+// Restore returns the text of the file with petrigate's own entry in the mapping or list at the
+// given place replaced by the named entries of old, an earlier version of the document. These
+// entries are inserted unchanged.
 func (d *Document) Restore(at Place, old *Document, names []string, ours string) ([]byte, error) {
 	text, err := d.body.restore(at, old.body, names, ours)
 	if err != nil {

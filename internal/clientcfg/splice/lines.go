@@ -31,9 +31,9 @@ func lineStarts(text []byte) []int {
 	return starts
 }
 
-// cut divides text into segments: one for each run, and one for each piece of text between two
-// runs. The runs must be in order. If a run is an entry, its segment also includes the comment
-// directly above the run and the empty lines above that comment.
+// cut divides text into segments: one for each of the given runs of lines, and one for each piece
+// of text between two of them. The runs must be in order. The segment of an entry also includes the
+// comment directly above it and the empty lines above that comment.
 func cut(text []byte, runs []run) []lineSegment {
 	starts := lineStarts(text)
 	piece := func(from, to int) []byte { return text[starts[from]:starts[to]] }
@@ -56,7 +56,7 @@ func cut(text []byte, runs []run) []lineSegment {
 	return all
 }
 
-// withComment moves the start of a run up, past the comment directly above the run and the empty
+// withComment moves the start of an entry up, past the comment directly above it and the empty
 // lines above the comment. It does not include a comment at the start of the file, because such a
 // comment describes the file.
 func withComment(text []byte, starts []int, least, from int) int {
@@ -74,8 +74,8 @@ func withComment(text []byte, starts []int, least, from int) int {
 	return at
 }
 
-// trimmed returns the end of a run, not counting trailing empty lines and trailing comments that
-// are indented less than the given column.
+// trimmed returns the end of a range of lines without trailing empty lines, and without trailing
+// comments that are indented less than the given column.
 func trimmed(text []byte, starts []int, from, to, column int) int {
 	for to > from+1 {
 		line := string(text[starts[to-1]:starts[to]])

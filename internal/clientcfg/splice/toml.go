@@ -52,7 +52,7 @@ func (b *tomlBody) read() error {
 	p := &unstable.Parser{KeepComments: true}
 	p.Reset(b.text)
 	var table []string
-	var ends []int // first lines of all expressions and comments; each of them ends the part before it
+	var ends []int // first lines of all expressions and comments; a part ends where the next one begins
 	for p.NextExpression() {
 		e := p.Expression()
 		offset, path := begin(p, e)
