@@ -105,8 +105,8 @@ func (g *grammar) match(line []word) *match {
 }
 
 // matchParts matches parts against the words of the line from index start on. For each possible
-// match, it passes the index of the next word to the callback. As soon as the callback returns
-// true, so does matchParts.
+// match, it passes the index of the next word to the callback. It returns true as soon as the
+// callback does.
 func (m *match) matchParts(parts []part, start int, then func(start int) bool) bool {
 	if len(parts) == 0 {
 		return then(start)

@@ -20,7 +20,7 @@ type SessionInfo struct {
 	// The following fields are set only for sessions in a database.
 	Used    time.Time `json:"used,omitzero"`     // when the session was last changed or used
 	Process string    `json:"process,omitempty"` // another process that is using the session; empty if this process is using it
-	Gone    bool      `json:"gone,omitempty"`    // whether Process has ended; if so, only an operator can settle the session's calls
+	Gone    bool      `json:"gone,omitempty"`    // whether Process has ended; if so, only an operator can set the outcomes of the session's calls
 }
 
 // A NetInfo describes a net in a session.
@@ -34,7 +34,7 @@ type NetInfo struct {
 	Shadow   *NetShadow     `json:"shadow,omitempty"` // set only if the net is in shadow mode; Marking then reflects all calls that have passed
 }
 
-// A CallInfo describes a call that was admitted and whose outcome has not been settled yet.
+// A CallInfo describes a call that was admitted, but whose final outcome has not been stored yet.
 type CallInfo struct {
 	Number uint64    `json:"number"`
 	Tool   string    `json:"tool"`
@@ -42,8 +42,8 @@ type CallInfo struct {
 
 	Arguments json.RawMessage `json:"arguments,omitempty"` // arguments as recorded according to audit.arguments; set only if they are short and this process admitted the call
 
-	Unknown bool   `json:"unknown,omitempty"` // whether the outcome is unknown; if so, an operator can settle the call
-	More    uint64 `json:"more,omitempty"`    // number of further calls to this tool whose outcome is unknown; they are settled together with this one
+	Unknown bool   `json:"unknown,omitempty"` // whether the outcome is unknown; if so, an operator can set it
+	More    uint64 `json:"more,omitempty"`    // number of further calls to this tool with an unknown outcome; the outcome that an operator sets applies to them, too
 	Outcome string `json:"outcome,omitempty"` // outcome that is known but has not been stored yet
 }
 

@@ -83,11 +83,11 @@ type StateInfo struct {
 	Process string        `json:"process,omitempty"`
 	Records uint64        `json:"records,omitempty"` // number of records in the database, including those of other processes
 	Error   string        `json:"error,omitempty"`   // why no calls can be decided at the moment; empty if calls can be decided
-	Unknown []UnknownCall `json:"unknown"`           // calls whose outcome an operator must settle, and calls whose known outcome has not been stored yet
+	Unknown []UnknownCall `json:"unknown"`           // calls whose outcome an operator must set, and calls whose known outcome has not been stored yet
 }
 
 // An UnknownCall is a call whose outcome is not in the store. If the process that admitted the call
-// has ended, an operator must settle the call. Otherwise, this process knows the outcome but has
+// has ended, an operator must set the outcome. Otherwise, this process knows the outcome but has
 // not been able to store it yet.
 type UnknownCall struct {
 	Session string    `json:"session"`

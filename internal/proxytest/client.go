@@ -124,7 +124,7 @@ func (c *Client) Close() {
 	})
 }
 
-// CountFrom makes the client number its next request n+1, as if n were its last request ID.
+// CountFrom makes n+1 the ID of the client's next request.
 func (c *Client) CountFrom(n int) { c.lastID.Store(int64(n)) }
 
 // nextID returns an unused request ID as JSON.

@@ -127,8 +127,9 @@ func (m *Simulator) ended(i, call int) bool {
 	return i >= 0 && m.moves[i].of == call && (m.moves[i].word == "call" || m.moves[i].word == "approve")
 }
 
-// callText returns the step that makes a call, or the empty string if a later move answers the
-// call's approval request. Of several required approvals, only the last one counts as the answer.
+// callText returns the step that makes a call, or the empty string if a later move, an approval or
+// denial, answers the call's approval request. Of several required approvals, only the last one
+// counts as the answer.
 func (m *Simulator) callText(i int) string {
 	mv := m.moves[i]
 	c := m.calls[mv.of-1]
@@ -175,7 +176,7 @@ func (m *Simulator) answered(i, call int) bool {
 	return slices.ContainsFunc(m.moves[i:], func(mv move) bool { return mv.of == call && (mv.word == "approve" || mv.word == "deny") })
 }
 
-// result returns the outcome of the call if the move after move i ends it, and "pending" otherwise.
+// result returns the outcome of the call if move i+1 ends it, and "pending" otherwise.
 func (m *Simulator) result(i, call int) string {
 	if i+1 < len(m.moves) && m.moves[i+1].of == call {
 		if end, ok := endings[m.moves[i+1].word]; ok {
