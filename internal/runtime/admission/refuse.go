@@ -30,8 +30,8 @@ func (a *Admission) newRefusal(c *Call, r *gate.Refusal) *Refused {
 	return out
 }
 
-// Deny refuses the call that the question q is about, because no person has approved it. The
-// argument consent is the answer to record, or nil if there was no answer.
+// Deny refuses the call of the approval request q, because no person has approved it. The argument
+// consent is the answer to record, or nil if there was no answer.
 func (a *Admission) Deny(ctx context.Context, c *Call, q *gate.Ask, text string, consent *Consent) *Refused {
 	r := Refuse(string(gate.KindApproval), text)
 	r.Facts.Cause = string(gate.CauseApproval)

@@ -30,14 +30,15 @@ type Would struct {
 	Arguments json.RawMessage `json:"arguments,omitempty"` // arguments of the most recent affected call, redacted as configured by audit.arguments; empty if too long
 }
 
-// Counts holds the numbers of calls that nets in shadow mode would have refused or asked about.
+// Counts describes the calls that nets in shadow mode would have refused or would have allowed only
+// with approval.
 type Counts struct {
-	Refused, Asked int     // number of calls that would have been refused or would have needed approval
+	Refused, Asked int     // numbers of calls that would have been refused, and of calls that would have needed approval
 	Would          []Would // the distinct refusals and approval requests, most frequent first
 }
 
-// counts holds the numbers of calls that nets in shadow mode would have refused or asked about, per
-// session and in total. The zero value is empty and ready to use.
+// counts holds a [Tally] for each session and one for all sessions. The zero value is empty and
+// ready to use.
 type counts struct {
 	mu       sync.Mutex
 	all      Tally // total over all sessions, including ended ones

@@ -21,7 +21,8 @@ type verdict struct {
 	state      *gate.State // state in force when the call was refused, for finding a remedy; nil if no remedy is wanted
 }
 
-// addRemedy finds a remedy for the refusal r and adds it to v.refused, which the caller gets.
+// addRemedy finds a remedy for the refusal r and adds it to v.refused, the refusal that the caller
+// gets.
 func (v *verdict) addRemedy(r *gate.Refusal) {
 	if v.state == nil {
 		return

@@ -81,8 +81,8 @@ func (o *Options) rejection(q *Request, person string, said Rejection) *Rejected
 	return &RejectedError{said, q.record()}
 }
 
-// isOwn reports whether the person or the actor is the calling principal, either by name or
-// according to o.People.
+// isOwn reports whether the person or the actor is the calling principal, judging by their names
+// and by o.People.
 func (o *Options) isOwn(q *Request, person, actor string) bool {
 	principal := q.question.Call.Principal
 	own := principalName(principal)

@@ -89,7 +89,7 @@ func (b *Broker) present(c Call) Call {
 // A call of more than large bytes takes milliseconds to parse.
 const large = 256 << 10
 
-// hasRequest reports whether there is a request for the given key that a new call would join.
+// hasRequest reports whether a new call with the given key would join an existing request.
 func (b *Broker) hasRequest(key Key) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
