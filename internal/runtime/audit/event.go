@@ -46,9 +46,9 @@ type Conflict struct {
 	Time    time.Time `json:"time"`
 	Event   string    `json:"event"` // always "conflict"
 	Session string    `json:"session"`
-	Winner  string    `json:"winner,omitempty"` // most important net that keeps blocking calls; empty unless only some of the nets yield
+	Winner  string    `json:"winner,omitempty"` // most important net that still blocks calls; empty unless only some of the nets do
 	Nets    []NetName `json:"nets"`             // conflicting nets, most important first
-	Yields  []NetName `json:"yields"`           // conflicting nets that now yield instead of blocking calls, because they are only advisory
+	Yields  []NetName `json:"yields"`           // conflicting nets that no longer block calls, because they are only advisory
 }
 
 // A NetName identifies a net.

@@ -20,8 +20,8 @@ const HeadSuffix = ".head"
 // headLength is the length of a head: 20 digits, a space, 64 hex digits and a newline.
 const headLength = 20 + 1 + 64 + 1
 
-// The byte at offset space in a head, after the record number, is a space or, while the head is
-// being updated, '-' (unfinished).
+// space is the offset, in a head, of the byte after the record number. This byte is ' ' or, while
+// the head is being updated, the constant unfinished.
 const (
 	space      = 20
 	unfinished = '-'

@@ -50,9 +50,9 @@ type batch struct {
 // Stage adds s, with the records prepared for it, after all steps staged earlier. A step without
 // records only waits for the steps before it.
 //
-// If the records of s or of an earlier step cannot be stored, undo is called, after the undo
-// functions of later steps. undo may be nil, and must not stage records. If Stage itself returns an
-// error, which wraps [ErrUnrecorded], undo is not called.
+// If these records or those of an earlier step cannot be stored, undo is called, after the undo
+// functions of later steps. undo may be nil, and must not stage records. If Stage returns an error,
+// the error wraps [ErrUnrecorded], and undo is not called.
 func (q *queue) Stage(s *Staged, undo func()) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()

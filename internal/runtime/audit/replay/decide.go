@@ -153,7 +153,8 @@ func (r *Replay) agrees(e *trail.Entry, v *verdict, samePolicy bool) bool {
 	return would == v.would && slices.Equal(r.verdictLines(e.Nets), r.verdictLines(v.nets))
 }
 
-// Reasons why a decision is unknown, except reasons that concern a single net.
+// Reasons why it is unknown whether a decision agrees with the record, except reasons that concern
+// a single net.
 const (
 	BeforeFirst    = "the log does not contain what came before its first record"
 	MovedMeanwhile = "the nets changed while a person was being asked"

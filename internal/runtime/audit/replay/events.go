@@ -88,7 +88,7 @@ func (r *Replay) open(e *trail.Entry) {
 	s.resumed = r.cut && r.durable(e.Process)
 	s.early = e.Time.Before(r.since) || r.cut && !r.policyRecorded[e.Process]
 	s.partial = s.resumed || s.early
-	if old := r.sessions[e.Session]; old != nil && old.process == "" { // the old session's process is unknown, so it may be the same
+	if old := r.sessions[e.Session]; old != nil && old.process == "" { // the process of the old session is unknown, so the old session might have been reopened
 		s.markLost(reopened)
 	}
 	r.sessions[e.Session] = s

@@ -43,8 +43,8 @@ func anyMatch(tools []gate.Tool, names map[string]gate.Name) bool {
 }
 
 // affectedBy returns the reason why the net cannot be evaluated for a call that might have the
-// missing names, or "" if the net does not depend on them. The argument missing maps names to
-// reasons.
+// missing names, or "" if the net does not depend on these names. The argument missing maps each
+// name to the reason why it is missing.
 func (n *netInfo) affectedBy(missing map[string]string) string {
 	for name, why := range missing {
 		if name == "" || n.always || anyMatch(n.mentions, map[string]gate.Name{name: {}}) {

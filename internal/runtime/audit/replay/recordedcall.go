@@ -18,9 +18,9 @@ type recordedCall struct {
 	names  map[string]gate.Name
 	values map[string]audit.Value // recorded values, keyed by field name
 
-	maps    []gate.Map // the policy's maps (see [gate.Map]); the Pattern of a rebuilt map is the index of the original in this list
-	fields  []string   // names of the argument fields that the nets' keys read; the Number of a rebuilt field is the index of its name in this list
-	sums    []string   // names of the fields that are summed; the Number of a rebuilt field is the index of its name in this list
+	maps    []gate.Map // the policy's maps (see [gate.Map]); the Pattern of a rebuilt map is an index in this list
+	fields  []string   // names of the argument fields that the nets' keys read; the Number of a rebuilt field is an index in this list
+	sums    []string   // names of the fields that are summed; the Number of a rebuilt field is an index in this list
 	results []string   // names of the recorded result fields; endResult stores the values of the i-th field in the member "f" followed by i
 }
 

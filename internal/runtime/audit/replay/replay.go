@@ -112,8 +112,8 @@ func (r *Replay) switchIn(state *gate.State, net string, on bool) {
 	}
 }
 
-// begin returns a new session for the record e. The session starts at the given time and shares the
-// net states (see [part]) of its principal and of all sessions.
+// begin returns a new session for the record e. The session starts at the given time. It shares the
+// nets of its principal and the global nets with other sessions; see [part].
 func (r *Replay) begin(e *trail.Entry, since time.Time) *session {
 	s := &session{state: r.policy.NewState(r.active), process: e.Process, calls: map[uint64]call{}, policies: map[string]bool{}}
 	s.state.Apply(r.policy.Tick(s.state, since))

@@ -76,7 +76,7 @@ type chainVerifier struct {
 	report   *Report
 	removals *removals
 	ends     map[string]audit.Place // end of each chain, keyed by writer
-	named    map[audit.Head]string  // maps the end of a chain to another chain whose first record names this end
+	named    map[audit.Head]string  // writer of a chain whose first record names the end of another chain, keyed by that end
 }
 
 // addFault adds a fault in the writer's chain to the report.
@@ -133,8 +133,8 @@ func (v *chainVerifier) checkStart(writer string) {
 	v.addFault(writer, 1, fmt.Sprintf("records 1 to %d are missing: no record of their removal exists", from.Seq))
 }
 
-// checkEnd verifies that the record at h exists, because the first record of another chain names h
-// as the end of h.Writer's chain. by is the writer of that other chain.
+// checkEnd verifies that the record at h exists. The first record of by's chain names h as the end
+// of h.Writer's chain.
 func (v *chainVerifier) checkEnd(ctx context.Context, h audit.Head, by string) error {
 	may, why := v.removals.covers(h)
 	last, ok := v.ends[h.Writer]

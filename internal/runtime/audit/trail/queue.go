@@ -51,9 +51,9 @@ func (q *verifyQueue) drain() {
 	}
 }
 
-// check verifies the lines of a block that follows the record at the given position. Lines without
-// a hash, written by earlier versions, are allowed only before the first line with a hash. That
-// line need not be linked to them. If linked is true, a line with a hash has already been read.
+// check verifies the lines of a block that follows the record at the given position. If linked is
+// true, a line with a hash has already been read. Before the first such line, lines without a hash,
+// written by earlier versions, are allowed, and that line need not be linked to them.
 func check(block []byte, before audit.Place, linked bool, head audit.Place) (r blockResult) {
 	r.block = block
 	buf := make([]byte, 0, 1<<10)

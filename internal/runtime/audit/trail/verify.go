@@ -149,9 +149,8 @@ func (v *verifier) verifyLines(ctx context.Context, r io.Reader, size int, path 
 	return nil
 }
 
-// begin starts to verify a copy of the next block, whose lines follow the last record, and advances
-// the verifier to the end of the block. It reports whether a result must be collected before
-// another block can begin.
+// begin starts verifying a copy of the next block, and moves the verifier to the end of the block.
+// It reports whether a result must be collected before another block can begin.
 func (v *verifier) begin(q *verifyQueue, block []byte) bool {
 	job := make(chan blockResult, 1)
 	q.jobs = append(q.jobs, job)
