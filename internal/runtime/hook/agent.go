@@ -50,5 +50,5 @@ const (
 	byEvent     endReport = iota // the agent sends different events for success and failure
 	byCode                       // the event contains an exit code; without an exit code, the outcome is unknown
 	byReport                     // the text that the agent writes for the model reports the outcome
-	notReported                  // the agent does not report the outcome, so the outcome is uncertain
+	notReported                  // the agent does not report the outcome
 )

@@ -55,7 +55,7 @@ type Request struct {
 	Agent     string
 	Principal string
 	Session   string      // if not empty, replaces the session ID in the event
-	Servers   []string    // the proxy's names among the agent's MCP servers; if empty, the name is petrigate
+	Servers   []string    // names of the proxy in the agent's list of MCP servers; empty means petrigate
 	Header    http.Header // header of the HTTP request that carried the event; nil if there was no request
 	Event     []byte
 }

@@ -14,8 +14,7 @@ import (
 const maxProxied = 1000
 
 // proxiedCall is a call that is left to the proxy, because it uses a tool that the proxy offers, at
-// an MCP server with one of the proxy's names. The proxy decides on the call when the call arrives
-// there.
+// an MCP server with one of the proxy's names. The proxy decides on the call when it arrives there.
 type proxiedCall struct {
 	key     string // identifies the call among those that agents have reported
 	tool    string // the tool's name, converted by agentName

@@ -26,7 +26,7 @@ type entry struct {
 	evicted    bool // whether the entry was dropped from the cache; another entry may have replaced it
 	roams      bool // whether the last read from the database found changes by another process
 	owner      uint64
-	admittedBy map[uint64]string      // which other process admitted an open call, keyed by call number
+	admittedBy map[uint64]string      // the other process that admitted an open call, keyed by call number
 	asks       map[uint64]*queuedStep // steps of the calls that wait for approval, keyed by call number
 }
 

@@ -25,8 +25,8 @@ func (d *Durable) Heads(ctx context.Context) ([]audit.Head, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A start record must not name a record that is about to be removed: once the removal event is
-	// removed too, the record would seem to be missing.
+	// A start record must not name a record that is about to be removed. Once the removal event is
+	// removed too, the named record would seem to be missing.
 	records = slices.DeleteFunc(records, func(r backend.Record) bool {
 		return r.Writer == d.database.Writer() || r.Seq <= gone[r.Writer]
 	})

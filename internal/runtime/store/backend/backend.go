@@ -192,8 +192,8 @@ type Backend interface {
 
 	// Commit commits the ops in order, in one transaction, and sets the field Err of each. An op
 	// sees the writes of the ops before it. If Commit itself fails, nothing is committed, unless
-	// the error is [ErrUncertain]. If an op has Reserve set and changes state that outlives this
-	// process, it is on disk when Commit returns, or has its Flush set. The configuration can
+	// the error is [ErrUncertain]. When Commit returns, each op that has Reserve set and changes
+	// state that outlives this process is on disk, or its Flush is set. The configuration can
 	// disable this guarantee.
 	Commit(ctx context.Context, ops []*Op) error
 

@@ -22,8 +22,8 @@ type archive struct {
 	checkpoint *sqlite.Checkpoint
 }
 
-// seal replaces each renamed segment that ends at or before the given step with one that contains
-// only the segment's records. The caller must hold the folding lock.
+// seal rewrites each renamed segment that ends at or before the given step, so that it contains
+// only records. The caller must hold the folding lock.
 func (a *archive) seal(folded uint64) error {
 	numbers, full, _, err := a.listSegments()
 	if err != nil {
