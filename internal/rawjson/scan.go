@@ -250,10 +250,10 @@ func zeroBytes(w uint64) uint64 {
 	return high >> 7 * 0x0102040810204080 >> 56
 }
 
-// escapedMask returns a bit for each byte of the block, set if the byte is escaped by a backslash.
-// slashes has a bit set for each backslash. carry is 1 if the previous block escapes the first byte
-// of this one; escaped sets it to 1 if this block escapes the first byte of the next one, and to 0
-// otherwise.
+// escapedMask returns a mask with one bit for each byte of the block. A bit is set if a backslash
+// escapes the byte. slashes has a bit set for each backslash. carry is 1 if the previous block
+// escapes the first byte of this one; escapedMask sets it to 1 if this block escapes the first byte
+// of the next one, and to 0 otherwise.
 func escapedMask(slashes uint64, carry *uint64) uint64 {
 	const even = 0x5555555555555555
 	slashes &^= *carry
