@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// A KeyField is a component of a net's key. Its value is read from the call. Together, the values
-// of all components determine the marking that the call uses.
+// A KeyField is a component of a net's key. Its value is read from each call. For each combination
+// of these values, the net has a separate marking.
 type KeyField struct {
 	Path       string // name of an argument, or a path that begins with "$."; empty if Expression is set
 	Result     bool   // whether the path leads into the call's result instead of its arguments

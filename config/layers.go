@@ -79,8 +79,8 @@ func (l *layers) section(v Value, others Keys) {
 	v.Fields(others)
 }
 
-// fileOnly returns a decoder function for a setting that only the file can set. The function calls
-// read and records the position of the value.
+// fileOnly returns a decoder function for a setting that only the file can set. It calls read and
+// records the position of the value.
 func (l *layers) fileOnly(name string, read func(Value)) func(Value) {
 	return func(v Value) {
 		read(v)
@@ -88,8 +88,9 @@ func (l *layers) fileOnly(name string, read func(Value)) func(Value) {
 	}
 }
 
-// trackFaults returns a decoder function for a section. The function calls read and records whether
-// the section has errors. If so, the section's settings are not checked against each other later.
+// trackFaults returns a decoder function for a section, which calls read and records whether the
+// section has errors. If it has errors, the section's settings are not checked against each other
+// later.
 func (l *layers) trackFaults(read func(Value)) func(Value) {
 	return func(v Value) {
 		before := v.Faults()

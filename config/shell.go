@@ -1,7 +1,7 @@
 package config
 
-// Shell configures how scripts are interpreted. It applies to each [Map] that names a call after
-// the commands that a script runs or the files that it reads or writes.
+// Shell configures how scripts are interpreted. It applies to each [Map] that has Runs, Reads or
+// Writes.
 type Shell struct {
 	Doubt  string `json:",omitempty"` // what to do with a script that might run a blocked command: "refuse", "ask" or "pass"; empty means "refuse"
 	Strict bool   `json:",omitempty"` // whether to assume that a script that is not fully understood might run any command

@@ -51,7 +51,7 @@ func measureFlush(dir string) (float64, error) {
 	return median(took), nil
 }
 
-// flushFile is the name of the file in the target's directory that holds the median flush time.
+// flushFile is the name of the file with the median flush time, which is in the target's directory.
 const flushFile = "flush"
 
 // writeFlush measures how long flushes take on the disk that contains dir, and writes the result to

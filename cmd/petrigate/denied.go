@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/takeover"
 )
 
-// denyTools is the name of the flag that scripts set to accept that agents' built-in tools will be
+// denyTools is the name of a flag. Scripts set it to accept that agents' built-in tools will be
 // refused.
 const denyTools = "deny-tools"
 

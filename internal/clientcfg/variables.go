@@ -30,7 +30,7 @@ func (v *variables) expand(s System, text string) (ours, problem string) {
 		return literal(text), ""
 	}
 	var b strings.Builder
-	plain, at := "", 0 // literal text since the last ${...}; several pieces of text are escaped together, because a $ at the end of one piece affects the next piece
+	plain, at := "", 0 // literal text since the last ${...}; it is escaped as a whole, because a $ at the end of one piece affects the next piece
 	for _, m := range v.find.FindAllStringIndex(text, -1) {
 		p, why, ok := v.one(s, text[m[0]:m[1]])
 		if !ok {

@@ -97,7 +97,7 @@ func tryFolder(dir string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// A secured value holds a file or directory of petrigate and the mode bits that it must not have.
+// A secured value is a file or directory of petrigate, with the mode bits that it must not have.
 type secured struct {
 	what, path string
 	mask       fs.FileMode // mode bits that must not be set

@@ -20,7 +20,7 @@ type Path struct{ steps []step }
 // A step leads one level down into a document.
 type step struct {
 	key   string // key of an object member
-	index int    // index of an array element; every if the step selects all elements, noIndex if it selects a key
+	index int    // index of an array element; the constant every stands for all elements, and noIndex means that the step selects a key
 }
 
 const (

@@ -4,14 +4,14 @@
 //	go run ./bench/outside/procedures -tasks bank_tasks.json -rules bank.rules run1.json run2.json
 //
 // It reads the format of SOPBench (arXiv 2503.08669), whose data is not part of this repository. In
-// that format, each service has tasks. Each task has a directed graph that combines, with AND and
-// OR nodes, the functions that must be called first. The graph also shows which parameters must
-// have equal values. The output is one rules file per domain, with rules as a person would write
-// them:
+// that format, each service has tasks. Each task has a directed graph of the functions that must be
+// called first, combined by AND and OR nodes. The graph also shows which parameters must have equal
+// values. The output is one rules file per domain, with rules as a person would write them:
 //
 //	require login_user before transfer_funds once with same username
 //	require get_score or get_account before get_loan once with same username
 //
-// Each recorded call is decided both by the gate and by the procedure itself. The report shows for
-// how many calls they agree, and how many forbidden and permitted calls the gate refuses.
+// Each recorded call is decided both by the gate, which applies the rules, and by the procedure
+// itself. The report shows how often they agree, and how many forbidden and permitted calls the
+// gate refuses.
 package main
