@@ -99,9 +99,9 @@ func (s *search) probeKeys() {
 	}
 }
 
-// initSets computes, for each new successor of the state, its set of transitions to known states;
-// see knownSuccessors. For a successor reached by the transition u, these are the transitions that
-// are enabled together with u and lead from the state to a successor found earlier.
+// initSets initializes the sets of knownSuccessors for the new successors of the state. The set of
+// a successor reached by the transition u contains each transition that is enabled together with u
+// and leads from the state to a successor found earlier.
 func (s *search) initSets(state int) {
 	k := s.known
 	first := s.states.len() - len(k.fresh)

@@ -123,7 +123,7 @@ func (l *layout) packArcs(arcs []Arc) []uint64 {
 }
 
 // neededWidths returns lane widths that fit the initial marking, every arc, and the known bounds. A
-// negative number means that the bound is unknown.
+// negative number stands for an unknown bound.
 func neededWidths(n *Net, initial Marking, bounds []int) []uint {
 	widths := make([]uint, n.Places)
 	need := func(place, tokens int) {

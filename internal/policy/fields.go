@@ -92,8 +92,7 @@ func (b *builder) checkMaps() (given []string) {
 	return given
 }
 
-// labelsByPlace returns the maps of the rules, each keyed by its position. A map gives a label to
-// calls.
+// labelsByPlace returns the maps of the rules, which give labels to calls, keyed by position.
 func (b *builder) labelsByPlace() map[gate.Position]gate.Map {
 	byPlace := make(map[gate.Position]gate.Map)
 	for _, m := range b.labels.Maps {

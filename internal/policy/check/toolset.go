@@ -138,7 +138,8 @@ func (s *ToolSet) AddHooks(agents []string, complete bool) {
 }
 
 // Unended returns the names of the script tools of agents that never report how a script ended. If
-// all hooks belong to such agents, Unended includes names that these tools share with others.
+// all hooks belong to such agents, it includes the names without the name of the agent, which tools
+// of several agents share.
 func (s ToolSet) Unended() (names []string) {
 	bare := len(s.Hooks) > 0 && !slices.ContainsFunc(s.Hooks, agenttool.TellsEnds)
 	hooked := s.Hooked()

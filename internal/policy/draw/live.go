@@ -34,9 +34,9 @@ func (n *Net) Live(m gate.Marking) {
 	}
 }
 
-// WithoutStart returns a copy of n, a net generated from a rule, that lacks the start transition
-// and its place. The start transition fires on its own and has no effect after the first call. If n
-// has no such transition, WithoutStart returns n.
+// WithoutStart returns a copy of the net n, which was generated from a rule, without the start
+// transition and its place. The start transition fires on its own and has no effect after the first
+// call. If n has no such transition, WithoutStart returns n.
 func (n Net) WithoutStart() Net {
 	t := slices.IndexFunc(n.Transitions, func(t Transition) bool { return t.Name == "start" && len(t.Tools) == 0 && t.Every == 0 })
 	if t < 0 || len(n.Transitions[t].In) != 1 {

@@ -99,8 +99,8 @@ func strict[T any](src []byte, to *T) error {
 	return nil
 }
 
-// unknownField returns an error that names the first key of src, in alphabetical order, that has no
-// field in T. It returns nil if T has a field for every key.
+// unknownField returns an error if a key of src has no field in T. The error names the first such
+// key in alphabetical order.
 func unknownField[T any](src []byte) error {
 	var keys map[string]json.RawMessage
 	if json.Unmarshal(src, &keys) != nil {

@@ -24,9 +24,9 @@ type Loader struct {
 	Cover  bool   // whether to record coverage
 	Config string // path of a configuration to test all files against; if empty, each file determines its own policy
 
-	// Options are the options for loading configurations. A configuration that the caller did not
-	// choose, but that a test file names or its directory contains, is only read as text unless it
-	// is trusted.
+	// Options are the options for loading configurations. A configuration that the caller has not
+	// chosen, because a test file names it or its directory contains it, is only read as text
+	// unless it is trusted.
 	Options config.Options
 
 	loaded map[string]*Policy

@@ -68,9 +68,10 @@ func (s *Simulation) allowAgents(w *remedy, c gate.Call, r *gate.Refusal) {
 	}
 }
 
-// restrictToServers adapts w, a remedy that was found without knowing which tools exist, to tools
-// that servers can have. It discards a remedy that calls an agent's built-in tool. If the tool of a
-// step merely has the same name as such a tool, it adds that the tool must be a server's.
+// restrictToServers restricts w, a remedy found without knowing which tools exist, to tools that
+// servers can have. If the remedy calls an agent's built-in tool, restrictToServers discards it. If
+// a tool in the remedy merely has the same name as such a tool, the sentence in w demands the tool
+// of a server.
 func (s *Simulation) restrictToServers(w *remedy, tool string) {
 	own := agenttool.Names()
 	if slices.Contains(own, tool) {
