@@ -7,8 +7,8 @@ import "math/bits"
 // place is marked; see search.watchers.
 const manyTransitions = 48
 
-// learnStates is the number of states after which the search chooses the watched places again. It
-// then knows which places are rarely marked.
+// learnStates is the number of states to visit before the search chooses the watched places again.
+// It then knows which places are rarely marked.
 const learnStates = 512
 
 // search visits a net's reachable markings in breadth-first order. It stores them in packed form.

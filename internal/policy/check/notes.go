@@ -59,8 +59,8 @@ func scriptNotes(s config.Shell) (notes []string) {
 	return notes
 }
 
-// unsure lists the names for which the verification found neither that they can be called nor that
-// they cannot. It groups them by the reason.
+// unsure lists the names that might or might not be callable, because the verification did not find
+// out. It groups them by the reason.
 func (v *Analysis) unsure() []string {
 	unsure := func(n verify.Name) bool { return n.Callable == verify.Unsure }
 	var notes []string

@@ -169,9 +169,9 @@ func (s ToolSet) namesExcept(seen map[string]bool) []string {
 	return names
 }
 
-// Find returns the tool that clients see under the given name. If there is no such tool, it returns
-// the only tool that has the name among its other names. The second result is false if no tool or
-// several tools have the name.
+// Find returns the tool that clients see under the given name. If such a tool does not exist, it
+// returns the only tool that has the name among its other names. The second result is false if no
+// tool or several tools have the name.
 func (s ToolSet) Find(name string) (verify.Tool, bool) {
 	if t := list.Find(s.Tools, func(t verify.Tool) bool { return t.Name == name }); t != nil {
 		return *t, true
