@@ -32,7 +32,7 @@ type Decision struct {
 	Reads     []string        `json:"reads,omitempty"`     // nets that read more of the call or its result than Names and Values contain, except nets that abstained
 	Decision  string          `json:"decision"`            // "allow", "refuse" or "ask"
 	Kind      string          `json:"kind,omitempty"`
-	Nets      []NetVerdict    `json:"nets,omitempty"` // nets that did not abstain
+	Nets      []NetVerdict    `json:"nets,omitempty"` // verdicts of the nets that did not abstain
 	Approval  string          `json:"approval,omitempty"`
 	Channel   string          `json:"channel,omitempty"`
 	Actor     string          `json:"actor,omitempty"`

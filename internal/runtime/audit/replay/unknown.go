@@ -43,8 +43,9 @@ func (r *Replay) whyMissed(n *netInfo, e *trail.Entry) string {
 	return ""
 }
 
-// unknownNames returns the names that the policy might give to the call but that the record does
-// not show, each with the reason why it is unknown. An empty name stands for any name.
+// unknownNames returns the names that the policy might give to the call although the record does
+// not show them. It maps each name to the reason why it is unknown. The empty name stands for any
+// name.
 func (r *Replay) unknownNames(e *trail.Entry) map[string]string {
 	if e.Omitted > 0 {
 		return map[string]string{"": "the record lacks some names of the call"}
