@@ -57,8 +57,9 @@ func BlockingPolicy(t *testing.T, names ...string) *gate.Policy {
 	})
 }
 
-// ChainPolicy builds a policy from a net with a single token, which each call holds until its
-// result arrives. A successful call moves the token to the place "done"; a failed call returns it.
+// ChainPolicy builds a policy from a net with a single token. Each call takes the token and holds
+// it until its result arrives. A successful call moves the token to the place "done"; a failed call
+// returns it.
 func ChainPolicy(t *testing.T, tools ...string) *gate.Policy {
 	return NetPolicy(t, gate.Net{
 		Name: "chain", Places: []string{"ready", "done"}, Initial: map[string]int{"ready": 1},

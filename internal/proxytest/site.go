@@ -51,7 +51,7 @@ type Site struct {
 	T        *testing.T
 	Proxy    *proxy.Proxy
 	Upstream *testserver.Server
-	Log      *testserver.Log // events at the upstream; tests judge the proxy by them
+	Log      *testserver.Log // events recorded by the upstream; tests judge the proxy by them
 	Records  *Memory
 	HTTP     *httptest.Server // serves the proxy
 	Options  proxy.Options

@@ -78,8 +78,8 @@ func (s *calls) forget(c *call) {
 	s.open = slices.DeleteFunc(s.open, func(o *call) bool { return o == c })
 }
 
-// takeAdmitted removes the oldest admitted call with the given key, because the call has ended, and
-// returns it. It returns nil if no admitted call has the key.
+// takeAdmitted removes and returns the oldest admitted call with the given key. It is used when the
+// call has ended. It returns nil if no admitted call has the key.
 func (s *calls) takeAdmitted(key string) *call {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -59,9 +59,9 @@ func (l *proxiedCalls) drop(i int) (missing bool) {
 	return missing
 }
 
-// Arrived tells the gate that a call to a tool has arrived at the proxy, given the tool name that
-// the client used. The call is assumed to be the oldest reported call to the tool that has not
-// arrived yet.
+// Arrived tells the gate that a call to a tool has arrived at the proxy. The argument is the tool
+// name that the client used. The gate assumes that the call is the oldest reported call to the tool
+// that has not arrived yet.
 func (g *Gate) Arrived(tool string) {
 	l := &g.proxied
 	if l.waiting.Load() == 0 {

@@ -15,8 +15,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// archive manages the full segments, which have been renamed. Only one goroutine at a time may
-// modify it.
+// archive manages the segments (files) of the log that are full and have been renamed. Only one
+// goroutine at a time may modify it.
 type archive struct {
 	directory
 	checkpoint *sqlite.Checkpoint
