@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// A Validator is an element of [Net.Validate]: a condition that calls must meet if the net gates
-// them under any of the names in Tools.
+// A Validator is an element of [Net.Validate]: a condition for calls that the net gates under one
+// of the names in Tools.
 type Validator struct {
 	Tools    []string
 	Require  Expression

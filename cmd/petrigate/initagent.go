@@ -77,8 +77,8 @@ func offerPipefail(plan *starter.Plan, a starter.Agent, tests []string, wanted, 
 	return plan.AddPipefail()
 }
 
-// loadOrMake loads the configuration or, if no configuration exists yet, chooses the file to
-// create. In the latter case, cfg is nil and file is the name of that file.
+// loadOrMake loads the configuration and returns the path of its file. If no configuration exists
+// yet, cfg is nil and file is the path of the file to create.
 func (r configLoader) loadOrMake() (cfg *config.Config, file string, err error) {
 	file, _, err = config.Lookup(r.options())
 	if errors.Is(err, config.ErrNotFound) {

@@ -83,8 +83,8 @@ func (c Client) Beside(s System, file string) []string {
 }
 
 // Safeguards returns the restrictions in one of the client's files, with equivalent rules for
-// petrigate. The rules name servers as in petrigate's configuration; servers maps the client's
-// server names to these names.
+// petrigate. servers maps the client's server names to those in petrigate's configuration, which
+// the rules use.
 func (c Client) Safeguards(d *splice.Document, servers map[string]string) []Safeguard {
 	if c.guards.read == nil {
 		return nil

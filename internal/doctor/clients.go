@@ -63,8 +63,8 @@ func (d *Doctor) withReconnect(c takeover.Inspection, f Finding) Finding {
 	})
 }
 
-// checkEntry checks e, an entry for petrigate in a client's file. If the client is running, the
-// parameter running is a phrase that says so, for use after "is connected"; otherwise, it is empty.
+// checkEntry checks e, an entry for petrigate in a client's file. running is ", and is running" if
+// the client is running, and otherwise empty.
 func (d *Doctor) checkEntry(c takeover.Inspection, e takeover.Entry, running string) Finding {
 	fix := "petrigate connect " + c.Name
 	if e.URL != "" {

@@ -179,7 +179,7 @@ func Parse(name string, src []byte, f Format) (*Document, error) {
 	if i := invalid(text); i >= 0 {
 		return nil, problemAt(name, text, i, "the file is not UTF-8 here", "save it as UTF-8")
 	}
-	if at := tooDeep(text); f != YAML && at >= 0 { // strings and comments in TOML differ slightly, so the computed depth may be too great, but never too small
+	if at := tooDeep(text); f != YAML && at >= 0 { // tooDeep reads the text as JSON, so for TOML the depth may be too great, but never too small
 		return nil, problemAt(name, text, at, fmt.Sprintf("values are nested more than %d levels deep", maxDepth), "")
 	}
 	var err error
