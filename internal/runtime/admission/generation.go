@@ -70,7 +70,7 @@ func NewGeneration(p *gate.Policy, active []string) *Generation {
 	return g
 }
 
-// setActive sets g.Active, the nets that take part in decisions, and g.identity. The identity
+// setActive sets g.Active (the nets that take part in decisions) and g.identity. The identity
 // distinguishes generations with different policies or active nets, because such generations can
 // decide differently.
 func (g *Generation) setActive(active []string) {

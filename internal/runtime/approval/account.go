@@ -49,8 +49,8 @@ type account struct {
 // accounts maps account names to the accounts that have requests.
 type accounts map[string]*account
 
-// charged returns the accounts that a request about the call c counts against, most specific first.
-// A new account is not stored until it is first charged.
+// charged returns the accounts to charge for a request about the call c, most specific first. A new
+// account is not stored until it is first charged.
 func (m accounts) charged(c Call) [3]*account {
 	return [3]*account{
 		m.account("session "+c.Session, limits.session), m.account("principal "+c.Principal, limits.principal), m.account("", limits.all),

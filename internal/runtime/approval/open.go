@@ -40,8 +40,9 @@ func (t *requests) insert(q *Request) {
 	t.accounts.recharge(q)
 }
 
-// reclaim marks q as opened by this broker. The broker had read q from the store before learning
-// that the store had accepted it, and so had attributed q to another broker.
+// reclaim marks q as opened by this broker. It is needed if the broker reads q from the store
+// before learning that the store has accepted q, because q then looks like another broker's
+// request.
 func (t *requests) reclaim(q *Request) {
 	if !q.foreign {
 		return

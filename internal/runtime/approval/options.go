@@ -21,7 +21,7 @@ type Options struct {
 	// be nil.
 	Answered func(state, channel string, waited time.Duration)
 
-	// Granted is called for each request that a grant approves as soon as the request is opened. It
+	// Granted is called for each request that was approved by a grant as soon as it was opened. It
 	// may be nil.
 	Granted func(Record)
 

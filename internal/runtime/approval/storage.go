@@ -99,9 +99,9 @@ func (s *storage) amend(id string, f amendment) error {
 	}
 }
 
-// look updates the broker from the stored request that has the given ID, even if it has ended. If
-// id is empty, look uses the requests with the given key instead. It ends expired requests, which
-// would block new ones.
+// look updates the broker from the stored request that has the given ID, even if that request has
+// ended. If id is empty, look uses the requests with the given key instead. It ends expired
+// requests, which would block new ones.
 func (s *storage) look(id string, key Key) error {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()

@@ -141,8 +141,7 @@ func (r *Replay) end(e *trail.Entry, how gate.End) {
 	}
 }
 
-// markAllLost records that the markings of all sessions, and those that sessions share, are unknown
-// from now on.
+// markAllLost records that the markings of all nets, in all sessions, are unknown from now on.
 func (r *Replay) markAllLost(why string) {
 	for _, s := range r.sessions {
 		s.markLost(why)

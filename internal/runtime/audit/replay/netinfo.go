@@ -16,7 +16,7 @@ type netInfo struct {
 	sums     []string
 	results  []string
 	tools    []gate.Tool
-	mentions []gate.Tool // all tools that the net mentions, including exceptions
+	mentions []gate.Tool // all tools that the net mentions, even if only to exclude them
 	always   bool        // whether the net can concern every call
 	row      bool        // whether the net counts consecutive identical calls
 }
