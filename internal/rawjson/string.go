@@ -182,8 +182,8 @@ func skipPlain(doc []byte, i int) int {
 	return i
 }
 
-// quoteOrSlash returns a word with the high bit set at the position of the lowest byte of w that is
-// a quote or a backslash. Higher bytes may be marked wrongly.
+// quoteOrSlash marks the lowest byte of w that is a quote or a backslash: in the result, the high
+// bit of this byte is set. Higher bytes may be marked wrongly.
 func quoteOrSlash(w uint64) uint64 {
 	quote := w ^ ones*'"'
 	slash := w ^ ones*'\\'

@@ -75,9 +75,9 @@ func (g *Gate) await(ctx context.Context, c *admission.Call, r *approval.Request
 	return g.Approvals.Status(r).State
 }
 
-// redeem decides on the call again, given a person's consent, which is used up if the call passes.
-// Its second result is false if the consent has become invalid, so that approval must be requested
-// again.
+// redeem decides on the call again after a person has consented. The consent is used up if the call
+// passes. The second result is false if the consent has become invalid, so that approval must be
+// requested again.
 func (g *Gate) redeem(c *admission.Call, q *admission.Asked, r *approval.Request) (d admission.Decision, over bool) {
 	if refused := g.Admission.Ready(c.Canonical); refused != nil { // do not use up the consent while the decision cannot be recorded
 		return refused, true

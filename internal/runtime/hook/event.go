@@ -258,8 +258,8 @@ func copilotPrefix(server string) string {
 	return "mcp_" + name[:min(len(name), most)] + "_"
 }
 
-// members returns the candidates for the server name and the tool name of the event's MCP tool, as
-// pairs.
+// members returns the pairs of server name and tool name that the name of the event's MCP tool can
+// stand for.
 func (e *Event) members() [][2]string {
 	if e.member != "" {
 		return e.splits()

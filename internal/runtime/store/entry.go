@@ -30,8 +30,8 @@ type entry struct {
 	asks       map[uint64]*queuedStep // steps of the calls that wait for approval, keyed by call number
 }
 
-// markEnded marks the session as ended. It returns e if the session can be forgotten, because no
-// call is open or waiting for approval, and nil otherwise.
+// markEnded marks the session as ended. It returns e if the session can be forgotten (no call is
+// open or waiting for approval), or else nil.
 func (e *entry) markEnded() (over *entry) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
