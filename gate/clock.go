@@ -140,7 +140,7 @@ func (n *net) waitFor(d *NetData, t time.Time, transitions []int) (time.Duration
 // A clockMove is a step of a net (see [move]) that the clock causes.
 type clockMove struct {
 	move
-	seen map[string]time.Time // maps each combination of a marking and the times since the last ticks to its first occurrence; see [clockMove.skipCycles]
+	seen map[string]time.Time // maps each state (the marking and the time since each timed transition's last tick) to the time when it occurred; see [clockMove.skipCycles]
 }
 
 // run fires the transitions that are due by time t, in chronological order.

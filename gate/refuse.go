@@ -55,8 +55,8 @@ func sentences(blocks []Block, now time.Time) string {
 	return strings.Join(append(all, Ways(blocks)...), " ")
 }
 
-// Ways returns, as sentences, the distinct pieces of advice for calls that are blocked because of
-// an uncertain name.
+// Ways returns, as sentences, the distinct pieces of advice for calls that are blocked because one
+// of their names is uncertain (see [Name]).
 func Ways(blocks []Block) (ways []string) {
 	for i := range blocks {
 		if d := blocks[i].Doubt; d != nil && d.Advice != "" && !slices.Contains(ways, d.Way()) {
@@ -157,7 +157,9 @@ func (c *namedCall) doubted(f *finding, l *naming.Label, reason string) (*Doubt,
 	return nil, reason
 }
 
-// matched returns l or, if l is an uncertain pattern, the uncertain name that l matches.
+// matched returns l, unless l is a pattern that matches only weak names of the call (see [Name]).
+// For such a pattern, it returns the first of these names that comes from a map, or l if maps give
+// none of them.
 func (f *finding) matched(l *naming.Label) *naming.Label {
 	if l.Glob == 0 || !l.Weak {
 		return l
@@ -223,8 +225,9 @@ func doubt(l *naming.Label, name string) string {
 	return fmt.Sprintf("Cannot tell whether this is %s: write the command plainly.", name)
 }
 
-// wait sets b.Retry to the time until the clock allows the call, and adds it to the reason. It does
-// nothing if waitFor finds no such time.
+// wait sets b.Retry to the time until the net's timed transitions (see [Transition.Every]) enable
+// one of the given transitions. It also adds this time to the reason. If waitFor finds no such
+// time, wait does nothing.
 func (c *namedCall) wait(f *finding, transitions []int, b *Block) {
 	if in, ok := f.net.waitFor(f.data, c.call.Time, transitions); ok {
 		b.Retry = in
@@ -232,8 +235,8 @@ func (c *namedCall) wait(f *finding, transitions []int, b *Block) {
 	}
 }
 
-// retry returns the time until the clock alone makes all nets of the given blocks allow the call.
-// If the clock alone is not enough for all of them, retry returns 0.
+// retry returns the time until timed transitions alone make all nets of the given blocks allow the
+// call. If they are not enough for one of the nets, retry returns 0.
 func retry(blocks []Block) (last time.Duration) {
 	for i := range blocks {
 		if blocks[i].Retry == 0 {

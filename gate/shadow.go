@@ -12,7 +12,7 @@ func (j *judgement) shadow(d *Delta, number uint64) (findings, *Refusal) {
 	d.Nets = append(append(d.Nets, w.ticked...), a.ticked...)
 	for i := range j.shadows {
 		s := &j.shadows[i]
-		if s.value != nil && (i == 0 || j.shadows[i-1].net != s.net) { // the counts in ShadowData belong to the default state, which j.shadows may lack for a net with a key
+		if s.value != nil && (i == 0 || j.shadows[i-1].net != s.net) { // the counts in ShadowData belong to the default state of a net with a key, but j.shadows may lack that state
 			at := subject{net: s.net, data: s.base}
 			at.move(d, &Delta{}, &Delta{}, r, baseChange{})
 		}

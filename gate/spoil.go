@@ -47,8 +47,8 @@ func (f *finding) spoiled(t int) bool {
 
 // spoil makes the call spoil the net's evidence. It fires the given transitions (see
 // [Transition.Spoils]) if they are enabled, and makes observers stop waiting for earlier calls.
-// Until the call has ended, no observer starts to wait for another. In an inactive net, the tokens
-// are left unchanged.
+// Until the call has ended, no observer starts to wait for another call. In an inactive net, the
+// tokens are left unchanged.
 func (m *move) spoil(spoils []choice, call Flight) {
 	if len(spoils) == 0 {
 		return
@@ -82,7 +82,7 @@ type baseChange struct {
 }
 
 // baseChange returns the change that the call with the given number makes to the states of all key
-// values. The change is empty if s is the state of a single value, or if its net has no key.
+// values. The change is empty unless s holds the default state (see [NetData]) of a net with a key.
 func (j *judgement) baseChange(s *subject, number uint64) (c baseChange) {
 	if s.plan == nil || s.value != nil {
 		return c

@@ -10,9 +10,10 @@ import (
 // identifier matches the keys that an expression can read as args.KEY.
 var identifier = regexp.MustCompile(`^[A-Za-z_]\w*$`)
 
-// asExpression returns, for use in hints, the text of a map with an expression in place of m's
-// pattern. Unlike m, such a map gives names that can exempt calls. If the pattern cannot be
-// converted, asExpression returns the general form of such a map.
+// asExpression returns, for use in hints, the text of the map statement m with an expression in
+// place of the pattern. Unlike m, the new statement gives a name that can exempt calls; see
+// [Map.exempts]. If the pattern cannot be converted, asExpression returns the general form of such
+// a statement.
 func (m *Map) asExpression() string {
 	pattern := m.Pattern.Text
 	if !identifier.MatchString(m.Field) || strings.Contains(pattern, "'") {
@@ -36,8 +37,8 @@ func (c *compiler) checkUnless(s Statement, r *Rule, tools []Name) {
 	c.checkCertain(s, r.Unless)
 	for _, n := range r.Unless {
 		for _, tool := range tools {
-			// Skip names that maps give to calls: a call may have such a name only possibly, and a
-			// tool may have the same name.
+			// Skip names that maps give to calls: it may be uncertain whether a call has such a
+			// name, and a tool may have the same name.
 			if c.labels.maps[n.Text] == nil && c.labels.maps[tool.Text] == nil && (n.same(tool) || c.labels.covers(n, tool)) {
 				c.warnName(n, AllExempt, "", "every call to %s is exempt, so the rule never applies", tool)
 			}

@@ -53,8 +53,8 @@ func (c *compiler) checkPeriod(s *Limit) {
 	}
 }
 
-// checkLimits looks for three kinds of limits: those that contradict each other, those that failed
-// calls refill, and those that are never reached.
+// checkLimits warns about contradictory limits, limits refilled by failed calls, and limits that
+// are never reached.
 func (c *compiler) checkLimits() {
 	c.checkContrary()
 	c.checkFailures()

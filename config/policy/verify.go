@@ -106,14 +106,14 @@ const (
 // A Step is the beginning or end of a call, or the passage of time.
 type Step struct {
 	Call    int           // number of the call in a sequence of steps, starting at 1
-	Tool    string        // tool that is called, if a call begins
-	Args    string        // arguments as JSON, if a call begins; empty means {}
+	Tool    string        // tool that is called, if the step begins a call
+	Args    string        // arguments as JSON, if the step begins a call; empty means {}
 	Result  string        // result, as JSON, that the call must return on success; empty means any
 	Name    string        // name for messages: the last label of the call or, if it has no labels, its tool
 	Weak    bool          // whether rules that require a successful call named Name ignore this call
 	Wait    time.Duration // length of the wait; if positive, the step is only a wait
-	Ends    bool          // whether the step is the end of the call
-	Outcome gate.Outcome  // outcome, if the call ends
+	Ends    bool          // whether the step ends the call
+	Outcome gate.Outcome  // outcome, if the step ends the call
 	Times   int           // number of consecutive successful calls that the step stands for, if greater than 1
 }
 

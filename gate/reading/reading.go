@@ -1,6 +1,6 @@
 // Package reading extracts from a call the data that the decisions of a policy's nets depend on,
 // apart from the call's names: key values, the amounts of sums, and whether consecutive calls are
-// identical. With a record of this data, even as hashes, a decision can be repeated without the
+// identical. Given a record of this data, or of its hashes, a decision can be repeated without the
 // arguments.
 package reading
 

@@ -50,8 +50,8 @@ func CheckVersions(path string, bases []Seen) error {
 	return checkFollows(known, bases)
 }
 
-// Record checks base policies like [CheckVersions] and then records their versions. It holds the
-// lock on the file at path throughout.
+// Record makes the same checks as [CheckVersions] and then records the versions of the base
+// policies. It holds the lock on the file at path throughout.
 func Record(path string, bases []Seen) error {
 	if len(bases) == 0 {
 		return nil

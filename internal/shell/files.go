@@ -52,8 +52,8 @@ var (
 	ofProject        = regexp.MustCompile(`(^|/)\.(github|gitlab|circleci|vscode|devcontainer)/|(^|/)(\.gitlab-ci\.yml|\.dockerignore|\.editorconfig|\.gitignore)$`)
 )
 
-// isSource reports whether a project file, such as a CI workflow or a Dockerfile, contains nothing
-// that the programs in the tables run.
+// isSource reports whether a file with this name belongs to a project but contains no code that the
+// programs known to this package run. Examples are style sheets, CI workflows and Dockerfiles.
 func isSource(name string) bool {
 	base := path.Base(name)
 	if ofProject.MatchString(name) || base == "Dockerfile" || strings.HasPrefix(base, "Dockerfile.") {

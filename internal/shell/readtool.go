@@ -53,7 +53,7 @@ func readTool(name string, t tool, args []arg, strictly bool) (p plan, known boo
 	return p, t.kind != runner
 }
 
-// readArgument determines what a [tool] runs because of its first argument. If that argument is an
+// readArgument determines what the first argument makes a [tool] run. If that argument is an
 // option, readArgument may also use the arguments after it.
 func (t *tool) readArgument(args []arg) (p plan) {
 	a, rest := args[0], args[1:]

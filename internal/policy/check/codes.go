@@ -9,6 +9,6 @@ const (
 	codeRedundant = "W304" // a net never changes a verdict
 	codeUnproved  = "W305" // a claim could not be decided
 	codeDead      = "W306" // a transition can never fire
-	codeMilder    = "W307" // each call that matches a map also gets a name with stricter rules from another map
+	codeMilder    = "W307" // each call that matches one map also matches another, which gives it a name with stricter rules
 	codeLost      = "W308" // a failure makes tools permanently unavailable
 )

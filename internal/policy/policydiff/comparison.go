@@ -18,8 +18,8 @@ type Comparison struct {
 	maybe      []possibleCall    // calls that might be impossible, because no arguments for them are known
 	vocabulary vocabulary        // names and patterns that the policies mention
 	pairs      []sharedNet       // all nets that both policies have
-	shared     []sharedNet       // elements of pairs that the search can leave out until a difference depends on them; nil if it must not leave out any net
-	kept       []bool            // for each element of pairs, whether a difference depended on it
+	shared     []sharedNet       // equal to pairs if the search can leave out nets, otherwise nil
+	kept       []bool            // for each element of pairs, whether the search must include the net; see [Comparison.needed]
 	sums       [][2]gate.NetInfo // pairs of nets that differ only in the limit of a sum
 	states     int
 	stop       func() bool

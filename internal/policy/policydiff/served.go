@@ -15,7 +15,7 @@ import (
 const tooManyNames = "the patterns match names in too many ways"
 
 // served adds the tools of the configured servers. If neither policy has a configuration, it adds
-// those of all servers that the names suggest.
+// tools of the servers suggested by the names in the policies; see [alphabet.supposed].
 func (a *alphabet) served(sides [2]*Side) {
 	known := false
 	for _, s := range sides {
@@ -90,8 +90,8 @@ func (a *alphabet) tool(owners toolname.Owners, o toolname.Owner, bare string) {
 	}
 }
 
-// supposed adds tools of the servers that the mentioned names suggest. For example, "sh.bash" and
-// "sh_bash" are names of the tool "bash" if there is a server "sh".
+// supposed adds tools of the servers suggested by the names that the policies mention. For example,
+// "sh.bash" and "sh_bash" are names of the tool "bash" if there is a server "sh".
 func (a *alphabet) supposed() {
 	owners := a.heads(append(a.bases(), instances(a.patterns)...))
 	bares := list.FlatMap(owners, func(o string) []string { return a.bares(toolname.Owner{Upstream: o, Prefix: o + "_"}) })

@@ -24,7 +24,7 @@ type Step struct {
 	Weak    bool          // whether the call does not count as evidence for Name even if it succeeds
 	Wait    time.Duration // if positive, the step is not a call but the passage of this amount of time
 	Ends    bool          // whether the call ends, rather than begins
-	Outcome gate.Outcome  // outcome, if the call ends
+	Outcome gate.Outcome  // outcome, if the step ends the call
 	Times   int           // if greater than 1, the step stands for this many consecutive successful calls
 
 	class *callclass.Class // class of the call, if it begins; nil once the run has been replayed

@@ -112,8 +112,8 @@ func pair(about, other []gate.Field) (key []Compared) {
 	return key
 }
 
-// isLiveness reports whether the assertion claims that calls remain reachable. Calls with other
-// values may then help to reach them.
+// isLiveness reports whether the assertion claims that calls remain reachable. A call with one key
+// value may be reached by way of calls with other values.
 func isLiveness(a Assertion) bool {
 	switch a.(type) {
 	case AlwaysPossible, NoFailureLocks:

@@ -48,7 +48,7 @@ func (l *logFile) write(lines []byte, end Place) error {
 	if err != nil {
 		l.noteShortage(len(lines))
 		if l.regular && n > 0 {
-			// if truncating fails too, the next call of resume finds the partial line
+			// if Truncate fails too, the next call to resume finds the partial line
 			_ = l.file.Truncate(l.size)
 		}
 		return err

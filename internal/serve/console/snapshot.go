@@ -167,8 +167,8 @@ func (m *snapshot) valueID(v *gate.ValueState) string {
 	return hex.EncodeToString(h[:8])
 }
 
-// hash returns the hash of a key value. In a state rebuilt from records, the value is already a
-// hash, because records contain only hashes.
+// hash returns the hash of a key value. Records contain only hashes, so in a state rebuilt from
+// records, the value is already a hash, and hash only decodes it.
 func (m *snapshot) hash(value string) string {
 	if m.state != nil {
 		return audit.HashOf(value)

@@ -21,8 +21,8 @@ type HookRun struct {
 	Servers []string // names of the proxy in the agent's list of MCP servers; nil means just petrigate
 	Config  string   // configuration file of the proxy to use; if empty, any running proxy is used
 	In      io.Reader
-	Out     io.Writer // receives the reply, which the agent reads
-	Err     io.Writer // receives error messages; the model sees them if the call is refused, and the person sees them otherwise
+	Out     io.Writer // where Run writes the reply for the agent
+	Err     io.Writer // where Run writes error messages; the model sees them if the call is refused, and the person sees them otherwise
 }
 
 // Run forwards the event to the running proxy, writes the reply and returns the exit code of the

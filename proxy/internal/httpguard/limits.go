@@ -9,15 +9,15 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/quota"
 )
 
-// defaultRequests is the default maximum number of a principal's open requests, including streams
-// and calls that wait for a person. The limit for all principals together is four times as high.
+// defaultRequests is the default maximum number of open requests per principal, including streams
+// and calls that wait for a person. The maximum for all principals together is four times as high.
 const defaultRequests = 5000
 
 // maxUncounted is the size of the largest message that does not count toward the limits. Small
 // messages need not count, because the number of requests is limited as well.
 const maxUncounted = 64 << 10
 
-// minBodies is the minimum for a principal's limit on the bytes of large messages in memory.
+// minBodies is the minimum limit per principal on the bytes of large messages in memory.
 const minBodies = 256 << 20
 
 // errTooMuch means that a message would exceed a limit on the bytes of large messages in memory.

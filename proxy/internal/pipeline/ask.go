@@ -33,7 +33,7 @@ func (q *askedCall) ask(w *personWait) {
 
 // continueUntilWait continues the call until it must wait for a person's answer, and then returns
 // the wait. If the call is refused, continueUntilWait returns the refusal instead. If the call has
-// been forwarded or has already been ended, both results are nil.
+// been forwarded or has already ended, both results are nil.
 func (q *askedCall) continueUntilWait(w *personWait) (a answer, held *personWait) {
 	defer func() {
 		if held == nil { // withdraw the call before its client gets the response, because the client can then reuse the ID
@@ -61,8 +61,8 @@ func (q *askedCall) continueUntilWait(w *personWait) (a answer, held *personWait
 }
 
 // decideAgain decides a call again after its wait for a person's answer. It returns the response
-// for the client, or nil if the call has been forwarded or has already been ended. If done is
-// false, a person must be asked again.
+// for the client, or nil if the call has been forwarded or has already ended. If done is false, a
+// person must be asked again.
 func (q *askedCall) decideAgain(w *personWait) (a answer, done bool) {
 	r := w.request
 	q.Approvals.Release(r, w.parked != nil)

@@ -233,8 +233,8 @@ func (p *Pipeline) Prepare(client *session.Client, m wire.Message, meta wire.Met
 	return c, true
 }
 
-// parseRead parses the params of a resources/read request. The gate and people see the URI as an
-// argument.
+// parseRead parses the params of a resources/read request. It makes the URI an argument of the
+// call, so that the gate and the people asked for approval see it.
 func parseRead(m wire.Message) (wire.Call, *wire.Fault) {
 	call, fault := wire.ParseRequest(m)
 	if fault != nil {

@@ -223,7 +223,7 @@ func (w *batch) append(ops []*backend.Op) error {
 			w.noteNoSpace(len(w.lines) - n)
 			w.process.setStale()
 			if i == 0 {
-				return err // no op is committed
+				return err // nothing has been committed
 			}
 			for _, op := range w.ops[i:] {
 				op.Err = err

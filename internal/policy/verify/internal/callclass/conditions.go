@@ -143,7 +143,8 @@ func literals(source string) []any {
 	return values
 }
 
-// certainIfHolds reports whether the label of condition m is certain whenever the condition holds.
+// certainIfHolds reports whether every call that satisfies condition m is certain to have m's
+// label.
 func (b *Enumerator) certainIfHolds(m *mapping) bool {
 	if m.Field != "" {
 		return false
@@ -151,7 +152,7 @@ func (b *Enumerator) certainIfHolds(m *mapping) bool {
 	if vouches, known := b.certainConditions[m]; known {
 		return vouches
 	}
-	all := true // if no sample satisfies the condition, assume that the label is certain
+	all := true // if no sample satisfies the condition, assume that such a call is certain to have the label
 	for _, sample := range samples([]string{m.Source}, nil) {
 		r := m.Reader.Read(&gate.Call{Tool: m.Tool, Args: []byte(cmp.Or(object(sample).text(), "{}"))}, "")
 		if r.Finds(m.Pattern) == gate.Surely {

@@ -48,7 +48,7 @@ type localState struct {
 	marking petri.Marking
 	flights []int
 	stuck   bool
-	spoiled bool         // whether a call that invalidates evidence is in flight; until it ends, no observer can start to wait for a call
+	spoiled bool         // whether a call in flight invalidates evidence (see [gate.Transition.Spoils]); the success of a call that begins meanwhile does not count as evidence
 	begins  []*callStart // cached results of begin, by effect; nil if not yet computed
 }
 
@@ -58,7 +58,7 @@ type localState struct {
 type holding struct {
 	flights []int // transitions in flight, in the order they were chosen for the call
 	watches []int // indexes of the observers that wait for the call to succeed
-	spoils  bool  // whether the call invalidates evidence; if so, no observer can start to wait until the call ends
+	spoils  bool  // whether the call invalidates evidence; if so, the success of a call that begins before it ends does not count as evidence
 }
 
 type verdict uint8

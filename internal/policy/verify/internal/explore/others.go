@@ -12,12 +12,12 @@ import (
 // with another value is therefore admitted only if the same call would be admitted with the run's
 // value or with a new value.
 
-// maxOthers is the limit on the states visited for calls with other values. The limit is higher if
-// a single search may visit very many states.
+// maxOthers is the maximum number of states visited in a search for calls with values other than
+// the run's. The maximum is higher if a single search may visit very many states.
 const maxOthers = 2000
 
-// overOthers reports whether a search for calls with other values must end after visiting the given
-// number of states.
+// overOthers reports whether a search for calls with values other than the run's must stop after
+// visiting the given number of states.
 func (l *searchLimits) overOthers(visited int) bool {
 	return visited == max(maxOthers, l.Limit/25) || l.Stop()
 }
@@ -116,7 +116,7 @@ func (sys *system) netIndexes() []int {
 	return list.Indexes(sys.off, func(off bool) bool { return !off })
 }
 
-// An otherSearch collects the calls with other values that turn out to be admitted.
+// An otherSearch collects the calls with values other than the run's that turn out to be admitted.
 type otherSearch struct {
 	model *Model
 	nets  []int
