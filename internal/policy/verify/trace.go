@@ -16,18 +16,18 @@ type Trace []Step
 // A Step is the beginning or the end of a call.
 type Step struct {
 	Call    int           // number of the call in the trace, starting at 1
-	Tool    string        // tool, if the call begins
+	Tool    string        // tool, if the step begins a call
 	Names   *gate.Call    // an example of a call that the policy gives the same names; if nil, the tool alone determines the names
 	Args    string        // JSON arguments; empty means {}
 	Result  string        // JSON result that the call must return on success; empty means any
 	Name    string        // human-readable name: the last name given by a map of the policy, or the tool if no map gives one
 	Weak    bool          // whether the call does not count as evidence for Name even if it succeeds
 	Wait    time.Duration // if positive, the step is not a call but the passage of this amount of time
-	Ends    bool          // whether the call ends, rather than begins
+	Ends    bool          // whether the step ends a call, rather than begins one
 	Outcome gate.Outcome  // outcome, if the step ends the call
 	Times   int           // if greater than 1, the step stands for this many consecutive successful calls
 
-	class *callclass.Class // class of the call, if it begins; nil once the run has been replayed
+	class *callclass.Class // class of the call, if the step begins one; nil once the run has been replayed
 }
 
 // A Net identifies a net by its name and the position of its rule.
