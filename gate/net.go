@@ -112,7 +112,8 @@ func (n *net) moved(d *NetData) bool {
 	return len(d.Flights) > 0 || d.Spent != nil || d.Debt() != nil || d.Values.Len() > 0 || !slices.Equal(d.Marking, []int(n.start))
 }
 
-// show returns the net's marking for display, with every place in order.
+// show returns the net's marking for display, including the tokens in flight. It lists all places,
+// in the order of n.Places.
 func (n *net) show(d *NetData) Marking {
 	all := n.withInFlight(d)
 	m := make(Marking, len(all))

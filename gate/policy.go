@@ -20,8 +20,8 @@ type PolicyOptions struct {
 	// uncertain name; see [Block.Doubt]. If the person approves, that name is disregarded.
 	AskDoubts bool
 
-	// Labels are used in addition to the labels of the nets. They are needed if no net has labels
-	// and a caller asks for the names of calls.
+	// Labels adds maps that give names to calls, and conditions on results, to those of the nets.
+	// It is needed if no net has labels and a caller asks for the names of calls.
 	Labels []*Labels
 
 	// Keys is the maximum number of key values that a net tracks separately. A call that would add
@@ -45,7 +45,7 @@ type Policy struct {
 	static bool // whether switching nets at run time is forbidden
 	asks   bool // whether to ask a person about uncertain names; see [PolicyOptions.AskDoubts]
 	print  string
-	parts  []part // first two words of each command with three or more words that some net awaits
+	parts  []part // first two words of each command that has at least three words and whose success some net awaits
 
 	netKeys
 	maxValues int // maximum number of key values per net

@@ -90,7 +90,7 @@ const (
 	BadExpression  Code = "E025" // the expression after "when" is invalid
 	WeakExemption  Code = "E026" // "unless" is followed by a name that no call is certain to have
 	BadExample     Code = "E027" // the text or the arguments in an example are invalid
-	NoSuchMap      Code = "E028" // no map gives calls to the tool the name that an example expects
+	NoSuchMap      Code = "E028" // an example expects a name that no map gives to calls to its tool
 	FailedExample  Code = "E029" // the maps give the call in an example other names than expected
 	PatternName    Code = "E030" // a regex is used where a name is expected
 	BadField       Code = "E031" // a field in a key or sum is invalid
@@ -118,8 +118,8 @@ const (
 	IdleLimit      Code = "W016" // a limit is never reached
 	AllExempt      Code = "W017" // a rule exempts all its calls
 	ShadowTwin     Code = "W018" // a shadow rule repeats an enforced rule
-	FailureRefills Code = "W020" // failed calls refill a limit, although another rule requires a success
-	SelfSpoil      Code = "W021" // a call cancels the success that it achieves or needs
+	FailureRefills Code = "W020" // failed calls refill a limit, although another rule requires a successful call
+	SelfSpoil      Code = "W021" // a call cancels its own success or that of a call that it requires
 	EndsItself     Code = "W022" // a rule that applies from one call to another begins and ends with the same call, or never ends
 	ManyBudgets    Code = "W023" // a limit counts each value separately, and the caller can vary the value
 	LikePath       Code = "W024" // an argument key looks like a path

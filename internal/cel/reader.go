@@ -206,5 +206,5 @@ func (d *callData) variable(name string, want lookup) (any, error) {
 	case "annotations":
 		return d.annotations.get(want)
 	}
-	return nil, nil // the variable of a comprehension; CEL ignores this value
+	return nil, nil // name is the variable of a comprehension; CEL ignores the result
 }

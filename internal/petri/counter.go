@@ -12,17 +12,17 @@ const (
 	maxControls  = 2_000
 	maxBoxes     = 4_000
 	maxLoopSteps = 6
-	maxLoopWork  = 400 // maximum number of edges to follow in a search for loops of controls; see counterSearch
+	maxLoopWork  = 400 // maximum number of edges to follow in the search for the loops of a control state; see counterSearch
 )
 
-// counterSearch explores a net with a few places, the counters, that hold many tokens. A [control]
-// is a marking of the other places. Its reachable counter values are stored as boxes. If firing a
-// few transitions leads back to the same control and changes a single counter by one, the search
-// adds all values reached by repeating this loop in a single step. A counter of a million tokens
-// therefore costs as much as one of three.
+// counterSearch explores a net with a few places, the counters, that hold many tokens. A control
+// state (see [control]) is a marking of the other places. Its reachable counter values are stored
+// as boxes. If firing a few transitions leads back to the same control state and changes a single
+// counter by one, the search adds all values reached by repeating this loop in a single step. A
+// counter of a million tokens therefore costs as much as one of three.
 type counterSearch struct {
 	net      *Net
-	small    []int // places that are neither counters nor mirrors (see mirror); their token counts form a control
+	small    []int // places that are neither counters nor mirrors (see mirror); their token counts form a control state
 	counters []int
 	mirrors  []mirror
 
@@ -47,11 +47,12 @@ type control struct {
 	expanded bool
 	out, in  []move
 	looped   bool
-	loops    []move // short loops, which lead from the control back to itself and change a single counter by one
+	loops    []move // paths of at most maxLoopSteps moves from the control state back to itself that change a single counter by one
 	boxes    []box  // all reachable counter values, as disjoint boxes
 }
 
-// move is an edge from one control to another. It requires that the counter values are in guard.
+// move is an edge from one control state to another. It requires that the counter values are in
+// guard.
 type move struct {
 	transition int
 	to         int
@@ -115,7 +116,7 @@ func tiedPlaces(inv *Invariant, large []bool) (a, b, weight int, ok bool) {
 	return found[0].Place, found[1].Place, found[0].Weight, true
 }
 
-// control returns the index in c.controls of the control with marking m, adding the control if
+// control returns the index in c.controls of the control state with marking m, adding it if
 // necessary.
 func (c *counterSearch) control(m Marking) int {
 	key := string(m.AppendKey(nil))
@@ -129,7 +130,7 @@ func (c *counterSearch) control(m Marking) int {
 	return i
 }
 
-// expand computes the edges that leave a control, unless they are already known.
+// expand computes the edges that leave a control state, unless they are already known.
 func (c *counterSearch) expand(u int) {
 	from := c.controls[u]
 	if from.expanded || c.failed {
@@ -149,8 +150,8 @@ func (c *counterSearch) expand(u int) {
 	}
 }
 
-// fire returns the control's marking after t has fired. ok is false if a small place has too few
-// tokens.
+// fire returns the marking of the small places after t has fired. It returns false if a small place
+// has too few tokens.
 func (c *counterSearch) fire(t int, m Marking) (Marking, bool) {
 	tr := &c.net.Transitions[t]
 	for _, place := range c.small {
@@ -165,7 +166,8 @@ func (c *counterSearch) fire(t int, m Marking) (Marking, bool) {
 	return next, true
 }
 
-// guard returns the counter values that enable t, and t's effect on the counters.
+// guard returns the counter values that enable t in a control state with marking m, and t's effect
+// on the counters.
 func (c *counterSearch) guard(t int, m Marking) (box, step) {
 	tr := &c.net.Transitions[t]
 	var guard box
@@ -184,7 +186,7 @@ func (c *counterSearch) guard(t int, m Marking) (box, step) {
 }
 
 // total returns the number of tokens that the mirror and its counter hold together in a control
-// with marking m.
+// state with marking m.
 func (r *mirror) total(m Marking) int {
 	left := r.invariant.Constant
 	for _, w := range r.invariant.Weights {
@@ -193,7 +195,7 @@ func (r *mirror) total(m Marking) int {
 	return left / r.weight
 }
 
-// insert adds the values in b to a control and appends the new values to queue.
+// insert adds the counter values in b to the control state u, and appends the new values to queue.
 func (c *counterSearch) insert(u int, b box, queue []controlBox) []controlBox {
 	at := c.controls[u]
 	for _, part := range b.subtractAll(at.boxes) {
@@ -207,7 +209,8 @@ func (c *counterSearch) insert(u int, b box, queue []controlBox) []controlBox {
 	return queue
 }
 
-// A controlBox is a box of counter values and the index of the [control] where they are reachable.
+// A controlBox is a box of counter values and the index of the control state where they are
+// reachable.
 type controlBox struct {
 	control int
 	box     box
@@ -249,8 +252,8 @@ func (e *move) repeat(r box) box {
 	return r
 }
 
-// loopsOf returns the short paths from the control u back to itself that change a single counter by
-// one.
+// loopsOf returns the short paths from the control state u back to itself that change a single
+// counter by one.
 func (c *counterSearch) loopsOf(u int) []move {
 	at := c.controls[u]
 	if at.looped {
@@ -275,8 +278,8 @@ type loopFinder struct {
 	home, work int
 }
 
-// follow extends the path followed so far by each edge that leaves the control u. It records the
-// paths that return to the starting control.
+// follow extends the path followed so far by each edge that leaves the control state u. It records
+// the paths that return to the starting control state and change a single counter by one.
 func (f *loopFinder) follow(u int, so move, path []int) {
 	f.expand(u)
 	path = append(path, u)
@@ -352,7 +355,7 @@ func (a *Analysis) countStates(c *counterSearch, o *Options) bool {
 	return exact
 }
 
-// terminal returns, as boxes, the counter values in control u that mark a terminal place.
+// terminal returns, as boxes, the counter values in control state u that mark a terminal place.
 func (c *counterSearch) terminal(u *control, places []int) []box {
 	var marked []box
 	for _, p := range places {
@@ -408,15 +411,15 @@ func (c *counterSearch) liveness() (Answer, []int) {
 	return live(lost)
 }
 
-// canLeadTo returns, for each control, the counter values that can lead to a state that enables t.
-// They may include unreachable values.
+// canLeadTo returns, for each control state, the counter values that can lead to a state that
+// enables t. They may include unreachable values.
 func (c *counterSearch) canLeadTo(t int) (met [][]box, ok bool) {
 	met = make([][]box, len(c.controls))
 	top := c.hull()
 	var queue []controlBox
 	boxes := 0
 	insert := func(u int, b box) {
-		if len(c.controls[u].boxes) == 0 { // the control is unreachable
+		if len(c.controls[u].boxes) == 0 { // the control state is unreachable
 			return
 		}
 		for _, part := range b.intersect(top).subtractAll(met[u]) {

@@ -2,9 +2,9 @@ package petri
 
 import "math/bits"
 
-// successors appends a state's enabled transitions and their successors to firable, lookups and
-// next. It reports whether every token count fits in its lane. If not, the layout must be widened
-// first.
+// successors appends the transitions to fire in a state to firable. For each successor that needs a
+// lookup, it appends the transition to lookups and the successor to next. It returns false if some
+// token count does not fit in its lane (see [layout]); the layout must then be widened.
 func (s *search) successors(key []uint64) bool {
 	if s.stubborn != nil && s.stubborn.worthwhile() {
 		return s.fireEnabled(s.stubborn.choose(s.layout, key), key)
@@ -53,8 +53,8 @@ func (s *search) successorsOfWord(key uint64) bool {
 	return over&guard == 0
 }
 
-// fireEnabled fires the given transitions that are enabled. It reports whether every token count in
-// the successors fits in its lane.
+// fireEnabled fires those of the given transitions that are enabled. It reports whether every token
+// count in the successors fits in its lane.
 func (s *search) fireEnabled(transitions []int32, key []uint64) bool {
 	ok := true
 	for _, t := range transitions {

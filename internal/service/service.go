@@ -117,7 +117,8 @@ type Installation struct {
 	Text   string
 }
 
-// Installed reads the service file.
+// Installed reads the service file and returns a description of it. If the file does not exist,
+// Installed returns the zero Installation.
 func (m *Manager) Installed() (Installation, error) {
 	src, err := os.ReadFile(m.File)
 	switch {

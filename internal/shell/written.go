@@ -130,8 +130,8 @@ func (f *findings) element(at int, read func()) {
 	w.texts = outer
 }
 
-// mayBeObeyed reports whether any command may run a file that the script wrote earlier, or act on
-// it in another way.
+// mayBeObeyed reports whether any command may run or load a file that the script wrote earlier,
+// such as a hook, a module or a configuration, although no argument names the file.
 func (f *findings) mayBeObeyed() bool {
 	w, commands := &f.files, f.commands
 	if w.after == 0 {

@@ -21,7 +21,7 @@ type NetData struct {
 	Flights []Flight
 	Watches []Flight
 	Meta    toolnet.Meta
-	Shadow  *ShadowData // set if the net is in shadow mode; the other fields then describe the actual state
+	Shadow  *ShadowData // for a net in shadow mode, its state as if it were enforced; nil for other nets; the other fields always hold the actual state
 	Spent   *Spent      // amount spent, for a net with a sum; nil if nothing was spent
 	Clock   *Clock      // nil if the net has no timed transitions, or if no time is known yet
 	Extras  *Extras     // state that only a few nets have; nil if empty

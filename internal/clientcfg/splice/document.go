@@ -43,9 +43,10 @@ func (d *Document) At(path ...string) any { return value(d.tree, path) }
 // does not exist, Entries returns no entries.
 func (d *Document) Entries(at Place) ([]Entry, error) { return d.body.entries(at) }
 
-// Replace returns the text of the file with the named entries of the mapping or list at the given
-// place replaced by the new entries. These are inserted where the first removed entry was or, if no
-// entry is removed, at the end. If the mapping or list does not exist, it is created.
+// Replace removes the named entries from the mapping or list at the given place, adds the new
+// entries, and returns the resulting text of the file. The new entries are inserted where the first
+// removed entry was or, if no entry is removed, at the end. If the mapping or list does not exist,
+// it is created.
 func (d *Document) Replace(at Place, remove []string, add ...New) ([]byte, error) {
 	edited, err := d.body.replace(at, remove, add)
 	if err != nil {
@@ -69,9 +70,9 @@ func (d *Document) Replace(at Place, remove []string, add ...New) ([]byte, error
 	})
 }
 
-// Restore returns the text of the file with petrigate's own entry in the mapping or list at the
-// given place replaced by the named entries of old, an earlier version of the document. These
-// entries are inserted unchanged.
+// Restore removes petrigate's own entry, ours, from the mapping or list at the given place, and
+// inserts the named entries of old, an earlier version of the document, unchanged. It returns the
+// resulting text of the file.
 func (d *Document) Restore(at Place, old *Document, names []string, ours string) ([]byte, error) {
 	text, err := d.body.restore(at, old.body, names, ours)
 	if err != nil {

@@ -31,9 +31,9 @@ func lineStarts(text []byte) []int {
 	return starts
 }
 
-// cut divides text into segments: one for each of the given runs of lines, and one for each piece
-// of text between two of them. The runs must be in order. The segment of an entry also includes the
-// comment directly above it and the empty lines above that comment.
+// cut divides text into segments: one for each of the given runs, which must be in order, and one
+// for each piece of text before, between or after them. If a run is an entry, its segment also
+// includes the comment directly above it and the empty lines above that comment.
 func cut(text []byte, runs []run) []lineSegment {
 	starts := lineStarts(text)
 	piece := func(from, to int) []byte { return text[starts[from]:starts[to]] }

@@ -123,7 +123,7 @@ func withNumbers(n, other gate.Net) gate.Net {
 }
 
 // slower reports whether the limit of sum a is at most as high as that of b and is refilled at most
-// as fast. If so, the same calls never leave more of a than of b.
+// as fast. If so, the same calls never leave more of a's limit than of b's.
 func slower(a, b gate.Sum) bool {
 	product := func(most int, every time.Duration) *big.Int {
 		return new(big.Int).Mul(big.NewInt(int64(most)), big.NewInt(int64(every)))
@@ -131,8 +131,9 @@ func slower(a, b gate.Sum) bool {
 	return a.Most <= b.Most && (a.Every == 0 || b.Every > 0 && product(a.Most, b.Every).Cmp(product(b.Most, a.Every)) <= 0)
 }
 
-// shares reports whether the net strict is a limit that has a wider scope than n and is never
-// refilled. If so, strict never has more tokens left than n has in a single session.
+// shares reports whether the net strict is a limit that is never refilled and has a wider scope
+// than n, so that more sessions share its tokens. If strict is otherwise at least as strict as n,
+// it never has more tokens left than n has in any session.
 func shares(strict, n gate.NetInfo) bool {
 	back := func(t gate.Transition) bool { return t.Observe || t.Every > 0 }
 	return strict.Scope > n.Scope && strict.Cause == gate.CauseLimit && !strict.Row &&

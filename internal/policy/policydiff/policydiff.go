@@ -152,7 +152,7 @@ func (d *Comparison) find(limit int, loose bool) (*product, error) {
 		}
 		most := limit - d.states
 		if p.hasData() {
-			most = min(most, maxDataStates) // nets that count by arguments have many states that resemble one another
+			most = min(most, maxDataStates) // limit the search further, because nets that count separately for different arguments have many similar states
 		}
 		missing := p.search(most)
 		d.states += len(p.nodes)

@@ -43,8 +43,8 @@ type Remedy struct {
 // waiting for the response.
 const remedyStates = 2000
 
-// remedyRoom is the number of states that one model may visit in all searches. After that, a new
-// model replaces it, to limit memory use.
+// remedyRoom limits the number of states that a model visits in all its searches together. If a
+// model exceeds the limit, it is replaced by a new one, to limit memory use.
 const remedyRoom = 1_000_000
 
 // NewRemedyFinder returns a RemedyFinder for p. It uses only the options Tools and Lacks. If Tools
@@ -96,7 +96,7 @@ func (f *RemedyFinder) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remed
 }
 
 // awaited reports whether each refusing net is waiting for tokens that a call in flight will
-// provide. Another call of that kind would not help.
+// provide. Another such call would not help.
 func awaited(r *gate.Refusal) bool {
 	return len(r.Blocks) > 0 && !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool {
 		return !slices.ContainsFunc(b.Holds, func(h gate.Holder) bool { return h.Brings })

@@ -21,7 +21,7 @@ type Call struct {
 	Principal       string
 	Ignored         []string `json:",omitempty"` // names of arguments that the approval does not depend on
 
-	Own     bool `json:",omitempty"` // whether the tool is built into an agent that asks through its hook; Upstream then names the agent
+	Own     bool `json:",omitempty"` // whether the tool is built into an agent that reports its calls through a hook; Upstream is then the agent's name
 	Dropped bool // whether the contents were removed because the call can no longer run
 
 	// The following fields are set by the broker.

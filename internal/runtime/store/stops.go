@@ -19,10 +19,10 @@ import (
 // checks the stops in the database. A stop that the database could not store applies only to this
 // process; see [Stops.Watch].
 type Stops struct {
-	recorder *audit.Recorder // records each use of the switch, unless the switch uses a database
+	recorder *audit.Recorder // records each use of the kill switch; nil if the database records the uses
 	database backend.Backend // nil if the kill switch uses no database
 
-	useMu sync.Mutex // serializes uses of the switch and writes of local stops
+	useMu sync.Mutex // serializes uses of the kill switch and writes of local stops
 
 	mu    sync.RWMutex
 	known []admission.Stop // stops in the database, or all stops if database is nil; oldest first

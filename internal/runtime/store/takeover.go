@@ -25,8 +25,8 @@ type adoptedState struct {
 	row   *row
 }
 
-// adoptEntry converts a session. It first copies the nets that sessions share into the state,
-// because the session's calls refer to these nets.
+// adoptEntry converts a session's state to the new policy. It first copies the shared nets into the
+// session's old state, because the session's calls refer to these nets.
 func (t *takeover) adoptEntry(e *entry) {
 	if e.row == nil || e.row.dropReason() != nil {
 		return
@@ -57,8 +57,8 @@ func (t *takeover) adoptPart(p *part) *part {
 	return next
 }
 
-// adoptRow returns a row for the new state. Its next write replaces all values of the old state with
-// those of the new state.
+// adoptRow returns a row for the new state. The row's next write replaces all values of the old
+// state with those of the new state.
 func (t *takeover) adoptRow(r *row, old, state *gate.State, scope gate.Scope) *row {
 	next := &row{id: r.id, version: r.version, removed: slices.Clone(r.removed)}
 	next.durable.Store(r.durable.Load())

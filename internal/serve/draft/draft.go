@@ -43,7 +43,7 @@ type Options struct {
 	Now      func() time.Time                        // if nil, time.Now is used
 }
 
-// A Draft is a new version of one text of the policy in force.
+// A Draft is a proposed new version of a [Text] that the policy in force was built from.
 type Draft struct {
 	Of    string // ID of the text to replace; see [Text]
 	Text  string

@@ -147,8 +147,8 @@ func resumeLogs(c *session.Client) *events.Logs {
 	return &c.Streams
 }
 
-// isStateless reports whether a request with a method other than POST uses revision 2026-07-28. If
-// so, it refuses the request, because that revision supports only POST.
+// isStateless refuses a request with a method other than POST if it uses revision 2026-07-28,
+// because that revision supports only POST. It reports whether it refused the request.
 func isStateless(w http.ResponseWriter, r *http.Request, lacks string) bool {
 	if !mcp.IsModernProtocol(firstHeader(r, protocolHeader)) {
 		return false

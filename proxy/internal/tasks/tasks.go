@@ -105,7 +105,7 @@ var (
 
 // Reserve reserves a slot for the task of a call that is about to be sent, because it is too late
 // to refuse a task once the call has run. If several principals use the proxy, each can hold only a
-// fair share of the slots. Finished tasks are dropped to make room. The caller must return the slot
+// fair share of the slots. Finished tasks are dropped to make room. The caller must free the slot
 // with [taskTable.Release] or use it with taskTable.add.
 func (s *taskTable) Reserve(of *session.Session, several bool, now time.Time) bool {
 	s.mu.Lock()
@@ -121,14 +121,14 @@ func (s *taskTable) Reserve(of *session.Session, several bool, now time.Time) bo
 	return true
 }
 
-// Release returns the slot of a call that did not become a task.
+// Release frees the slot reserved for a call that did not become a task.
 func (s *taskTable) Release(of *session.Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.releaseSlot(of)
 }
 
-// releaseSlot returns a slot. The caller must hold mu.
+// releaseSlot frees one of the session's reserved slots. The caller must hold mu.
 func (s *taskTable) releaseSlot(of *session.Session) {
 	s.placesAll--
 	if s.places[of]--; s.places[of] == 0 {

@@ -12,12 +12,12 @@ import (
 
 // A pairStats holds the statistics of a pair of tools, A and B.
 type pairStats struct {
-	notOnce, notEach bool // whether B was ever called before A had succeeded, and whether it was ever called without a success of A since the previous call to B
+	notOnce, notEach bool // whether B was ever called before a call to A had succeeded, and whether B was ever called without a successful call to A since the previous call to B
 	shared           bool // whether any single call had both A and B among its names
 	sessions         int  // number of sessions with both A and B
 	once, each       chance
-	earlier          int    // number of sessions with a success of A before B
-	early            uint64 // bit i is set if a success of A came before B in the i-th session with B, counting from 0
+	earlier          int    // number of sessions where a call to A succeeded before B was called
+	early            uint64 // bit i is set if a call to A succeeded before B was called in the i-th session with B, counting from 0
 
 	after       bool // whether B was called after A
 	both        int
@@ -26,8 +26,8 @@ type pairStats struct {
 
 type toolStats struct {
 	calls, sessions int
-	held            int // number of sessions with a success
-	opened          int // number of sessions that the tool opened: it succeeded among the first two events or in the first eighth of all events
+	held            int // number of sessions with a successful call to the tool
+	opened          int // number of sessions that the tool opened: a call to it succeeded among the first two events or in the first eighth of all events
 	first           time.Time
 	perSession      map[int]int        // maps each number of calls to the number of sessions with that many calls
 	perDay          map[int]int        // maps each number of calls to the number of days with that many calls by one principal
@@ -223,8 +223,8 @@ func (v *survey) finish() {
 	clear(v.days)
 }
 
-// alwaysBefore reports whether a success of A came before B in all sessions with B. It returns
-// false if fewer than the given number of sessions have B.
+// alwaysBefore reports whether a call to A succeeded before B was called in all sessions with B. It
+// returns false if fewer than the given number of sessions have B.
 func (v *survey) alwaysBefore(p pair, least int) bool {
 	s := v.pairs[p]
 	return s != nil && !s.notOnce && s.sessions >= least && s.sessions == v.tools[p.b].sessions

@@ -28,7 +28,7 @@ type processLock struct {
 	unlockFiles func()      // releases the lock; nil if this process does not hold it
 	checked     time.Time   // time of the last check for other waiting processes
 	idle        bool        // whether nothing has been appended since the last check
-	verified    time.Time   // time when the image last contained all steps in the log; zero if it might now lack some
+	verified    time.Time   // when the image was last found to contain all steps in the log; reset to zero when it might lack some
 	current     atomic.Bool // whether this process holds the lock and its image contains all steps in the log
 	files       lockFiles
 	abandoned   chan struct{} // closed when the goroutine most recently abandoned by [processLock.wait] ends; nil if no goroutine has been abandoned

@@ -67,7 +67,7 @@ func newBatch(ops []*backend.Op, f *freshParts) *batch {
 	return b
 }
 
-// plan records how the ops of a batch use parts of the state.
+// plan records which parts of the state the ops of a batch read, write or insert.
 type plan struct {
 	fresh *freshParts
 	parts map[backend.PartID]*part

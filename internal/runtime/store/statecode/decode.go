@@ -349,7 +349,7 @@ func (d *decoder) shadow(where string, n *net, value []byte) *gate.ShadowData {
 func (d *decoder) marking(where string, n *net, value []byte) []int {
 	m := make([]int, len(n.start.Marking))
 	if n.placeholder {
-		m[0] = 1 // any marking will do, except the initial one
+		m[0] = 1 // stands for any marking other than the initial one
 		return m
 	}
 	d.object(where, value, func(key string, value []byte) bool {

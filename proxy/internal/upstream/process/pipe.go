@@ -36,8 +36,8 @@ type Pipe struct {
 	broken func(error) // called when writing has failed
 
 	mu      sync.Mutex
-	pending []byte // bytes that no writer has taken yet
-	spare   []byte // empty buffer for the next writer; nil if none
+	pending []byte // queued bytes that are not yet being written
+	spare   []byte // empty buffer that replaces pending when a write begins; nil if none
 	busy    bool   // whether a caller or the flusher is writing
 	corks   int    // number of callers holding back writes
 	queued  int64  // total number of bytes of the messages added so far

@@ -58,13 +58,13 @@ type form struct {
 	fields []value
 }
 
-// A value is the content of an argument field. An abstract value has no texts but lists its matches
-// instead.
+// A value is the content of an argument field. An abstract value has no texts; it lists the maps
+// that match it.
 type value struct {
 	field string
 	weak  bool     // whether the value is not a string; texts then holds the scalars in it, followed by all of them as one text
 	texts []string // the texts of the value; nil for an abstract value
-	hits  []hit    // the matches of an abstract value
+	hits  []hit    // for an abstract value, one hit for each map that matches it
 	like  string   // for an abstract value, an action matched by the same name patterns as the value; may be empty
 }
 

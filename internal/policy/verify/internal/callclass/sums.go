@@ -148,7 +148,7 @@ var (
 )
 
 // comparisons returns the conjuncts of source that compare the field with a number. The second
-// result is true if these are all conjuncts of source. If source might not be a conjunction,
+// result reports whether source has no other conjuncts. If source might not be a conjunction,
 // comparisons returns nil and false.
 func comparisons(source, field string) (all []comparison, whole bool) {
 	source = quote.ReplaceAllString(expression(source), "''")

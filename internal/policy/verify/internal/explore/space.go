@@ -412,9 +412,10 @@ func (s *Space) end(k int32, id uint32, kind eventKind) {
 	by := event{kind: kind, arg: id}
 	opens := s.opens(k)
 	i, alike := find(opens, id)
-	// If the calls of this type in opens stand for any number of calls, opens can stay the same
-	// after one of them succeeds. It can also become shorter, but if t.many is true, this matters
-	// only if the type invalidates evidence.
+	// If the calls of type id in opens stand for any number of calls, one of them can succeed
+	// without a change to opens. The state where opens lists one call fewer is visited as well. If
+	// t.many is true, however, that state matters after a success only if calls of the type
+	// invalidate evidence.
 	if kind == succeeds && t.isSaturated(alike) {
 		s.visitEnd(k, opens, killed, rest, by)
 	}

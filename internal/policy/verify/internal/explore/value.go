@@ -29,13 +29,15 @@ func (m *Model) OneValue() *Model {
 	return m.one
 }
 
-// Assured reports, for each state, whether successful calls can certainly reach the goal. It tries
-// only calls of allowed classes, and all calls that lead to the goal must have the same value: the
-// tracked value or a new one. If the goal is only about the tracked value, no new value is tried.
-// Calls with a particular value can follow any state, so if they reach the goal from all states,
-// all states are assured. Otherwise, a state is assured only if the goal can be reached from it
-// with each value, because the policy's maps name calls by their arguments and might distinguish
-// values that the classes do not mention.
+// Assured reports, for each state, whether successful calls of allowed classes can certainly reach
+// the goal. All calls that lead to the goal must have the same value: the tracked value or a new
+// one. If the goal is only about the tracked value, no new value is tried.
+//
+// The policy's maps name calls by their arguments, and can match one value but not another. Assured
+// therefore repeats the search for each value that the classes mention, and a state is assured only
+// if every search reaches the goal from it. Unless the goal is only about the tracked value, there
+// is an exception: if one search reaches the goal from all states, all states are assured, because
+// calls with its value can follow any state.
 func (s *Space) Assured(g *Goal, allowed func(class int) bool) []bool {
 	var all []bool
 	for _, v := range s.valuesOf(allowed) {
