@@ -413,8 +413,8 @@ func (s *Space) end(k int32, id uint32, kind eventKind) {
 	opens := s.opens(k)
 	i, alike := find(opens, id)
 	// If the calls of type id in opens stand for any number of calls, one of them can succeed
-	// without a change to opens. The state where opens lists one call fewer is visited as well. If
-	// t.many is true, however, that state matters after a success only if calls of the type
+	// without a change to opens. The state where opens lists one call fewer is visited as well. But
+	// if t.many is true and the call succeeds, that state matters only if calls of the type
 	// invalidate evidence.
 	if kind == succeeds && t.isSaturated(alike) {
 		s.visitEnd(k, opens, killed, rest, by)
