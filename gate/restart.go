@@ -53,8 +53,8 @@ func (f *finding) restartRow(row string) {
 }
 
 // recordRow records row, the fingerprint of the call, for the comparison with the next call; see
-// [Net.Row]. If only observers (see [Transition].Observe) were chosen for the call, the net has not
-// counted it, and recordRow records "" instead.
+// [Net.Row]. If no transition that gates the call was chosen, the net has not counted the call, and
+// recordRow records "" instead.
 func (m *move) recordRow(f *finding, row string) {
 	if !f.hasGating() {
 		row = ""

@@ -30,10 +30,11 @@ type SessionOptions struct {
 	// is nil, the session has its own state for the nets with that scope.
 	Principal, Global *Shared
 
-	// OnDecision is called with each decision, after the decision and before Decide returns. It is
-	// also called for decisions that the nets in shadow mode would have changed; see [Allow].Would.
-	// No lock is held during the call. OnDecision must not settle the ticket of an Allow; that is
-	// up to the caller of Decide.
+	// OnDecision is called with each decision before Decide returns, and with the refusal of a call
+	// that does not get the approval requested by [Confirm] or [ConfirmN]. It is also called for
+	// decisions that the nets in shadow mode would have changed; see [Allow].Would. No lock is held
+	// during the call. OnDecision must not settle the ticket of an Allow; that is up to the caller
+	// of Decide.
 	OnDecision func(Call, Decision)
 }
 

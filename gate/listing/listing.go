@@ -133,7 +133,7 @@ func (l *Listing) Register(g *naming.Naming) {
 const fewEntries = 8
 
 // Lookup returns the transitions for a name in declaration order, without those in spared. free
-// reports whether the net always allows the name.
+// reports whether the net lists the name as free; see [toolnet.Net].Free.
 func (l *Listing) Lookup(name *naming.Label, spared []int) (transitions []int, free bool) {
 	var r *nameEntry
 	switch {

@@ -87,8 +87,8 @@ func succeeds(t verify.Trace) bool {
 	return slices.ContainsFunc(t, func(s verify.Step) bool { return s.Ends && s.Call == t[0].Call && s.Outcome == gate.Success })
 }
 
-// uncallable reports names that can never be called. It omits blocked names and tools refused only
-// by the policy's default decision.
+// uncallable reports names that can never be called. It omits names that block rules alone forbid.
+// It also omits known tools that no net lists and that only the policy's default decision refuses.
 func (v *Analysis) uncallable() diag.List {
 	var ps diag.List
 	for cause, names := range v.grouped(v.uncallableUnexpectedly, func(n verify.Name) string { return citedAll(n.Because) }) {

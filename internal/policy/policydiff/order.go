@@ -64,9 +64,10 @@ func replaces(strict, n gate.NetInfo, alone []gate.Map, more bool) bool {
 	return same && (strict.Labels == nil) == (n.Labels == nil) && sameClass(strict, n) && !reads(n, alone)
 }
 
-// withList returns a copy of n that lists the same calls as the net other, if both are limits
-// without refill and n limits at least the calls that other limits. The copy counts fewer calls
-// than n, so n never has more tokens left than the copy. In all other cases, withList returns n.
+// withList returns a copy of n that lists the same calls as the net other, if both are limits that
+// no call refills and n limits at least the calls that other limits. The copy counts only calls
+// that n counts, so n never has more tokens left than the copy. In all other cases, withList
+// returns n.
 func withList(n, other gate.Net) gate.Net {
 	lists := func(t gate.Transition) bool { return len(t.Tools) > 0 }
 	i := slices.IndexFunc(n.Transitions, lists)

@@ -10,6 +10,6 @@ type Policy struct {
 	Result *policy.Result
 	Source policy.Source
 
-	call  func(tool string) gate.Call // function that creates a call to a tool, with all the names that the tool has behind the proxy
+	call  func(tool string) gate.Call // function that creates a call to a tool; see [Loader].Call
 	watch *watch                      // recorder of the coverage; nil if coverage is not recorded
 }

@@ -48,8 +48,8 @@ func (a AtMost) refillInterval() time.Duration {
 // [AtMost.lengthen] repeats a call of the run that such a monitor finds.
 const maxCount = 64
 
-// maxExact is the maximum Count for a monitor that counts all calls. Such a monitor is used only if
-// lengthening a shorter run fails.
+// maxExact is the maximum Count for a monitor that tracks more than maxCount calls. Such a monitor
+// is used only if calls restart the count and [AtMost.lengthen] fails.
 const maxExact = 500
 
 // query returns a query for a run with more than count calls per session, or between two calls that

@@ -1,6 +1,7 @@
 // Package control connects operators to running proxies. It uses HTTP and JSON over a Unix socket
-// of mode 0600 in a directory of mode 0700. Anyone who can open the socket is an operator. The
-// proxy's MCP clients cannot open it.
+// of mode 0600 in a directory of mode 0700. Anyone who can open the socket is an operator. MCP
+// clients cannot reach it through the proxy, but a client that can run programs as the proxy's user
+// can open it.
 //
 // Each proxy has a [Server] with its own socket, named after the process. A [Client] sends requests
 // to one proxy; [Find] returns clients for all of the user's running proxies and removes the

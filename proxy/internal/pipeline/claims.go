@@ -13,7 +13,7 @@ type claim = uint32
 const (
 	slot     claim = 1 << iota // a slot among the calls in flight to the server (limits.inFlight)
 	taskSlot                   // a slot among the tasks of the session
-	room                       // memory for the call's message while the call waits
+	room                       // memory for the message of a call that waits or might be sent again
 )
 
 // reserve reserves the resources needed by the call: a slot among the calls in flight to the
