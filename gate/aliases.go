@@ -63,7 +63,7 @@ type (
 	Tokens = toolnet.Tokens
 	// An Outcome describes how a call ended: [Unknown], [Success] or [Failure].
 	Outcome = toolnet.Outcome
-	// A NetError is an error in a net or in a [Map] of the policy.
+	// A NetError is an error in a net, in a [Map] or in the [PolicyOptions] of a policy.
 	NetError = toolnet.NetError
 	// An ErrorList contains all errors found, in the order of the nets.
 	ErrorList = toolnet.ErrorList

@@ -148,8 +148,9 @@ func (j *judgement) fillPlan(p *plan) {
 }
 
 // addTransition adds transition t, which lists the name in p.labels[label], to the plan. If t reads
-// its key from the result, addTransition records t as an observer that waits for the call.
-// Otherwise, it adds t's key values in the call, or records that the call has no value for the key.
+// its key from the result, addTransition records t as an observer that waits for the call, unless
+// the name is weak. Otherwise, it adds t's key values in the call. If the call has no value for the
+// key, addTransition records this, unless t is an observer that does not spoil evidence.
 func (p *plan) addTransition(c *keyvalue.CallReader, label, t int) {
 	n := p.net
 	number := n.keys[n.keyOf[t]]

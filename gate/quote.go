@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxWords is the maximum length, in bytes, of the text quoted in [Block].Words.
+// maxWords is the maximum number of bytes of a call's arguments that are quoted in [Block].Words.
 const maxWords = 80
 
 // quoteCall makes b.Reason start with the call's tool and the text in its arguments that a map

@@ -6,9 +6,10 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// A NetError is an error in a net or in one of the policy's maps (see [Map]).
+// A NetError is an error in a net, in one of the policy's maps (see [Map]) or in the policy's
+// options.
 type NetError struct {
-	Net        string // name of the net; empty if the error is in a map
+	Net        string // name of the net; empty if the error is not in a net
 	Transition string // name of the transition; empty if the error concerns the whole net
 	Msg        string
 	Hint       string // suggested correction; may be empty

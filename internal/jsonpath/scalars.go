@@ -33,7 +33,7 @@ func (p Path) Scalars(doc []byte, limit int) ([]string, Fault) {
 	return s.all, None
 }
 
-// Readable returns the same scalars as [Path.Scalars], but skips array elements without scalars,
+// Readable returns the same scalars as [Path.Scalars], but skips array elements that cause a fault,
 // and ignores all scalars beyond the limit.
 func (p Path) Readable(doc []byte, limit int) ([]string, Fault) {
 	s := scalars{limit: limit, lenient: true}

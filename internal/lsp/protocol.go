@@ -2,8 +2,7 @@ package lsp
 
 import "encoding/json"
 
-// The following types describe the parts of the protocol that the server uses. They are named as in
-// the specification, version 3.17.
+// The following types describe the parts of the protocol, version 3.17, that the server uses.
 
 type initializeParams struct {
 	Options struct {

@@ -70,7 +70,8 @@ type Result struct {
 // A Claim is a property that a policy must have, written as a line in rules that begins with
 // "prove" or as an entry under "prove" in a net. The net and the places that it mentions exist. For
 // the meaning of its fields, see rules.Prove. A claim about several names is split into Parts, one
-// claim for each name. Its other fields are those of the first part.
+// claim for each name. Its Text is that of the whole claim, and its other fields are those of the
+// first part.
 type Claim struct {
 	Kind  rules.Claim
 	Text  string // the claim's text in the rules

@@ -215,9 +215,9 @@ func skipLong(doc []byte, i int) int {
 	return -1
 }
 
-// nextQuote returns the offset of the next quote at or after offset i. If backslashes directly
-// precede that quote, it returns the offset of the first of these backslashes instead. Other
-// backslashes do not matter.
+// nextQuote returns the offset of the next quote at or after offset i, or the length of doc if no
+// quote follows. If backslashes directly precede that quote, it returns the offset of the first of
+// these backslashes instead. Other backslashes do not matter.
 func nextQuote(doc []byte, i int) int {
 	if i >= len(doc) {
 		return len(doc)

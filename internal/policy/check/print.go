@@ -112,8 +112,8 @@ func shortened(claim string) string {
 	return claim
 }
 
-// short returns the net's name or, if the name is too long, the base name of the file and the line
-// of the net's rule.
+// short returns the net's name. If the name is too long and the position of the net's rule is
+// known, short returns the base name of the file and the line of the rule instead.
 func short(n gate.NetInfo) string {
 	if len(n.Name) <= maxNetWidth || n.Rule.Line == 0 {
 		return n.Name

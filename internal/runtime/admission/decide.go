@@ -164,7 +164,7 @@ func (a *Admission) answer(ctx context.Context, v *verdict, err error) Decision 
 		return a.refuseStopped(ctx, c)
 	}
 	switch d := v.decision.(type) {
-	case *gate.Refusal: // the call stays refused even if the change to the nets' clocks could not be committed
+	case *gate.Refusal: // the call stays refused even if its record and the change to the state could not be committed
 		v.addRemedy(d)
 		a.logRefusal(c, v.refused)
 		if err != nil {

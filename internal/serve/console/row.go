@@ -140,8 +140,9 @@ func (r *row) canBeSettled(e *trail.Entry) bool {
 	return (r.Outcome == "" || r.Outcome == "unknown") && !e.Time.Before(r.Time)
 }
 
-// clockTolerance is the maximum difference between the duration of a call and the time between the
-// call's decision and outcome records. The two differ if the clock is adjusted during the call.
+// clockTolerance is the maximum difference between the duration of a call and the time from its
+// arrival to its outcome record, apart from a thousandth of the duration. The two differ if the
+// clock is adjusted during the call.
 const clockTolerance = 20 * time.Millisecond
 
 // isOutcome reports whether the outcome e belongs to this row. The call number alone is not

@@ -66,7 +66,7 @@ type Guard struct {
 	addresses
 	open        bool
 	tokens      tokenList
-	jwt         *access.Verifier // nil if only tokens configured by the operator are accepted
+	jwt         *access.Verifier // nil if JWTs are not accepted
 	maxMessage  int
 	bodyTimeout time.Duration
 	now         func() time.Time

@@ -207,10 +207,11 @@ func (f *inflightCall) end(r upstream.Reply, fromServer bool) {
 	}
 }
 
-// finish handles the end of the request on the goroutine that read the reply. It records the
-// outcome, and then responds to the client that made the call c. If the call becomes a task or
-// needs the client's input, it stays open at the gate. Replies in the same burst are recorded
-// together.
+// finish handles the end of the request. It runs on the goroutine that waits for the call if that
+// goroutine can respond, and otherwise on the one that ended the request. It records the outcome,
+// and then responds to the client that made the call c. If the call becomes a task, or waits for
+// the client's input, it stays open at the gate. If together is not nil, the outcomes of a burst of
+// replies are recorded together.
 func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) {
 	p := c.pipeline
 	open, staged := false, false // open is true if the call must stay open at the gate, and staged if the ending e will close the request

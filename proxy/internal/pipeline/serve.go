@@ -106,8 +106,9 @@ func (p *Pipeline) place(c *Call) bool {
 	return false
 }
 
-// dedicate chooses the dedicated connection of the call's session. If the connection is not up yet,
-// dedicate lets another goroutine continue the call, and returns false.
+// dedicate makes the call use at, the dedicated connection of its session. If the connection is not
+// up yet, or its server does not know the client's capabilities yet, dedicate lets another
+// goroutine continue the call, and returns false.
 func (p *Pipeline) dedicate(c *Call, at *pool.Server) bool {
 	own := *c.Tool
 	own.Upstream = at

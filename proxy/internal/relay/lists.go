@@ -18,8 +18,9 @@ import (
 // broken or hostile.
 const maxListItems = 20_000
 
-// List serves prompts/list, resources/list and resources/templates/list. The list of a single
-// server is forwarded page by page. The lists of several servers are joined in configuration order.
+// List serves prompts/list, resources/list and resources/templates/list. If there is only one
+// server, and the names in its list get no prefix, the list is forwarded page by page. Otherwise,
+// the servers' lists are joined in configuration order and returned as one page.
 func (p *Relay) List(ctx context.Context, q session.Request, kind listKind) ([]byte, error) {
 	p.Pool.AwaitUpstreams(ctx)
 	p.Pool.EnsureDeclared(ctx, q.Peer())

@@ -214,8 +214,8 @@ func (v *survey) addPair(p pair, a, b *toolState) {
 	}
 }
 
-// finish adds the last day of each principal to the statistics. Earlier days were added by the
-// first call of a later day.
+// finish adds the last day of each principal with each tool to the statistics. Earlier days were
+// added by the first call on a later day.
 func (v *survey) finish() {
 	for key, d := range v.days {
 		v.tool(key.tool).perDay[d.calls]++

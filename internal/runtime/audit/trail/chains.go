@@ -133,8 +133,8 @@ func (v *chainVerifier) checkStart(writer string) {
 	v.addFault(writer, 1, fmt.Sprintf("records 1 to %d are missing: no record of their removal exists", from.Seq))
 }
 
-// checkEnd verifies that the record at h exists. The first record of by's chain names h as the end
-// of h.Writer's chain.
+// checkEnd verifies that the record at h exists unchanged, or that a recorded removal includes it.
+// The first record of by's chain names h as the end of h.Writer's chain.
 func (v *chainVerifier) checkEnd(ctx context.Context, h audit.Head, by string) error {
 	may, why := v.removals.covers(h)
 	last, ok := v.ends[h.Writer]

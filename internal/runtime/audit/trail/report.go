@@ -15,8 +15,9 @@ type Report struct {
 
 	Removed *Removed `json:"removed,omitempty"` // old records that were removed from a database; may be nil
 
-	// Headless means that the log's head file is missing or unreadable, so records could have been
-	// removed at the end. A log without records needs no head file.
+	// Headless means that the log's head file is missing, unreadable, empty or half written, so
+	// records could have been removed at the end. If the log has no records, an empty or half
+	// written head file does not count.
 	Headless bool `json:"headless,omitempty"`
 }
 

@@ -112,8 +112,9 @@ func Extend(args string, conditions []string) []string {
 	return all
 }
 
-// AddNumber returns the arguments with an additional member whose value is number and whose name has
-// no known meaning. It returns nil if all names that it tries are in use.
+// AddNumber returns the arguments with an additional member whose value is number and whose name
+// has no known meaning. It returns nil if args is not a JSON object, or if all names that it tries
+// are in use.
 func AddNumber(args string, number int) []string {
 	base := make(object)
 	if args != "" && json.Unmarshal([]byte(args), &base) != nil {
