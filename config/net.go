@@ -42,7 +42,7 @@ type Transition struct {
 	Deferred        bool
 	Observe         bool
 	Unknown         string // "release" returns a call's tokens if its outcome is unknown; "hold" or empty keeps them until the outcome is known
-	Weak            string // whether a call that only might have a name in Tools may advance the net: "progress" fires the transition; "block" or empty blocks the call
+	Weak            string // how to treat a call that only might have a name in Tools if firing adds tokens to a place: "progress" fires the transition; "block" or empty blocks the call
 	Via             string // approval channel of a manual transition; empty means any channel
 	Unless          []string
 	Position        Position

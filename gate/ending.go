@@ -100,7 +100,8 @@ func (m *move) succeed(e *ending, done []Flight) {
 }
 
 // credit fires the observer recorded in w, because the call that it waited for has succeeded. If
-// the observer is not enabled, credit does nothing.
+// the observer's tokens must pay off a debt, credit reduces the debt instead. If the observer is
+// not enabled, credit does nothing.
 func (m *move) credit(e *ending, w Flight) {
 	t := &m.net.net.Transitions[w.Transition]
 	if !t.Enabled(m.data.Marking) {

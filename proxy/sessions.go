@@ -194,9 +194,9 @@ func callsOf(state *gate.State) []operator.CallInfo {
 	return calls
 }
 
-// ChannelsOf lists the configured channels that people can now use to answer approval requests of
-// the session. It omits elicit if no client of the session can show forms. A rule or a call may
-// allow fewer channels.
+// ChannelsOf lists the configured channels for approval requests of the session. It omits elicit if
+// no client of the session can show forms; for a session of another process, it assumes that a
+// client can. A rule or a call may allow fewer channels.
 func (p *sessionView) ChannelsOf(id string) ([]string, error) {
 	s, elsewhere, err := p.find(id)
 	if err != nil {

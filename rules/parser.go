@@ -40,7 +40,7 @@ func (p *parser) names(noun, form string) []Name {
 	return p.listOf(p.listItem, fmt.Sprintf("a %s is missing", noun), noun, form)
 }
 
-// list parses the names in a rule, without duplicates. If there are no names, it fails with the
+// list parses the names in a rule, and rejects duplicates. If there are no names, it fails with the
 // given message. A comma ends a bare name only at the end of a word: "a, b" is two names, but "a,b"
 // is a single name, for compatibility with files written before lists existed.
 func (p *parser) list(missing, noun, form string) []Name {

@@ -279,7 +279,7 @@ type Reader interface {
 // A Reading is a parsed string. It reports which patterns of its [Reader] match the string.
 type Reading interface {
 	Finds(pattern int) Found
-	Only(patterns []int) bool  // reports whether the given patterns match every part of the string
+	Only(patterns []int) bool  // reports whether the given patterns describe everything in the string that a policy might restrict
 	Evidence(pattern int) bool // reports whether a match is evidence, so that the call's success can unlock another call or refill a limit
 	// Doubt explains why Finds returns [Perhaps], or why a [Surely] match is not evidence. For a
 	// match that is evidence, Code is the matching part of the string. For [NotFound], Code is the

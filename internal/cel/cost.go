@@ -17,8 +17,9 @@ import (
 type costTracker struct{}
 
 // CallCost returns 1 plus a tenth of the total length, in bytes, of the string operands and the
-// result. Searching a list costs another 1 for each of its elements. Matching a regular expression
-// costs five times the usual amount.
+// result. Searching, splitting into or joining a list costs another 1 for each of its elements.
+// Matching a regular expression costs five times the usual amount. For == and !=, CallCost returns
+// nil, so that CEL determines the cost.
 func (costTracker) CallCost(function, _ string, args []ref.Val, result ref.Val) *uint64 {
 	if function == operators.Equals || function == operators.NotEquals {
 		return nil // CEL itself considers the sizes of the operands of == and !=

@@ -65,8 +65,8 @@ func (o *onlyCheck) isCovered(d *doubt) bool {
 	return d.owner >= 0 && (o.covered[d.owner] || d.reach == mild) && d.reach != all
 }
 
-// matchesPattern reports whether the command certainly matches one of the patterns, and whether
-// that pattern ends with *.
+// matchesPattern reports whether the command certainly matches one of the patterns and does nothing
+// else. any is true if the pattern ends with * and the command has only literal arguments.
 func (o *onlyCheck) matchesPattern(c *command) (carried, any bool) {
 	if c.outside || c.possible || c.mayBeSplit() {
 		return false, false

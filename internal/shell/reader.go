@@ -92,7 +92,7 @@ type numberedReading struct {
 	reader *Reader
 	script *Reading
 	found  []Outcome
-	by     []int // for each pattern, index of the first command that led to the outcome in found, or -1 if no single command did
+	by     []int // for each pattern that names a command, index of the first command that led to the outcome in found, or -1 if no single command did; unused if the outcome is NoMatch
 	work   int   // number of arguments compared with patterns so far
 }
 

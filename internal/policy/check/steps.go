@@ -58,8 +58,9 @@ type NetStep struct {
 // maxSteps is the maximum number of steps shown one by one.
 const maxSteps = 200
 
-// Steps replays a claim's counterexample from the initial state. It omits nets that no call of the
-// counterexample affects. The second result is the number of steps that were not replayed.
+// Steps replays a claim's counterexample from the initial state. It omits nets that have no verdict
+// on any call and whose markings never change. The second result is the number of steps that were
+// not replayed. If the claim has no counterexample, Steps returns nil.
 func (r Report) Steps(claim int) (all []Step, more int) {
 	if r.verified == nil || claim < 0 || claim >= len(r.verified.proofs) {
 		return nil, 0

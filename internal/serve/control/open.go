@@ -5,8 +5,8 @@ import "errors"
 // A ConsoleOpener can open the web console. An [operator.Proxy] may implement it.
 type ConsoleOpener interface {
 	// OpenConsole returns the address of the console page at path. The address contains a login
-	// code, which logs in one browser as the given person. Actions in that browser are recorded
-	// under the person's name.
+	// code, which logs in one browser as the user with the identity person. Actions in that browser
+	// are recorded under name.
 	OpenConsole(name, person, path string) (address string, err error)
 }
 

@@ -16,7 +16,8 @@ import (
 )
 
 // A remedyFinder finds calls that, once they have succeeded, would make the policy allow a refused
-// call. It considers only tools that are available. It is safe for concurrent use.
+// call. It considers the tools that servers currently offer and the built-in tools of known agents.
+// It is safe for concurrent use.
 type remedyFinder struct {
 	policy *gate.Policy
 	tools  func() toolset  // returns the tools that servers currently offer

@@ -345,7 +345,7 @@ type Tool struct {
 	Canonical string // name in rules, of the form upstream.tool
 	also      []gate.Name
 	others    map[string]bool // names of all tools; if an action argument contains one of them, the rules for that tool restrict the call, but the call does not count as a call to that tool
-	foreign   bool            // whether clients could use the same name for a tool of another server
+	foreign   bool            // whether the exposed name could also belong to a tool of another server or of an agent
 	Why       string          // why the configuration filters out the tool; empty if it is not filtered
 
 	Unaccepted string // why the definition is not accepted; empty if accepted

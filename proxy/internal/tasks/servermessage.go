@@ -74,8 +74,9 @@ func (s *Tasks) runCheck(x *Task, f func()) {
 	})
 }
 
-// forward sends the task's progress and log messages to the client, with the client's own progress
-// token.
+// forward sends a progress or log message about the task to the client, with the client's own
+// progress token. It drops the message if the client did not ask for such messages, uses revision
+// 2026-07-28 or has no stream.
 func (x *Task) forward(method string, params []byte) {
 	t := x.origin
 	if note := t.Client.Notification(t.Peer, t.Meta, method, wire.RelateTask(params, x.id)); note != nil && !t.Peer.Rev.TaskExtension {

@@ -8,8 +8,8 @@
 // and the net; the package never guesses.
 //
 // A part that was written under another policy is decoded with a codec for the old nets (see
-// Codec.oldCodec) and then converted by [gate.Policy.Adopt]: a net keeps its state if its name, its
-// fingerprint and its shadow flag are unchanged.
+// Codec.oldCodec) and then converted by [gate.Policy.Adopt], which determines the nets that keep
+// their state.
 //
 // [Codec] encodes and decodes, [Change] and [Merge] handle parts that are written as changes,
 // [ReadOpen] decodes a session without its policy. The package has no locks and no

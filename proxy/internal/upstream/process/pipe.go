@@ -64,8 +64,10 @@ const Nowhere = math.MaxInt64
 // Write queues a message followed by a newline. The build function appends the message to its
 // argument; size is the approximate length of the message. Write stores the message's offset in the
 // stream in *position, for [Pipe.Reached]. Then, unless another goroutine is writing or Cork holds
-// back writes, it writes all queued messages. If several is true, it first yields to other
-// goroutines, so that one system call can also write the messages that they are about to queue.
+// back writes, it writes as many of the queued bytes as the pipe accepts and leaves the rest to the
+// flusher. If several is true, it first yields to other goroutines, so that one system call can
+// also write the messages that they are about to queue. Write fails if the pipe is closed or
+// broken, or if the child does not read.
 func (p *Pipe) Write(position *int64, several bool, size int, build func([]byte) []byte) error {
 	p.mu.Lock()
 	if p.err != nil {

@@ -63,8 +63,8 @@ func (p presences) mustLack(field string) bool {
 	return slices.ContainsFunc(p, func(d Datum) bool { return d.Has == Lacks && !d.Field.Result && d.Field.Path == field })
 }
 
-// setsLacking reports whether the members set a field although the class requires that keys find no
-// value in it.
+// setsLacking reports whether the members set an argument although the class requires that keys
+// find no value in this argument or in a field inside it.
 func (p presences) setsLacking(members map[string]any) bool {
 	return slices.ContainsFunc(p, func(d Datum) bool {
 		if d.Has != Lacks || d.Field.Result || d.Field.Path == "" {

@@ -46,8 +46,8 @@ func (n *Net) quiesces() bool {
 }
 
 // reachableAlone returns the states that n could reach, over all calls and outcomes, if no other
-// net forbade any call. ok is false if there are too many states or if calls can keep tokens in
-// flight.
+// net forbade any call. ok is false if there are too many states, if calls can keep tokens in
+// flight or make structural transitions fire, or if some effects of calls on n are unknown.
 func (n *Net) reachableAlone() (locals []int, ok bool) {
 	if n.incomplete {
 		return nil, false
