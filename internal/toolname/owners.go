@@ -8,8 +8,8 @@ import (
 // An Owner is an upstream together with the prefix of its tools in the names that clients see.
 type Owner struct{ Upstream, Prefix string }
 
-// Owners lists all configured upstreams. The configuration alone determines which upstream a name
-// belongs to. A server therefore cannot claim a name by listing certain tools.
+// Owners lists all enabled upstreams of a configuration. The configuration alone determines which
+// upstream a name belongs to. A server therefore cannot claim a name by listing certain tools.
 type Owners []Owner
 
 // Exposed returns the upstream with the longest prefix that name begins with. It returns "" if
