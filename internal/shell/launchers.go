@@ -46,8 +46,9 @@ var ownWords = setOf(`
 	tst un uninstall unlink unplug unlink up update upgrade upgrade-interactive version versions view why workspace workspaces`)
 
 // findLaunch returns the entry in launches for the named launcher, and the words of the program
-// that it runs. sure is false if one of the launcher's options is unknown or may change the
-// program. ok is false if name and args do not form a call of a launcher.
+// that it runs. sure is false if it is uncertain where the launcher's options end, or if one of
+// them is unknown or may change the program. ok is false if name and args do not form a call of a
+// launcher.
 func findLaunch(name string, args []arg) (l launch, program []arg, sure, ok bool) {
 	name = tableName(name)
 	l, lead, ok := entryOf(launches, name, args)

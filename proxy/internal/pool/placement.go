@@ -255,9 +255,9 @@ func (u *Server) releaseUnused(d *Server, since time.Time) bool {
 	return true
 }
 
-// Sweep periodically abandons calls to u that have timed out. If u is a dedicated connection that
-// has been unused for too long, Sweep closes it. Sweep returns when the proxy shuts down or the
-// connection ends.
+// Sweep periodically abandons calls to u that have timed out. If u is a dedicated connection for
+// clients without sessions and has been unused for too long, Sweep closes it. Sweep returns when
+// the proxy shuts down or the connection ends.
 func (p *Pool) Sweep(u *Server) {
 	timeout := u.Config.Timeout
 	tick := time.NewTicker(min(maxSweep, timeout/8+1))
