@@ -31,7 +31,9 @@ func (s *source) read(src []byte) *node {
 	return n
 }
 
-// normalize normalizes line endings. It rejects bytes that are not valid text.
+// normalize returns the text of a file with normalized line endings and without a byte order mark.
+// If the file is too large, is not UTF-8, or is not JSON and contains a control character,
+// normalize records the problem and returns false.
 func (s *source) normalize(src []byte) (string, bool) {
 	if len(src) > maxSize {
 		s.add(0, 0, "the file is too large", "at most 4 MiB")

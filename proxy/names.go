@@ -46,8 +46,9 @@ type Observer = admission.Observer
 type Meter interface {
 	admission.Meter
 
-	// Answered counts an approval request that has been answered or has expired. It receives the
-	// state of the request, the channel of the answer, and how long the request was pending.
+	// Answered counts an approval request that has been approved, denied or withdrawn, or has
+	// expired. It receives the new state of the request, the channel of the answer, and how long
+	// the request was pending. Only the process that opened a request counts it.
 	Answered(state, channel string, waited time.Duration)
 }
 

@@ -210,8 +210,8 @@ func (s *Success) names() []Name { return nil }
 func (s *Map) provesEffect() bool { return s.Pattern.Kind == Runs && !s.readsSeveral() }
 
 // exempts reports whether the name that the map gives can exempt a call. Only a certain name
-// exempts. The map must therefore look for a command in a single script, or use an expression that
-// evaluates to true without an error.
+// exempts. The map must therefore look for a command in a single script, or use an expression; the
+// name is then certain if the expression evaluates to true without an error.
 func (s *Map) exempts() bool { return s.provesEffect() || s.Pattern.Kind == When }
 
 // readsSeveral reports whether the map can read several values from one call. If so, a match does

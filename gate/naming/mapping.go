@@ -201,8 +201,7 @@ func (m *Mapping) matchMap(c *toolnet.Call, f *field, number int) (h match, ok b
 	return h, ok
 }
 
-// gives reports whether any map (see [toolnet.Map]) assigns name to the call. The doubt d explains
-// why the match is uncertain or why no map matches. m may be nil.
+// gives implements [Naming.Why]. It considers only maps with a Reader. m may be nil.
 func (m *Mapping) gives(c *toolnet.Call, tools []Label, name string) (d toolnet.Doubt, found toolnet.Found) {
 	if m == nil {
 		return d, toolnet.NotFound

@@ -53,10 +53,11 @@ func (g *Naming) Name(name string) {
 	}
 }
 
-// Why reports whether any map (see [toolnet.Map]) gives the call the given name. tools holds the
-// call's physical names; see [toolnet.Call]. The returned Doubt explains why the match is
-// uncertain, or why the call's success does not count as evidence. If no map matches but the call
-// contains part of a map's pattern, the Doubt describes the missing part. Otherwise, it is empty.
+// Why reports whether any map (see [toolnet.Map]) with a Reader gives the call the given name.
+// tools holds the call's physical names; see [toolnet.Call]. The returned Doubt explains why the
+// match is uncertain, or why the call's success does not count as evidence. If no map matches but
+// the call contains part of a map's pattern, the Doubt describes the missing part. Otherwise, it is
+// empty.
 func (g *Naming) Why(c *toolnet.Call, tools []Label, name string) (toolnet.Doubt, toolnet.Found) {
 	return g.mapping.gives(c, tools, name)
 }

@@ -57,8 +57,9 @@ func (a *alphabet) addRestricting(t namedTool) {
 	a.add(t)
 }
 
-// toolsOf returns the names of an agent's tools that the policies mention under any of the tools'
-// names.
+// toolsOf returns names for an agent's tools: its built-in tools, an unknown tool, and tools that
+// the policies mention by name or match by a pattern. These can be tools of servers, in the agent's
+// spelling.
 func (a *alphabet) toolsOf(agent string) []string {
 	all, servers := agenttool.Of(agent), a.heads(instances(a.patterns))
 	for _, name := range a.bases() {

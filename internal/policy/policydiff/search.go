@@ -8,8 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// search looks for sequences of calls whose last call the two policies decide differently, and
-// records them in the comparison. It visits at most limit states, in breadth-first order. If a
+// search looks for sequences of calls whose last call the two policies decide differently. For each
+// direction, stricter and looser, it records the first confirmed sequence in the comparison. It
+// explores states in breadth-first order and stops once it has found more than limit of them. If a
 // difference depends on shared nets that the product omits, search stops and returns their indexes.
 func (p *product) search(limit int) (missing []int) {
 	first := node{from: -1, now: time.Unix(0, 0)}

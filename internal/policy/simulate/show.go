@@ -54,8 +54,8 @@ func (m *Simulator) noteUnnamed(c Call) {
 	}
 }
 
-// printChanges prints how the markings differ from those in before, the earlier states of the nets.
-// It labels each net with its rule.
+// printChanges prints how the states of the nets differ from the earlier states in before. It
+// labels each net with its rule or, if the net has no rule, with its name.
 func (m *Simulator) printChanges(before []gate.NetState) {
 	for i, n := range m.of.session.Nets() {
 		was, is := policy.MarkingText(before[i].Marking), policy.MarkingText(n.Marking)

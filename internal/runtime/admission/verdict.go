@@ -17,7 +17,7 @@ type verdict struct {
 	prepared   gate.Prepared
 	decision   gate.Decision
 	entry      decisionEntry
-	refused    *Refused    // the refusal to report to the caller if the nets refuse the call
+	refused    *Refused    // the refusal to report to the caller if decision is a refusal
 	state      *gate.State // state in force when the call was refused, for finding a remedy; nil if no remedy is wanted
 }
 

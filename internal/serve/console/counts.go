@@ -28,8 +28,8 @@ type toolCount struct {
 // RefusedShare returns the percentage of refused calls.
 func (t *toolCount) RefusedShare() string { return percent(t.Refused, t.Calls) }
 
-// percent formats the ratio of a part to the total as a percentage. It never rounds a nonzero
-// percentage down to 0, or a percentage below 100 up to 100.
+// percent formats the ratio of a part to the total as a percentage. It formats percentages between
+// 0 and 0.5 as "< 1 %", and percentages between 99.5 and 100 as "> 99 %".
 func percent(part, all int) string {
 	switch {
 	case all == 0 || part == 0:

@@ -41,7 +41,7 @@ type Post struct {
 type PostOptions struct {
 	Method string   // method of the message
 	ID     []byte   // ID of the message
-	Rev    *rev.Rev // whether the message uses revision 2026-07-28 or an earlier one
+	Rev    *rev.Rev // family of the protocol revision that the message uses
 	Accept string   // value of the Accept header
 	Logs   *Logs    // logs for resuming the stream, or nil
 }

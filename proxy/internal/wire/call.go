@@ -224,8 +224,9 @@ func (c Call) OtherParams(named ...string) (members, meta []byte) {
 
 // WithMetaShown returns a copy of c with the given _meta, which must be a result of
 // [Call.OtherParams] that has been shown to a person. From the _meta of c, the copy keeps only the
-// members that identify the request and carry no other data. It drops all other tracing members,
-// because the person has not seen them.
+// members that identify the request and carry no other data, because the person has not seen the
+// others. If [Call.OtherParams] returns the same _meta for c, and c has no tracestate or baggage,
+// WithMetaShown returns c itself.
 func (c Call) WithMetaShown(meta []byte) Call {
 	_, own := c.OtherParams()
 	same := bytes.Equal(own, meta)

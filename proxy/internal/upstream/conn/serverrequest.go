@@ -111,7 +111,7 @@ func (t *ServerRequests) take(m wire.Message, send func([]byte)) *ServerRequest 
 	return q
 }
 
-// end removes q from the open requests and then calls finish. It reports whether q was open.
+// end reports whether q was open. If so, it removes q from the open requests and then calls finish.
 func (t *ServerRequests) end(q *ServerRequest, reason error) bool {
 	t.mu.Lock()
 	waits := t.byID[q.key] == q

@@ -174,7 +174,7 @@ func (c *Conn) followRedirect(err error) bool {
 }
 
 // redirectError returns an error if the response is a redirect, and nil otherwise. The error is a
-// [Moved] if the target is on the same origin.
+// [Moved] if the status is 301, 302, 307 or 308 and the target is on the same origin.
 func (c *Conn) redirectError(response *http.Response) error {
 	if response.StatusCode/100 != 3 {
 		return nil

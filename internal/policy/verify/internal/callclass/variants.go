@@ -47,7 +47,8 @@ func (b *Enumerator) variants(tool string, f *form) []*Class {
 	return all
 }
 
-// project removes the effects of s on nets with a key that do not concern the tracked value.
+// project reduces the effects of s on nets with a key to the parts that concern the tracked value.
+// It also recomputes s.BlockedBy.
 func (b *vocabulary) project(s *Class) {
 	effects := s.Effects
 	s.Effects, s.BlockedBy = nil, nil

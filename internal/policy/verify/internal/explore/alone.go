@@ -6,9 +6,10 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// neverBlocks reports whether a simple check shows that n never blocks calls with effect e: n only
-// observes them, or it admits them in every state that it can reach on its own. All effects that
-// calls can have on n must be known; see [Model.Attractor].
+// neverBlocks reports whether a simple check shows that n never blocks calls with effect e. n must
+// only observe or exempt them, or admit them in every state that it can reach on its own; see
+// [Net.reachableAlone]. The structural transitions of n must be certain to stop firing, because
+// otherwise n could block every call.
 func (n *Net) neverBlocks(e int) bool {
 	for _, a := range n.Meanings.List[e] {
 		if len(a.Barred) == 0 && !a.Refused && (a.Free || n.Observed(a.Transitions)) {

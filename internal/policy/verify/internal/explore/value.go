@@ -157,8 +157,8 @@ func (n *Net) unusedStates() map[int]bool {
 	return states
 }
 
-// anyValue reports whether the given [callclass.Ask] contains only transitions of the clock and of
-// calls without a value. A call counts as having no value even if its result may have one.
+// anyValue reports whether the given [callclass.Ask] contains only transitions of the clock and
+// idle transitions, which do not fire because the call lacks the tracked value.
 func (n *structure) anyValue(a callclass.Ask) bool {
 	return !slices.ContainsFunc(a.Transitions, func(t int) bool { return !slices.Contains(n.timed, t) && !slices.Contains(a.Idle, t) })
 }
