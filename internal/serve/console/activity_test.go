@@ -403,6 +403,11 @@ func TestPercentOfSmallParts(t *testing.T) {
 			t.Errorf("%v: %s, want %s", of, got, want)
 		}
 	}
+	for of, want := range map[[2]int]string{{1, 200}: "< 1 %", {199, 200}: "> 99 %"} { // on the bounds
+		if got := percent(of[0], of[1]); got != want {
+			t.Errorf("%v: %s, want %s", of, got, want)
+		}
+	}
 	if got := percent(0, 0); got != "0 %" {
 		t.Error(got)
 	}

@@ -28,15 +28,15 @@ type toolCount struct {
 // RefusedShare returns the percentage of refused calls.
 func (t *toolCount) RefusedShare() string { return percent(t.Refused, t.Calls) }
 
-// percent formats the ratio of a part to the total as a percentage. It formats percentages between
-// 0 and 0.5 as "< 1 %", and percentages between 99.5 and 100 as "> 99 %".
+// percent formats the ratio of a part to the total as a percentage. It never rounds down to 0 or up
+// to 100: it formats small shares as "< 1 %" and large ones as "> 99 %".
 func percent(part, all int) string {
 	switch {
 	case all == 0 || part == 0:
 		return "0 %"
-	case part*200 < all:
+	case part*200 <= all:
 		return "< 1 %"
-	case part < all && part*200 > 199*all:
+	case part < all && part*200 >= 199*all:
 		return "> 99 %"
 	}
 	return fmt.Sprintf("%.0f %%", 100*float64(part)/float64(all))
