@@ -275,8 +275,8 @@ func (p *Policy) Left(s *State, v Verdict) (calls int, ok bool) {
 	return n.net.Transitions[t].Remaining(data.Deciding().Marking)
 }
 
-// Prompt describes the active nets for use in a model's prompt. For each net, it lists the tools
-// that can be called now, the free tools, and the marking.
+// Prompt describes the active nets for use in a model's prompt. For each net, it lists the gated
+// tools that the net allows now, the free tools, and the net's state.
 func (s *Session) Prompt() string {
 	return read(s, func(state *State) string {
 		text := "## Active Petri Nets\n"

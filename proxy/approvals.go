@@ -20,8 +20,9 @@ type approvalControl struct{ *parts }
 // maxListed is the maximum size, in bytes, of arguments included in a list of approvals.
 const maxListed = 1 << 10
 
-// Approvals lists the pending approval requests and those answered recently. It omits long
-// arguments, the text of the questions, and the differences from earlier calls.
+// Approvals lists the pending approval requests and those answered recently. It omits the text of
+// the questions and the differences from earlier calls. If the arguments of a call are long, it
+// also omits them, the other forwarded params, and the steps.
 func (p *approvalControl) Approvals() []operator.ApprovalInfo {
 	list := []operator.ApprovalInfo{}
 	p.approvals.Refresh(p.life.Ctx)

@@ -95,8 +95,8 @@ type Approval struct {
 	Verb     string        // command for answering an approval, as shown in the log; empty means petrigate approvals
 
 	// People maps the name of a person who answers to the person's principal. The name is the
-	// answer's actor, or comes from the channel that authenticated the person. The principal that
-	// made a call cannot approve it unless Self is set.
+	// answer's actor, or comes from the channel that authenticated the person. Unless Self is set,
+	// the principal that made a call can approve it only through elicit.
 	People map[string]string
 
 	// Page returns the URL of an approval's page, for the url channel. If Page is nil or returns

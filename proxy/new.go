@@ -115,8 +115,8 @@ func (p *Proxy) wire(redactor *audit.Redactor) error {
 	return nil
 }
 
-// makeAdmission creates the approval broker, the ledger of session states, and the component that
-// admits calls.
+// makeAdmission creates the approval broker, the ledger of session states, the component that
+// admits calls and, if states are stored in a database, the [rounds.Keeper].
 func (p *Proxy) makeAdmission(redactor *audit.Redactor) error {
 	o := p.options
 	mask, err := audit.NewRedactor(audit.Full, o.Approval.Mask)

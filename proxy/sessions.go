@@ -117,7 +117,7 @@ func (p *sessionView) State(id string) (*gate.State, error) {
 }
 
 // ListSessions is like [Proxy.AllSessions], but omits the nets, because reading the nets of many
-// sessions takes a long time.
+// sessions takes a long time. It sets Used even if states are not in a database.
 func (p *sessionView) ListSessions() ([]operator.SessionInfo, error) {
 	list, _, err := p.listSessions()
 	return list, err

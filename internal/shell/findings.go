@@ -71,8 +71,9 @@ func (f *findings) doubtStrict(what string) { f.addDoubt(what, strict) }
 // in a file. It does not affect other commands.
 func (f *findings) doubtMild(what string) { f.addDoubt(what, mild) }
 
-// doubtText records that args contain unparsed text. A command named in the text may run. If
-// standard input comes from the script, the whole script counts as unparsed text.
+// doubtText records that args contain unparsed text. A command named in the text may run. If an
+// argument is a process substitution, any command may run. If standard input comes from the script,
+// the whole script counts as unparsed text.
 func (f *findings) doubtText(what string, args ...arg) {
 	if slices.ContainsFunc(args, func(a arg) bool { return a.pipe }) {
 		f.doubtAll(what)

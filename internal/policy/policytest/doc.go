@@ -32,10 +32,10 @@
 //
 //	settle: { call: first, result: failure }
 //
-// By default, a call is expected to be allowed, and then succeeds; a call with a reason, a rule or
-// approve: false is expected to be refused. If a step does not answer an approval request, the call
-// ends unanswered. With expect: ask and approve: true, approval must be requested, and the call is
-// then allowed.
+// By default, a call is expected to be allowed, and then succeeds. A call with approve: false, or
+// with a reason or a rule but without would, is expected to be refused. If a step does not answer an
+// approval request, the call ends unanswered. With expect: ask and approve: true, approval must be
+// requested, and the call is then allowed.
 //
 // A counterexample of "petrigate check --json" can be used as a test: its events replace the steps.
 // All its calls, or all but the last, are expected to be allowed once the policy is corrected:

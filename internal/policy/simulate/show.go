@@ -192,7 +192,8 @@ func (m *Simulator) printNames(title string, names []string) {
 	m.printf("%s %s\n", m.ink.In(text.Cyan, title), text.First(most, names))
 }
 
-// printStatus prints the nets and the calls that have not ended.
+// printStatus prints the nets, the calls that have not ended, the time that has passed, and the
+// tools that can or cannot be called now.
 func (m *Simulator) printStatus() {
 	for _, n := range m.of.session.Nets() {
 		idle := ""

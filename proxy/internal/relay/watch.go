@@ -121,7 +121,7 @@ func (p *Relay) Rewatch() {
 }
 
 // watchable returns the given URIs of resources that a server offers and that the client c may
-// watch.
+// watch. It omits the proxy's own status resource, which cannot be watched, and overwrites uris.
 func (p *Relay) watchable(ctx context.Context, c *session.Client, uris []string) []string {
 	if slices.ContainsFunc(uris, func(uri string) bool { return p.Resources.Owner(p.Pool.Servers, uri) == nil }) {
 		p.listResources(ctx, p.Pool.ServersWith("resources"))

@@ -45,7 +45,8 @@ func (a *archive) seal(folded uint64) error {
 }
 
 // segmentEnd returns the number of the last step in a segment, which is also the number of the next
-// segment. Its argument lists the numbers of the later segments that have been renamed.
+// segment. If the next segment has not been given the log's name yet, segmentEnd returns
+// math.MaxUint64. Its argument lists the numbers of the later segments that have been renamed.
 func (a *archive) segmentEnd(later []uint64) (uint64, error) {
 	if len(later) > 0 {
 		return later[0], nil

@@ -58,8 +58,8 @@ func (n *Net) exempts(name string) bool {
 
 // kindsOf returns values of the field that match all patterns in set and no others, one value for
 // each combination of properties of the patterns' labels. It ignores matches with the patterns in
-// the parameter either, because they make no difference. If no text can match the patterns, kindsOf
-// returns no values. ok is false if there are too many combinations.
+// the parameter either, because they make no difference. If it is clear that no text matches in
+// this way, kindsOf returns no values. ok is false if there are too many combinations.
 func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (values []*value, ok bool) {
 	text, known := witness(ps, set)
 	if !known && impossible(ps, set, either) {

@@ -15,7 +15,7 @@ import (
 const (
 	maxClassesOfTool = 2048
 	maxClasses       = 8192
-	maxMapsOfField   = 8 // if a field has at most this many maps, all subsets of the maps are tried
+	maxMapsOfField   = 8 // if the field "action" has at most this many maps, all subsets of the maps are tried; the same limit applies to the actions in lists
 	maxListed        = 5 // if a field has at most this many maps, all subsets of the maps are enumerated in advance
 )
 

@@ -107,7 +107,8 @@ func (b *vocabulary) suppose(names []string) {
 }
 
 // addDotted adds name as an action of each tool that it can belong to. If none of these tools is
-// known, addDotted first adds the tool named before the first dot.
+// known and name is not itself the name of a known tool, addDotted also adds the tool named before
+// the first dot, with this action.
 func (b *vocabulary) addDotted(name string) {
 	if listed := b.addAction(name); listed || b.known[name] {
 		return // the name may also be the name of a known tool

@@ -31,8 +31,9 @@ func (n *Net) alwaysAdmits(e int) bool {
 	return ok && !slices.ContainsFunc(locals, func(l int) bool { return n.begin(l, e).verdict == blocks })
 }
 
-// quiesces reports whether the structural transitions of n fire only when n starts. If they could
-// fire forever, n would block every call.
+// quiesces reports whether the structural transitions of n stop firing when n starts, and no
+// transition with tools can make them fire again. It ignores timed transitions. If structural
+// transitions could fire forever, n would block every call.
 func (n *Net) quiesces() bool {
 	for _, t := range n.free {
 		for _, a := range n.Trans[t].In {

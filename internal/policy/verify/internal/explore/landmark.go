@@ -163,8 +163,8 @@ func (v *view) scopeOf() *scope {
 // as it does for a chain of rules, it is found without a search.
 
 // landmarkPlan returns a plan that makes one call from each landmark, preceded by calls from the
-// landmarks that this landmark needs. It returns nil if these calls do not form a plan or if a
-// shorter plan might exist.
+// landmarks that this landmark needs. It returns nil if the query is about a sole net (see
+// [Query].Sole), if these calls do not form a plan, or if a shorter plan might exist.
 func (p *planner) landmarkPlan(start []int) (path []int) {
 	if p.sole >= 0 {
 		return nil

@@ -113,10 +113,10 @@ func (x *relaxedNet) step(state int) {
 	}
 }
 
-// add records that the net can reach the given state, both with and without a call in flight that
-// invalidates evidence (see [gate.Transition.Spoils]). It also records the given [holding]. For
-// each holding, it records the part that is left after the observers in killed have stopped
-// waiting.
+// add records that the net can reach the given state. If a call in flight invalidates evidence in
+// this state (see [gate.Transition.Spoils]), add also records the same state without such a call.
+// It also records the given [holding] and the set killed of observers that stop waiting. For each
+// holding and each such set, it records the part of the holding that is left.
 func (x *relaxedNet) add(state, hold int, killed uint64) {
 	before := x.size()
 	x.states = list.Add(x.states, state, x.unspoil(state))

@@ -194,8 +194,8 @@ func (n *structure) candidate(l *localState, lists []int, observed bool) int {
 	return -1
 }
 
-// take removes from m the tokens that transition t permanently consumes, provided that t is
-// enabled. It reports whether t is enabled.
+// take removes from m the tokens that transition t consumes when a call begins, provided that t is
+// enabled. Tokens that t puts back at once remain in m. take reports whether t is enabled.
 func (n *structure) take(t int, m petri.Marking) bool {
 	if !n.Trans[t].Enabled(m) {
 		return false
