@@ -19,8 +19,9 @@ type reader struct {
 	// current command is one of these suffixes, and suffixes of its arguments need not be read
 	// again.
 	covered bool
-	// recognized is true if the current program is in a table, even if one of its arguments may
-	// name a command that was not found.
+	// recognized is true if the current program is a launcher, an interpreter or a tool in one of
+	// the tables, even if one of its arguments may name a command that was not found. It is false
+	// for tools of kind container.
 	recognized bool
 	loopBodies int // number of times that loop bodies have been read; a body is read once for each word of its loop
 

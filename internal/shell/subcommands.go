@@ -129,8 +129,8 @@ func (k *optionTable) next(args []arg) (sub *arg, rest []arg, sure bool) {
 	return nil, nil, sure
 }
 
-// beside returns args without the non-literal options that precede the subcommand. It keeps the
-// options that a pattern asks for.
+// beside returns args without the known, non-literal options that precede the subcommand. It keeps
+// the options that a pattern asks for.
 func (k *optionTable) beside(args []arg, options []wanted) []arg {
 	sub, rest, _ := k.next(args)
 	end := len(args) - len(rest)

@@ -261,8 +261,9 @@ func changes(k *optionTable, o givenOption, text string) bool {
 	return !o.inert()
 }
 
-// shortens reports whether the given long option may be an abbreviation of an option that changes
-// what the command does.
+// shortens reports whether the given option may be an abbreviation or another spelling of a long
+// option that changes what the command does. It assumes this of every option that begins with
+// -test.
 func (k *optionTable) shortens(name string) bool {
 	long, ok := strings.CutPrefix(name, "--")
 	if !ok || len(long) < 2 {

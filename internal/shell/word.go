@@ -12,7 +12,7 @@ type expander struct {
 	source    string // text of the innermost script
 	depth     int    // nesting depth of the current node
 	argCount  int    // number of arguments of all commands together; see maxArgs
-	posix     bool   // whether the current shell lacks the extensions of bash
+	posix     bool   // whether the current shell is not bash, so that it may lack the extensions of bash
 	expanding bool   // whether the current ${...} is in double quotes, and its quotes, including nested ones, have already been checked
 }
 

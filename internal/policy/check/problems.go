@@ -260,7 +260,8 @@ func (v *Analysis) gatesOnlyUncallable(net verify.Net) bool {
 }
 
 // onlyBy returns a hint if calls that a claim with "only" forbids are allowed by default. For the
-// claim to hold, a rule or the policy's default decision must deny these calls.
+// claim to hold, a rule or the policy's default decision must deny these calls, or a rule must
+// require the approval that the claim names.
 func (v *Analysis) onlyBy(p claimProof) string {
 	a, ok := p.Assertion.(verify.Only)
 	if !ok || v.policy.Options().Deny {

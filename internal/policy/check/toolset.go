@@ -115,9 +115,9 @@ func (s ToolSet) Names() []string {
 	return names
 }
 
-// Hooked returns the names that are presumably used only for agents' built-in tools. If the
-// servers' tools are known, these are the names that no server's tool has. Otherwise, they are the
-// names that contain the name of the agent.
+// Hooked returns the names that are presumably used only for agents' built-in tools. If all tools
+// are known and agents report calls through hooks, these are the names that no server's tool has.
+// Otherwise, they are the names that contain the name of the agent.
 func (s ToolSet) Hooked() []string {
 	servers := ToolSet{Tools: s.Tools, Known: s.Known}.Names()
 	return slices.DeleteFunc(agenttool.Names(), func(name string) bool {

@@ -112,9 +112,9 @@ func (p *product) end(k, open int, o gate.Outcome, again bool) {
 	p.visit(n)
 }
 
-// wait lets the duration d pass under both policies. Each timed transition fires as often as its
-// interval fits into d; the remainder is ignored. Differences found this way are checked with the
-// gate's own clock; see [product.confirm].
+// wait lets the duration d pass under both policies. Each timed transition fires once for each time
+// that its interval fits into d, until it is no longer enabled; the remainder is ignored.
+// Differences found this way are checked with the gate's own clock; see [product.confirm].
 func (p *product) wait(k int, d time.Duration) {
 	n := p.nodes[k].clone()
 	n.from, n.began, n.repeat = k, n.began+1, repeat{}

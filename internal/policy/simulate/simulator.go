@@ -69,8 +69,8 @@ const (
 	callEnded   callState = "has ended"
 )
 
-// progress describes the state of the call. If the call needs several approvals, the description
-// includes their number.
+// progress describes the state of the call. If the call is waiting for several approvals, the
+// description includes their number.
 func (c *trackedCall) progress() string {
 	switch {
 	case c.state != callWaits || c.people < 2:

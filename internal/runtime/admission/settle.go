@@ -65,7 +65,8 @@ func (s *Settling) prepare(p *gate.Policy, e gate.End) {
 	s.policy, s.end, s.ended = p, e, p.PrepareEnd(e)
 }
 
-// step applies the outcome to the given state. It is passed to [Ledger.Stage].
+// step returns the change that the outcome makes to the given state. The change is empty if an
+// earlier attempt or an operator has already settled the call. step is passed to [Ledger.Stage].
 func (s *Settling) step(state *gate.State) (Change, error) {
 	if p := state.Policy(); p != s.policy { // the policy has been replaced since s was prepared
 		s.prepare(p, s.end)

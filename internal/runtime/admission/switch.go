@@ -24,9 +24,11 @@ type Switched struct {
 	Already bool   // whether there was nothing to change
 	Left    []Stop // stops that are now in force, oldest first
 
-	// Alone is the reason why the change could not be stored in the database, or nil. If it is not
-	// nil, only this process knows of the change. A new stop will be stored as soon as possible. An
-	// ended stop might still be in the database if the database did not answer.
+	// Alone is the reason why the change could not be stored in the database or, without a
+	// database, why a new stop could not be recorded; nil if there was no such failure. If it is
+	// not nil, only this process knows of the change. With a database, a new stop will be stored as
+	// soon as possible. An ended stop might still be in the database if the database did not
+	// answer.
 	Alone error
 }
 

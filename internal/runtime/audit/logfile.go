@@ -186,9 +186,9 @@ func (l *logFile) noteShortage(n int) {
 	l.neededSpace = max(l.neededSpace, min(n, maxBuffer)+outcomeSpace)
 }
 
-// checkSpace returns an error if the disk still has no room for the largest write that failed, even
-// if n is smaller. Otherwise a small record could be written although a decision would still not
-// fit.
+// checkSpace returns an error if n is smaller than the largest write that failed and the disk still
+// has no room for that write. Otherwise a small record could be written although a decision would
+// still not fit.
 func (l *logFile) checkSpace(n int) error {
 	if !l.regular || l.neededSpace <= n {
 		return nil

@@ -206,7 +206,7 @@ func (x *hiddenTask) deliver(detail []byte) {
 }
 
 // awaitPoll waits until the next tasks/get request is due, and meanwhile writes the server's
-// notifications.
+// notifications. It returns early if the task finishes or the call's context is done.
 func (x *hiddenTask) awaitPoll() {
 	c := x.call
 	timer := time.NewTimer(min(max(x.NextPoll(0, c.pipeline.Life.Now()), tasks.FastPoll), maxEmulatedPoll))

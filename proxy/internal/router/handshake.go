@@ -96,8 +96,9 @@ func (r *Router) capabilities(peer session.Peer) []byte {
 	return r.Tasks.WithCapability(all, peer).Bytes()
 }
 
-// maxInstructions is the maximum length of the instructions in bytes. They must be short, because
-// clients put them at the start of every conversation.
+// maxInstructions is the maximum length of the instructions in bytes, unless those of a single
+// server are returned unchanged. They must be short, because clients put them at the start of every
+// conversation.
 const maxInstructions = 2 << 10
 
 const (

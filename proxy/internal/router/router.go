@@ -78,11 +78,11 @@ func (r *Router) EndClient(c *session.Client) {
 	}
 }
 
-// endSession ends the session s once all of its calls have ended.
+// endSession ends the session s.
 func (r *Router) endSession(s *session.Session) { r.EndState(s.Key()) }
 
-// EndState ends the session whose state has the key k, as soon as all calls of that session have
-// ended.
+// EndState ends the session whose state has the key k. Calls that are still open can be settled
+// later.
 func (r *Router) EndState(k admission.Key) {
 	if err := r.Admission.Sessions.End(context.Background(), k); err != nil {
 		r.Life.Log.Error("ending a session", "session", k.Session, "error", err)

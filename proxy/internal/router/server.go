@@ -132,7 +132,7 @@ func (r *Router) ServerListening(u *pool.Server) {
 type batch struct {
 	router *Router
 	server *pool.Server
-	corked *lines.Writer // nil if no client uses stdio
+	corked *lines.Writer // writer to the stdio client while its output is held back during a batch; otherwise nil
 }
 
 // Batch returns an [upstream.Burst] for the goroutine that reads from u.

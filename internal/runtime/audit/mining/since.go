@@ -35,8 +35,9 @@ func (v *invalidatorVisitor) admit(s *session, a *action) {
 	}
 }
 
-// check is called for each call to B. It marks the rule as refuted if A has not succeeded again
-// since C. Otherwise, it adds the events since the previous call to B to the evidence.
+// check is called for each call to B. It marks the rule as refuted if a call to C is still in
+// flight, or has ended since the last successful call to A began. Otherwise, it adds the events
+// since the previous call to B to the evidence.
 func (of *invalidator) check(s *session) {
 	state := s.invalidatorState(of)
 	c := s.tools[of.c]

@@ -60,9 +60,9 @@ func expression(source string) string {
 }
 
 // samples returns sample arguments with members that the conditions mention. The members are filled
-// with constants from the conditions, with values close to these constants, and with the additional
-// values that the caller supplies. Members that other maps read, listed in fields, are not set. The
-// first sample is empty.
+// with constants from the conditions, with values close to these constants, with a few fixed values
+// such as 0 and true, and with the additional values that the caller supplies. Members that other
+// maps read, listed in fields, are not set. The first sample is empty.
 func samples(conditions, fields []string, more ...any) []map[string]any {
 	var members []string
 	values := append(more, "", 0, true, false, []any{})

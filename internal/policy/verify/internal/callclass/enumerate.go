@@ -88,9 +88,10 @@ func New(p *gate.Policy, nets []*Net, o Options) *Enumerator {
 	return b
 }
 
-// AdmittedClasses returns the classes that the policy does not deny by default. Classes with known
-// arguments come before others. Classes blocked in every state come after classes that some state
-// admits. Otherwise, classes that affect fewer nets come first.
+// AdmittedClasses returns the classes that the policy does not deny by default. First come the
+// classes that some state admits, and then those blocked in every state. Classes that might be
+// impossible follow; those without known arguments are last. Otherwise, classes that affect fewer
+// nets come first.
 func (b *Enumerator) AdmittedClasses() []*Class {
 	out := list.Filter(b.classes.List, func(s *Class) bool { return !b.Deny || len(s.KnownTo) > 0 })
 	slices.SortStableFunc(out, func(a, b *Class) int {

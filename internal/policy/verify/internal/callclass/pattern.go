@@ -138,8 +138,8 @@ func classTexts(ranges []rune) []string {
 // maxTries is the maximum number of texts tried for a set of patterns.
 const maxTries = 128
 
-// maxScripts is the maximum number of texts tried if all patterns look for commands and the script
-// that runs these commands also matches other patterns.
+// maxScripts is the maximum number of texts tried if all patterns look for commands, but the script
+// that runs these commands does not match exactly these patterns.
 const maxScripts = 16
 
 // scriptOf returns a script that runs the commands that the patterns in set look for. ok is false

@@ -35,8 +35,9 @@ func (m *Model) FindBudget(tag func(*callclass.Class) uint8, limit int, b Budget
 	return 0, false
 }
 
-// pays reports whether each call tagged as [Wanted] permanently takes a token from the given place,
-// and only the clock refills this place, at most once per interval.
+// pays reports whether n refuses each call tagged as [Wanted] or permanently takes a token from the
+// given place for it, and whether only the clock refills this place, by at most one token per
+// interval. If the interval is 0, the clock must not refill it either.
 func (m *Model) pays(n *Net, place int, tag func(*callclass.Class) uint8, every time.Duration) bool {
 	cost, filled := make([]bool, len(n.Trans)), 0
 	for i := range n.Trans {
