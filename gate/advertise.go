@@ -30,8 +30,8 @@ type Conflict struct {
 
 // Offer sets the tools that can be called. They determine which advisory nets yield, that is, have
 // no effect; see [Net.Advisory]. Before the first call to Offer, advisory nets yield only to nets
-// in recovery (see [Net.Recovery]). Of each element, Offer reads only Tool, Also, Upstream and
-// Annotations. The caller must not modify tools afterwards.
+// in recovery (see [Net.Recovery]). The Args and Time of each element are ignored. The caller must
+// not modify tools afterwards.
 func (s *Session) Offer(tools []Call) {
 	s.update(func(*State) *Delta { return &Delta{Tools: tools} })
 }

@@ -82,8 +82,8 @@ type (
 	// Spent is the amount that the calls of a net with a [Sum] have spent.
 	Spent = netstate.Spent
 	// Extras is the part of a state that only some nets have: nets with transitions that spoil
-	// evidence (see [Transition.Spoils]), nets that count consecutive identical calls, and nets
-	// with a key.
+	// evidence (see [Transition.Spoils]), nets that count consecutive identical calls, nets with a
+	// key, and limits with a [Debt].
 	Extras = netstate.Extras
 	// Debt is the usage that exceeds a limit's maximum.
 	Debt = netstate.Debt

@@ -74,7 +74,8 @@ func minRat(a, b *big.Rat) *big.Rat {
 }
 
 // takeUsed sets d's marking to the net's start marking minus the tokens that used and the calls in
-// flight consume. If there are too few tokens, it removes all of them. It also starts the clock.
+// flight consume. If there are too few tokens, it removes all of them. It also starts the clock,
+// unless the net is inactive or t is zero.
 func (n *net) takeUsed(d *NetData, used *big.Rat, t time.Time) {
 	spend, m := &n.net.Transitions[n.budget.spend], slices.Clone(n.start)
 	for range d.Flights {

@@ -106,8 +106,8 @@ func (v *adviser) recovering(n *net) bool {
 	return false
 }
 
-// recovers reports whether the marking in d puts the net in recovery. In a net with a key, one
-// value with such a marking suffices.
+// recovers reports whether the marking in d puts the net in recovery. Tokens in flight count too.
+// For a net with a key, d is the state for one value or the default state.
 func (n *net) recovers(d *NetData) bool {
 	return !slices.ContainsFunc(n.show(d), func(t Tokens) bool { return t.Count < n.Recovery[t.Place] })
 }

@@ -238,7 +238,7 @@ func (s *Limit) implies(other *Limit) bool {
 		return false
 	case other.countsPerPrincipal() && !s.countsPerPrincipal():
 		return false
-	case s.subject() == other.subject(): // skip limits that differ only in their counts: unless only one of them is a shadow rule, checkContrary warns about them
+	case s.subject() == other.subject(): // skip limits with equal subjects: checkContrary warns if their exceptions are also equal and both or neither are shadow rules, unless one narrows a limit in a base file
 		return false
 	case s.interval() == 0:
 		return true

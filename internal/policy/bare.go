@@ -163,8 +163,8 @@ func progresses(t config.Transition) bool {
 }
 
 // problemOf returns a message and a hint if a name must identify the owner of its tool, a server or
-// an agent, but does not. Otherwise, both strings are empty. A label is also acceptable if a map
-// for it reads a tool with an identified owner.
+// an agent, but does not. Otherwise, both strings are empty. A label is also acceptable where it
+// only admits calls, or if a map for it reads a tool with an identified owner.
 func (c *bareNames) problemOf(u use, name string, glob bool, labels map[string][]string) (msg, hint string) {
 	if u == forbids || c.identifiesOwner(name, glob) || u == admits && c.source.Default != "deny" {
 		return "", ""

@@ -19,7 +19,7 @@ type fileUse struct {
 	writing bool  // the current list of commands writes a file
 	obeying bool  // a program may act on a written file that no argument names
 	git     bool  // git may act on a written file that no argument names
-	after   int   // 1 + number of commands read before the script first wrote a file that a program may act on; 0 if it has written no such file
+	after   int   // number of the first command read after the script has written a file that a program may act on, counting from 1; 0 if it has written no such file
 	dashed  bool  // the script creates a file whose name a program may take for an option
 	loops   bool  // the script has a loop or a function, so any command may run before and after any other
 	texts   []arg // here documents and here strings in the current list

@@ -212,7 +212,8 @@ func (c *command) plainArgs() (args []arg, ok bool) {
 	return rest, true
 }
 
-// locationOptions lists the git options that affect nothing but where git works and how it prints.
+// locationOptions lists the git options that affect only where git works, how it prints, how it
+// reads paths, and whether it takes optional locks.
 var locationOptions = setOf("C P no-pager git-dir work-tree no-optional-locks literal-pathspecs")
 
 // names reports whether the pattern itself contains the option.

@@ -79,8 +79,9 @@ func (m *mentionIndex) has(name string) (of int, ok bool) {
 	return of, ok
 }
 
-// hasAll reports whether unparsed text contains all words of the pattern. It also returns the index
-// of the [doubt] that explains why the program in the pattern may run.
+// hasAll reports whether unparsed text may contain all words of the pattern, apart from operands
+// with wildcards. It also returns the index of the [doubt] that explains why the program in the
+// pattern may run.
 func (m *mentionIndex) hasAll(p *Pattern) (of int, ok bool) {
 	if len(m.words) == 0 {
 		return 0, false

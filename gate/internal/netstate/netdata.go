@@ -196,8 +196,8 @@ func (d *NetData) setExtras(change func(*Extras)) {
 }
 
 // Extras are the parts of a state that only some nets have: nets with transitions that spoil
-// evidence (see [toolnet.Transition.Spoils]), nets that count consecutive identical calls, and nets
-// with a key. They are immutable.
+// evidence (see [toolnet.Transition.Spoils]), nets that count consecutive identical calls, nets
+// with a key, and limits with a [Debt]. They are immutable.
 type Extras struct {
 	// Spoilers are the calls in flight that spoil evidence; see [toolnet.Transition.Spoils]. As
 	// long as there are any, no observer starts to wait for a call to succeed.

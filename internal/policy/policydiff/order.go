@@ -47,8 +47,8 @@ func (s *Side) within(other *Side, alone []gate.Map, stop func() bool) bool {
 	return other.deny && !slices.ContainsFunc(other.nets, func(n gate.NetInfo) bool { return !known(n) })
 }
 
-// replaces reports whether the net strict refuses everything that net n refuses. If the flag more
-// is set, strict may list calls that n does not list.
+// replaces reports whether it is certain that the net strict refuses everything that net n refuses.
+// If the flag more is set, strict may list calls that n does not list.
 func replaces(strict, n gate.NetInfo, alone []gate.Map, more bool) bool {
 	same := strict.Fingerprint == n.Fingerprint
 	if !same {

@@ -22,7 +22,9 @@ func (plan *Plan) Run(o Options) error {
 	return err
 }
 
-// offer shows the plan, asks for confirmation and, if the user confirms, writes the plan.
+// offer shows the plan, and writes it if o.Yes is set or the user confirms. It writes nothing if
+// the configuration probably belongs to a client. If a policy already exists, offer only shows the
+// statements that it lacks.
 func (plan *Plan) offer(o Options) error {
 	if plan.ExistingPolicy != "" {
 		return plan.compare(o)

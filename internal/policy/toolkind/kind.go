@@ -121,7 +121,8 @@ func namesSecret(words []string) bool {
 // Reads reports whether a call to a tool of this kind changes nothing and returns no secrets.
 func (k Kind) Reads() bool { return k == Read || k == Outside }
 
-// Acts reports whether a call to a tool of this kind has, or might have, an irreversible effect.
+// Acts reports whether a call to a tool of this kind has, or might have, an irreversible effect. It
+// returns false for [Unclear], although the effect is unknown.
 func (k Kind) Acts() bool { return k >= Send }
 
 // Words splits a name into lower-case words. A word ends before a character that is not a letter,

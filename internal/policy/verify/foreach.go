@@ -115,5 +115,6 @@ func (m *prover) FindBudget(tag func(*callclass.Class) uint8, count int, b explo
 	return m.Model.FindBudget(tag, count, b)
 }
 
-// repeatTag is the bit that a tag function sets for calls that use up an earlier success.
+// repeatTag is the bit that a tag function sets for calls that use up an earlier success, unless
+// [NeverBefore].Once is set.
 const repeatTag = 8

@@ -82,7 +82,7 @@ func Of(version string) *Rev {
 func (r *Rev) Lacks(method string) bool { return slices.Contains(r.lacks, method) }
 
 // cacheableMethods lists the methods whose results must contain a cache lifetime in revisions that
-// require a resultType.
+// require a resultType. It omits tools/list, because the proxy builds that result itself.
 var cacheableMethods = [...]string{"resources/list", "resources/templates/list", "prompts/list", "resources/read"}
 
 // Result adds resultType to a method's result, or removes it, as required for clients of family r.

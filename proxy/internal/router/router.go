@@ -89,7 +89,7 @@ func (r *Router) EndState(k admission.Key) {
 	}
 }
 
-// endDedicated closes the session's dedicated connections to servers.
+// endDedicated closes the session s to new calls, and closes its dedicated connections to servers.
 func (r *Router) endDedicated(s *session.Session) {
 	s.Ended.Store(true)
 	for _, u := range r.Pool.Servers {

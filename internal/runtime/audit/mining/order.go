@@ -197,8 +197,8 @@ func (c *candidate) key() string {
 // fieldNames returns the names of B's fields, for display.
 func (c *candidate) fieldNames() string { return text.And(strings.Split(c.then, joined)) }
 
-// joins reports whether the candidate's two-field key is significantly stricter than a key with
-// either field alone.
+// joins reports whether enough sessions and values show that the candidate's two-field key is
+// significantly stricter than a key with either field alone.
 func (c *candidate) joins(m *Miner, tried int) bool {
 	return !c.out && c.sessions >= m.least && c.fields.changes[0] >= m.least && c.fields.changes[1] >= m.least && c.once.beats(tried)
 }

@@ -6,8 +6,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// foldLoop folds the log once a second, or earlier if there are many steps. Folding brings the
-// checkpoint up to date. foldLoop returns when the backend is closed.
+// foldLoop folds the log one second after the first step since the last fold, or earlier if there
+// are many steps. Folding brings the checkpoint up to date. foldLoop returns when the backend is
+// closed.
 func (b *Backend) foldLoop() {
 	defer close(b.ended)
 	var due <-chan time.Time

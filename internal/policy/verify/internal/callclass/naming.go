@@ -202,7 +202,8 @@ func Also(tools []Tool) map[string][]gate.Name {
 	return also
 }
 
-// eachForm calls the given function with every combination of one value per field.
+// eachForm calls the given function with every combination of one option per field. A nil option
+// leaves the field out. count is the number of combinations.
 func eachForm(base []naming.Label, options [][]*value, count int, do func(*form)) {
 	for k := range count {
 		f := &form{tools: base}
