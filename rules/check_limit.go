@@ -229,9 +229,10 @@ func (n Name) enclosingNames() []string {
 	return keys
 }
 
-// implies reports whether the limit s refuses every call that another limit refuses. The budget of
-// s must be at most as large, and s must not refill faster. If the other limit counts over all
-// sessions of a user, s must do so too. s must not be refilled by calls.
+// implies reports whether the limit s refuses every call that another limit refuses. This is so if
+// the budget of s is at most as large, s does not refill faster, and s counts over all sessions of
+// a user if the other limit does. The limit s must count all its calls; see [Limit.countsAll]. If
+// the limits differ only in their counts, implies returns false.
 func (s *Limit) implies(other *Limit) bool {
 	switch {
 	case s.Shadow && !other.Shadow || s.Count > other.Count:

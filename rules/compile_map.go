@@ -36,7 +36,8 @@ func (c *compiler) gateMaps(m *Map) (all []gate.Map) {
 }
 
 // convertKey converts a key to [gate.Field] values. The first result is for the calls that unlock
-// others (see [KeyField]), and the second is for the calls that the rule restricts.
+// others or refill their limit (see [KeyField]), and the second is for the calls that the rule
+// restricts.
 func (c *compiler) convertKey(s Statement, key []KeyField) (earn, restricted []gate.Field) {
 	for _, k := range key {
 		earn = append(earn, c.convertField(s, k.Other))

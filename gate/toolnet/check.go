@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
-// Check returns all errors in the net itself, in a fixed order. Examples are references to
-// undefined names, mutually exclusive options, unbounded places, and transitions without tools that
-// do not stop firing.
+// Check returns the errors in the net itself, in a fixed order. Examples are references to
+// undefined names and mutually exclusive options. If it finds no such errors, Check also reports
+// transitions without tools that do not stop firing, or else unbounded places.
 func (n *Net) Check() ErrorList {
 	c := &checker{net: n, places: make(map[string]bool, len(n.Places))}
 	if n.Name == "" {

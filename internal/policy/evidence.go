@@ -13,7 +13,7 @@ import (
 
 // checkEvidence warns about rules that wait for a command to succeed although its success never
 // counts as evidence: either the command has no effect, as in a dry run, or its end is never
-// reported.
+// reported. It also warns if a failed script might count as a success.
 func (b *builder) checkEvidence() {
 	scripts := successChecker{b, make(map[string]bool)}
 	for s := range b.statements {

@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A mentionIndex holds unparsed text: arguments of programs that may run a command named in these
-// arguments. The text is collected once for all patterns. For each word of the text, the map words
-// holds the index of a [doubt], which explains why a command of this name may run.
+// A mentionIndex holds unparsed text, such as the arguments of programs that may run a command
+// named in them. The text is collected once for all patterns. For each word of the text, the map
+// words holds the index of a [doubt], which explains why a command of this name may run.
 type mentionIndex struct {
 	words map[string]int
 	texts []mention // whole texts, for finding names that contain separators

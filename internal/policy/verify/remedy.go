@@ -57,8 +57,9 @@ func NewRemedyFinder(p *gate.Policy, o Options) *RemedyFinder {
 	return f
 }
 
-// Remedy returns the shortest sequence of calls that makes c possible, given that it was refused
-// with r in state s. Remedy does not modify s.
+// Remedy looks for the shortest sequence of calls that makes c possible, given that it was refused
+// with r in state s. If the nets read several key values from c, the sequence might not be the
+// shortest. Remedy does not modify s.
 func (f *RemedyFinder) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remedy {
 	switch r.Kind {
 	case gate.KindBlocked, gate.KindStateChanged:

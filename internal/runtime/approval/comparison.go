@@ -17,7 +17,7 @@ type Comparison struct {
 	Approval  string    // approval ID of the last approved call
 	At        time.Time // time of that approval
 	Redefined bool      // whether the tool's definition has changed since that approval
-	TooLong   bool      // whether the arguments of either call are too long to be compared (see maxCompared)
+	TooLong   bool      // whether the arguments of either call are too long to be compared (see maxCompared), or are not fully known
 	Changes   []Change
 	More      int // number of changes left out of Changes
 }

@@ -84,8 +84,8 @@ func readClaude(e *Event, _ []byte) {
 	e.doubtful = e.Tool == "Monitor"
 }
 
-// readGemini reads from the event the name of an MCP tool's server, and whether the call has
-// failed.
+// readGemini reads from the event the name of an MCP tool's server, the server's own name for the
+// tool, and whether the call has failed.
 func readGemini(e *Event, body []byte) {
 	if server, ok := rawjson.MemberAt(body, "mcp_context", "server_name"); ok {
 		e.Server, _ = rawjson.String(server)

@@ -1,6 +1,6 @@
 // Package hook decides on agents' calls that do not use MCP: calls to the agents' own tools, such
 // as Bash, Edit and Write. Agents report these calls as hook events: before a call, after it, and
-// at the end of a session.
+// at the end of a turn or a session.
 //
 // A call announced by an event goes through the same admission as an MCP call, under the same rules
 // and with the same records. The event after the call settles it. If no such event arrives, the

@@ -257,7 +257,8 @@ func (b *ServerMap[T]) Forget(u *Server) {
 
 // WithServerInfo makes a result of initialize or server/discover describe the server u instead of
 // the proxy. It replaces the name, version, icons and other members, but not the capabilities and
-// the revision. It is used if there is only one server.
+// the revision. If u is not up, it returns the result unchanged. It is used if there is only one
+// server.
 func WithServerInfo(u upstream.State, result []byte) []byte {
 	if u.Phase != upstream.Up {
 		return result

@@ -110,7 +110,10 @@ func (p *Relay) Complete(ctx context.Context, q session.Request) ([]byte, error)
 }
 
 // findReferenced sets r.Upstream to the server that offers the prompt or template in the parameter
-// ref. If the policy refuses the request, findReferenced returns the reason, and otherwise "".
+// ref. If no server is known to offer it, findReferenced chooses the only server, unless there are
+// several or clients can get only listed prompts (see PromptsByList in package admission). For a
+// renamed prompt, it sets r.Change. If the policy refuses the request, findReferenced returns the
+// reason, and otherwise "".
 func (p *Relay) findReferenced(ctx context.Context, r *pool.RelayedRequest) (why string) {
 	ref, _ := rawjson.Member(r.Message.Params, "ref")
 	switch rawjson.StringAt(ref, "type") {

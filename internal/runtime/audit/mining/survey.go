@@ -12,9 +12,9 @@ import (
 
 // A pairStats holds the statistics of a pair of tools, A and B.
 type pairStats struct {
-	notOnce, notEach bool // whether B was ever called before a call to A had succeeded, and whether B was ever called without a successful call to A since the previous call to B
+	notOnce, notEach bool // whether, in a session with both, B was called before a call to A had succeeded, or without a successful call to A since the previous call to B; notOnce is also set if shared is
 	shared           bool // whether any single call had both A and B among its names
-	sessions         int  // number of sessions with both A and B
+	sessions         int  // number of sessions with both A and B, counted while notOnce is false
 	once, each       chance
 	earlier          int    // number of sessions where a call to A succeeded before B was called
 	early            uint64 // bit i is set if a call to A succeeded before B was called in the i-th session with B, counting from 0

@@ -132,7 +132,9 @@ func (r *Replay) compare(record *trail.Record, e *trail.Entry, s *session, v *ve
 }
 
 // agrees reports whether the decision is the same as the recorded one. If samePolicy is true, the
-// decision was recorded under the replayed policy, and all verdicts must be the same too.
+// decision was recorded under the replayed policy. Unless a person was asked, the kind of the
+// refusal and all verdicts must then be the same too. A recorded refusal of kind
+// [gate.KindStateChanged] agrees with any decision that does not allow the call.
 func (r *Replay) agrees(e *trail.Entry, v *verdict, samePolicy bool) bool {
 	was := recordedDecision(e)
 	switch {

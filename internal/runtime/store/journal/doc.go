@@ -5,10 +5,11 @@
 //
 // Each step of the gate is appended to the log: one line for each record, and a line with the state
 // changes. A step is committed when its last line is in the file. A call costs two writes of about
-// a kilobyte, and a flush only if the call changes a part that outlives the process. A flush
-// runs concurrently with writes and serves all waiting steps (group commit). The database of package
-// sqlite is the checkpoint: the state after some step of the log, and the position of that step. A
-// background goroutine writes it once a second, or after every 8 MiB of log; this is called folding.
+// a kilobyte. By default (see [Full]), it costs a flush only if it changes a part that outlives the
+// process, or uses an approval. A flush runs concurrently with writes and serves all waiting steps
+// (group commit). The database of package sqlite is the checkpoint: the state after some step of
+// the log, and the position of that step. A background goroutine writes it once a second, or after
+// every 8 MiB of log; this is called folding.
 //
 // A full segment of the log is renamed. When the checkpoint contains all of its steps, the segment
 // is sealed: only its records are kept, without the arguments and state values in the step lines.

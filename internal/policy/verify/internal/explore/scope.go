@@ -49,5 +49,5 @@ type relaxedNet struct {
 	states   []int
 	holds    []int    // holdings of calls in flight
 	killed   []uint64 // sets of observers that stop waiting because of a single event
-	any      bool     // whether the number of states exceeds the limit; the net is then assumed to block nothing
+	any      bool     // whether the number of states and holdings exceeds the limit; the net is then assumed to block nothing
 }
