@@ -102,7 +102,8 @@ func (t *Table) lock(ctx context.Context) error {
 
 func (t *Table) unlock() { <-t.sem }
 
-// read reads from the database the changes since the last read. The caller must hold the lock.
+// read imports the pending pins into the database and then reads the changes since the last read.
+// It reports whether the pins have changed. The caller must hold the lock.
 func (t *Table) read(ctx context.Context) (changed bool, err error) {
 	if err := t.importPins(ctx); err != nil {
 		return false, err

@@ -124,8 +124,8 @@ func recordsOf(content []byte, path string) (records []Record) {
 }
 
 // collectRecent reads the records of a period before the last record, and lengthens the period
-// until it has enough records. The database is read in pages, so that other operations never wait
-// for more than one page.
+// until it has enough records, their total size is more than half of the limit, or all records have
+// been read.
 func (d Database) collectRecent(ctx context.Context, last *newestRecords) error {
 	heads, err := d.Backend.Heads(ctx)
 	if err != nil {
