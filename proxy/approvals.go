@@ -121,9 +121,9 @@ func (p *approvalControl) Answer(id string, a operator.Answer) error {
 	return p.pipeline.Resolve(a.Person, id, a.Approve, a.Channel, a.Actor, a.Reason)
 }
 
-// checkAnswerPIN returns an error if an answer approves the request but its PIN is wrong or
+// checkAnswerPIN returns an error if an answer approves a pending request but its PIN is wrong or
 // missing. It records a wrong PIN. Webhooks need no PIN, because the systems behind them sign their
-// answers.
+// answers. If the request is not pending, the PIN is not checked.
 func (p *approvalControl) checkAnswerPIN(id string, a operator.Answer) error {
 	if c, _ := channel.Find(a.Channel); !a.Approve || c.Vouches {
 		return nil

@@ -12,8 +12,8 @@ type dryRun struct {
 	flags string // options that take no value and may precede the dry-run option
 }
 
-// dryRuns maps programs and subcommands to their dry-run options. A command with any other option
-// or spelling is not considered a dry run.
+// dryRuns maps programs and subcommands to their dry-run options. A command without one of these
+// options, spelled exactly as here, is not considered a dry run.
 var dryRuns = eachName(map[string]dryRun{
 	"git push":                  {says: "--dry-run -n", flags: "-q --quiet -v --verbose --tags --all --force -f -u --set-upstream --follow-tags --atomic --porcelain --force-with-lease --no-verify --progress --prune"},
 	"git clean":                 {says: "--dry-run -n", flags: "-q --quiet -d -x -X -f --force -fd -fdx -fx -df"},
@@ -76,8 +76,9 @@ var (
 	helpExceptions = setOf("run exec bisect submodule filter-branch compose debug attach alias extension plugin")
 )
 
-// asksHelp reports whether the command only prints its help, that is, whether --help is its only
-// option and its last argument.
+// asksHelp reports whether the command only prints its help. It is true only for the helpPrograms,
+// except for their helpExceptions, and only if --help is the only option and the last argument. For
+// terraform and tofu, -help is the same as --help.
 func (c *command) asksHelp(sub string, args []arg) bool {
 	n := len(args) - 1
 	return n >= 0 && helpPrograms[c.name] && !helpExceptions[sub] && (args[n].text == "--help" || args[n].text == "-help" && (c.name == "terraform" || c.name == "tofu")) &&

@@ -68,7 +68,7 @@ func (f *findings) doubtAll(what string) { f.addDoubt(what, all) }
 func (f *findings) doubtStrict(what string) { f.addDoubt(what, strict) }
 
 // doubtMild records something that could run a program not named in the script, such as a program
-// in a file. It does not affect other commands.
+// in a file. Except under [Options.Strict], it does not affect other commands.
 func (f *findings) doubtMild(what string) { f.addDoubt(what, mild) }
 
 // doubtText records that args contain unparsed text. A command named in the text may run. If an
@@ -207,7 +207,8 @@ func (f *findings) isPending(a arg) bool {
 	return true
 }
 
-// dropPending returns args without pending words; see [findings.isPending].
+// dropPending returns args without pending words; see [findings.isPending]. Under [Options.Strict],
+// it returns args unchanged.
 func (f *findings) dropPending(args []arg) []arg {
 	if f.strict || !slices.ContainsFunc(args, f.isPending) {
 		return args

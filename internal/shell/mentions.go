@@ -23,8 +23,8 @@ type mention struct {
 	of   int
 }
 
-// add collects the words of args twice: once as written, and once as a second shell would read
-// them.
+// add collects the words of args in several forms: as written, without the first letters of an
+// option, with URL-encoded separators as spaces, and as a second shell would read them.
 func (m *mentionIndex) add(args []arg, of int) {
 	for _, a := range args {
 		for _, text := range [...]string{a.text, a.tail} {

@@ -23,8 +23,9 @@ type Options struct {
 }
 
 // Read parses a script with the default options. It never fails. If it does not understand a part
-// of the script, it records a [Doubt]. A script that is too long or too deeply nested, or that has
-// too many words, is not read at all: it counts as a script that might run any command.
+// of the script, it records a [Doubt]. A script that cannot be parsed, is too long or too deeply
+// nested, or has too many words, is not read at all: it counts as a script that might run any
+// command.
 func Read(script string) *Reading { return Options{}.Read(script) }
 
 // Read parses a script with these options; see [Read].

@@ -8,7 +8,8 @@ import (
 )
 
 // Surely reports whether exit status 0 of the script proves that a command matching p has run and
-// succeeded. If not, the Doubt explains why and contains advice.
+// succeeded. If not, the Doubt explains why and contains advice; it is the zero Doubt if no command
+// of the script may match p.
 //
 // The result is true if the command runs on every successful path through the script, that is, in
 // one of these positions:
@@ -68,8 +69,9 @@ func gapOutside(what string) gap {
 
 func alone(own string) string { return "run `" + own + "` in a separate call" }
 
-// gap checks whether the script's success proves that command i succeeded. If so, it returns nil.
-// Otherwise, it returns a function that gives the reason and advice.
+// gap checks whether the script's success proves that command i, which may match p, certainly
+// matches p and has succeeded. If so, it returns nil. Otherwise, it returns a function that gives
+// the reason and advice.
 func (r *Reading) gap(i int, p *Pattern) gap {
 	c := &r.commands[i]
 	switch {

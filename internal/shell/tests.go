@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// evidenceOperands lists operands that do not restrict what build and test programs do, in addition
-// to those in [programs]. Any other operand may restrict a program to a part of the build or of the
-// tests.
+// evidenceOperands lists operands that do not restrict what build and test programs do. An entry
+// here takes precedence over the one in [programs]. Any other operand may restrict a program to a
+// part of the build or of the tests.
 var evidenceOperands = eachName(map[string]operands{
 	"make,gmake,just,task,rake,mvn,gradle,gradlew": {max: unbounded, not: "="},
 	"npm test,npm run,pnpm test,pnpm run,yarn test,yarn run,npm run-script,cargo test,cargo nextest,bun test,deno test,vitest run,phpunit,git commit": {},
@@ -59,10 +59,10 @@ func setsScripts(program string, args []arg) bool {
 	return slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal || scriptSettings[name(a.text)] })
 }
 
-// passed looks for an argument that makes a test program run only some of its tests. args are the
-// arguments passed on to the program. less reports whether there is such an argument, and argument
-// is the first one. An argument after an option does not count, because it may be the option's
-// value.
+// passed looks for an argument that may make a test program run only some of its tests, or none.
+// args are the arguments that the program with the given name passes on to the test program. less
+// reports whether there is such an argument, and argument is the first one. An operand that follows
+// an option without = does not count, because it may be the option's value; with cargo, it counts.
 func passed(name string, args []arg) (argument string, less bool) {
 	value := false
 	for _, a := range args {

@@ -33,7 +33,7 @@ type variables struct {
 	fixed               set  // the variables that may be read-only
 	customIFS           bool // whether expansions may be split at characters other than blanks
 	resets              bool // whether a trap may set the arguments of functions
-	unbound             bool // whether the value of every variable is uncertain; set if a function, a sourced file or a builtin may set variables
+	unbound             bool // whether the value of every variable is uncertain; set by a trap, by source, by an assignment to IFS, and by a function that may set any variable
 }
 
 // A fact is a bit set of known properties of a variable.

@@ -77,8 +77,8 @@ func (f *file) apply(after []byte, exists bool) error {
 	return nil
 }
 
-// unchanged returns an error unless the file can be read again and has not changed since it was
-// read.
+// unchanged returns an error if the file cannot be read again, has changed since it was read, or no
+// longer exists. A file that did not exist when it was read may still be missing.
 func (f *file) unchanged() error {
 	now, err := readRegular(f.target)
 	if errors.Is(err, fs.ErrNotExist) {

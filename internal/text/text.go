@@ -74,9 +74,9 @@ func Excerpt(s string, limit int) string {
 	return Escape(strings.ReplaceAll(s, "\t", " ")) + dots
 }
 
-// Escape makes all characters of a string visible. It escapes characters that move the cursor,
-// change the text direction, are invisible, or look like a space without being one. It is the only
-// function that sanitizes text for people.
+// Escape makes all characters of a string visible. It escapes bytes that are not valid UTF-8, and
+// characters that move the cursor, change the text direction, are invisible, or look like a space
+// without being one. It is the only function that sanitizes text for people.
 func Escape(s string) string {
 	if plain(s) {
 		return s

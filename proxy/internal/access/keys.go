@@ -72,7 +72,8 @@ func (k *keys) find(ctx context.Context, id string, alg jose.SignatureAlgorithm)
 	return nil, invalid("the token is signed with a key that its issuer does not publish")
 }
 
-// look finds a key in the current set. It also returns a channel that is closed when the current
+// look finds a key in the current set. If the key is missing or the set is old, it starts a fetch,
+// unless the latest one was very recent. It also returns a channel that is closed when the current
 // fetch ends, or nil if no fetch is running.
 func (k *keys) look(id string, alg jose.SignatureAlgorithm) (key any, done <-chan struct{}) {
 	k.mu.Lock()

@@ -87,10 +87,10 @@ func Read(result []byte) Reply {
 	return Reply{}
 }
 
-// ParkedText returns the result for a call that has waited the maximum time for a person's answer.
-// The person can still answer, and the client gets that answer by repeating the call. The text does
-// not explain how to answer, because the model that reads it could answer the request with a shell
-// command.
+// ParkedText returns the text of the result for a call that has waited the maximum time for a
+// person's answer. The person can still answer, and the client gets that answer by repeating the
+// call. The text does not explain how to answer, because the model that reads it could answer the
+// request with a shell command.
 func ParkedText(id string) string {
 	return fmt.Sprintf("A person has been asked (approval %s) and has not answered yet. Call the same tool again with the same arguments later.", id)
 }
