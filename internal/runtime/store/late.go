@@ -39,8 +39,9 @@ func NewLateBackend(open func(context.Context) (backend.Backend, error), log *sl
 	return &LateBackend{open: open, log: log}
 }
 
-// A [LateBackend] tries to open an unreachable database at most once per retryInterval. A caller
-// waits for such an attempt for at most probeWait.
+// After the first attempt to open the database has failed or taken too long, a [LateBackend] begins
+// an attempt at most once per retryInterval, and a caller waits for an attempt for at most
+// probeWait.
 const (
 	retryInterval = time.Second
 	probeWait     = 500 * time.Millisecond

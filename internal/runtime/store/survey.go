@@ -16,7 +16,7 @@ import (
 const (
 	maxRecords = 50_000 // maximum number of records that the event covers
 	maxWhole   = 500    // maximum number of chains that are removed completely
-	maxPartial = 500    // maximum number of chains that are removed partially
+	maxPartial = 500    // maximum number of chains that are removed partially; only chains that earlier events began to remove may exceed it
 )
 
 // startSlack allows for differences between the clocks of processes. A kept start record may need a

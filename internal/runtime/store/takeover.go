@@ -25,8 +25,9 @@ type adoptedState struct {
 	row   *row
 }
 
-// adoptEntry converts a session's state to the new policy. It first copies the shared nets into the
-// session's old state, because the session's calls refer to these nets.
+// adoptEntry converts a session's state to the new policy, unless the state must first be read from
+// the database. It first copies the shared nets into the session's old state, because the session's
+// calls refer to these nets.
 func (t *takeover) adoptEntry(e *entry) {
 	if e.row == nil || e.row.dropReason() != nil {
 		return

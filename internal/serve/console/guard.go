@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// guard passes a request to h only if a page of the console has sent it, in a browser that is
-// logged in. It refuses all other requests.
+// guard returns a handler that passes a request to h only if it comes from a browser that is logged
+// in. A request that may change something must also come from a page of the console. The handler
+// answers requests for static files and login requests itself, and refuses all others.
 func (d *logins) guard(h http.Handler) http.Handler {
 	open := fileHandler()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -109,9 +109,10 @@ func (h *history) skip(session, why string, at time.Time) {
 	t.gap, t.used = why, at
 }
 
-// add adds a step to the track of each session that the records mention. The step contains the
-// current state of the session, as returned by the callback. lost is the number of records missing
-// before the given ones.
+// add adds a step to the track of each session whose nets are concerned by the records, except
+// records that already have a step. The step contains the current state of the session, as returned
+// by the callback. If the callback fails, add adds no step and marks the session's state as
+// unknown. lost is the number of records missing before the given ones.
 func (h *history) add(records [][]byte, lost int, state func(session string) (*gate.State, error)) {
 	fresh := map[string]*step{}
 	var order []string

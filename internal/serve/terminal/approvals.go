@@ -97,8 +97,8 @@ func writeCalls(b *strings.Builder, width int, head string, all []operator.Appro
 	_ = text.Table(b, "", head+"|CALL", rows) // writing to a builder never fails
 }
 
-// callLine formats a call. If possible, it shortens the parts of the call so that the line fits in
-// the given number of columns.
+// callLine formats a call. If possible, it shortens the arguments so that the line fits in the
+// given number of columns.
 func callLine(a operator.ApprovalInfo, columns int) string {
 	name := text.Excerpt(a.Upstream+"."+a.Tool, 80)
 	size := ""

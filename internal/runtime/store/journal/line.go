@@ -306,7 +306,7 @@ func readRecordHead(line []byte, r backend.Record) (_ backend.Record, rest []byt
 }
 
 // cutMember cuts the member that begins with the given bytes off the front of the text, and returns
-// the member's value. The value is nil if the text begins differently.
+// the member's value. The value is nil if the text begins differently or the value is invalid.
 func cutMember(text []byte, start string) (value, rest []byte) {
 	if !bytes.HasPrefix(text, []byte(start)) {
 		return nil, text

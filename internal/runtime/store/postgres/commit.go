@@ -80,9 +80,9 @@ func (d *DB) commit(ctx context.Context, doing string, ops []*backend.Op, change
 	return d.wrap(doing, err)
 }
 
-// lockWriter locks the writer, unless the database is unavailable. If the database becomes
-// unavailable while lockWriter waits, it unlocks the writer and waits for the next probe. If err is
-// nil, the caller must unlock the writer and call cancel.
+// lockWriter locks the writer, unless the database is unavailable; see [DB.checkAvailable]. If the
+// database becomes unavailable while lockWriter waits for the lock, it unlocks the writer and calls
+// checkAvailable again. If err is nil, the caller must unlock the writer and call cancel.
 func (d *DB) lockWriter(ctx context.Context, doing string) (within context.Context, cancel context.CancelFunc, err error) {
 	// A sent commit continues after its caller has given up, because otherwise its outcome would be
 	// unknown.

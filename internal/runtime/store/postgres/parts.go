@@ -33,6 +33,7 @@ const loadSQL = `SELECT coalesce(p.version, 0), p.data, coalesce(p.changed, 'epo
 	coalesce(` + markSQL + `, '')` + eachPartSQL
 
 // eachPartSQL selects the parts of the state with the given scopes and names, in the order given.
+// For a part that does not exist, the columns of petrigate_part are null.
 const eachPartSQL = `
 FROM unnest($1::text[], $2::bytea[]) WITH ORDINALITY AS a (scope, name, slot)
 LEFT JOIN petrigate_part p ON p.scope = a.scope AND p.name = a.name
