@@ -55,8 +55,9 @@ func (a *alphabet) bares(o toolname.Owner) []string {
 	return list.Sorted(all)
 }
 
-// synthesize returns names that begin with any of the prefixes. It returns one name for each set of
-// patterns that such a name can match.
+// synthesize returns one unused name for each set of patterns that can match the same name. A
+// pattern matches a name if it matches any of the prefixes followed by the name. One of the
+// prefixes must be empty.
 func (a *alphabet) synthesize(prefixes ...string) []string {
 	if len(a.patterns) == 0 {
 		return nil

@@ -73,7 +73,9 @@ func (s *Side) yields() bool {
 // depends on it.
 type sharedNet [2]string
 
-// sharedNets pairs the nets of one policy with identical nets of the other.
+// sharedNets pairs the nets of one policy with identical nets of the other. alone holds the maps
+// that only one of the policies has; nets that depend on a name given by one of them are not
+// paired.
 func sharedNets(from, to *Side, alone []gate.Map) []sharedNet {
 	taken := make(map[string]bool)
 	var pairs []sharedNet

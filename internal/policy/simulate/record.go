@@ -17,8 +17,8 @@ import (
 )
 
 // Record writes the session to a new file as a policy test, and runs the test once to see whether
-// it passes. The parameters rules and nets list the files of the policy; if both are empty, the
-// policy comes from a configuration.
+// it passes. If the session has no steps, it writes no file. The parameters rules and nets list the
+// files of the policy; if both are empty, the policy comes from a configuration.
 func (m *Simulator) Record(path string, rules, nets []string) error {
 	script := m.policyText(filepath.Dir(path), rules, nets) + "tests:\n  - name: recorded\n    steps:\n"
 	steps := m.stepsText()

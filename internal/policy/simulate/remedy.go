@@ -55,8 +55,9 @@ func (s *Simulation) hooksInOtherSessions() bool {
 	return c != nil && cmp.Or(c.Session.By, "connection") == "connection"
 }
 
-// allowAgents looks for a remedy that can also use agents' built-in tools. If it finds one, it
-// replaces w.Remedy.
+// allowAgents repeats the search for a remedy with agents' built-in tools included. It replaces
+// w.Remedy with the result, unless the search proves that no such remedy exists. If all refusing
+// nets have the cause [gate.CauseBlock], it does not search.
 func (s *Simulation) allowAgents(w *remedy, c gate.Call, r *gate.Refusal) {
 	if !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool { return b.Cause != gate.CauseBlock }) {
 		return

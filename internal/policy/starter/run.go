@@ -115,7 +115,8 @@ func (plan *Plan) printNextSteps(say func(format string, args ...any)) {
 	}
 }
 
-// Summary returns a line with the numbers of tools, nets and proved claims.
+// Summary returns a line with the numbers of nets and proved claims and, unless the plan is for an
+// agent, the number of tools.
 func (plan *Plan) Summary() string {
 	proved := 0
 	for _, c := range plan.Report.Claims() {

@@ -17,7 +17,7 @@ var serversText string
 type Server struct {
 	Name  string
 	By    []string        // strings in the command, arguments or URL that identify the server
-	Like  []string        // tools that together identify the server; used only if no string in By matches
+	Like  []string        // tools that together identify the server; used only if By identifies no server
 	Kinds map[string]Kind // kinds of the server's tools, keyed by tool name
 	// Success contains the conditions that the results of successful scripts meet, keyed by the
 	// name of the tool that runs the script. A condition is "true" if failures are reported through

@@ -6,7 +6,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// exploreGroup explores all states of a group of nets and looks for deadlocks.
+// exploreGroup looks for deadlocks in a group of nets. Where this is necessary and possible, it
+// explores all states of the group.
 func (m *prover) exploreGroup(nets []int) Group {
 	g := m.explored(nets)
 	run, why := m.checkRun(g.Deadlock.Trace)

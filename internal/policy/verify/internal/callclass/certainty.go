@@ -135,8 +135,8 @@ func withOperands(command string) []string {
 	return []string{command, command + " a b", command + " https://example.com"}
 }
 
-// evidentCommand returns a command that p's map accepts as evidence for its label, or "" if no such
-// command was found or the map does not read scripts.
+// evidentCommand returns a command for which the label of p's map is certain and counts as
+// evidence, or "" if no such command was found or the map does not read scripts.
 func (p *pattern) evidentCommand() string {
 	if p.script == nil {
 		return ""

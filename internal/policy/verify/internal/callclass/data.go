@@ -310,7 +310,7 @@ func withData(all []*Class, data []Datum) *Class {
 	return nil
 }
 
-// TracksAll reports whether every argument field that a key reads has the tracked value.
+// TracksAll reports whether every argument field in s.Data has the tracked value.
 func (s *Class) TracksAll() bool {
 	return !slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Has != Same && !d.Field.Result })
 }
@@ -321,7 +321,8 @@ func (s *Class) ReturnsOther() bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Field.Result && d.Has != Same })
 }
 
-// PresenceOf determines whether field f has the tracked value, has another value, or cannot be read.
+// PresenceOf determines whether field f has the tracked value, has another value, or cannot be
+// read. It returns [Lacks] for a field that is not in s.Data.
 func (s *Class) PresenceOf(f gate.Field) Presence {
 	f = normalize(f)
 	for _, d := range s.Data {

@@ -130,7 +130,8 @@ func (n *Net) findDead() {
 	}
 }
 
-// alwaysBlocks reports whether n blocks calls with [Meaning] e in every state.
+// alwaysBlocks reports whether n is known to block calls with [Meaning] e in every state. It
+// ignores phases.
 func (n *Net) alwaysBlocks(e Meaning) bool {
 	open := func(t int) bool { return !n.Dead[t] && !n.Info.Transitions[t].Evidence }
 	return slices.ContainsFunc(e, func(a Ask) bool {
@@ -145,7 +146,8 @@ func (n *Net) initialMarking() petri.Marking {
 	return m
 }
 
-// admitsInitially reports whether n admits a call with [Meaning] m in its initial marking.
+// admitsInitially reports whether n admits a call with [Meaning] m in its initial marking. It
+// returns false if any phase bars the call, even if the phase's place is not marked.
 func (n *Net) admitsInitially(m Meaning) bool {
 	start := n.initialMarking()
 	return !slices.ContainsFunc(m, func(a Ask) bool {

@@ -121,7 +121,7 @@ func (v *synthesis) start() []uint64 {
 	return start
 }
 
-// statesAfter returns the states that the automata reach by reading name.
+// statesAfter returns the states that the automata reach by reading each prefix followed by name.
 func (v *synthesis) statesAfter(name string) []uint64 {
 	at := v.start()
 	for _, c := range name {

@@ -15,9 +15,9 @@ type Budget struct {
 	Every  time.Duration // minimum interval between tokens returned by the clock; if 0, the clock must not return tokens
 }
 
-// FindBudget looks for a net that bounds the number of calls tagged as [Wanted]. The net has a place
-// that starts with no more tokens than limit, and each wanted call permanently takes one of them.
-// Nothing refills the place, except possibly the clock.
+// FindBudget looks for a net that bounds the number of calls tagged as [Wanted]. The net has a
+// place that starts with no more tokens than limit, and each wanted call that the net admits
+// permanently takes at least one of them. Nothing refills the place, except possibly the clock.
 func (m *Model) FindBudget(tag func(*callclass.Class) uint8, limit int, b Budget) (net int, ok bool) {
 	if m.Calls.Gap(nil, tag) != "" {
 		return 0, false

@@ -117,9 +117,9 @@ func stickyStop(stop func() bool) func() bool {
 	}
 }
 
-// addWaits adds a class for each timed transition, because the model allows these transitions to fire
-// at any time. This permits more than the real clock does: one transition may be overdue while
-// another one fires.
+// addWaits adds a class for each timed transition of an enforced net, because the model allows
+// these transitions to fire at any time. This permits more than the real clock does: one transition
+// may be overdue while another one fires.
 func (m *Model) addWaits() {
 	for _, n := range m.Nets {
 		if n.Info.Shadow {

@@ -8,7 +8,9 @@ import (
 )
 
 // Plan searches for the shortest successful run to a call tagged as [Wanted]. If such a run exists,
-// the answer is Refuted and contains the run. Otherwise, the answer is Proved.
+// the answer is Refuted and contains the run. If no such run exists, the answer is Proved. It is
+// Unknown if the search is cut off. If witnessed is true, only calls with known tools and arguments
+// are considered.
 func (m *Model) Plan(tag func(*callclass.Class) uint8, witnessed bool) Answer {
 	q := &Query{Tag: tag, Sole: -1}
 	nets, _ := m.seed(q)

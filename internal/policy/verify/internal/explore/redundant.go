@@ -84,8 +84,9 @@ const (
 	redundantLeastEach = 2_000
 )
 
-// unsupportedReason returns the reason why the search for redundant nets cannot judge net n, either a
-// feature of the net or an exhausted limit. It returns "" if the search can judge the net.
+// unsupportedReason returns the reason why the search for redundant nets cannot judge net n: a
+// feature of the net, an exhausted limit, or calls that could not be enumerated. It returns "" if
+// the search can judge the net.
 func (m *Model) unsupportedReason(n int) string {
 	info := &m.Nets[n].Info
 	switch {

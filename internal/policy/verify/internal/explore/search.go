@@ -118,9 +118,9 @@ func (m *Model) exploreCapped(q *Query, nets []int, o ViewOptions) (s *Space, wh
 // If a group has more states, simpler proofs are tried.
 const GroupLimit = 2000
 
-// Whole returns the graph of all states that the nets can reach, or nil if there are too many. If
-// counters are reduced, the graph may lack some states, but whatever it shows as reachable really
-// is reachable.
+// Whole returns the graph of all states that the nets can reach, or nil if there are too many or
+// the search is stopped. If counters are reduced, the graph may lack some states, but whatever it
+// shows as reachable really is reachable.
 func (m *Model) Whole(nets []int, o ViewOptions) *Space {
 	s, _ := m.exploreCapped(&Query{Sole: -1, edges: true, serial: o.Serial, Tag: o.Tag, Start: neverHit}, nets, o)
 	return s

@@ -179,9 +179,9 @@ func (n *structure) earn(l *localState, e callclass.Meaning, chosen []int) []int
 	return chosen
 }
 
-// candidate returns the first enabled transition in lists, or -1 if no listed transition is
-// enabled. It considers evidence transitions only if observed is true, which means that all listed
-// transitions are observers.
+// candidate returns the first enabled transition in lists, or -1 if the net is stuck or no listed
+// transition is enabled. It considers evidence transitions only if observed is true, which means
+// that all listed transitions are observers.
 func (n *structure) candidate(l *localState, lists []int, observed bool) int {
 	if l.stuck {
 		return -1
