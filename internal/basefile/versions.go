@@ -51,7 +51,8 @@ func CheckVersions(path string, bases []Seen) error {
 }
 
 // Record makes the same checks as [CheckVersions] and then records the versions of the base
-// policies. It holds the lock on the file at path throughout.
+// policies. It holds the lock on the file at path throughout. If bases is empty, Record does
+// nothing.
 func Record(path string, bases []Seen) error {
 	if len(bases) == 0 {
 		return nil

@@ -16,6 +16,9 @@
 //	tool         the name that the net uses for the tool
 //	meta         the values that the net remembers, a map
 //	marking      the number of tokens in each place, a map
+//	result       the result of the call; only for a value that the net remembers
+//
+// A condition on a result can use the variables tool, text and result.
 //
 // In addition to CEL's standard functions, there are lowerAscii, upperAscii, trim, split, join and
 // replace for strings, and two functions for paths:
@@ -30,9 +33,9 @@
 // A number is an int if it is an integer that fits into a signed 64-bit integer, a uint if it fits
 // only into an unsigned one, and a double if it is not written as an integer. An expression fails
 // if a number fits none of these types, a field is missing, types are incompatible, or the
-// evaluation would cost too much. A failure never counts as false. If the expression of a map
-// fails, the call might have the name; if the requirement of a validator fails, the call is
-// refused.
+// evaluation would cost too much. If the expression of a map fails, the call might have the name;
+// if the requirement of a validator fails, the call is refused; and if a condition on a result
+// fails, it counts as false.
 //
 // A [Compiler] compiles expressions. It compiles the conditions and values of nets ([Condition],
 // [Value]), and messages with embedded expressions ([Template]). A [Reader] holds the expressions

@@ -175,10 +175,10 @@ func (h Hooks) hook(s System, l Launch, e hookEvent) (o splice.Object) {
 	return o
 }
 
-// orRefuse is appended to a hook's command for agents without a failClosed member, so that they
-// refuse the call if the command fails. Such an agent refuses a call if its hook exits with code 2
-// and writes a reason to stderr. If the command has already refused the call, the additional text
-// is harmless.
+// orRefuse is appended to the command of a hook that runs before a call, for agents without a
+// failClosed member, so that they refuse the call if the command fails. It is not used on Windows.
+// Such an agent refuses a call if its hook exits with code 2 and writes a reason to stderr. If the
+// command has already refused the call, the additional text is harmless.
 const orRefuse = ` || { echo "The call was not made." >&2; exit 2; }`
 
 // shellRefuses reports whether the shell command of a pre-call hook itself refuses the call if the

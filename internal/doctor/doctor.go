@@ -5,15 +5,17 @@
 //
 // A [Doctor] holds what the checks need to know about the machine. [Doctor.Examine] runs the checks
 // in a fixed order of groups and returns a [Report] with one [Finding] for each item that was
-// checked. [Doctor.Mend] applies the safe fixes in a report and runs the affected groups again.
+// checked. [Doctor.Mend] applies the safe fixes in a report and runs the groups again, except those
+// that query other programs.
 //
 // Later groups use results that earlier groups have stored in the Doctor: the loaded configuration,
 // the built policy, the clients' files, and the upstreams' tools. If an earlier group has failed to
 // provide a result, the groups that need it report nothing. A Doctor is not safe for concurrent
 // use. Only the clock check starts goroutines: it queries all upstreams at once.
 //
-// The doctor starts the upstreams to list their tools, but it starts no other programs. To find out
-// the version of a program, it reads files.
+// The doctor starts the upstreams to list their tools and, on systems other than Linux, a program
+// of the system that lists the running processes. It starts no other programs. To find out the
+// version of a program, it reads files.
 package doctor
 
 import (

@@ -129,7 +129,8 @@ func (d *Doctor) claude() []Finding {
 var dotted = regexp.MustCompile(`^\d+\.\d+\.\d+$`)
 
 // claudeVersion returns the version of the installed Claude Code, or "" if it cannot be determined.
-// It reads the version from files, because the doctor starts no programs other than the upstreams.
+// It reads the version from files, because the doctor does not run the programs that it checks,
+// except the upstreams.
 func (d *Doctor) claudeVersion() string {
 	path, err := exec.LookPath("claude")
 	if err != nil {

@@ -24,7 +24,7 @@ type stateSet struct {
 	hashShift uint // 64 minus the number of bits in a slot index
 
 	// Hash table with open addressing. A slot holds the number of a key plus one; 0 means free. For
-	// one-word keys, it is nil until the first call of find.
+	// one-word keys, find builds the table if it is nil, and insert discards it.
 	table []uint32
 
 	// For keys that are not one word long: a few bits of each key's hash, so that a lookup rarely

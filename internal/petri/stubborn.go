@@ -97,8 +97,9 @@ const (
 	maxSet   = 400
 )
 
-// build computes a stubborn set that contains the given transition. If the set is smaller than the
-// best one so far, build stores the enabled transitions of the set in best and returns true.
+// build computes a stubborn set that contains the given transition. If it has at most maxSet
+// transitions, and fewer of them are enabled than in the best set so far, build stores the enabled
+// ones in best and returns true.
 func (s *stubborn) build(seed int32) bool {
 	s.round++
 	s.set = append(s.set[:0], seed)

@@ -148,8 +148,7 @@ func (c *bareNames) net(n *config.Net) {
 	}
 }
 
-// progresses reports whether firing the transition changes the marking. A transition that returns
-// all tokens to the places that it took them from does not.
+// progresses reports whether the transition puts more tokens into some place than it takes from it.
 func progresses(t config.Transition) bool {
 	left := slices.Clone(t.Inputs)
 	for _, place := range t.Outputs {

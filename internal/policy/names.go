@@ -86,8 +86,8 @@ func listed(names []rules.Name) string { return text.And(list.Map(names, rules.N
 
 func textOf(n rules.Name) string { return n.Text }
 
-// A use is an effect that a name has in a policy besides restricting calls. Its value is the text
-// of a warning about a name that cannot have this effect.
+// A use is an effect that a name has in a policy. Its value is a phrase for problems with a name
+// that cannot have this effect; it is empty for names that only restrict calls.
 type use string
 
 const (

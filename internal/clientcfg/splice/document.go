@@ -45,8 +45,8 @@ func (d *Document) Entries(at Place) ([]Entry, error) { return d.body.entries(at
 
 // Replace removes the named entries from the mapping or list at the given place, adds the new
 // entries, and returns the resulting text of the file. The new entries are inserted where the first
-// removed entry was or, if no entry is removed, at the end. If the mapping or list does not exist,
-// it is created.
+// removed entry was or, if no entry is removed, at the end. If there are new entries and the
+// mapping or list does not exist, it is created.
 func (d *Document) Replace(at Place, remove []string, add ...New) ([]byte, error) {
 	edited, err := d.body.replace(at, remove, add)
 	if err != nil {
@@ -180,7 +180,7 @@ func Parse(name string, src []byte, f Format) (*Document, error) {
 	if i := invalid(text); i >= 0 {
 		return nil, problemAt(name, text, i, "the file is not UTF-8 here", "save it as UTF-8")
 	}
-	if at := tooDeep(text); f != YAML && at >= 0 { // tooDeep reads the text as JSON, so for TOML the depth may be too great, but never too small
+	if at := tooDeep(text); f != YAML && at >= 0 { // tooDeep reads the text as JSON, so for TOML, whose strings and comments differ, the depth may be wrong
 		return nil, problemAt(name, text, at, fmt.Sprintf("values are nested more than %d levels deep", maxDepth), "")
 	}
 	var err error

@@ -14,8 +14,9 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// withAgents adds to s the agents' built-in tools that the policy names, and returns the result.
-// Agents report calls to such tools through hooks; no server lists them.
+// withAgents adds to s the agents' built-in tools that the policy names, and returns the result. It
+// does so only if s contains all other tools, and agents report their calls through hooks or might
+// do so later. No server lists these tools.
 func (s ToolSet) withAgents(result *policy.Result) ToolSet {
 	if !s.Known || !s.Agents && !s.named || result.Policy == nil {
 		return s

@@ -76,8 +76,8 @@ func Warning(code string, at config.Position, message, hint string) diag.Problem
 }
 
 // A ruleCounts value holds the number of statements in a rules text, by kind: statements that gate
-// calls, claims, and maps (including their examples). Each syntax error counts as a statement that
-// gates calls.
+// calls, claims, and maps (including examples and success statements). Each syntax error counts as
+// a statement that gates calls.
 type ruleCounts struct{ gates, claims, maps int }
 
 func countRules(text config.RuleText) (n ruleCounts) {

@@ -193,8 +193,9 @@ func (ns netInfos) ends(net verify.Net) bool {
 	return n.Cause == gate.CauseLimit && !refills || n.Cause == gate.CauseBlock || len(n.Terminal) > 0
 }
 
-// redundant reports nets without effect. It omits nets whose tools are all reported as uncallable,
-// limits that are reported as unreachable and, if calls are allowed by default, allow rules.
+// redundant reports nets without effect. It omits nets of a base policy that the configuration's
+// own nets make redundant, nets whose tools are all reported as uncallable, limits that are
+// reported as unreachable and, if calls are allowed by default, allow rules.
 func (v *Analysis) redundant() diag.List {
 	var ps diag.List
 	for _, r := range v.report.Redundant {

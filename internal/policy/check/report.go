@@ -32,7 +32,7 @@ type Report struct {
 type reportedTool struct {
 	Name     string          `json:"name"`
 	Callable any             `json:"callable"` // true, false or "after-failure"; nil if unknown
-	Shortest []string        `json:"shortest"` // names of the calls in a shortest sequence that ends with a call to the tool; nil if the tool cannot be called
+	Shortest []string        `json:"shortest"` // names of the calls in a shortest sequence that ends with a call to the tool; nil unless Callable is true
 	Because  []string        `json:"because,omitzero"`
 	Why      string          `json:"why,omitempty"`  // if Callable is nil, why it is unknown whether the tool can be called
 	Hint     string          `json:"hint,omitempty"` // how to find out whether the tool can be called

@@ -60,8 +60,9 @@ type possibleCall struct {
 	effects [2]effects     // for each policy, the effects of the call on its nets
 }
 
-// effects describes the effects of a call on each net of a policy, keyed by the net's name. A
-// policy cannot distinguish calls with equal effects.
+// effects describes the effects of a call on each net of a policy, keyed by the net's name. Effects
+// that cannot be attributed to a single net have an empty key. A policy cannot distinguish calls
+// with equal effects.
 type effects map[string]string
 
 // callFor returns the call with the names and arguments that it has under policy side (0 or 1).

@@ -89,8 +89,8 @@ func unlimited(n gate.NetInfo) string {
 	return cmp.Or(fingerprint(one), n.Fingerprint)
 }
 
-// withAmounts adds calls whose amounts equal the limits of the sums, and calls whose amounts exceed
-// these limits by one.
+// withAmounts adds variants of the given calls, with amounts that equal the limit of a sum or
+// exceed it by one. It considers only the sums of nets that one of the policies lacks.
 func (d *Comparison) withAmounts(calls []representative) []representative {
 	all := calls
 	for _, n := range d.unsharedNets() {
