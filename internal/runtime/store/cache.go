@@ -12,8 +12,8 @@ import (
 // maxCached bounds the number of cached sessions.
 const maxCached = 10_000
 
-// cache holds this process's sessions, and the parts of the state that sessions share. Each session
-// and each part has its own lock.
+// cache holds sessions that this process has used, and the parts of the state that sessions share.
+// Each session and each part has its own lock.
 type cache struct {
 	mu             sync.RWMutex
 	policy         *gate.Policy

@@ -19,9 +19,8 @@ import (
 // commitTimeout bounds the duration of a commit.
 const commitTimeout = 20 * time.Second
 
-// committer commits to the database the steps of [Durable] and [Retention], and the heartbeats of
-// presence. It owns the queue; the queue's commit lock also guards the fields uncertain and
-// context.
+// committer commits to the database the steps of [Durable], [Retention] and presence. It owns the
+// queue; the queue's commit lock also guards the fields uncertain and context.
 type committer struct {
 	database backend.Backend
 	recorder *audit.Recorder // receives a copy of the committed records

@@ -4,7 +4,7 @@
 //
 // There are two ledgers. [Memory] keeps the states in a process's memory and sends its records to
 // an audit.Recorder. [Durable] stores them in a database, a backend.Backend, which other processes
-// can use at the same time; it caches the most recently used states.
+// can use at the same time; it caches states that this process has used.
 //
 // The state that a decision depends on consists of up to three parts: the nets of the session, the
 // nets shared by all sessions of the same principal, and the nets shared by all sessions. An entry
