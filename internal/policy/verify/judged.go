@@ -66,7 +66,8 @@ func withoutClasses(t Trace) Trace {
 const maxExpanded = 64
 
 // expandRepeats writes out repeated steps as separate calls, so that their arguments can differ. It
-// expands only the steps that the given function accepts.
+// expands only the steps that the given function accepts. It leaves steps with more than
+// maxExpanded repetitions, or with a wait, unchanged.
 func expandRepeats(t Trace, may func(*Step) bool) Trace {
 	var out Trace
 	number := 0

@@ -203,7 +203,8 @@ func (t *remedySearch) states() []*gate.NetData {
 const maxRounds = 8
 
 // continueFrom extends the given partial remedy. After its steps, in state s, the call is still
-// refused because of another key value; stopped is this refusal.
+// refused; stopped is this refusal. The second result is false if no key value caused the refusal,
+// if the remedy has no steps, or if it has been extended maxRounds times already.
 func (t *remedySearch) continueFrom(s *gate.State, so Remedy, stopped *gate.Refusal) (Remedy, bool) {
 	keyed := slices.ContainsFunc(stopped.Blocks, func(b gate.Block) bool { return b.Key != nil })
 	if t.rounds++; !keyed || len(so.Steps) == 0 || t.rounds > maxRounds {

@@ -95,9 +95,9 @@ func (g *Generation) IsActive(net string) bool {
 	return g.Active == nil || slices.Contains(g.Active, net)
 }
 
-// keepSwitches returns the nets of the new policy p that are active after a swap. These are the
-// nets listed in active, or all nets if active is nil. However, a net that an operator has switched
-// on or off under g stays on or off.
+// keepSwitches returns the nets of the new policy p that are active after a swap; nil means all
+// nets. These are the nets listed in active, or all nets if active is nil. However, a net that an
+// operator has switched on or off under g stays on or off.
 func (g *Generation) keepSwitches(p *gate.Policy, active []string) []string {
 	on := func(list []string, net string) bool { return list == nil || slices.Contains(list, net) }
 	names, all := []string{}, active == nil

@@ -95,10 +95,10 @@ func (a *Admission) Text(r *gate.Refusal, session string, now time.Time) string 
 	return b.String()
 }
 
-// holderSentence describes a call in flight that the refused call may have to wait for. The call in
-// flight holds the missing token, could still produce it, or prevents concurrent calls from
-// counting as evidence. If it belongs to another session, the sentence omits its number, which
-// would mean nothing to the reader.
+// holderSentence describes a call in flight, or with an unknown outcome, that the refused call may
+// have to wait for. That call holds the missing token, could still produce it, or prevents
+// concurrent calls from counting as evidence. If it belongs to another session, the sentence omits
+// its number, which would mean nothing to the reader.
 func holderSentence(h gate.Holder, now time.Time) string {
 	what := " and holds the token."
 	switch {

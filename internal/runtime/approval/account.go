@@ -11,7 +11,7 @@ import (
 type limit struct {
 	waiting int // maximum number of requests that are pending, or that are approved but not used yet
 	recent  int // maximum number of unapproved requests opened within a minute
-	bytes   int // maximum total size in bytes of the calls that are waiting for an answer
+	bytes   int // maximum memory in bytes for the pending and approved requests; see Request.weight
 	denied  int // maximum number of denials in force; see Options.Cooldown
 }
 

@@ -291,7 +291,8 @@ func (b *Broker) Consume(id string) {
 	b.unclaim(id, func(q *Request) { b.requests.finish(q, Consumed) })
 }
 
-// Unclaim makes a claimed request available again if the call that claimed it was not admitted.
+// Unclaim makes a claimed request available again, because the call that claimed it was not
+// admitted.
 func (b *Broker) Unclaim(id string) {
 	b.unclaim(id, func(q *Request) { q.stale = b.storage != nil })
 }

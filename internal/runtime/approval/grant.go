@@ -17,9 +17,9 @@ const (
 )
 
 // A Grant approves similar calls for a limited time without asking. It covers calls with the same
-// session, principal, tool, tool definition, policy and steps as the approved call. Their arguments
-// must have the same members, with values of the same kinds, and the same pinned values. A grant is
-// immutable except for its number of uses.
+// session, principal, tool, tool definition, policy and steps as the approved call, and with the
+// same data besides the arguments. Their arguments must have the same members, with values of the
+// same kinds, and the same pinned values. A grant is immutable except for its number of uses.
 type Grant struct {
 	ID        string
 	Approval  string // ID of the request that was approved together with the grant

@@ -48,7 +48,7 @@ func listed(name string) bool {
 	return c.Lists
 }
 
-// An Answer describes the state of a request and, once the request is answered, who answered it.
+// An Answer describes the state of a request and who has answered it so far.
 type Answer struct {
 	State   State
 	Channel string

@@ -42,8 +42,8 @@ const (
 	maxStale     = 20               // after this many consecutive conflicts, an operation fails
 )
 
-// ErrStore is wrapped by the errors for requests and answers that the store did not accept. The
-// request is probably unchanged.
+// ErrStore is wrapped by the errors of operations that failed because the store could not be read
+// or written. The request is probably unchanged.
 var ErrStore = errors.New("could not store the approval")
 
 // A document holds the parts of a request that the store keeps as JSON rather than in columns.

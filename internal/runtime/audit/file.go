@@ -11,7 +11,7 @@ import (
 )
 
 // inspect reports whether f is a regular file. It returns an error if f is a directory, pipe or
-// socket, or if other users could write to it.
+// socket, if it belongs to another user, or if other users could write to it.
 func inspect(f *os.File) (regular bool, err error) {
 	info, err := f.Stat()
 	if err != nil {

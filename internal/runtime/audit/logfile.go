@@ -63,8 +63,9 @@ func (l *logFile) write(lines []byte, end Place) error {
 	return nil
 }
 
-// withLock calls f with the file lock held. f may replace l.file with another file that it has
-// locked.
+// withLock calls f with the file lock held. Afterward it releases the lock, unless a lease has
+// begun. A file that is not regular is not locked. f may replace l.file with another file that it
+// has locked.
 func (l *logFile) withLock(f func() error) error {
 	if !l.regular {
 		return f()

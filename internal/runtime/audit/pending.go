@@ -63,7 +63,7 @@ func openPendingFile(path string) (*pendingFile, error) {
 }
 
 // keep atomically appends lines to the pending lines, which have the given total size so far. It
-// returns false if the lines do not fit.
+// returns false if the lines do not fit or the memory has been unmapped.
 func (r *pendingFile) keep(size int, lines []byte) bool {
 	return size+len(lines) <= pendingSize && withMapped(&r.mapped, func() {
 		copy(r.mapped[pendingLines+size:], lines)

@@ -176,7 +176,7 @@ func hidden(value []byte) string {
 var typeNames = map[byte]string{'"': "string", '{': "object", '[': "list", '0': "number", 't': "boolean", 'f': "boolean"}
 
 // described returns the replacement for a masked value. The replacement reveals the value's type
-// and size.
+// and, unless the value is a boolean, its size.
 func described(value []byte) string {
 	kind, size, unit := rawjson.Kind(value), len(bytes.TrimSpace(value)), "byte"
 	switch kind {

@@ -17,7 +17,7 @@ const (
 	manySessions = 500
 	maxSessions  = 10_000
 	maxOwn       = 1000           // maximum number of sessions per principal, because a principal can make up any number of them
-	idleSession  = 24 * time.Hour // if there are at least manySessions sessions, a session without a call for this long is forgotten
+	idleSession  = 24 * time.Hour // if there are at least manySessions sessions when another one begins, those without an event for this long are forgotten
 )
 
 // call is an agent's call, as announced by a hook event.

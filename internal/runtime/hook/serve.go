@@ -93,8 +93,9 @@ func (g *Gate) end(at sessionKey, s *calls) {
 	}
 }
 
-// decideOnce decides on a call. If an agent reports the same call twice, for example because the hook
-// is in two of its settings files, it gets the same answer twice.
+// decideOnce decides on a call. If an agent that assigns IDs to calls reports the same call twice,
+// for example because the hook is in two of its settings files, it gets the same answer twice.
+// However, if the call has been refused before the second report arrives, it is decided again.
 func (g *Gate) decideOnce(ctx context.Context, s *calls, key admission.Key, e *Event) Reply {
 	sent := e.digest()
 	answer := g.amend(e)

@@ -24,9 +24,9 @@ const (
 )
 
 // Prove replays the log under all proposals together. It weakens or drops those that would have
-// refused a call that passed, or required approval for it. It repeats this until the replay finds
-// no more of them. Proposals need not be tested one by one, because a call that passes under all of
-// them passes under each.
+// refused a call that passed, that would have required approval for it, or whose effect the log
+// leaves unknown. It repeats this until the replay finds no more of them. Proposals need not be
+// tested one by one, because a call that passes under all of them passes under each.
 func (m *Miner) Prove(ctx context.Context, r *Report) error {
 	for len(r.Proposals) > 0 {
 		wrong, err := m.replay(ctx, r)

@@ -74,8 +74,9 @@ func (r *Replay) load(e *trail.Entry) {
 	}
 }
 
-// open starts a session, or resumes one that has outlived its process. If the beginning of the log
-// is missing, the session might have been reopened, or might have other active nets.
+// open starts a session, or resumes one that was opened before by the same process or has outlived
+// its process. If the beginning of the log is missing, the session might have been reopened, or
+// might have other active nets.
 func (r *Replay) open(e *trail.Entry) {
 	if old := r.sessions[e.Session]; old != nil && (old.process == e.Process || r.durable(e.Process)) {
 		if old.closed {

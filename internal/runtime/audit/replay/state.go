@@ -56,7 +56,7 @@ func (r *Replay) State(id string, at time.Time) (state *State, reason string) {
 }
 
 // whyUnknown returns the reason why the marking of the net is unknown, or "" if the marking is
-// known.
+// known. The caller must first check s.lost and s.partial, which concern all nets.
 func (r *Replay) whyUnknown(s *session, net int) string {
 	if r.nets[net].advisory {
 		return "an advisory net yields depending on the offered tools, which are not recorded"

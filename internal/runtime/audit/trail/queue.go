@@ -53,7 +53,7 @@ func (q *verifyQueue) drain() {
 
 // check verifies the lines of a block that follows the record at the given position. If linked is
 // true, a line with a hash has already been read. Before the first such line, lines without a hash,
-// written by earlier versions, are allowed, and that line need not be linked to them.
+// written by earlier versions, are allowed. The hash of the first such line does not cover them.
 func check(block []byte, before audit.Place, linked bool, head audit.Place) (r blockResult) {
 	r.block = block
 	buf := make([]byte, 0, 1<<10)

@@ -59,7 +59,8 @@ type RuleStats struct {
 	Refused int    `json:"refused"`
 }
 
-// ApprovalStats counts the answers that one person has given through one channel.
+// ApprovalStats counts the decisions made on the answer or grant of one person through one channel.
+// People who approved together count as one.
 type ApprovalStats struct {
 	Actor   string `json:"actor"`
 	Channel string `json:"channel"`
