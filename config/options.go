@@ -25,8 +25,9 @@ type Options struct {
 	Trust func(path string, src []byte) bool // reports whether to trust a discovered file; nil means never
 	Kept  Fetch                              // replaces Fetch for files that are read as text, because reading them must not use the network; if nil, such files must not have remote base policies
 
-	// Unsaved returns the text of a file that is open in an editor. For the configuration, rules
-	// and nets, it takes precedence over the file on disk. If nil, files are always read from disk.
+	// Unsaved returns the text of a file that is open in an editor. For the configuration, rules,
+	// nets and local base policies, it takes precedence over the file on disk. If nil, files are
+	// always read from disk.
 	Unsaved func(path string) (text []byte, ok bool)
 
 	Fetch Fetch // fetches the remote base policies listed under "extends"; if nil, a remote base policy is an error

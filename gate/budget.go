@@ -27,7 +27,8 @@ func paidOff(debt *Debt, t time.Time) bool { return !debt.Until.IsZero() && !t.B
 
 // charge returns a copy of the state d with a new usage at time t: used plus the tokens held by d's
 // calls in flight. If the total exceeds the maximum, the excess becomes the debt. Clock refunds
-// start at t or, if t is zero, as soon as the time is known.
+// start at t or, if t is zero, as soon as the time is known. But if t is zero, the clock never pays
+// off the debt.
 func (n *net) charge(d *NetData, used *big.Rat, t time.Time) *NetData {
 	c := *d
 	c.Stuck, c.Marking, c.Spent, c.Clock = false, n.start, nil, nil

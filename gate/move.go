@@ -51,9 +51,9 @@ func (m *move) endDisabledWatches() {
 	})
 }
 
-// fireStructural fires the structural transitions (which fire by themselves) until none of them is
-// enabled, and reports whether it succeeded. If they do not stop firing, the marking is left
-// unchanged and the net becomes stuck.
+// fireStructural fires the structural transitions (which fire by themselves); see [net.advance]. It
+// reports whether they stop firing. If they do not, the marking is left unchanged and the net
+// becomes stuck.
 func (m *move) fireStructural() bool {
 	enabled := func(t int) bool { return m.net.net.Transitions[t].Enabled(m.data.Marking) }
 	m.data.Stuck = slices.ContainsFunc(m.net.structural, enabled) && !m.net.advance(m.marking(), m.data.Flights)

@@ -29,9 +29,11 @@ func (j *judgement) nearTo(n *net, name string) (near []Near) {
 	return near
 }
 
-// addNear records in d.Near (see [Near]) the call's names that nets await, if its success will not
-// count as evidence for them. Each entry contains the reason. If the success will count for a name
-// with an earlier near miss, addNear adds an entry without a reason, which removes the near miss.
+// addNear records in d.Near (see [Near]) the call's certain names that nets await, if its success
+// will not count as evidence for them. Each entry contains the reason. addNear also adds an entry
+// for each awaited command that the call does not run, but whose first two words occur in the
+// call's arguments; see [part]. If the success will count for a name with an earlier near miss,
+// addNear adds an entry without a reason, which removes the near miss.
 func (j *judgement) addNear(d *Delta) {
 	for i := range j.labels {
 		l := &j.labels[i]

@@ -77,10 +77,11 @@ func (n *net) withInFlight(d *NetData) petri.Marking {
 	return m
 }
 
-// advance fires the structural transitions (which fire by themselves) in m until none of them is
-// enabled. It reports whether it succeeded within [toolnet.MaxRounds]; if not, m is unchanged. The
-// tokens of calls in flight count as present, because a call that fails must leave the net
-// unchanged.
+// advance fires the structural transitions (which fire by themselves) in m until none of them can
+// fire or a marking repeats; see [petri.Net.Advance]. If this takes more than [toolnet.MaxRounds]
+// rounds, advance leaves m unchanged and returns false. Conflicts between transitions are
+// determined as if the tokens of calls in flight were present, because a call that fails must leave
+// the net unchanged.
 func (n *net) advance(m petri.Marking, flights []Flight) bool {
 	present := func(m petri.Marking) petri.Marking {
 		return n.withInFlight(&NetData{Marking: m, Flights: flights})

@@ -11,7 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxWords is the maximum number of bytes of a call's arguments that are quoted in [Block].Words.
+// maxWords is the maximum number of bytes of a call's arguments that are quoted in [Block].Words or
+// in the reason of a near miss (see [Near]).
 const maxWords = 80
 
 // quoteCall makes b.Reason start with the call's tool and the text in its arguments that a map

@@ -61,8 +61,8 @@ func (m *move) spoil(spoils []choice, call Flight) {
 	m.lapseDisabled()
 }
 
-// fireSpoilers fires the given transitions if they are enabled, and makes observers stop waiting
-// for earlier calls.
+// fireSpoilers fires the given transitions if they are enabled and the net is active. In any case,
+// it makes observers stop waiting for earlier calls.
 func (m *move) fireSpoilers(spoils []choice) {
 	for _, c := range spoils {
 		if t := &m.net.net.Transitions[c.transition]; m.data.Active && t.Enabled(m.data.Marking) {

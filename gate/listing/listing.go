@@ -114,8 +114,9 @@ func (l *Listing) literal(name string) bool {
 // Patterns returns the patterns that the net lists, in order of first use.
 func (l *Listing) Patterns() []naming.Pattern { return l.patterns }
 
-// Register registers the net's names and patterns with g, so that g includes them among the names
-// of calls. The listing stores the indexes that g assigns to the patterns.
+// Register registers with g the net's names and patterns and the names that exempt calls, so that g
+// includes them among the names of calls. The listing stores the indexes that g assigns to the
+// patterns.
 func (l *Listing) Register(g *naming.Naming) {
 	for i := range l.names {
 		g.Name(l.names[i].name)

@@ -122,8 +122,8 @@ func (m *Mapping) names(c *toolnet.Call, tools, ls []Label) []Label {
 	return ls
 }
 
-// weakenIfSeveralFields makes a match in a field uncertain if the call has another field that a
-// map's Reader parses, because the tool then acts on both fields.
+// weakenIfSeveralFields makes a Reader's match in a field uncertain if the call has another field
+// that a map's Reader parses, because the tool then acts on both fields.
 func (m *Mapping) weakenIfSeveralFields(c *toolnet.Call, fields []field, tools []Label, hits []match) {
 	for i := range hits {
 		h := &hits[i]

@@ -282,8 +282,9 @@ type Reading interface {
 	Only(patterns []int) bool  // reports whether the given patterns describe everything in the string that a policy might restrict
 	Evidence(pattern int) bool // reports whether a match is evidence, so that the call's success can unlock another call or refill a limit
 	// Doubt explains why Finds returns [Perhaps], or why a [Surely] match is not evidence. For a
-	// match that is evidence, Code is the matching part of the string. For [NotFound], Code is the
-	// part of the pattern that is missing from the string, or the Doubt is empty.
+	// match that is evidence, Code is the matching part of the string, or the Doubt is empty. For
+	// [NotFound], Code is the part of the pattern that is missing from the string, or the Doubt is
+	// empty.
 	Doubt(pattern int) Doubt
 }
 

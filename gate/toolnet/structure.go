@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// MaxRounds is the number of rounds that the transitions without tools have to come to rest. If any
-// of them is still enabled after the last round, they are assumed to fire forever.
+// MaxRounds is the maximum number of rounds that the structural transitions take until none of them
+// can fire or a marking repeats. If they take longer, they are assumed to fire forever.
 const MaxRounds = 10_000
 
 // Structure returns the net as a plain place/transition net with its initial marking. Places and

@@ -14,8 +14,9 @@ import (
 )
 
 // identity contains everything that determines a net's decisions except the code of Go functions,
-// the refusal texts, and the options Transition.Evidence and Tool.Spared. These options were added
-// later and do not change the meaning of a marking.
+// the refusal texts, the policy's labels, the options in [NetOfPolicy], and the options
+// Transition.Evidence and Tool.Spared. The last two were added later and do not change the meaning
+// of a marking.
 type identity struct {
 	Places      []string
 	Initial     []int

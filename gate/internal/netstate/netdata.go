@@ -16,7 +16,7 @@ import (
 // NetData is the state of a net. It is immutable.
 type NetData struct {
 	Active  bool
-	Stuck   bool  // whether the net is stuck because its structural transitions, which fire by themselves, did not stop firing
+	Stuck   bool  // whether the net is stuck because its structural transitions, which fire by themselves, did not stop firing, or because more clock firings are due than one step allows
 	Marking []int // available tokens by place, excluding those in flight
 	Flights []Flight
 	Watches []Flight
