@@ -274,9 +274,9 @@ func (b *Budget) largestHolding() (most *holding) {
 	return most
 }
 
-// A log stores the events of one stream, starting with the first that the client may have missed.
-// It outlives the stream only if the client may have missed the end. If the budget has no room for
-// the JSON-RPC response, that response is lost, and the client gets an error instead.
+// A log stores the latest events of one stream, within limits, because the client may have missed
+// them. It outlives the stream only if the client may have missed the end. If the JSON-RPC response
+// is too large to store, or is deleted to stay within the budget, the client gets an error instead.
 type log struct {
 	name      string
 	principal string

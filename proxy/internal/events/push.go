@@ -26,8 +26,8 @@ const pushName = "0"
 
 // A Push queues the messages of an HTTP session that belong to no request, until they are written
 // to the client's GET stream. It stores written messages a little longer, because a client that
-// reconnects sends the ID of the last event that it has received. Nothing is allocated before the
-// first message. A Push is safe for concurrent use.
+// reconnects sends the ID of the last event that it has received. The queues and channels are
+// allocated only when they are needed. A Push is safe for concurrent use.
 type Push struct {
 	isNotice func(message []byte) bool
 

@@ -331,7 +331,7 @@ func (e *ending) Continue() {
 }
 
 // settleParked records the outcome of a request that ended while the client was being asked for
-// input.
+// input, unless the call has become a task.
 func (f *inflightCall) settleParked(r upstream.Reply) {
 	p := f.Call.pipeline
 	if f.handle != nil {
@@ -341,8 +341,8 @@ func (f *inflightCall) settleParked(r upstream.Reply) {
 	p.settle(f.Call.State, f.ticket, p.endOf(f.ticket, outcome(r, f.facts(r)), r.Result), "")
 }
 
-// settleLate records the outcome of a late reply. The client was already told that the outcome is
-// unknown.
+// settleLate records the outcome of a late reply, unless the outcome remains unknown or the call
+// has become a task. By then, the call has been answered or canceled.
 func (f *inflightCall) settleLate(r upstream.Reply) {
 	c := f.Call
 	defer c.pipeline.Life.Recover(c.Method, c.ID, c.Stream)

@@ -81,9 +81,9 @@ func (p *Pipeline) resolveLate(c *Call) {
 }
 
 // place chooses the connection for the call's session: the server's shared connection or a
-// dedicated one. The call continues once the connection is up and the client's capabilities have
-// been declared to the server. If that takes time, place lets another goroutine continue the call,
-// and returns false.
+// dedicated one. If the call must wait until a dedicated connection has started, or until the
+// client's capabilities have been declared to the server, place lets another goroutine continue the
+// call, and returns false. If it cannot choose a connection, it refuses the call and returns false.
 func (p *Pipeline) place(c *Call) bool {
 	c.placed = true
 	u := c.Tool.Upstream

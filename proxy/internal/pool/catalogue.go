@@ -112,7 +112,8 @@ func (c *Catalogue) set(ctx context.Context, u *Server, list upstream.ToolList) 
 }
 
 // offerToPins offers the server's tool definitions to the pins, the store of accepted definitions.
-// The first definition of a tool is accepted.
+// The first definition of a tool is accepted. Definitions from a dedicated connection are not
+// offered.
 func (c *Catalogue) offerToPins(ctx context.Context, u *Server, list upstream.ToolList) {
 	if c.Pins == nil || u.Dedicated() {
 		return
