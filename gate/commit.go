@@ -13,7 +13,8 @@ import (
 
 // commit fires the transitions chosen in all nets. It refuses the call instead if the structural
 // transitions of a net (which fire by themselves) would not stop firing, or if a net with a key
-// would store too many key values. A refused call fires no transition; see [judgement.refusalDelta].
+// would store too many key values. A refused call fires no transition; see
+// [judgement.refusalDelta].
 func (j *judgement) commit(g *Grant, asked *OpenAsk, metas []Meta) (Decision, *Delta) {
 	// The open call is allocated separately from the delta, because the state retains it until the
 	// call ends and would otherwise keep the delta's nets alive.

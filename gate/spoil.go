@@ -10,10 +10,11 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// findSpoilers finds the transitions with [Transition.Spoils] that list a name of the call, whether
-// or not they are enabled. Weak names (see [Name]) and free names (see [Net.Free]) count. So does a
-// call that is made although the net blocks it. If the net's Mapper has failed, findSpoilers finds
-// all transitions with Spoils.
+// findSpoilers finds the transitions with [Transition.Spoils] that list a name of the call and
+// affect the finding's key value, if any (see [finding.concerns]). They need not be enabled. Weak
+// names (see [Name]) and free names (see [Net.Free]) count. So does a call that is made although
+// the net blocks it. If the net's Mapper has failed, findSpoilers finds all transitions with
+// Spoils.
 func (f *finding) findSpoilers(call *Call) {
 	if f.broken {
 		f.makeSpecial().spoils = f.net.allSpoils(call.Tool)
