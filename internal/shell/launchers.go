@@ -37,8 +37,8 @@ var launches = eachName(map[string]launch{
 	"conda run,mamba run,micromamba run":    {options: lazyOptions("n|name= p|prefix= no-capture-output live-stream cwd= v")},
 })
 
-// ownWords lists the subcommands of the launchers whose field loose is set. Any other word after
-// such a launcher names a program or a script of the project.
+// ownWords lists the subcommands of yarn and pnpm. Any other word after these launchers names a
+// program or a script of the project.
 var ownWords = setOf(`
 	add audit autoclean bin cache check config constraints create dedupe deploy dlx env exec explain fetch generate-lock-entry global
 	help i import info init install install-test it licenses link list ll la ln login logout ls node npm outdated owner pack patch patch-commit

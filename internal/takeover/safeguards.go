@@ -10,8 +10,9 @@ import (
 )
 
 // safeguards returns the restrictions in the client's files that are not part of a server's entry.
-// petrigate import does not import them. If a restriction comes from a file other than the imported
-// one, its field Where names that file.
+// petrigate import does not import them. From files other than the imported one, it returns only
+// restrictions with an equivalent rule, and entries for files that cannot be read; their field
+// Where names the file.
 func (d *Driver) safeguards(p *ImportPlan) (all []clientcfg.Safeguard) {
 	client := p.file.client
 	names := map[string]string{}
