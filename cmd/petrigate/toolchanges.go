@@ -85,8 +85,9 @@ func toolsAccept(s stdio) *cobra.Command {
 }
 
 // acceptAll tells each proxy to accept the changes that it reported, and returns the accepted
-// changes. If a proxy refuses a change, acceptAll sends it no further requests, because each would
-// count as another attempt with a wrong PIN. Other proxies are not affected.
+// changes. If a proxy refuses a change, acceptAll sends it no further requests, because the PIN
+// might be wrong, and each request would then count as another failed attempt. Other proxies are
+// not affected.
 func acceptAll(found []ownedItem[operator.ToolChange], typed map[string]string) (accepted []ownedItem[operator.ToolChange], err error) {
 	refused := map[string]bool{}
 	var failed []error
