@@ -40,8 +40,8 @@ type Access struct {
 	BodyTimeout time.Duration // how long a client may take to send a message; 0 means 30 seconds
 
 	// Beside serves all paths other than the endpoint's, and returns false for unknown paths.
-	// trusted reports whether the caller has a token for the endpoint or, if no token is required,
-	// runs on this machine. Beside must not block. If it is nil, all other paths are unknown.
+	// trusted reports whether the request can be trusted; see [Guard.Trusted]. Beside must not
+	// block. If it is nil, all other paths are unknown.
 	Beside func(w http.ResponseWriter, r *http.Request, trusted bool) bool
 }
 
@@ -165,10 +165,10 @@ func (g *Guard) End(w http.ResponseWriter, r *http.Request) {
 	_, _ = http.MaxBytesReader(w, io.NopCloser(strings.NewReader("x")), 0).Read(make([]byte, 1))
 }
 
-// Trusted reports whether a request that is not an MCP request can be trusted. This is the case if
-// the request has a token on the operator's list, or if a program on this machine sent it. In the
-// second case, its headers must not indicate that it came from a browser page or through a reverse
-// proxy.
+// Trusted reports whether a request that is not an MCP request can be trusted. If the request has a
+// token and the operator has configured a list of tokens, the token must be on the list. Otherwise,
+// a program on this machine must have sent the request to localhost, and its headers must not
+// indicate that it came from a browser page or through a reverse proxy.
 func (g *Guard) Trusted(r *http.Request) bool {
 	if token := bearer(r.Header["Authorization"]); token != "" && len(g.tokens) > 0 {
 		_, ok := g.tokens.principal(token)

@@ -10,10 +10,11 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Members combines the members of several list results, except the list elements, into the single
-// result that clients see. With one upstream, all members are retained; if its pages disagree, the
-// first page takes precedence. With several upstreams, a member is dropped if two of them disagree
-// about its value. The same applies to each key in _meta.
+// Members combines the members of several list results into the single result that clients see. The
+// elements, and members that describe a page or limit caching, are left out. With one upstream, all
+// other members are retained; if its pages disagree, the first page takes precedence. With several
+// upstreams, a member is dropped if two of them disagree about its value. The same applies to each
+// key in _meta.
 type Members struct {
 	Alone bool // whether there is only one upstream
 

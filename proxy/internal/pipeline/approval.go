@@ -147,8 +147,8 @@ type prompt struct {
 
 // elicitChannel chooses how to ask the client's user about the request r. It returns the channel
 // for a form if the client can show all of r, or else the channel for the approval page. It returns
-// "" if neither is possible or no new prompt is needed. A question never has two prompts at the
-// same time.
+// "" if neither is possible, if the user has already approved r or opened the page, or if an
+// earlier question was not shown to anyone.
 func (q *askedCall) elicitChannel(r *approval.Request) (channel string) {
 	switch {
 	case r.WasUnasked() || q.Approvals.Approves(r):

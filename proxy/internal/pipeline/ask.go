@@ -32,8 +32,9 @@ func (q *askedCall) ask(w *personWait) {
 }
 
 // continueUntilWait continues the call until it must wait for a person's answer, and then returns
-// the wait. If the call is refused, continueUntilWait returns the refusal instead. If the call has
-// been forwarded or has already ended, both results are nil.
+// the wait. If the client must get a response now, such as a refusal or a question,
+// continueUntilWait returns that instead. If the call has been forwarded or has already ended, both
+// results are nil.
 func (q *askedCall) continueUntilWait(w *personWait) (a answer, held *personWait) {
 	defer func() {
 		if held == nil { // withdraw the call before its client gets the response, because the client can then reuse the ID
@@ -100,9 +101,9 @@ func (q *askedCall) toolChanged() bool {
 }
 
 // redeem asks the gate for a new decision, using the person's approval in the request r. If the
-// call is admitted, the approval is used up. If the call now requires a different approval, redeem
-// returns the response for the client. used is false if the approval could not be used, for example
-// because another call has already used it.
+// call is admitted, it is forwarded, and the approval is used up. If the call now requires a
+// different approval, redeem returns the response for the client. used is false if the approval
+// could not be used, for example because another call has already used it.
 func (q *askedCall) redeem(r *approval.Request) (a answer, used bool) {
 	shown := q.Approvals.Look(r)
 	if shown.Answer.State != approval.Approved {
@@ -139,7 +140,7 @@ func (q *askedCall) redeem(r *approval.Request) (a answer, used bool) {
 // A personWait is the state of a call that waits for the answer to an approval request.
 type personWait struct {
 	request  *approval.Request
-	hold     *asking.Hold // waits for the answer; nil if the result is already known
+	hold     *asking.Hold // waits for the answer; nil if the call does not wait
 	event    asking.Event // last event returned by hold
 	progress int          // number of progress notifications sent
 	rounds   int          // number of input_required results without a question so far
@@ -154,8 +155,8 @@ const (
 )
 
 // beginWait starts the call's wait for the answer to the request r. If r is still pending, it asks
-// a person, and determines how long the call waits. If the result is already known, the returned
-// wait has no hold.
+// a person, and determines how long the call waits. The returned wait has no hold if the result is
+// already known, if no person can be asked, or if the client must call again with the answer.
 func (q *askedCall) beginWait(r *approval.Request) *personWait {
 	w := &personWait{request: r, rounds: q.readResponse(r)}
 	w.state = q.Approvals.Status(r).State

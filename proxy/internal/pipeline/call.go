@@ -40,7 +40,7 @@ type Call struct {
 	recorded string     // name in the audit log: the tool's own name, or the canonical name of a prompt or resource
 	placed   bool       // whether Tool.Upstream is already the connection, shared or dedicated, that serves this session
 	plain    bool       // whether the call is one request and one reply, without tasks or requests for input, and both sides use revisions up to 2025-11-25
-	input    input      // inputResponses and requestState of a call that the client has sent again
+	input    input      // inputResponses and requestState of a call that is sent again
 
 	Turn    *turns.Turn  // right to have the call decided; nil if concurrent decisions are not limited
 	Burst   *burst.Burst // burst of calls that were read together with this one and are recorded together; nil if this call is decided alone
@@ -205,8 +205,9 @@ type completion struct {
 	round    []byte // an InputRequiredResult to send instead of the reply
 }
 
-// An input holds the inputResponses and the requestState of a call that the client has sent again
-// (since revision 2026-07-28). The zero value stands for a call sent for the first time.
+// An input holds the inputResponses and the requestState of a call that is sent again, by a client
+// (revision 2026-07-28) or by the proxy after it has asked a client that uses an earlier revision.
+// The zero value holds no input.
 type input struct {
 	responses []byte // the inputResponses object; nil if none
 	state     string // the server's own requestState

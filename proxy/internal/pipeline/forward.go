@@ -51,8 +51,9 @@ func (p *Pipeline) forward(c *Call, pass admission.Pass) {
 	}
 }
 
-// forwardAgain sends an admitted call again. If the policy has changed since the admission, it
-// instead records that the call failed, and asks the gate for a new decision.
+// forwardAgain sends an admitted call again. If that is not possible, it instead records that the
+// call failed. It then asks the gate for a new decision if the policy has changed since the
+// admission, and otherwise refuses the call.
 func (p *Pipeline) forwardAgain(c *Call, ticket *admission.Ticket) {
 	pass, err := ticket.NewPass(p.Life.Ctx, p.Admission)
 	if err == nil {
@@ -289,8 +290,8 @@ func (p *Pipeline) endOf(ticket *admission.Ticket, o gate.Outcome, result []byte
 }
 
 // close closes the request after its outcome has been recorded. If a panic has prevented that, the
-// outcome is recorded as unknown, unless the call must stay open at the gate. If a late reply has
-// arrived, its outcome takes precedence.
+// gate treats the outcome as unknown, unless the call must stay open at the gate. If a late reply
+// has arrived, its outcome takes precedence.
 func (f *inflightCall) close(open bool) {
 	if !open {
 		f.Call.pipeline.Admission.Abandon(context.Background(), f.ticket)

@@ -105,8 +105,8 @@ func (s *inflightState) markSent(x *upstream.Exchange) (reason error) {
 
 // markEnded ends the request with the reply r, unless it has already ended, and returns its
 // previous state. If no call is waiting for the reply, markEnded stores r until the client sends
-// the call again. If the server replies after the request has ended, markEnded stores r as the late
-// reply.
+// the call again. If the server replies after the request has ended but before the outcome has been
+// recorded, markEnded stores r as the late reply.
 func (s *inflightState) markEnded(r upstream.Reply, fromServer bool) (before requestState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,10 +133,9 @@ func (s *inflightState) markSettled() (late *upstream.Reply) {
 	return late
 }
 
-// markAbandoned records why the client has stopped waiting for the reply, unless a reason was
-// recorded earlier, and returns the recorded reason. It also returns the exchange, or nil if the
-// request is over or has not been sent. If first is true, the caller must cancel the exchange and
-// count it as abandoned.
+// markAbandoned records why the request is abandoned, unless a reason was recorded earlier, and
+// returns the recorded reason. It also returns the exchange, or nil if the request is over or has
+// not been sent. If first is true, the caller must cancel the exchange and count it as abandoned.
 func (s *inflightState) markAbandoned(why error) (x *upstream.Exchange, first bool, reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

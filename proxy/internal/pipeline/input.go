@@ -27,9 +27,9 @@ func (c *Call) subject() []byte {
 }
 
 // readInput reads the input from a call that the client has sent again. If the proxy did not create
-// the requestState, no input is forwarded. Without any requestState, inputResponses are forwarded
-// unchanged, because they may be meant for a server that keeps no state. They never count as a
-// person's approval.
+// the requestState for this very call, or created it for its own question, no input is forwarded.
+// Without any requestState, inputResponses are forwarded unchanged, because they may be meant for a
+// server that keeps no state. They never count as a person's approval.
 func (c *Call) readInput() {
 	if !c.Peer.Rev.InputRequired {
 		return

@@ -150,8 +150,8 @@ func (p *Pipeline) admissible(c *Call) bool {
 	return a == nil
 }
 
-// downRefusal returns the refusal for a call to a server that is down. err is the reason, or nil if
-// the reason is unknown.
+// downRefusal records and returns the refusal for a call to a server that is down. err is the
+// reason, or nil if the reason is unknown.
 func (p *Pipeline) downRefusal(c *Call, err error) refusal {
 	name := c.Tool.Upstream.Config.Name
 	if r, ok := c.unauthorizedAnswer(err).(refusal); ok {

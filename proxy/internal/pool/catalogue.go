@@ -367,8 +367,8 @@ func (t *Tool) SentDefinition() toolpin.Definition {
 	return toolpin.Read(t.Upstream.Config.Name, t.Name, t.Object)
 }
 
-// addNames sets the additional names of each tool. It also sets the field others of each tool to
-// the names of all tools.
+// addNames sets the additional names of each tool, the names of all tools, and whether the exposed
+// name could also belong to a tool of another server.
 func addNames(tools []*Tool, owners toolname.Owners) {
 	all := make([]toolname.Names, 0, len(tools))
 	others := map[string]bool{}

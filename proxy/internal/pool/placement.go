@@ -242,7 +242,7 @@ func (p *Pool) endUnused(d *Server, now time.Time) bool {
 }
 
 // releaseUnused removes the session from the dedicated connection d. It returns false if d has been
-// used since the given time.
+// used since the given time, or no longer serves the session.
 func (u *Server) releaseUnused(d *Server, since time.Time) bool {
 	pl := &u.placement
 	pl.mu.Lock()

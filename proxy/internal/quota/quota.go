@@ -32,9 +32,9 @@ func (q *Quota) Add(principal string, n int, allow func(own, all int) bool) (own
 
 // Take counts one more unit for the principal, unless all principals together already hold limit
 // units. If several is true, the principal must also hold fewer units than are free. A principal
-// that alone holds units thus gets at most half of them, two principals get a third each, and one
-// unit always stays free for another principal. Take returns the number of units that the principal
-// held before, and whether it has counted the unit.
+// that alone holds units thus gets at most half of them, rounded up, and only a principal that
+// holds none can take the last free unit. Take returns the number of units that the principal held
+// before, and whether it has counted the unit.
 func (q *Quota) Take(principal string, limit int, several bool) (own int, ok bool) {
 	return q.Add(principal, 1, func(own, all int) bool { return all < limit && (!several || Fair(own, limit-all)) })
 }
