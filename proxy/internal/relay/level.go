@@ -43,10 +43,10 @@ type serverLevel struct {
 	told string     // level last sent; empty if none was sent
 }
 
-// SetUpstreamLevel sends logging/setLevel with the most verbose level of all clients, unless the
-// server already has that level. It does so only for a server that uses a revision up to
-// 2025-11-25. The proxy itself filters messages by each client's level. If restarted is true, the
-// server has just come up and has no level yet.
+// SetUpstreamLevel sends logging/setLevel with the most verbose level of all clients of u, unless
+// the server already has that level. It does so only for a server that supports logging and uses a
+// revision up to 2025-11-25. The proxy itself filters messages by each client's level. If restarted
+// is true, the server has just come up and has no level yet.
 func (p *Relay) SetUpstreamLevel(ctx context.Context, u *pool.Server, restarted bool) {
 	l := p.Levels.At(u)
 	l.mu.Lock()

@@ -64,7 +64,8 @@ func (p *Relay) writeNotifications(ctx context.Context, sub *session.Subscriptio
 }
 
 // subscribeSupported adds to sub those notifications of the filter that the servers support. It
-// returns a filter that contains only these notifications.
+// omits resources that no server has or that the gate would refuse, and tasks of other sessions. It
+// returns a filter that contains only the notifications added.
 func (p *Relay) subscribeSupported(ctx context.Context, c *session.Client, sub *session.Subscription, filter []byte) (agreed rawjson.Object) {
 	for _, list := range []string{"tools", "prompts", "resources"} {
 		name := list + "ListChanged"
@@ -123,8 +124,8 @@ func (p *Relay) AnnounceIfSeen(method string) {
 }
 
 // Announce sends a list_changed notification to each client that has fetched the list or subscribed
-// to it. Clients that have sent initialize receive it on their session's stream, and clients that
-// use revision 2026-07-28 on their subscriptions.
+// to it. Clients that have sent notifications/initialized receive it on their session's stream, and
+// clients that use revision 2026-07-28 on their subscriptions.
 func (p *Relay) Announce(method string) {
 	if method == spec.ListChanged {
 		p.Advertiser.TouchAll()

@@ -49,14 +49,16 @@ func (p *Relay) List(ctx context.Context, q session.Request, kind listKind) ([]b
 	return q.Rev().Result(p.addBuiltin(kind, page), kind.method), nil
 }
 
-// passesThrough reports whether clients get the list byte for byte: there must be only one server,
+// passesThrough reports whether the list is forwarded page by page: there must be only one server,
 // and the names in the list must need no prefix.
 func (p *Relay) passesThrough(kind listKind) bool {
 	return len(p.Pool.Servers) == 1 && (kind.key != "name" || p.Pool.Servers[0].Config.ExposedPrefix(true) == "")
 }
 
-// gatherAll fetches the lists of the given servers. It returns the items and the other members of
-// the servers' results. Of several items with the same name, it returns only the first.
+// gatherAll fetches the lists of the given servers and stores the items in the table for this kind
+// of list. It returns the items and the other members of the servers' results. Of several items
+// with the same name, it keeps only the first. If a server's list cannot be fetched completely, the
+// items received so far count.
 func (p *Relay) gatherAll(ctx context.Context, kind listKind, upstreams []*pool.Server) ([]pool.Item, listing.Members) {
 	var all []pool.Item
 	around := listing.Members{Alone: len(p.Pool.Servers) == 1}

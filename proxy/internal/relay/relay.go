@@ -1,6 +1,7 @@
-// Package relay serves clients' requests that are not calls: lists, resources, prompts, completion,
-// subscriptions and log levels. It also notifies clients of changes. If the nets would refuse a
-// prompt or resource, requests about it are refused here, too.
+// Package relay serves clients' requests that are not calls: lists of prompts and resources,
+// completion, subscriptions and log levels. It also finds the servers that offer a prompt or
+// resource, and notifies clients of changes. If the nets would refuse a prompt or resource, requests
+// about it are refused here, too.
 //
 // [Relay] is the main type; each file serves one kind of request. Requests run on the goroutines of
 // their callers. Each table of prompts or resources is replaced as a whole and read without a lock.
@@ -75,14 +76,13 @@ func (p *Relay) wouldRefuse(c *session.Client, t *pool.Tool, args []byte) string
 	return r.Text
 }
 
-// wouldRefuseResource is like wouldRefuse, but for the resource with the given URI, or for all
-// resources that match the given URI template.
+// wouldRefuseResource is like wouldRefuse, but for the resource or resource template with the given
+// URI. For a template, the gate judges the template itself, not the URIs that match it.
 func (p *Relay) wouldRefuseResource(c *session.Client, u *pool.Server, uri string) string {
 	return p.wouldRefuse(c, pool.ResourceTool(u, uri), uriParams(uri))
 }
 
-// A table maps the names of items to the servers that offer them, according to the latest lists. It
-// is used only if there are several servers.
+// A table maps the names of items to the servers that offer them, according to the latest lists.
 type table struct {
 	view atomic.Pointer[map[string]pool.Item] // items, keyed by exposed name
 }

@@ -27,7 +27,7 @@
 //	type of a result                   none                                  resultType                                  ResultType, Result
 //	cache lifetime of a result         none                                  ttlMs, cacheScope                           Result
 //	unknown resource                   error -32002                          error -32602                                NoResource
-//	missing client capability          error -32601                          error -32021 with requiredCapabilities      packages front and tasks
+//	missing client capability          error -32601                          error -32021 with requiredCapabilities      packages session and spec
 //	JSON-RPC errors over HTTP          status 200                            status 4xx for some errors                  package events
 //
 // Package upstream negotiates the revision with servers, and package wire defines the

@@ -86,7 +86,8 @@ func (r *Rev) Lacks(method string) bool { return slices.Contains(r.lacks, method
 var cacheableMethods = [...]string{"resources/list", "resources/templates/list", "prompts/list", "resources/read"}
 
 // Result adds resultType to a method's result, or removes it, as required for clients of family r.
-// The server can be of either family.
+// Together with resultType, it adds a cache lifetime if the method requires one. The server can be
+// of either family.
 func (r *Rev) Result(result []byte, method string) []byte {
 	switch typed := wire.ResultFacts(result).Type != wire.TypeAbsent; {
 	case r.ResultType == typed:

@@ -68,9 +68,9 @@ func (g *mcpSession) Initialized() bool                                   { retu
 func (g *mcpSession) NotificationChannel() chan<- mcp.JSONRPCNotification { return nil }
 func (g *mcpSession) SessionID() string                                   { return g.id }
 
-// capabilities returns the capabilities declared to a client: tools and logging, the capabilities
-// of all servers that are up, and those needed for the proxy's own status resource and status
-// prompt.
+// capabilities returns the capabilities declared to a client: tools and logging, the prompts,
+// resources, completions and tasks capabilities of the servers that are up, and those needed for
+// the proxy's own status resource and status prompt.
 func (r *Router) capabilities(peer session.Peer) []byte {
 	all := rawjson.Object(`{"logging":{},"tools":{"listChanged":true}`)
 	for _, c := range [...]struct {
@@ -107,9 +107,10 @@ const (
 	cutMark = "\n[cut short]"
 )
 
-// instructions returns the proxy's instructions, followed by those of the servers. If there are
-// several servers, each server's instructions appear under its name. If no net enforces its
-// decisions, the instructions of a single server are returned unchanged.
+// instructions returns the proxy's instructions, followed by those of the servers that are up,
+// shortened to maxInstructions bytes in total. If there are several servers, each server's
+// instructions appear under its name. If no net enforces its decisions, the proxy's instructions
+// are omitted, and those of a single server are returned unchanged.
 func (r *Router) instructions() string {
 	var texts []string
 	for _, u := range r.Pool.Servers {

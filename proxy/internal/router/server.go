@@ -113,7 +113,8 @@ func (r *Router) restore(u *pool.Server) {
 
 // ServerListening is called when the proxy starts to receive the notifications of u. Because the
 // lists of u may have changed earlier, it requests the tools of u, and sends list_changed for
-// prompts and resources to the clients that have fetched these lists.
+// prompts and resources to the clients that have fetched these lists or subscribed to them. If u is
+// a dedicated connection, it does nothing.
 func (r *Router) ServerListening(u *pool.Server) {
 	if u.Dedicated() { // lists are requested only on the shared connection
 		return
@@ -158,8 +159,8 @@ func (b *batch) End() {
 	}
 }
 
-// onlyClient returns the only client that has sent initialize and is served by u. It returns nil if
-// no such client exists, if several do, or if the client cannot be reached.
+// onlyClient returns the only client that has sent notifications/initialized and is served by u. It
+// returns nil if no such client exists, if several do, or if the client cannot be reached.
 func (r *Router) onlyClient(u *pool.Server) (only *session.Client) {
 	for _, c := range r.Sessions.Clients() {
 		if !u.Serves(c) || !c.Ready.Load() {
@@ -189,10 +190,10 @@ func (r *Router) refuseUnattributed(u *pool.Server, q *upstream.ServerRequest) {
 }
 
 // relayLog forwards a notifications/message from u that belongs to no request, such as every log
-// message over stdio. It sends the message to the clients that have sent initialize and want
-// messages of its level. If all calls in flight to u come from one session, relayLog also sends the
-// message to the client of one such call, if that client uses revision 2026-07-28 and wants the
-// message.
+// message over stdio. It sends the message to the clients of u that have sent
+// notifications/initialized and want messages of its level. If all calls in flight to u come from
+// one session, relayLog also sends the message to the client of one such call, if that client uses
+// revision 2026-07-28 and wants the message.
 func (r *Router) relayLog(u *pool.Server, params []byte) {
 	const method = "notifications/message"
 	level := spec.LogLevels[rawjson.StringAt(params, "level")]

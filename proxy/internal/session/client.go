@@ -76,8 +76,9 @@ func (c *Client) explicitLogLevel() string {
 // some client has set a level. Most servers have the same default.
 const DefaultLogLevel = "info"
 
-// LogLevel returns the minimum level of log messages for a client that has sent initialize. It
-// returns "" if the client gets all levels or has not sent initialize.
+// LogLevel returns the client's minimum level of log messages: the level that it has set or, if
+// only other clients have set one and it has sent notifications/initialized, the default level.
+// Otherwise, it returns "", which stands for all levels.
 func (c *Client) LogLevel() string {
 	level := c.explicitLogLevel()
 	if level == "" && c.Ready.Load() && c.logLevelSet.Load() {

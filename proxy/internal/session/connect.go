@@ -69,9 +69,11 @@ func (s *Sessions) Kept(client string) string {
 	return idOf(client)
 }
 
-// Restore adds the client of an HTTP session opened by another replica, or by this one before a
-// restart. clientID is the Mcp-Session-Id sent by the client, and info describes the stored
-// session. Restore returns nil if the session does not belong to both that ID and the principal.
+// Restore returns the client of an HTTP session opened by another replica, or by this one before a
+// restart, and adds the client unless it has already been restored. clientID is the Mcp-Session-Id
+// sent by the client, and info describes the stored session. Restore returns nil if the session
+// does not belong to both that ID and the principal, or if the session whose nets decide the calls
+// cannot be opened.
 func (s *Sessions) Restore(clientID, principal string, info admission.SessionInfo, out spec.Stream) *Client {
 	a := ReadAbout(info.About)
 	if info.Principal != principal || a.By != "connection" || subtle.ConstantTimeCompare([]byte(a.Client), []byte(wire.Digest([]byte(clientID)))) != 1 {

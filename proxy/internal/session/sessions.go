@@ -28,8 +28,8 @@
 // # Invariants
 //
 // A client can only name sessions of its own principal, and never a session that the proxy did not
-// issue to that principal. A session's ID is a hash of the client's ID. It does not reveal that ID,
-// which is secret.
+// issue to that principal. The ID of a connection's session is a hash of the client's ID. It does
+// not reveal that ID, which is secret.
 package session
 
 import (

@@ -158,7 +158,7 @@ func afterCursor(params []byte, all []*Task) (from int, ok bool) {
 }
 
 // fetchAll fetches the latest task objects from the servers. It leaves out tasks that no longer
-// exist.
+// exist. For a task that cannot be fetched, it returns the object received last.
 func (s *Tasks) fetchAll(page []*Task) [][]byte {
 	objects := make([][]byte, len(page))
 	var all sync.WaitGroup

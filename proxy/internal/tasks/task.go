@@ -161,8 +161,9 @@ func (x *Task) end(o gate.Outcome) (open []*upstream.ServerRequest, first bool) 
 	return open, first
 }
 
-// stream returns the stream for messages to the task's client: the stream of its tasks/result
-// request, if any, or otherwise the stream for messages that belong to no request.
+// stream returns the stream for messages to the task's client: the stream of the latest request
+// that waits for the result, if any, or otherwise the stream for messages that belong to no
+// request.
 func (x *Task) stream() spec.Stream {
 	x.mu.Lock()
 	defer x.mu.Unlock()

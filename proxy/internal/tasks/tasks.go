@@ -4,8 +4,9 @@
 //
 // [Tasks] is the table of all tasks and serves clients' requests about them; a [Task] is one of
 // these tasks. The proxy assigns its own ID to each task, and replaces the IDs in both directions.
-// If client and server use different revision families, the proxy emulates the form that the client
-// expects (detail.go).
+// For a client that uses revision 2026-07-28 and a server that uses 2025-11-25, the package emulates
+// the form that the client expects (detail.go). In the opposite case, package pipeline hides the
+// task from the client.
 //
 // # Goroutines
 //
@@ -104,9 +105,10 @@ var (
 )
 
 // Reserve reserves a slot for the task of a call that is about to be sent, because it is too late
-// to refuse a task once the call has run. If several principals use the proxy, each can hold only a
-// fair share of the slots. Finished tasks are dropped to make room. The caller must free the slot
-// with [taskTable.Release] or use it with taskTable.add.
+// to refuse a task once the call has run. It returns false if no slot is free. If several
+// principals use the proxy, each can hold only a fair share of the slots. Finished tasks of the
+// session are dropped to make room. After success, the caller must free the slot with
+// [taskTable.Release] or use it with taskTable.add.
 func (s *taskTable) Reserve(of *session.Session, several bool, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -295,7 +297,7 @@ func (s *Tasks) anyOffers(to *rev.Rev, keys ...string) bool {
 }
 
 // WithCapability adds the tasks capability to the capabilities in o, in the form required by the
-// peer's revision. It adds nothing if no server supports tasks.
+// peer's revision. It adds nothing if that revision has no tasks or no server supports them.
 func (s *Tasks) WithCapability(o rawjson.Object, a session.Peer) rawjson.Object {
 	switch {
 	case !s.anyOffers(a.Rev):

@@ -40,7 +40,7 @@ func (u *Upstream) Declares(capabilities []byte) (declared bool) {
 
 // handshakeWishes returns the client capabilities to declare in the next handshake, and whether
 // that handshake should choose revision 2025-11-25. It should if the first client to connect uses
-// that revision.
+// [rev.Rev2025] and the configuration does not choose a protocol.
 func (u *Upstream) handshakeWishes() (declared []byte, prefers2025 bool) {
 	u.withLock(func() { declared, prefers2025 = u.declared, u.prefer2025 })
 	return declared, prefers2025
@@ -59,7 +59,8 @@ func (u *Upstream) Intend(of *rev.Rev, capabilities []byte) {
 }
 
 // Declare makes the server learn a client's capabilities, which the caller must already have passed
-// to [Upstream.Intend]. If necessary, it repeats the handshake, and waits for it until ctx is done.
+// to [Upstream.Intend]. If necessary and possible, it repeats the handshake, and waits for it until
+// ctx is done.
 func (u *Upstream) Declare(ctx context.Context, capabilities []byte) {
 	again := u.nextUp()
 	current := u.current.Load()
@@ -71,9 +72,9 @@ func (u *Upstream) Declare(ctx context.Context, capabilities []byte) {
 	}
 }
 
-// redeclare repeats the handshake. Over streamable HTTP, it opens a new session while the old one
-// continues. Over other transports, or if the revision family must change, it starts a new process
-// or opens a new stream, but only if no requests are in flight.
+// redeclare repeats the handshake, unless Options.Busy returns true. Over streamable HTTP, it opens
+// a new session while the old one continues. Over other transports, or if the revision family must
+// change, it starts a new process or opens a new stream, but only if no requests are in flight.
 func (u *Upstream) redeclare(ctx context.Context, c conn.Conn, again <-chan struct{}) {
 	if u.host.Options.Busy != nil && u.host.Options.Busy() {
 		return
