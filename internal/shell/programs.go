@@ -174,8 +174,8 @@ const (
 	ghOptions    = "json= q|jq= R|repo= L|limit= s|state= l|label= a|assignee= A|author= c|comments H|head= B|base= S|search="
 )
 
-// awkOperands accepts all operands of awk except those that contain >, because an awk program with
-// > may print to a file.
+// awkOperands accepts all literal operands of awk except those that contain >, because an awk
+// program with > may print to a file.
 var awkOperands = operands{max: unbounded, not: ">"}
 
 // plainPrograms lists the programs and builtins that do not run any of their arguments.
@@ -228,8 +228,8 @@ func entryOf[T any](table map[string]T, name string, args []arg) (entry T, lead 
 }
 
 var (
-	// selfContained holds the programs that never run anything named by their environment, their
-	// configuration or another file.
+	// selfContained holds programs that never run anything named by their environment, their
+	// configuration or another file. It is not complete; see [isSelfContained].
 	selfContained = setOf(`
 	export declare typeset local readonly set shopt unset read mapfile readarray getopts wait printf eval trap let alias unalias hash env
 	genv sudo doas nice ionice nohup timeout gtimeout time stdbuf setsid command builtin exec xargs find fd sed gsed awk gawk mawk sort jq`)

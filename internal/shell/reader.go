@@ -143,9 +143,9 @@ func (n *numberedReading) Only(patterns []int) bool {
 	return ok
 }
 
-// Doubt explains why it is uncertain whether the script runs the command, or why the script's
-// success does not prove the command's success. If the script runs only a similar command, which
-// lacks a word of the pattern, Doubt names this word.
+// Doubt explains why it is uncertain whether the script runs the command or touches the files, or
+// why the script's success does not prove the command's success. If the script runs only a similar
+// command, which lacks a word of the pattern, Doubt names this word.
 func (n *numberedReading) Doubt(pattern int) gate.Doubt {
 	p := &n.reader.patterns[pattern]
 	switch {

@@ -53,8 +53,8 @@ func readTool(name string, t tool, args []arg, strictly bool) (p plan, known boo
 	return p, t.kind != runner
 }
 
-// readArgument determines what the first argument makes a [tool] run. If that argument is an
-// option, readArgument may also use the arguments after it.
+// readArgument determines what the first argument makes a [tool] run. The arguments after it may be
+// its value or operands.
 func (t *tool) readArgument(args []arg) (p plan) {
 	a, rest := args[0], args[1:]
 	option, value, with := a.cut()

@@ -216,7 +216,8 @@ func (r *reader) readElsewhere(args []arg, redirs []*syntax.Redirect) {
 }
 
 // readJoined joins words with spaces and reads the result as a script, as eval and ssh do. If a
-// word is not literal, readJoined records that the script might run any command; see [doubt].
+// word is not literal, readJoined records that the script might run any command, unless the word is
+// pending; see [doubt] and [findings.isPending].
 func (r *reader) readJoined(args ...arg) {
 	var b strings.Builder
 	for i, a := range args {

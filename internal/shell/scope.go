@@ -17,8 +17,8 @@ type scope struct {
 
 // A nestedReader reads the scripts that are nested in words and in the values of variables.
 type nestedReader interface {
-	// substitution reads commands whose output becomes part of a word. If fed is true, the standard
-	// input of the commands is a pipe.
+	// substitution reads the commands of a command substitution or process substitution. If fed is
+	// true, their standard input is a pipe.
 	substitution(list []*syntax.Stmt, fed bool)
 	// tentativeScript reads text that a program may run as a script.
 	tentativeScript(text string)

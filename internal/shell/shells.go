@@ -194,8 +194,8 @@ func (r *reader) readClientInput(name string, redirs []*syntax.Redirect) {
 	}
 }
 
-// harmlessInput reports whether the pipe feeds an SQL client nothing but harmless literal SQL, or
-// nothing but the contents of files.
+// harmlessInput reports whether the pipe feeds one of the [sqlClients] nothing but harmless literal
+// text, or nothing but the contents of files; see [harmlessSQL].
 func (r *reader) harmlessInput() bool {
 	if r.owner < 1 || r.flow.subprocesses == 0 {
 		return false

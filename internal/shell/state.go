@@ -23,7 +23,7 @@ type reader struct {
 	// the tables, even if one of its arguments may name a command that was not found. It is false
 	// for tools of kind container.
 	recognized bool
-	loopBodies int // number of times that loop bodies have been read; a body is read once for each word of its loop
+	loopBodies int // number of words of for loops read so far; see [maxLoopBodies]
 
 	gitAliases map[string]string // git aliases defined by the script
 	aliases    scriptAliases

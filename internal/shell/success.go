@@ -230,9 +230,9 @@ func (c *command) optionDeviates(p *Pattern, options *optionTable, tests bool, a
 	return n, less
 }
 
-// shows looks for an argument that makes a test program use another shell, or print something
-// instead of running tests. It ignores arguments that the pattern also contains. ok is false if it
-// finds no such argument.
+// shows looks for an argument that makes a test program use another shell or configuration, or
+// print something instead of running tests. It ignores arguments after --, and arguments that the
+// pattern also contains. ok is false if it finds no such argument.
 func (c *command) shows(p *Pattern) (option string, ok bool) {
 	words := otherEffectOptions[c.name]
 	for _, a := range c.args {

@@ -141,9 +141,10 @@ func (v *variables) elements(w *syntax.Word) (list []arg, ok bool) {
 }
 
 // commands returns the possible expansions of a command word that consists only of $x, as one list
-// of words for each possible value of x. It returns nil if the values are unknown or if one of them
-// may be a builtin, because a builtin affects the shell itself. An unquoted value is split at
-// blanks, as in most shells. zsh does not split it, but finds no program with such a name.
+// of words for each possible value of x. It returns nil if the values are unknown or contain
+// special characters, or if the only value is a single word. It also returns nil if a value may be
+// a builtin, because a builtin affects the shell itself. An unquoted value is split at blanks, as
+// in most shells. zsh does not split it, but finds no program with such a name.
 func (v *variables) commands(w *syntax.Word) (lists [][]arg) {
 	p, quoted := onlyExpansion(w)
 	if p == nil || !isPlain(p) || p.Index != nil || p.Param.Value == "*" {

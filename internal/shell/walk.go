@@ -337,8 +337,8 @@ func (r *reader) otherShell() (leave func()) {
 // loop.
 const maxLoopBodies = 64
 
-// loop interprets for and select loops. If the words are few and known, it reads the body once per
-// word.
+// loop interprets for and select loops. It reads the body of a for loop once per word if the loop
+// has only a few words.
 func (r *reader) loop(c *syntax.ForClause) {
 	r.files.loops = true
 	changed := r.vars.effectsOf(c)
