@@ -113,10 +113,10 @@ func (f *file) backupHint() string {
 	return fmt.Sprintf("; the original file may be in %s", f.backup())
 }
 
-// keepBackup makes a backup of the file. The backup is readable only by this user, because it may
-// contain secrets. If first is true, the file does not contain petrigate's entry yet, and the new
-// backup replaces an existing one. Otherwise, an existing backup is kept, because it dates from
-// before the entry was added.
+// keepBackup makes a backup of the file, if the file exists. The backup is readable only by this
+// user, because it may contain secrets. If first is true, the file does not contain petrigate's
+// entry yet, and the new backup replaces an existing one. Otherwise, an existing backup is kept,
+// because it dates from before the entry was added.
 func (f *file) keepBackup(first bool) error {
 	_, err := os.Lstat(f.backup())
 	if !f.exists || err == nil && !first {

@@ -124,7 +124,7 @@ func (d *Driver) DisconnectHooks(name, path string) error {
 }
 
 // dropHooks removes petrigate's hooks from an agent's file. done is false if the file contains no
-// such hooks.
+// such hooks and petrigate has no record of it.
 func (d *Driver) dropHooks(name, path string) (done bool, err error) {
 	h, err := findHooks(name)
 	if err != nil {

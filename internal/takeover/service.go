@@ -33,7 +33,8 @@ type HookService struct {
 }
 
 // serve offers to install the service and, if the user accepts, installs and starts it. It reports
-// whether a proxy responds afterwards.
+// whether a proxy responds afterwards. If the user declines, it returns false without checking
+// this.
 func (s *HookService) serve(ctx context.Context, d *Driver) (answers bool, err error) {
 	switch {
 	case s == nil:
