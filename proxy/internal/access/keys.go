@@ -94,8 +94,8 @@ func (k *keys) setNumber() int {
 	return k.count
 }
 
-// age starts a fetch if the set is older than fresh, and drops the set if it is older than keep.
-// The caller must hold mu.
+// age calls refresh if the set is older than fresh, and drops the set if it is older than keep. The
+// caller must hold mu.
 func (k *keys) age() {
 	age := k.options.Now().Sub(k.fetched)
 	if age > keep && k.set != nil {

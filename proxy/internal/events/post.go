@@ -203,7 +203,8 @@ func (s *Post) status(parts [][]byte) int {
 }
 
 // Finish ends the response; nothing is written afterwards. It must be called when the handler
-// returns. If the client has received the end of the stream, Finish drops the log.
+// returns. If nothing has been written yet, Finish writes the status 202 Accepted. If the client
+// has received the end of the stream, Finish drops the log.
 func (s *Post) Finish(r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

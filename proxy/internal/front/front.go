@@ -91,7 +91,7 @@ func (f *Front) duplicateCall(t *pipeline.Call) {
 }
 
 // expireClients ends HTTP sessions that have been idle for longer than ttl. When the proxy shuts
-// down, expireClients cancels all clients' calls and returns.
+// down, expireClients cancels the calls of all HTTP clients and returns.
 func (f *Front) expireClients(ttl time.Duration) {
 	if ttl == 0 {
 		ttl = time.Hour
