@@ -49,7 +49,7 @@ type agreement struct {
 func (u *Upstream) handshake(ctx context.Context, c conn.Conn, protocol string) (agreement, error) {
 	a := &adapter{upstream: u, conn: c, session: new(conn.Session), only2026: mcp.IsModernProtocol(protocol) && protocol != "legacy"}
 	err := a.initialize(ctx, protocol)
-	late := a.answeredLate() // whether the server responded to server/discover only after the timeout, as a server that starts slowly does
+	late := a.answeredLate() // whether the server offered revision 2026-07-28 only after the timeout for server/discover, as a server that starts slowly does
 	if err != nil && late {
 		a = &adapter{upstream: u, conn: c, session: new(conn.Session), only2026: true}
 		err = a.initialize(ctx, mcp.ProtocolVersion20260728)
@@ -214,8 +214,8 @@ func (a *adapter) exchange(ctx context.Context, request transport.JSONRPCRequest
 	return reply, err
 }
 
-// wait waits for the reply to x, or until the connection ends. A reply that arrived before the end
-// is still returned.
+// wait waits for the reply to x, until the connection ends or ctx is done. A reply that has arrived
+// by then is still returned.
 func (a *adapter) wait(ctx context.Context, x *conn.Exchange) (conn.Reply, error) {
 	// If a child process ends, its requests get their replies only after the handshake, when the
 	// connection is retired. The wait must therefore also end when the connection ends.
@@ -312,8 +312,8 @@ func undefinedMembers(result []byte) []byte {
 	return append(rest, '}')
 }
 
-// introductionMembers lists the members that the specification defines for the results of
-// initialize and server/discover.
+// introductionMembers lists the members, except _meta, that the specification defines for the
+// results of initialize and server/discover.
 var introductionMembers = [...]string{
 	"protocolVersion", "supportedVersions", "capabilities", "serverInfo", "instructions", "resultType", "ttlMs", "cacheScope",
 }

@@ -12,8 +12,8 @@ import (
 )
 
 // listen receives the notifications that a server sends only on request, through a subscription
-// (2026-07-28) or, over HTTP in earlier revisions, a GET stream. The returned function ends the
-// subscription or the stream, and waits until it has ended.
+// (2026-07-28) or, over HTTP in earlier revisions, a GET stream. The returned function stops this,
+// and waits until it has stopped.
 func (u *Upstream) listen(ctx context.Context, c conn.Conn, a agreement) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})

@@ -22,9 +22,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wait"
 )
 
-// supervise keeps the upstream connected until ctx is done. If the upstream is a child process,
-// supervise stays on one thread, because on Linux the kernel kills a child when the thread that
-// started it ends.
+// supervise keeps the upstream connected until ctx is done, or gives up after a permanent error. If
+// the upstream is a child process, supervise stays on one thread, because on Linux the kernel kills
+// a child when the thread that started it ends.
 func (u *Upstream) supervise(ctx context.Context) {
 	if u.host.Config.Command != "" {
 		runtime.LockOSThread()
@@ -108,8 +108,8 @@ func (s *supervisor) up(c conn.Conn, a agreement) {
 	}
 }
 
-// handleFailure handles a failed attempt to connect. It gives up if the error is permanent and the
-// upstream has never been connected.
+// handleFailure handles a failed attempt to connect. If the error is permanent and the upstream has
+// never been connected, it gives up. Otherwise, it pauses until the next attempt is due.
 func (s *supervisor) handleFailure(ctx context.Context, err error) {
 	if errors.As(err, new(conn.Permanent)) && !s.everUp {
 		s.host.Log.Error("gave up on the upstream", "error", err)
@@ -264,7 +264,8 @@ func New(c conn.Config, o conn.Options) *Upstream {
 	return u
 }
 
-// renew repeats the handshake on c, because the server no longer knows the session.
+// renew repeats the handshake on c, because the server no longer knows the session or because more
+// client capabilities must be declared.
 func (u *Upstream) renew(ctx context.Context, c conn.Conn, version string) (*conn.Session, error) {
 	a, err := u.handshake(ctx, c, version)
 	if err != nil {

@@ -113,7 +113,8 @@ type Host struct {
 
 	Rev func() *rev.Rev // returns the server's revision family, or Rev2025 if it is unknown
 
-	// Renew repeats the handshake on c, because the server no longer knows the session.
+	// Renew repeats the handshake on c, because the server no longer knows the session or because
+	// more client capabilities must be declared.
 	Renew func(ctx context.Context, c Conn, version string) (*Session, error)
 	// Renewed is called when the connection starts to use the session returned by Renew.
 	Renewed func()

@@ -123,9 +123,9 @@ func (c *Conn) awaitAndKill() {
 	c.readOutBy(time.Now().Add(time.Second))
 }
 
-// readOutBy makes the goroutines that read the child's output stop at time t. They might never stop
-// by themselves, because a process that has escaped from the child's process tree may keep the
-// pipes open forever.
+// readOutBy makes the goroutines that read the child's output stop waiting for more output at time
+// t. They might otherwise never stop, because a process that has escaped from the child's process
+// tree may keep the pipes open forever.
 func (c *Conn) readOutBy(t time.Time) {
 	_ = c.stdout.SetReadDeadline(t)
 	_ = c.stderr.SetReadDeadline(t)

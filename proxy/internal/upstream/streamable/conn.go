@@ -11,8 +11,8 @@
 // and only within the same origin. The values of configured headers and of credentials are removed
 // from error texts.
 //
-// Conn.renewing serializes handshakes; it is held while a handshake runs. All other shared state is
-// atomic or in package conn.
+// Conn.renewing serializes the handshakes that replace a session; it is held while such a handshake
+// runs. All other shared state is atomic or in package conn.
 package streamable
 
 import (
@@ -56,7 +56,7 @@ type Conn struct {
 	Current    atomic.Pointer[conn.Session] // nil before the handshake
 	authorized atomic.Pointer[string]       // latest Authorization header that was sent
 
-	otherSessions atomic.Bool // whether errors about unknown sessions are about the server's own sessions instead of MCP sessions, and must be ignored
+	otherSessions atomic.Bool // whether JSON-RPC errors about unknown sessions are about the server's own sessions instead of MCP sessions, and must not cause a new handshake
 
 	renewing sync.Mutex
 	renewed  wait.Signal   // sent when a new session replaces Current
@@ -119,8 +119,9 @@ func NewHTTPClient(secure *tls.Config) *http.Client {
 
 func (c *Conn) Agree(s *conn.Session) { c.Current.Store(s) }
 
-// renew performs a new handshake because the server no longer knows the old session. If several
-// requests find this out concurrently, only one of them performs the handshake.
+// renew performs a new handshake, because the server no longer knows the session old or because
+// more client capabilities must be declared. If several callers want to replace the same session
+// concurrently, only one of them performs the handshake.
 func (c *Conn) renew(ctx context.Context, old *conn.Session) error {
 	c.renewing.Lock()
 	defer c.renewing.Unlock()

@@ -100,7 +100,8 @@ func mayRenew(x *conn.Exchange, s *conn.Session) bool {
 
 // droppedByStatus reports whether an HTTP status means that the session is unknown. The
 // specification requires 404 in this case, but some servers send 410, or 400 with a message about
-// the session. x was then not executed and should be sent again.
+// the session. x was then not executed and should be sent again. If x has already been sent again,
+// droppedByStatus returns false.
 func droppedByStatus(x *conn.Exchange, s *conn.Session, status int, body []byte) bool {
 	if x.Renewed || !mayRenew(x, s) {
 		return false
@@ -204,8 +205,8 @@ func (c *Conn) host(response *http.Response) string {
 }
 
 // SameOrigin resolves reference relative to base. The result has the scheme, host, port and user of
-// base. If reference has a different origin, SameOrigin returns [ErrOtherOrigin], because the
-// server could otherwise choose where the proxy's credentials are sent.
+// base. If reference has a different origin or user, SameOrigin returns [ErrOtherOrigin], because
+// the server could otherwise choose where the proxy's credentials are sent.
 func SameOrigin(base, reference string) (string, error) {
 	b, err := url.Parse(base)
 	if err != nil {

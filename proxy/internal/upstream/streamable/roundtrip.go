@@ -197,8 +197,9 @@ func (c *Conn) readAll(response *http.Response) ([]byte, error) {
 	return data, err
 }
 
-// parseRefusal parses a response with an error status. It returns the server's JSON-RPC error, if
-// the response has one.
+// parseRefusal parses a response with an error status. The reply contains the server's JSON-RPC
+// error or, if the response has none, an error about the status. If the response means that the
+// session is unknown, the reply contains errUnknownSession instead.
 func (c *Conn) parseRefusal(x *conn.Exchange, s *conn.Session, response *http.Response) conn.Reply {
 	limit := ExcerptLimit
 	if MediaType(response.Header) == "application/json" { // the error may be forwarded to the client, so it must be read completely

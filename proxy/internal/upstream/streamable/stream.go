@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	maxResumes  = 100 // maximum number of consecutive times that a request's stream is resumed and ends without an event
+	maxResumes  = 100 // maximum number of consecutive times that a request's stream is resumed and ends without a new event ID
 	usualResume = time.Second
 	longResume  = time.Minute
 )
