@@ -160,8 +160,9 @@ func replaceOrDrop(out *splicer, f field, by []byte) {
 	out.replace(f, by)
 }
 
-// forwardMeta makes the changes described by h to _meta, the member at position f. If no members of
-// _meta are left, forwardMeta drops _meta.
+// forwardMeta makes the changes described by h to _meta, the member at position f, and drops the
+// members that apply only between two peers. If no members of _meta are left, forwardMeta drops
+// _meta.
 func forwardMeta(out *splicer, f field, h Hop) {
 	before := *out
 	out.copyUpTo(f.at)

@@ -18,8 +18,8 @@ const (
 	Response
 )
 
-// A Message is the envelope of a JSON-RPC message. Its byte slices refer to the source and must not
-// be modified. Only the ID of a large message is copied, because it is needed as long as the
+// A Message is the envelope of a JSON-RPC message. Its byte slices may refer to the source and must
+// not be modified. Parse copies only the ID of a large message, because it is needed as long as the
 // request is in flight, and would otherwise keep the whole source in memory.
 type Message struct {
 	Kind   Kind
@@ -35,7 +35,7 @@ type Message struct {
 }
 
 // Parse parses a message from a client. size is the maximum size of the message in bytes. The
-// result refers to the bytes in raw.
+// result may refer to the bytes in raw.
 func Parse(raw []byte, size int) (Message, *Fault) {
 	if len(raw) > size {
 		return Message{}, NewFault(CodeInvalidRequest, "invalid request: longer than "+strconv.Itoa(size)+" bytes")
@@ -247,9 +247,9 @@ func IDKey(id []byte) string {
 
 // ParseUpstream parses the envelope of a message from an upstream. To find the ends of params,
 // result and error, it only checks that their brackets are balanced. It ignores members not defined
-// by JSON-RPC, and removes the proxy's own members at any depth. Some upstreams write null for
-// either result or error; that member counts as absent. The ID of a response must be an integer,
-// because the proxy sends no other IDs. A request may have any valid ID.
+// by JSON-RPC, and removes the proxy's own members at any depth. Some upstreams send both result
+// and error, one of them null; the null member counts as absent. The ID of a response must be an
+// integer, because the proxy sends no other IDs. A request may have any valid ID.
 func ParseUpstream(line []byte) (Message, error) {
 	line = oneLine(line, '\t')
 	var e envelope
