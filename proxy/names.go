@@ -141,7 +141,7 @@ type JWT = front.JWT
 // Local reports whether a request to localhost comes from a program on this machine.
 func Local(r *http.Request) bool { return httpguard.Local(r) }
 
-// A Database stores session states outside the process, and records which calls are stopped.
+// A Database stores session states, audit records, approvals and stops outside the process.
 type Database = backend.Backend
 
 // Parameter and result types of the methods for operators. They are declared in internal/operator,

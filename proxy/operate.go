@@ -164,8 +164,8 @@ func (p *Proxy) setStopped(on bool, s admission.Stop) (operator.Stopping, error)
 	return operator.Stopping{Already: done.Already, Shared: p.sharesState(), Left: stopInfos(done.Left), Alone: unwrittenNote(on, p.sharesState(), done.Alone)}, nil
 }
 
-// unwrittenNote explains why an operator's order could not be written to the database. It returns
-// "" if err is nil.
+// unwrittenNote explains that an operator's order could not be recorded or written to the database,
+// and what follows from that. It returns "" if err is nil.
 func unwrittenNote(on, shared bool, err error) string {
 	switch {
 	case err == nil:
@@ -212,9 +212,10 @@ type Replacement struct {
 // its initial marking or has calls in flight.
 var ErrHeld = admission.ErrHeld
 
-// Reload replaces the policy. Limits that sessions have already used up stay used up, and unchanged
-// nets keep their state; see [gate.Policy.Adopt]. The result of an in-flight call is still judged
-// by the policy that admitted the call. If Reload returns an error, the policy is unchanged.
+// Reload replaces the policy or, if r.Try is true, only reports what would happen to the nets.
+// Limits that sessions have already used up stay used up, and unchanged nets keep their state; see
+// [gate.Policy.Adopt]. The result of an in-flight call is still judged by the policy that admitted
+// the call. If Reload returns an error, the policy is unchanged.
 func (p *Proxy) Reload(ctx context.Context, r Replacement) ([]operator.NetFate, error) {
 	before := p.admission.Generation()
 	if err := checkKnownNets(r.Policy, r.Reset); err != nil {

@@ -43,15 +43,16 @@ type Options struct {
 	// and must be safe for concurrent use.
 	Remedy func(*gate.State, gate.Call, *gate.Refusal) Remedy
 
-	Pipefail bool // whether hooks add set -o pipefail to an agent's script; they do so only if the script's success then proves that all of its commands have succeeded, and only for agents whose hooks can change scripts
+	Pipefail bool // whether hooks add set -o pipefail to an agent's script; they do so only if the script's success does not count as evidence without it, and only for agents whose hooks can change scripts
 
 	// Pins holds the accepted tool definitions. With it, the proxy detects servers that change
 	// their definitions. If Pins is nil, servers can change them freely.
 	Pins *Pins
 
 	// Advertise selects the tools to list. "all" (the default) lists all tools; "possible" leaves
-	// out those returned by Impossible. With "enabled", a client that has sent initialize sees only
-	// the tools that no net would block now. Advertise never allows a call that a net blocks.
+	// out those returned by Impossible. With "enabled", a client that has sent initialize does not
+	// see the tools that a net would block now; see [gate.Session.Advertise]. Advertise never
+	// allows a call that a net blocks.
 	Advertise string
 
 	// Impossible returns those of the given tools that can never be called while only the nets

@@ -29,8 +29,8 @@ type Pins struct {
 
 // OpenPins reads pins (accepted tool definitions) from a file, which need not exist yet. If enforce
 // is true, a tool whose definition has not been accepted is not listed and cannot be called;
-// otherwise, it only causes a warning. OpenPins returns an error if the file was not written by
-// this package.
+// otherwise, it only causes a warning. OpenPins returns an error if the file exists but cannot be
+// read or is invalid.
 func OpenPins(file string, enforce bool) (*Pins, error) {
 	book, err := toolpin.Open(file, time.Now)
 	if err != nil {
