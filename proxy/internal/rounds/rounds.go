@@ -43,9 +43,10 @@ type Round struct {
 }
 
 // Approved describes the params that a person has approved, other than the arguments. When the
-// client continues the call, its params must be the same.
+// client continues the call, its params must be the same, except for _meta: the server gets the
+// approved one.
 type Approved struct {
-	Beside string `json:"beside"`         // hash of the params other than the arguments
+	Beside string `json:"beside"`         // hash of the params other than the name, the arguments and _meta
 	Meta   []byte `json:"meta,omitempty"` // the approved _meta; nil if empty or too large to store (the call then continues without _meta)
 }
 

@@ -56,7 +56,7 @@ type Round struct {
 	Channel  string    `json:"c,omitempty"` // name of the approval channel that this round uses to ask a person; empty if the round asks no question
 	Pause    string    `json:"p,omitempty"`
 	State    *string   `json:"s,omitempty"` // the upstream's own requestState
-	Beside   string    `json:"b,omitempty"` // hash of the params, other than the arguments, that a person has approved; empty if no person was asked
+	Beside   string    `json:"b,omitempty"` // hash of the params, other than the name, the arguments and _meta, that a person has approved; empty if no person was asked
 	Number   int       `json:"n"`           // number of rounds so far
 	Expires  time.Time `json:"e"`
 
