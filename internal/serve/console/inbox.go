@@ -63,8 +63,8 @@ func (c *Console) splitApprovals(query string) (pending, ended []operator.Approv
 	return pending, ended
 }
 
-// approvalMatches reports whether the text displayed for an answered approval contains all words of
-// the query.
+// approvalMatches reports whether the text displayed for an approval that has ended contains all
+// words of the query.
 func approvalMatches(a operator.ApprovalInfo, query string) bool {
 	shown := strings.Join([]string{a.ID, string(a.State), a.State.Word(), a.Upstream, a.Tool, a.Session, a.Principal, a.Actor, a.Channel, a.Reason}, " ")
 	for _, r := range a.Rejections {
@@ -85,7 +85,7 @@ func containsWords(text, query string) bool {
 }
 
 // addDetails adds to each approval all details that a person must see before answering. It leaves
-// approvals that have ended in the meantime unchanged.
+// an approval unchanged if the proxy no longer has it.
 func (c *Console) addDetails(list []operator.ApprovalInfo) []operator.ApprovalInfo {
 	all := slices.Clone(list)
 	for i, a := range all {

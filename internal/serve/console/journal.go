@@ -150,8 +150,9 @@ func (j *journal) signal() {
 	j.changed = make(chan struct{})
 }
 
-// addRecord adds a record, either as a new row or as an update to an existing row. It reports
-// whether it has updated an existing row. The caller must hold the lock.
+// addRecord adds a record, unless it has already been added. The record updates the row of its
+// call, becomes a new row, or does both. addRecord reports whether it has updated a row. The caller
+// must hold the lock.
 func (j *journal) addRecord(record []byte) (joined bool) {
 	id := recordID(record)
 	if j.known[id] {

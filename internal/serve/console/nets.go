@@ -163,8 +163,8 @@ func liveNet(info gate.NetInfo, m gate.Marking) draw.Net {
 	return n
 }
 
-// refusedBy returns the tools whose calls the net currently refuses, because they fire no enabled
-// transition.
+// refusedBy returns the tools whose calls the net currently refuses because none of their
+// transitions is enabled. It does not consider [gate.Net.Phases].
 func refusedBy(n draw.Net) (calls []string) {
 	can := map[string]bool{}
 	for i := range n.Transitions {
@@ -229,7 +229,7 @@ type netPage struct {
 	Values      []choice // key values that have a marking of their own
 	MoreValues  int
 	Hashed      bool // whether only the hashes of the key values are known
-	Rest        bool // whether the page shows the default marking; true if the requested key value has no marking of its own
+	Rest        bool // whether the requested key value is not among Values; the page then shows the default marking
 	Past        pastRows
 }
 
@@ -334,7 +334,7 @@ type explanation struct {
 type blockRow struct{ Net, Rule, Reason string }
 
 // A callRow describes a prerequisite of the explained call, that is, a call that must succeed
-// first. It lists the nets that the prerequisite affects.
+// first. It lists the nets that mention the prerequisite.
 type callRow struct {
 	Tool  string
 	Rules []blockRow

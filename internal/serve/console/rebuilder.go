@@ -11,8 +11,8 @@ import (
 )
 
 // A rebuilder reconstructs net states by replaying stored records. It starts over whenever the
-// replayed state becomes uncertain, that is, when records are missing, when the policy changes, or
-// when a net is activated or deactivated.
+// replayed state becomes uncertain, for example because records are missing or the policy has
+// changed.
 type rebuilder struct {
 	policy  *gate.Policy
 	active  []string // names of the nets that are active now; nil if all nets are active

@@ -22,9 +22,9 @@ func versionsFile(c *config.Config) (string, error) {
 	return basefile.VersionsPath(dir), err
 }
 
-// CheckBases checks that no signed base policy is older than its version last in force, and that a
-// base whose version has not changed has the same content. If a check fails, CheckBases returns a
-// [config.ErrorList]. It writes nothing to disk.
+// CheckBases checks that no signed base policy is older than its version last in force, has the
+// same version but different content, or replaces a base of another name. If a check fails,
+// CheckBases returns a [config.ErrorList]. It writes nothing to disk.
 func CheckBases(c *config.Config) error {
 	book, err := versionsFile(c)
 	if err != nil || book == "" {
@@ -80,7 +80,8 @@ func baseCopies() (basefile.Copies, error) {
 }
 
 // BaseFetcher returns a function that fetches base policies from their addresses. If an address
-// cannot be reached, the function returns the stored copy of the base that was last in force.
+// cannot be read, the function returns the stored copies of the base that was last in force, along
+// with a [*basefile.CopyError].
 func BaseFetcher(ctx context.Context) config.Fetch {
 	return func(addresses ...string) ([][]byte, error) {
 		copies, err := baseCopies()

@@ -66,8 +66,9 @@ func newLimitListener(inner net.Listener, l config.Listen, log *slog.Logger) *li
 	return s
 }
 
-// Accept waits for the next connection. It immediately refuses connections beyond the limits,
-// because leaving them in the backlog would keep everyone else out.
+// Accept waits for the next connection. If a limit has been reached, Accept closes the connection
+// that has been idle longest. If no connection is idle, it refuses the new one immediately, because
+// leaving it in the backlog would keep everyone else out.
 func (s *limitListener) Accept() (net.Conn, error) {
 	for {
 		c, err := s.Listener.Accept()

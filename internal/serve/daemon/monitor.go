@@ -12,8 +12,8 @@ import (
 )
 
 // A monitor makes the proxy's state available to monitoring systems. It collects metrics, sends
-// traces if they are configured, and answers health checks. Health checks fail while the proxy is
-// shutting down.
+// traces if they are configured, and answers health checks. While the proxy is shutting down, it is
+// reported as alive but not ready.
 type monitor struct {
 	proxy    *proxy.Proxy // set by New before the monitor serves requests
 	secrets  masker

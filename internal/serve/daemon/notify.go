@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// notifyReady tells systemd that clients can connect. It does nothing unless the service unit
-// contains Type=notify: only then does NOTIFY_SOCKET name a socket.
+// notifyReady tells systemd that clients can connect. It does nothing unless NOTIFY_SOCKET is set;
+// systemd sets it if the service unit contains Type=notify.
 func notifyReady() error {
 	socket := os.Getenv("NOTIFY_SOCKET")
 	if socket == "" {

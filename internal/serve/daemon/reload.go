@@ -160,8 +160,9 @@ func (s *reloads) reload(ctx context.Context, d *Daemon, o control.Reload) (r co
 	return r
 }
 
-// adopt makes c the configuration in force, applies its settings other than the policy, and starts
-// a review of the new policy. The caller must hold s.mu.
+// adopt makes c the configuration in force, sets the log level, and logs the base policies. If
+// reviews have started and not ended, it starts a review of the new policy. The caller must hold
+// s.mu.
 func (s *reloads) adopt(d *Daemon, c *config.Config, result *policy.Result, known diag.List) {
 	if s.level != nil {
 		s.level.Set(Level(c.Log.Level))

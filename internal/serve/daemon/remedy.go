@@ -93,8 +93,8 @@ func (f *remedyFinder) remedy(s *gate.State, c gate.Call, r *gate.Refusal) proxy
 }
 
 // findAny looks for a remedy among the server tools, and then among agents' built-in tools. The
-// second result is false if the only possible remedies use built-in tools of agents that have
-// reported no calls in this session.
+// second result is false if a remedy is possible only with built-in tools of agents that have
+// reported no calls or have sessions of their own.
 func (f *remedyFinder) findAny(s *gate.State, c gate.Call, r *gate.Refusal) (found verify.Remedy, known bool) {
 	tools := f.tools()
 	names := tools.Names()
@@ -122,7 +122,7 @@ func withAgents(tools []gate.Call, agents ...string) []gate.Call {
 }
 
 // forAgent looks for a remedy for c, a refused call to a built-in tool of an agent. If the agent
-// has its own session, calls to server tools can affect only the nets that all sessions share.
+// has its own session, calls to server tools can affect only the nets that sessions share.
 func (f *remedyFinder) forAgent(s *gate.State, c gate.Call, r *gate.Refusal) (found verify.Remedy) {
 	tools, own := f.tools(), f.refusedAgentTools(c)
 	if f.apart {

@@ -37,8 +37,9 @@ func (d *Daemon) hasSilentUpstreams() bool {
 	return slices.ContainsFunc(d.Overview().Upstreams, func(u operator.UpstreamStatus) bool { return u.State != "up" })
 }
 
-// LastWords returns the last lines that the upstream's process has printed. It indents each line
-// with the given string.
+// LastWords returns the last lines that the upstream's process has printed, after a line that
+// introduces them. It indents each printed line with the given string, which must contain at least
+// two bytes. If the process has printed nothing, LastWords returns "".
 func LastWords(u operator.UpstreamStatus, indent string) string {
 	if len(u.Said) == 0 {
 		return ""

@@ -18,9 +18,9 @@ import (
 // minTokenLength is the minimum length of a token. Shorter tokens could be guessed.
 const minTokenLength = 16
 
-// loadTokens reads the bearer tokens that clients of the listener must present. On the first start,
-// it creates a token and passes it to onCreate. It returns an error if other users can read the
-// token file.
+// loadTokens reads the bearer tokens that clients of the listener must present. If the file at the
+// default path does not exist, it creates a token and passes it to onCreate. It returns an error if
+// other users can read or change the token file.
 func loadTokens(l config.Listen, onCreate func(token, path string)) (tokens, error) {
 	path, err := tokenPath(l)
 	if err != nil {

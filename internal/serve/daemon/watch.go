@@ -20,8 +20,8 @@ import (
 // file in several steps.
 const settleDelay = 200 * time.Millisecond
 
-// follow starts the goroutines that reload the configuration when it changes. The returned function
-// stops them.
+// follow starts the goroutines that trigger reloads, unless the configuration cannot be reloaded.
+// The returned function stops them and waits until they have ended.
 func (t *reloadTriggers) follow(ctx context.Context) (end func()) {
 	if t.reloads.load == nil {
 		return func() {}

@@ -83,8 +83,8 @@ func (x *candidate) build() (is, was *policy.Result, err error) {
 	return is, was, err
 }
 
-// source returns the rules and nets of the configuration c. The result is never in shadow mode,
-// even if c is.
+// source returns the rules and nets of the configuration c. The result enforces the policy even if
+// the mode of c is shadow; a net that is itself in shadow mode stays in it.
 func (x *candidate) source(c *config.Config) policy.Source {
 	s := policy.FromConfig(c)
 	s.Mode = ""

@@ -174,8 +174,8 @@ func (x *candidate) position(p diag.Problem) (line, column int) {
 	return line, column
 }
 
-// excerpt returns the source line that contains the problem p, for problems that do not already
-// include it.
+// excerpt returns the source line that contains the problem p, or "" if the line is unknown. It is
+// for problems that do not already include the line.
 func (x *candidate) excerpt(p Problem) string {
 	src, line, column := "", p.Problem.Line, p.Problem.Column
 	switch {
