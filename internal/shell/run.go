@@ -216,8 +216,9 @@ func (r *reader) readElsewhere(args []arg, redirs []*syntax.Redirect) {
 }
 
 // readJoined joins words with spaces and reads the result as a script, as eval and ssh do. If a
-// word is not literal, readJoined records that the script might run any command, unless the word is
-// pending; see [doubt] and [findings.isPending].
+// word is not literal, readJoined records that the script might run any command; see [doubt].
+// Except under [Options.Strict], it ignores a script whose first such word is pending; see
+// [findings.isPending].
 func (r *reader) readJoined(args ...arg) {
 	var b strings.Builder
 	for i, a := range args {
