@@ -117,8 +117,8 @@ func trimVersion(name string) string { return strings.TrimRight(name, "012345678
 // argsUnder returns the arguments that the command would have if its program were called by another
 // name. For example, `docker-compose up` means the same as `docker compose up`, so its arguments
 // under the name docker are `compose up`. argsUnder returns nil if name cannot denote the same
-// program on any system. The names rm, RM and rm.exe, for example, can denote one program, and so
-// can pip and pip3.12.
+// program on any system, or if the command lacks the subcommand that name implies. The names rm, RM
+// and rm.exe, for example, can denote one program, and so can pip and pip3.12.
 func (c *command) argsUnder(name string) []arg {
 	args := slices.Concat([]arg{}, c.args)
 	if sameFile(c.name, name) || trimVersion(c.name) != "" && trimVersion(c.name) == trimVersion(name) {

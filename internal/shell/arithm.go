@@ -27,7 +27,8 @@ func (r *expander) arithm(x syntax.ArithmExpr) {
 
 // term interprets a number, a variable or an expansion in an arithmetic expression. If it may
 // contain an array index that the parser has not recognized, term records that the script may run
-// any command.
+// any command. If it contains unknown text, such as the output of a command, term calls
+// doubtArithmetic.
 func (r *expander) term(w *syntax.Word) {
 	for _, part := range w.Parts {
 		switch p := part.(type) {

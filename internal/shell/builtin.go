@@ -67,7 +67,7 @@ func (r *reader) readBuiltin(name string, args []arg) bool {
 var currentShellBuiltins = setOf("command builtin eval")
 
 // isOutside reports whether command i runs its commands in another process, where builtins cannot
-// affect the script's shell.
+// affect the script's shell. It returns false if that process is a nested shell.
 func (r *reader) isOutside(i int) bool {
 	for ; i >= 0; i = r.commands[i].by {
 		switch c := &r.commands[i]; {

@@ -45,7 +45,7 @@ func isGitFile(name string) bool { return gitFiles.MatchString(path.Clean(name))
 // sourceExtensions lists extensions of project files that no program runs as code. Extensions of
 // programming languages are left out, because an interpreter or go test may run a file that no
 // argument names. namesTool matches the exceptions: files with a listed extension that configure a
-// tool. ofProject matches further files, which only services and editors read.
+// tool. ofProject matches further files, such as CI workflows, editor settings and ignore files.
 var (
 	sourceExtensions = setOf(`.sql .css .scss .less .html .json .jsonc .yml .yaml .xml .proto .graphql .svg .tf .tfvars .dockerfile .snap`)
 	namesTool        = regexp.MustCompile(`(^|/)(\.[^/]*|package\.json|composer\.json|[a-z]+file\.ya?ml|[^/]*[.-](config|conf|setup|rc)\.[a-z]+|config\.(ya?ml|json))$`)

@@ -40,8 +40,10 @@ func execEnd(args []arg) int {
 	return len(args)
 }
 
-// replaceMark returns a copy of args, but with an unknown part in place of each occurrence of mark,
-// such as {}. If named is true, the unknown part is a file name that cannot look like an option.
+// replaceMark returns a copy of args in which an unknown part replaces mark, such as {}. If an
+// argument contains mark several times, the unknown part extends from the first mark to the last.
+// If named is true, the unknown part of an argument that begins with mark is a file name that
+// cannot look like an option.
 func replaceMark(args []arg, mark string, named bool) []arg {
 	out := make([]arg, len(args))
 	for i, a := range args {

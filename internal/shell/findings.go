@@ -34,7 +34,7 @@ type findings struct {
 	owner     int          // index of the command whose arguments are being read, or -1
 	settling  bool         // the whole script has been read; anything found from now on concerns all of it
 	tentative bool         // the commands being read might not run
-	input     bool         // standard input comes from the script itself, that is, from a pipe, a redirection or a here document
+	input     bool         // standard input comes from a pipe, or from a redirection of an enclosing command, of a function call or of exec
 	textInput bool         // standard input is a here document or a here string
 }
 
@@ -152,7 +152,8 @@ func (f *findings) setStatement(s *syntax.Stmt) {
 }
 
 // readProgramInput records that an interpreter reads an unknown program from standard input. The
-// program is text in the script or the output of another command.
+// interpreter's arguments are args. Any command may run if f.input is true, or if args is not empty
+// and f.textInput is false. For all other cases, see [findings.doubtText].
 func (f *findings) readProgramInput(args []arg) {
 	if f.textInput && !f.input || !f.input && len(args) == 0 {
 		f.doubtText("a program that is read from standard input", args...)

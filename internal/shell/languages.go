@@ -106,8 +106,8 @@ func readSed(args []arg) (p plan) {
 	return p
 }
 
-// harmlessSed matches sed scripts that only print, delete and substitute. The expression is large,
-// so it is compiled on first use.
+// harmlessSed matches sed scripts that only print, delete and substitute text, copy it to and from
+// the hold space, and quit. The expression is large, so it is compiled on first use.
 var harmlessSed = sync.OnceValue(func() *regexp.Regexp {
 	// part returns a regular expression for text that ends with the delimiter d. The text must not
 	// contain d in brackets, because versions of sed disagree about its meaning there.

@@ -120,7 +120,7 @@ func (o *onlyCheck) passes(i int) bool {
 }
 
 // privilegeWrappers holds the wrappers that give a command more privileges or another root
-// directory.
+// directory, and busybox, which runs its own version of a program.
 var privilegeWrappers = setOf("sudo doas chroot busybox")
 
 // Commands without an effect of their own. Those in inertFilters have no effect only as filters in
