@@ -23,8 +23,8 @@ var (
 )
 
 // keyringAvailable reports whether a keyring may be available. On systems that use D-Bus, the
-// result is true only if a session bus is running, because the keyring library would otherwise
-// start one.
+// result is true only if a session bus seems to be running, because the keyring library would
+// otherwise start one.
 func keyringAvailable() bool {
 	switch runtime.GOOS {
 	case "darwin", "windows":
@@ -39,7 +39,8 @@ func keyringAvailable() bool {
 }
 
 // callKeyring returns the result of f, which must access one entry of the keyring. If the entry
-// does not exist, callKeyring returns os.ErrNotExist.
+// does not exist, callKeyring returns os.ErrNotExist. If f takes longer than keyringTimeout,
+// callKeyring returns errSlowKeyring without waiting for f.
 func (s *Store) callKeyring(f func() (string, error)) ([]byte, error) {
 	if !s.keyring() {
 		return nil, errNoKeyring

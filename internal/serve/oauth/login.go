@@ -105,9 +105,10 @@ func (l *login) challenge(ctx context.Context) (challenge, error) {
 	return readChallenge(response.Header), nil
 }
 
-// collectScopes determines which scopes to request. They include the scopes that the server has
-// asked for since the last login. If the authorization server supports offline_access, they also
-// include this scope, which yields a refresh token.
+// collectScopes determines which scopes to request. If the server has asked for more scopes since
+// the last login, they are included, along with the scopes of that login, unless the authorization
+// server has changed. If the authorization server supports offline_access, this scope is also
+// included, because it yields a refresh token.
 func (l *login) collectScopes(ctx context.Context) error {
 	unlock, err := l.store.lock(ctx, l.server.key())
 	if err != nil {

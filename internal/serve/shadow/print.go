@@ -12,7 +12,8 @@ import (
 )
 
 // Print prints how many calls would have been refused, and how many would have required approval,
-// if the nets in shadow mode had been enforced. It also prints the reasons.
+// if the nets in shadow mode had been enforced. It also prints the reasons, and the nets that would
+// be in a different state.
 func Print(w io.Writer, r operator.ShadowInfo) error {
 	what := "the nets in shadow mode"
 	if r.Policy {

@@ -62,8 +62,8 @@ func settledRow(a operator.ApprovalInfo) []string {
 	return []string{a.ID, stateOf(a), text.Excerpt(cmp.Or(a.Actor, "-"), 40), cmp.Or(a.Channel, "-"), when}
 }
 
-// stateOf returns the text for the state of an approval. If several people must approve, the text
-// includes the number of people who have approved.
+// stateOf returns the text for the state of an approval. If the approval is pending and several
+// people must approve, the text includes the number of people who have approved.
 func stateOf(a operator.ApprovalInfo) string {
 	if a.Needs > 1 && a.State == operator.Pending {
 		return fmt.Sprintf("%s %d/%d", a.State, a.Approvals, a.Needs)
@@ -74,8 +74,9 @@ func stateOf(a operator.ApprovalInfo) string {
 // minCallWidth is the minimum width of the call column.
 const minCallWidth = 24
 
-// writeCalls writes a table of approvals whose last column shows the calls. It shortens the calls
-// so that the table fits the terminal's width. If width is 0, it shortens them to a fixed length.
+// writeCalls writes a table of approvals whose last column shows the calls. If possible, it
+// shortens the calls so that the table fits the terminal's width. If width is 0, it shortens them
+// to a fixed length.
 func writeCalls(b *strings.Builder, width int, head string, all []operator.ApprovalInfo, row func(operator.ApprovalInfo) []string) {
 	rows, used := list.Map(all, row), 0
 	widths := list.Map(strings.Split(head, "|"), func(title string) int { return len(title) })
@@ -115,8 +116,9 @@ func callLine(a operator.ApprovalInfo, columns int) string {
 	return name + " " + Fit(does, max(columns-utf8.RuneCountInString(name)-len(size)-1, 8)) + size
 }
 
-// Fit shortens s so that it occupies at most the given number of columns. It counts bytes, because
-// a character never occupies more columns than it has bytes.
+// Fit escapes s and shortens it so that it occupies at most the given number of columns. If no part
+// of s fits, it returns "...". It counts bytes, because a character never occupies more columns
+// than it has bytes.
 func Fit(s string, columns int) string {
 	if whole := text.Escape(s); len(whole) <= columns {
 		return whole

@@ -38,9 +38,9 @@ func Stream(ctx context.Context, dir string, w io.Writer) error {
 	}
 }
 
-// printChanges prints the approvals that have changed since they were last printed. If first is
-// true, the proxy has just been found; printChanges then leaves out approvals that ended before
-// they were ever printed.
+// printChanges prints the approvals that have changed since they were last printed, and those that
+// have disappeared while pending or approved. If first is true, the proxy has just been found;
+// printChanges then leaves out approvals that ended before they were ever printed.
 func printChanges(w io.Writer, all map[string]locatedApproval, printed map[string]operator.ApprovalInfo, first bool) error {
 	type line struct {
 		Version  int                   `json:"version"`

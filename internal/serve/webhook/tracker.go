@@ -39,7 +39,8 @@ func newTracker() *tracker {
 
 // add starts tracking the approval a and calls work.Add(1). It returns nil if the tracker is
 // closed, if it already tracks the approval, or if a limit is reached. The second result is true
-// the first time that a limit is reached, so that the caller logs this only once.
+// the first time that a limit is reached, so that the caller logs this only once. It can be true
+// again after an approval has been removed and at most maxTracked/4 are left.
 func (s *tracker) add(ctx context.Context, work *sync.WaitGroup, a operator.ApprovalInfo) (q *trackedApproval, first bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
