@@ -106,8 +106,8 @@ type Approval struct {
 	Page func(id string) string
 
 	// Asked is called with each approval request when the first call begins to wait for it.
-	// Answered is called with each request that a person has approved or denied. Both may be nil.
-	// They must not block and must be safe for concurrent use.
+	// Answered is called with each request that a person or a grant has approved, or that a person
+	// has denied. Both may be nil. They must not block and must be safe for concurrent use.
 	Asked, Answered func(operator.ApprovalInfo)
 }
 

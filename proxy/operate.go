@@ -132,8 +132,8 @@ func (p *Proxy) SwitchNet(name string, on bool, a operator.Actor) error {
 const maxStopReason = 1 << 10
 
 // Stop makes the proxy refuse all new calls or, if session is not empty, those of one session.
-// In-flight calls continue, and list requests are still answered. Like a denial, Stop requires no
-// PIN, because it lets no call pass.
+// In-flight calls continue, unless they must be sent to the upstream again. List requests are still
+// answered. Like a denial, Stop requires no PIN, because it lets no call pass.
 func (p *Proxy) Stop(session, actor, reason string) (operator.Stopping, error) {
 	if len(reason) > maxStopReason {
 		return operator.Stopping{}, fmt.Errorf("the reason has %d bytes; the limit is %d", len(reason), maxStopReason)

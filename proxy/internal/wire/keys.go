@@ -188,7 +188,7 @@ func (s *scrubber) copy() bool {
 
 // ownMember finds the first of the proxy's own members at or after offset i. It returns the offsets
 // of the start of the key and the end of the value. readable is false if that value, or a string
-// before the member, is not terminated.
+// before the member, cannot be read.
 func ownMember(doc []byte, i int) (from, to int, found, readable bool) {
 	for i < len(doc) {
 		if doc[i] != '"' {
