@@ -27,8 +27,7 @@ type Comparison struct {
 	alike      int     // a state lists at most this number of identical calls that are in flight and hold no tokens; this many calls represent any larger number
 
 	Stricter, Looser *Witness
-	more             []*Witness  // further differences, which involve nets or tools other than those of Stricter and Looser
-	hidden           [2][]string // for each policy, the nets that the current search for further differences ignores
+	more             []*Witness // further differences, which involve nets or tools other than those of Stricter and Looser
 	Complete         bool
 	why              string // if Complete is false, why the comparison is incomplete
 }
@@ -126,14 +125,13 @@ func (d *Comparison) direction(verdicts [2]permission) **Witness {
 
 // unsharedNets returns the nets that only one of the two policies has.
 func (d *Comparison) unsharedNets() []gate.NetInfo {
-	return append(d.unsharedNetsOf(0), d.unsharedNetsOf(1)...)
-}
-
-// unsharedNetsOf returns the nets that only policy side (0 or 1) has.
-func (d *Comparison) unsharedNetsOf(side int) []gate.NetInfo {
-	return list.Filter(d.sides[side].nets, func(n gate.NetInfo) bool {
-		return !slices.ContainsFunc(d.pairs, func(t sharedNet) bool { return t[side] == n.Name })
-	})
+	var out []gate.NetInfo
+	for i, s := range d.sides {
+		out = append(out, list.Filter(s.nets, func(n gate.NetInfo) bool {
+			return !slices.ContainsFunc(d.pairs, func(t sharedNet) bool { return t[i] == n.Name })
+		})...)
+	}
+	return out
 }
 
 // settled reports whether the comparison is decided for both kinds of difference: for each, a

@@ -42,7 +42,7 @@ func Compare(from, to *Side, states int, stop func() bool) (*Comparison, error) 
 	if d.Stricter == nil || d.Looser == nil {
 		d.conditions()
 	}
-	return d, d.exploreFurther()
+	return d, nil
 }
 
 // maxStates is the maximum number of states that [CompareResults] visits.
@@ -158,7 +158,7 @@ func (d *Comparison) find(limit int, loose bool) (*product, error) {
 		d.states += len(p.nodes)
 		switch {
 		case missing != nil:
-		case !loose && !d.further() && d.states < limit && p.unsettled() && d.alike < mostAlike && !d.stop():
+		case !loose && d.states < limit && p.unsettled() && d.alike < mostAlike && !d.stop():
 			d.alike *= 2
 		default:
 			return p, nil
@@ -179,7 +179,7 @@ func (d *Comparison) product(loose bool) (*product, error) {
 		all := func(n gate.NetInfo) bool { return !loose || side.deny || !readsData(n) }
 		wanted := func(n gate.NetInfo) bool {
 			at := slices.IndexFunc(d.shared, func(t sharedNet) bool { return t[i] == n.Name })
-			return (at < 0 || d.kept[at]) && all(n) && !slices.Contains(d.hidden[i], n.Name)
+			return (at < 0 || d.kept[at]) && all(n)
 		}
 		seen := clockless
 		if loose {

@@ -164,7 +164,6 @@ func (p *product) confirm(t verify.Trace, found [2]permission) (w *Witness, miss
 	numbers := make(map[int][2]uint64)
 	now := time.Unix(0, 0)
 	var verdicts [2]permission
-	var by [2][]string
 	for k, step := range t {
 		switch {
 		case step.Wait > 0 && p.loose:
@@ -177,6 +176,7 @@ func (p *product) confirm(t verify.Trace, found [2]permission) (w *Witness, miss
 			settle(whole, states, numbers[step.Call], step.Outcome, now)
 			continue
 		}
+		var by [2][]string
 		c := p.callOf(step)
 		verdicts, numbers[step.Call], by = c.decide(whole, states, now)
 		if missing := p.needed(by); missing != nil {
@@ -189,7 +189,7 @@ func (p *product) confirm(t verify.Trace, found [2]permission) (w *Witness, miss
 	if p.direction(verdicts) != p.direction(found) {
 		return nil, nil
 	}
-	return &Witness{trace: t, verdicts: verdicts, by: differing(by)}, nil
+	return &Witness{trace: t, verdicts: verdicts}, nil
 }
 
 func (d *Comparison) callOf(step verify.Step) possibleCall {
