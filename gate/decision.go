@@ -24,7 +24,7 @@ type Refusal struct {
 // An Ask requests approval of a call. The call passes if at least [Ask.Approvals] different people
 // approve all its steps.
 type Ask struct {
-	Number uint64 // the number by which a [Grant] refers to this request
+	Number uint64 // number of this request; a [Grant] refers to it
 	Call   Call
 	Names  []Name
 	Steps  []Step

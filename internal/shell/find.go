@@ -40,7 +40,7 @@ func execEnd(args []arg) int {
 	return len(args)
 }
 
-// replaceMark returns a copy of args in which an unknown part replaces mark, such as {}. If an
+// replaceMark returns a copy of args with an unknown part in place of mark, such as {}. If an
 // argument contains mark several times, the unknown part extends from the first mark to the last.
 // If named is true, the unknown part of an argument that begins with mark is a file name that
 // cannot look like an option.

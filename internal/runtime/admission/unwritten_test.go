@@ -150,8 +150,8 @@ func TestSettleRepresentedCalls(t *testing.T) {
 	}
 }
 
-// TestUnknownEdit: a refusal after a call whose outcome is unknown says that nothing counts until it
-// is settled. Repeating the required call does not help.
+// TestUnknownEdit checks the refusal after a call of unknown outcome: nothing counts until that call
+// is settled, and repeating the required call does not help.
 func TestUnknownEdit(t *testing.T) {
 	d := newFixture(t, nil)
 	c, err := rules.Load(fstest.MapFS{"a.rules": {Data: []byte("require test before push once since edit")}}, "a.rules")

@@ -21,8 +21,8 @@ type Options struct {
 	// be nil.
 	Answered func(state, channel string, waited time.Duration)
 
-	// Granted is called for each request that was approved by a grant as soon as it was opened. It
-	// may be nil.
+	// Granted is called for each request that a grant approves when the request is opened. It may
+	// be nil.
 	Granted func(Record)
 
 	Store Store        // keeps requests and shares them with other brokers; if nil, requests are lost when the process exits

@@ -64,5 +64,5 @@ var (
 	errLong    = errors.New("it is too long for an audit record")
 )
 
-// maxLine is the length in bytes up to which a line can always be read. Valid lines are shorter.
+// Lines of at most maxLine bytes can always be read. Valid lines are shorter.
 const maxLine = 5 << 20

@@ -135,8 +135,8 @@ func withOperands(command string) []string {
 	return []string{command, command + " a b", command + " https://example.com"}
 }
 
-// evidentCommand returns a command for which the label of p's map is certain and counts as
-// evidence, or "" if no such command was found or the map does not read scripts.
+// evidentCommand returns a command that is certain to get the label of p's map and whose success
+// counts as evidence. It returns "" if it found none, or if the map does not read scripts.
 func (p *pattern) evidentCommand() string {
 	if p.script == nil {
 		return ""
