@@ -8,7 +8,7 @@ type plan []step
 type step struct {
 	do    action
 	reach reach  // for addsDoubt: the commands that the uncertainty affects
-	what  string // what is uncertain, or the name of the variable, git setting or git subcommand
+	what  string // the uncertain thing, or the name of the variable, git setting or git subcommand
 	args  []arg
 }
 
