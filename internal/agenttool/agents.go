@@ -7,7 +7,7 @@ import (
 )
 
 // An Agent describes an AI agent whose hooks petrigate supports. Package internal/runtime/hook
-// reads and answers its events. Package internal/clientcfg knows where its settings are stored.
+// reads and answers its events. Package internal/clientcfg edits the file that configures its hooks.
 type Agent struct {
 	Name   string // name used in rules and as an argument of petrigate hook
 	Client string // client name for petrigate connect
@@ -31,6 +31,8 @@ type Agent struct {
 	Silent      bool // whether no hook reports the end of a script
 	TakesScript bool // whether the agent runs a script returned by its hook in place of the original one
 	ShortPrefix bool // whether MCP tools are named mcp_SERVER_TOOL instead of mcp__SERVER__TOOL
+
+	Hooks Hooks
 }
 
 // agents lists the known agents in the order used in messages. An agent without TakesScript ignores
@@ -51,6 +53,16 @@ var agents = []Agent{
 			"Bash": {"description", "timeout"}, "PowerShell": {"description", "timeout"}, "Monitor": {"description", "timeout_ms"},
 			"Agent": {"description"}, "Task": {"description"},
 		},
+		Hooks: Hooks{
+			File: HookFile{Variable: "CLAUDE_CONFIG_DIR", Directory: ".claude", Name: "settings.json"}, Wait: 60, URL: true, Typed: true,
+			Events: []HookEvent{
+				{Name: "PreToolUse", Kind: BeforeCall, Configured: true}, {Name: "PostToolUse", Kind: AfterCall, Configured: true},
+				{Name: "PostToolUseFailure", Kind: CallFailed, Configured: true}, {Name: "Stop", Kind: TurnEnd}, {Name: "SessionEnd", Kind: SessionEnd, Configured: true},
+			},
+			FailClosed: HookMember{Key: "onFailure", Value: "block"},
+			Beside:     []string{".claude/settings.json", ".claude/settings.local.json"}, Off: [][]string{{"disableAllHooks", "true"}},
+			Gaps: []string{"before version 2.1.295, a failing hook lets the call pass", "@file mentions do not run hooks"},
+		},
 	},
 	{
 		Name: "codex", Client: "codex", Title: "Codex", Silent: true,
@@ -64,6 +76,15 @@ var agents = []Agent{
 			"Bash": {"justification", "timeout_ms", "yield_time_ms", "max_output_tokens"}, "shell": {"justification", "timeout_ms"},
 			"exec_command": {"justification", "yield_time_ms", "max_output_tokens"}, "write_stdin": {"yield_time_ms", "max_output_tokens"},
 		},
+		Hooks: Hooks{
+			File: HookFile{Variable: "CODEX_HOME", Directory: ".codex", Name: "hooks.json"}, Wait: 60, Typed: true,
+			Events: []HookEvent{
+				{Name: "PreToolUse", Kind: BeforeCall, Configured: true}, {Name: "PostToolUse", Kind: AfterCall, Configured: true},
+				{Name: "Stop", Kind: TurnEnd, Configured: true}, {Name: "SessionEnd", Kind: SessionEnd},
+			},
+			Sibling: "config.toml", Beside: []string{".codex/config.toml"}, Off: [][]string{{"features", "hooks", "false"}, {"features", "codex_hooks", "false"}},
+			Gaps: []string{"Codex does not run a hook until you trust it: type /hooks in codex, and trust it", timeoutGap, "input to a running program (write_stdin) has no hook"},
+		},
 	},
 	{
 		Name: "gemini-cli", Client: "gemini", Title: "Gemini CLI", TakesScript: true, ShortPrefix: true,
@@ -76,6 +97,15 @@ var agents = []Agent{
 		Edits:  []string{"replace", "write_file"}, Reads: []string{"read_file", "web_fetch"},
 		Fields: []string{"absolute_path", "file_path", "path"},
 		Asides: map[string][]string{"run_shell_command": {"description", "delay_ms"}, "*": {"wait_for_previous"}},
+		Hooks: Hooks{
+			File: HookFile{Directory: ".gemini", Name: "settings.json"}, Wait: 60, Milli: true, Typed: true,
+			Events: []HookEvent{
+				{Name: "BeforeTool", Kind: BeforeCall, Configured: true}, {Name: "AfterTool", Kind: AfterCall, Configured: true},
+				{Name: "AfterAgent", Kind: TurnEnd}, {Name: "SessionEnd", Kind: SessionEnd, Configured: true},
+			},
+			Beside: []string{".gemini/settings.json"}, Off: [][]string{{"hooksConfig", "enabled", "false"}, {"tools", "enableHooks", "false"}},
+			Gaps: []string{timeoutGap},
+		},
 	},
 	{
 		Name: "cursor", Client: "cursor", Title: "Cursor",
@@ -87,6 +117,17 @@ var agents = []Agent{
 		Reads:  []string{"Read", "WebFetch"},
 		Fields: []string{"file_path", "path", "target_file"},
 		Asides: map[string][]string{"Shell": {"description", "timeout", "block_until_ms"}, "Task": {"description"}},
+		Hooks: Hooks{
+			File: HookFile{Directory: ".cursor", Name: "hooks.json"}, New: "{\n  \"version\": 1\n}\n", Wait: 60, Flat: true,
+			Events: []HookEvent{
+				{Name: "preToolUse", Kind: BeforeCall, Configured: true, Tools: exceptMCP}, {Name: "postToolUse", Kind: AfterCall, Configured: true, Tools: exceptMCP},
+				{Name: "postToolUseFailure", Kind: CallFailed, Configured: true, Tools: exceptMCP}, {Name: "sessionEnd", Kind: SessionEnd, Configured: true},
+				{Name: "beforeShellExecution", Kind: BeforeCall}, {Name: "afterShellExecution", Kind: AfterCall}, {Name: "beforeMCPExecution", Kind: BeforeCall},
+				{Name: "afterMCPExecution", Kind: AfterCall}, {Name: "beforeReadFile", Kind: BeforeCall}, {Name: "stop", Kind: TurnEnd},
+			},
+			FailClosed: HookMember{Key: "failClosed", Value: true},
+			Gaps:       []string{"petrigate does not see MCP tools that bypass it: Cursor does not name their server"},
+		},
 	},
 	{
 		Name: "vscode", Client: "vscode", Title: "VS Code", Silent: true, ShortPrefix: true,
@@ -107,6 +148,14 @@ var agents = []Agent{
 			"runInTerminal": {"explanation", "goal", "timeout"}, "runTerminalCommand": {"explanation", "goal", "timeout"},
 			"insert_edit_into_file": {"explanation"}, "replace_string_in_file": {"explanation"}, "multi_replace_string_in_file": {"explanation"},
 			"apply_patch": {"explanation"},
+		},
+		Hooks: Hooks{
+			File: HookFile{Directory: ".github/hooks", Name: "petrigate.json", InProject: true}, Wait: 30, Flat: true, Typed: true,
+			Events: []HookEvent{
+				{Name: "PreToolUse", Kind: BeforeCall, Configured: true}, {Name: "PostToolUse", Kind: AfterCall, Configured: true},
+				{Name: "PostToolUseFailure", Kind: CallFailed}, {Name: "Stop", Kind: TurnEnd, Configured: true}, {Name: "SessionEnd", Kind: SessionEnd},
+			},
+			Gaps: []string{timeoutGap, "VS Code ignores matchers: the hook sees every tool"},
 		},
 	},
 }

@@ -1,5 +1,5 @@
-// Package agenttool lists the built-in tools of AI agents, under the names that the agents' hooks
-// report.
+// Package agenttool describes AI agents: their built-in tools, under the names that their hooks
+// report, and the configuration of these hooks.
 package agenttool
 
 import (
@@ -17,6 +17,15 @@ func Asides(agent, tool string) []string {
 
 // TellsEnds reports whether the agent's hooks are called when a script has ended.
 func TellsEnds(agent string) bool { return !named(agent).Silent }
+
+// KindOf returns the kind of the event with the given name that the agent reports to its hooks. It
+// returns [Ignored] if the agent or the event is unknown.
+func KindOf(agent, event string) EventKind {
+	if e := list.Find(named(agent).Hooks.Events, func(e HookEvent) bool { return e.Name == event }); e != nil {
+		return e.Kind
+	}
+	return Ignored
+}
 
 // TakesScript reports whether the agent runs a script returned by its hook in place of the original
 // one.

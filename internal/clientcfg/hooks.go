@@ -17,92 +17,23 @@ type Hooks struct {
 	Agent  string // name of the agent, as an argument of petrigate hook
 	Client string
 	Title  string
-	// Open lists the kinds of calls that petrigate cannot stop even if all of its hooks are
-	// installed.
-	Open []string
-	// New is the content of a new hooks file. It may be empty.
-	New string
-
-	files func(System) []string
-	// beside lists project files that can also disable hooks. Their paths are relative to the
-	// current directory.
-	beside  []string
-	sibling string     // another file that can disable hooks, next to the hooks file; may be empty
-	off     [][]string // settings that disable hooks; each consists of the keys on the path to the setting, followed by the value that disables hooks
-	events  []hookEvent
-	flat    bool // whether the list for an event contains hooks instead of groups of hooks
-	// failClosed is a member of a hook's entry. It makes the agent refuse a call if the hook that
-	// runs before the call fails. If the agent does not support such a member, the hook's command
-	// itself must refuse the call, which is possible only in some shells.
-	failClosed splice.Member
-	milli      bool // whether timeouts are in milliseconds
-	url        bool // whether hooks can be URLs
-	typed      bool // whether hooks have a "type" member
-	wait       int  // timeout of pre-call hooks, in seconds
+	Config agenttool.Hooks
 }
 
-// A hookEvent is an event that the agent must report to petrigate.
-type hookEvent struct {
-	name   string
-	before bool   // whether the agent reports the event before a call, which can then be refused
-	match  string // pattern that selects the tools whose calls are reported; empty for all tools
-}
-
-// AllHooks returns the hooks of all agents that configure hooks in files.
+// AllHooks returns the hooks of all agents.
 func AllHooks() []Hooks {
-	const others = "^(?!MCP:)"
-	const slow = "a hook that exceeds its timeout lets the call pass, and so does a failing hook on Windows"
-	on := func(before string, after ...string) []hookEvent {
-		reports := list.Map(after, func(name string) hookEvent { return hookEvent{name: name} })
-		return append([]hookEvent{{name: before, before: true}}, reports...)
-	}
-	all := []Hooks{
-		{
-			Agent: "claude-code", wait: 60, url: true, typed: true,
-			files:  inDirectory("CLAUDE_CONFIG_DIR", ".claude", "settings.json"),
-			beside: []string{".claude/settings.json", ".claude/settings.local.json"}, off: [][]string{{"disableAllHooks", "true"}},
-			failClosed: splice.Member{Key: "onFailure", Value: "block"},
-			events:     on("PreToolUse", "PostToolUse", "PostToolUseFailure", "SessionEnd"),
-			Open:       []string{"before version 2.1.295, a failing hook lets the call pass", "@file mentions do not run hooks"},
-		},
-		{
-			Agent: "codex", wait: 60, typed: true,
-			files:   inDirectory("CODEX_HOME", ".codex", "hooks.json"),
-			sibling: "config.toml", beside: []string{".codex/config.toml"}, off: [][]string{{"features", "hooks", "false"}, {"features", "codex_hooks", "false"}},
-			events: on("PreToolUse", "PostToolUse", "Stop"),
-			Open:   []string{"Codex does not run a hook until you trust it: type /hooks in codex, and trust it", slow, "input to a running program (write_stdin) has no hook"},
-		},
-		{
-			Agent: "gemini-cli", wait: 60, milli: true, typed: true,
-			beside: []string{".gemini/settings.json"}, off: [][]string{{"hooksConfig", "enabled", "false"}, {"tools", "enableHooks", "false"}},
-			files: inHome(".gemini/settings.json"), events: on("BeforeTool", "AfterTool", "SessionEnd"),
-			Open: []string{slow},
-		},
-		{
-			Agent: "cursor", wait: 60, flat: true,
-			files: inHome(".cursor/hooks.json"), failClosed: splice.Member{Key: "failClosed", Value: true},
-			events: []hookEvent{{"preToolUse", true, others}, {"postToolUse", false, others}, {"postToolUseFailure", false, others}, {"sessionEnd", false, ""}},
-			New:    "{\n  \"version\": 1\n}\n",
-			Open:   []string{"petrigate does not see MCP tools that bypass it: Cursor does not name their server"},
-		},
-		{
-			Agent: "vscode", wait: 30, flat: true, typed: true,
-			files:  inProject,
-			events: on("PreToolUse", "PostToolUse", "Stop"),
-			Open:   []string{slow, "VS Code ignores matchers: the hook sees every tool"},
-		},
-	}
-	for i := range all {
-		a, _ := agenttool.Find(all[i].Agent)
-		all[i].Client, all[i].Title = a.Client, a.Title
-	}
-	return all
+	return list.Map(agenttool.All(), func(a agenttool.Agent) Hooks {
+		return Hooks{Agent: a.Name, Client: a.Client, Title: a.Title, Config: a.Hooks}
+	})
 }
 
-// inProject returns the path of VS Code's hooks file in the current directory, which must be the
-// project's directory.
-func inProject(System) []string {
-	path := filepath.Join(".github", "hooks", "petrigate.json")
+// files returns the paths of the hooks file.
+func (h Hooks) files(s System) []string {
+	f := h.Config.File
+	if !f.InProject {
+		return []string{s.path(s.directory(f.Variable, f.Directory), f.Name)}
+	}
+	path := filepath.Join(filepath.FromSlash(f.Directory), f.Name)
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
 	}
@@ -127,50 +58,50 @@ func (h Hooks) File() Client {
 }
 
 // ByURL reports whether the agent's hooks can be URLs.
-func (h Hooks) ByURL() bool { return h.url }
+func (h Hooks) ByURL() bool { return h.Config.URL }
 
 // Items returns the hook entries that make the agent run petrigate.
 func (h Hooks) Items(s System, l Launch) (all []splice.Item) {
-	for _, e := range h.events {
+	for _, e := range h.Config.Configured() {
 		hook := h.hook(s, l, e)
-		if e.match != "" {
-			hook = append(hook, splice.Member{Key: "matcher", Value: e.match})
+		if e.Tools != "" {
+			hook = append(hook, splice.Member{Key: "matcher", Value: e.Tools})
 		}
-		if !h.flat {
+		if !h.Config.Flat {
 			hook = splice.Object{{Key: "hooks", Value: []splice.Object{hook}}}
 		}
-		all = append(all, splice.Item{List: e.name, Value: hook})
+		all = append(all, splice.Item{List: e.Name, Value: hook})
 	}
 	return all
 }
 
-func (h Hooks) hook(s System, l Launch, e hookEvent) (o splice.Object) {
+func (h Hooks) hook(s System, l Launch, e agenttool.HookEvent) (o splice.Object) {
 	switch {
-	case l.URL != "" && h.url:
+	case l.URL != "" && h.Config.URL:
 		o = splice.Object{{Key: "type", Value: "http"}, {Key: "url", Value: l.URL + "/hook/" + h.Agent}}
 		if len(l.Headers) > 0 {
 			o = append(o, splice.Member{Key: "headers", Value: l.Headers}, splice.Member{Key: "allowedEnvVars", Value: []string{TokenVariable}})
 		}
 	default:
-		if h.typed {
+		if h.Config.Typed {
 			o = splice.Object{{Key: "type", Value: "command"}}
 		}
 		command := CommandLine(s, append([]string{l.Command, "hook", h.Agent}, l.Args...))
-		if e.before && h.shellRefuses(s) {
+		if e.Kind == agenttool.BeforeCall && h.shellRefuses(s) {
 			command = CommandLine(s, []string{"sh", "-c", command + orRefuse})
 		}
 		o = append(o, splice.Member{Key: "command", Value: command})
 	}
 	seconds := 10
-	if e.before {
-		seconds = h.wait
+	if e.Kind == agenttool.BeforeCall {
+		seconds = h.Config.Wait
 	}
-	if h.milli {
+	if h.Config.Milli {
 		seconds *= 1000
 	}
 	o = append(o, splice.Member{Key: "timeout", Value: seconds})
-	if e.before && h.failClosed.Key != "" {
-		o = append(o, h.failClosed)
+	if e.Kind == agenttool.BeforeCall && h.Config.FailClosed.Key != "" {
+		o = append(o, splice.Member(h.Config.FailClosed))
 	}
 	return o
 }
@@ -183,7 +114,7 @@ const orRefuse = ` || { echo "The call was not made." >&2; exit 2; }`
 
 // shellRefuses reports whether the shell command of a pre-call hook itself refuses the call if the
 // program fails.
-func (h Hooks) shellRefuses(s System) bool { return h.failClosed.Key == "" && s.OS != "windows" }
+func (h Hooks) shellRefuses(s System) bool { return h.Config.FailClosed.Key == "" && s.OS != "windows" }
 
 // TokenVariable is the environment variable that contains the token for hooks that are URLs.
 const TokenVariable = "PETRIGATE_TOKEN"
@@ -252,8 +183,8 @@ func (h Hooks) Ours(v any) bool {
 // Installed returns the hooks in the file that run petrigate. It looks only at the events that
 // petrigate needs.
 func (h Hooks) Installed(d *splice.Document) (all []Hook) {
-	for _, e := range h.events {
-		for _, v := range d.List("hooks", e.name) {
+	for _, e := range h.Config.Configured() {
+		for _, v := range d.List("hooks", e.Name) {
 			inner := []any{v}
 			group, _ := v.(map[string]any)
 			if group["hooks"] != nil {
@@ -264,7 +195,7 @@ func (h Hooks) Installed(d *splice.Document) (all []Hook) {
 					fields, _ := v.(map[string]any)
 					url, _ := fields["url"].(string)
 					command, _ := fields["command"].(string)
-					all = append(all, Hook{e.name, url, e.before, h.refusesOnFailure(v), e.isNarrow(group) || e.isNarrow(fields), command})
+					all = append(all, Hook{e.Name, url, e.Kind == agenttool.BeforeCall, h.refusesOnFailure(v), isNarrow(e, group) || isNarrow(e, fields), command})
 				}
 			}
 		}
@@ -272,26 +203,26 @@ func (h Hooks) Installed(d *splice.Document) (all []Hook) {
 	return all
 }
 
-// isNarrow reports whether a hook, or a group of hooks, covers only some of the tools or runs
+// isNarrow reports whether a hook for e, or a group of hooks, covers only some of the tools or runs
 // concurrently with the call.
-func (e hookEvent) isNarrow(fields map[string]any) bool {
+func isNarrow(e agenttool.HookEvent, fields map[string]any) bool {
 	match, _ := fields["matcher"].(string)
-	return !slices.Contains([]string{"", "*", ".*", e.match}, match) || fields["if"] != nil || fields["async"] == true || fields["asyncRewake"] == true
+	return !slices.Contains([]string{"", "*", ".*", e.Tools}, match) || fields["if"] != nil || fields["async"] == true || fields["asyncRewake"] == true
 }
 
 // Beside returns the paths of other files that can disable the hooks in the given file: another
 // file of the agent in the same directory, and project files in the current directory.
 func (h Hooks) Beside(file string) []string {
-	if h.sibling == "" {
-		return h.beside
+	if h.Config.Sibling == "" {
+		return h.Config.Beside
 	}
-	return append([]string{filepath.Join(filepath.Dir(file), h.sibling)}, h.beside...)
+	return append([]string{filepath.Join(filepath.Dir(file), h.Config.Sibling)}, h.Config.Beside...)
 }
 
 // Off returns the setting in the file that disables all of the agent's hooks, or "" if nothing
 // disables them.
 func (h Hooks) Off(d *splice.Document) string {
-	for _, path := range h.off {
+	for _, path := range h.Config.Off {
 		last := len(path) - 1
 		if v := d.At(path[:last]...); v != nil && fmt.Sprint(v) == path[last] {
 			return strings.Join(path[:last], ".") + ": " + path[last]
@@ -302,24 +233,24 @@ func (h Hooks) Off(d *splice.Document) string {
 
 func (h Hooks) refusesOnFailure(v any) bool {
 	fields, _ := v.(map[string]any)
-	if h.failClosed.Key == "" {
+	if h.Config.FailClosed.Key == "" {
 		command, _ := fields["command"].(string)
 		return strings.Contains(command, orRefuse)
 	}
-	return fields[h.failClosed.Key] == h.failClosed.Value
+	return fields[h.Config.FailClosed.Key] == h.Config.FailClosed.Value
 }
 
 // CanClose reports whether, on the given system, a failure of the hook can cause the agent to
 // refuse the call.
-func (h Hooks) CanClose(s System) bool { return h.failClosed.Key != "" || h.shellRefuses(s) }
+func (h Hooks) CanClose(s System) bool { return h.Config.FailClosed.Key != "" || h.shellRefuses(s) }
 
 // ClosesAll reports whether the agent itself refuses a call after any failure of its hook.
-func (h Hooks) ClosesAll() bool { return h.failClosed.Key != "" }
+func (h Hooks) ClosesAll() bool { return h.Config.FailClosed.Key != "" }
 
 // Missing returns the names of the events that petrigate needs but that none of the given installed
 // hooks reports.
 func (h Hooks) Missing(there []Hook) []string {
 	installed := list.Map(there, func(t Hook) string { return t.Event })
-	names := list.Map(h.events, func(e hookEvent) string { return e.name })
+	names := list.Map(h.Config.Configured(), func(e agenttool.HookEvent) string { return e.Name })
 	return list.Filter(names, func(name string) bool { return !slices.Contains(installed, name) })
 }

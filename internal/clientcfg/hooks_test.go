@@ -49,8 +49,8 @@ func TestItems(t *testing.T) {
 			fmt.Fprintf(&text, "%s %s\n", item.List, item.Value.YAML("\n"))
 		}
 		closing := strings.Count(text.String(), "onFailure") + strings.Count(text.String(), "failClosed")
-		before, _, _ := strings.Cut(text.String(), h.events[1].name+" ")
-		if want := map[bool]int{true: 1}[h.ClosesAll()]; closing != want || want == 1 && !strings.Contains(before, h.failClosed.Key) {
+		before, _, _ := strings.Cut(text.String(), h.Config.Configured()[1].Name+" ")
+		if want := map[bool]int{true: 1}[h.ClosesAll()]; closing != want || want == 1 && !strings.Contains(before, h.Config.FailClosed.Key) {
 			t.Errorf("%s: %d hooks close\n%s", h.Agent, closing, text.String())
 		}
 	}

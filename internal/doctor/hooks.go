@@ -110,7 +110,7 @@ func (d *Doctor) checkHooks(h takeover.HookInspection) []Finding {
 	case h.Agent == "claude-code":
 		all = append(all, d.claude()...)
 	case !h.ClosesAll():
-		all = append(all, warning("there is no complete fix: see docs/hooks.md", "%s: %s", h.Title, strings.Join(h.Open, "; ")))
+		all = append(all, warning("there is no complete fix: see docs/hooks.md", "%s: %s", h.Title, strings.Join(h.Config.Gaps, "; ")))
 	}
 	return orOK(all, "petrigate is installed as a hook in %s (%s)", h.Title, h.File)
 }

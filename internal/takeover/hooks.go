@@ -79,7 +79,7 @@ func (d *Driver) noteHookGaps(h clientcfg.Hooks, f *file) {
 	for _, line := range d.disabledBy(h, f) {
 		d.say("warning: %s does not run hooks: %s", h.Title, text.Escape(line))
 	}
-	for _, line := range h.Open {
+	for _, line := range h.Config.Gaps {
 		d.say("note: %s", line)
 	}
 }
@@ -88,9 +88,9 @@ func (d *Driver) noteHookGaps(h clientcfg.Hooks, f *file) {
 // petrigate added earlier.
 func (d *Driver) withHooks(f *file, n *record, h clientcfg.Hooks, l clientcfg.Launch) ([]byte, error) {
 	doc := f.doc
-	if h.New != "" && len(bytes.TrimSpace(f.src)) == 0 {
+	if h.Config.New != "" && len(bytes.TrimSpace(f.src)) == 0 {
 		var err error
-		if doc, err = splice.Parse(f.path, []byte(h.New), splice.JSON); err != nil {
+		if doc, err = splice.Parse(f.path, []byte(h.Config.New), splice.JSON); err != nil {
 			return nil, err
 		}
 	}

@@ -14,26 +14,13 @@ type Agent struct {
 	// the reason only from the JSON, and treats invalid JSON as a refusal.
 	DenyExit int
 
-	hold   time.Duration // maximum time that a hook waits for a person; shorter than the timeout in docs/hooks.md
-	hasIDs bool          // whether the agent assigns an ID to each call
-	ends   endReport     // how the agent's events report the outcome of a shell script
-	events map[string]kind
+	hold   time.Duration                      // maximum time that a hook waits for a person; shorter than the timeout in docs/hooks.md
+	hasIDs bool                               // whether the agent assigns an ID to each call
+	ends   endReport                          // how the agent's events report the outcome of a shell script
 	Deny   func(event, reason string) []byte  // returns the answer that refuses a call and tells the model why
 	change func(e *Event, args []byte) []byte // returns an answer that changes a call's arguments but leaves the agent's own permissions in force, or nil if the call cannot be changed; the function is nil if the agent does not support such answers
 	read   func(*Event, []byte)               // reads the fields of an event that are specific to the agent; may be nil
 }
-
-// A kind is a category of hook events.
-type kind int
-
-const (
-	ignored  kind = iota
-	before        // a call is about to be made and needs a decision
-	after         // a call has ended; it was successful unless its result indicates otherwise
-	failed        // a call has failed
-	turnEnds      // a turn has ended, so no call of the session is still in flight
-	ends          // the session has ended
-)
 
 // Limit returns the maximum time that the gate takes to answer an event. A hook that waits this
 // long still ends before the timeout in docs/hooks.md.

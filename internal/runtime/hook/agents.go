@@ -11,30 +11,23 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// agents lists the supported agents.
+// agents lists the supported agents with the formats of their events and answers. Package agenttool
+// lists the names of the events.
 var agents = []*Agent{
 	{
 		Name: "claude-code", ends: byEvent, DenyExit: 2, hold: 45 * time.Second, hasIDs: true, Deny: denyClaude, change: changeClaude, read: readClaude,
-		events: map[string]kind{"PreToolUse": before, "PostToolUse": after, "PostToolUseFailure": failed, "Stop": turnEnds, "SessionEnd": ends},
 	},
 	{
 		Name: "codex", ends: byCode, DenyExit: 2, hold: 45 * time.Second, hasIDs: true, Deny: denyClaude,
-		events: map[string]kind{"PreToolUse": before, "PostToolUse": after, "Stop": turnEnds, "SessionEnd": ends},
 	},
 	{
 		Name: "gemini-cli", ends: byReport, DenyExit: 2, hold: 45 * time.Second, Deny: denyGemini, change: changeGemini, read: readGemini,
-		events: map[string]kind{"BeforeTool": before, "AfterTool": after, "AfterAgent": turnEnds, "SessionEnd": ends},
 	},
 	{
 		Name: "cursor", ends: byCode, hold: 45 * time.Second, Deny: denyCursor, read: readCursor,
-		events: map[string]kind{
-			"preToolUse": before, "postToolUse": after, "postToolUseFailure": failed, "beforeShellExecution": before, "afterShellExecution": after,
-			"beforeMCPExecution": before, "afterMCPExecution": after, "beforeReadFile": before, "stop": turnEnds, "sessionEnd": ends,
-		},
 	},
 	{
 		Name: "vscode", ends: notReported, DenyExit: 2, hold: 20 * time.Second, Deny: denyCopilot, read: readCopilot,
-		events: map[string]kind{"PreToolUse": before, "PostToolUse": after, "PostToolUseFailure": failed, "Stop": turnEnds, "SessionEnd": ends},
 	},
 }
 
@@ -91,15 +84,15 @@ func readGemini(e *Event, body []byte) {
 		e.Server, _ = rawjson.String(server)
 		e.member = text(memberOf(body, "mcp_context"), "tool_name")
 	}
-	if wrong, ok := rawjson.MemberAt(body, "tool_response", "error"); e.kind == after && ok && string(wrong) != "null" {
-		e.kind = failed
+	if wrong, ok := rawjson.MemberAt(body, "tool_response", "error"); e.kind == agenttool.AfterCall && ok && string(wrong) != "null" {
+		e.kind = agenttool.CallFailed
 	}
 }
 
 // readCopilot reads from the event whether the call has failed.
 func readCopilot(e *Event, body []byte) {
-	if ended, ok := rawjson.MemberAt(body, "tool_result", "result_type"); e.kind == after && ok && string(ended) != `"success"` {
-		e.kind = failed
+	if ended, ok := rawjson.MemberAt(body, "tool_result", "result_type"); e.kind == agenttool.AfterCall && ok && string(ended) != `"success"` {
+		e.kind = agenttool.CallFailed
 	}
 }
 

@@ -38,7 +38,7 @@ type Event struct {
 
 	agent      *Agent
 	folders    []byte // the agent's working folders, as a JSON object; nil if not reported
-	kind       kind
+	kind       agenttool.EventKind
 	serverName string // name of the tool's MCP server; empty if not reported
 	member     string // the MCP server's own name for the tool, without the server name; empty if not reported
 	turn       string // ID of the agent's turn; calls do not outlive their turn; empty if not reported
@@ -47,16 +47,16 @@ type Event struct {
 }
 
 // Before reports whether the event announces a call. Such an event needs a decision.
-func (e *Event) Before() bool { return e.kind == before }
+func (e *Event) Before() bool { return e.kind == agenttool.BeforeCall }
 
 // Ignored reports whether the event neither requests a decision nor settles a call.
-func (e *Event) Ignored() bool { return e.kind == ignored }
+func (e *Event) Ignored() bool { return e.kind == agenttool.Ignored }
 
 // Read reads an event. Events with unknown names are ignored. An event without a name is assumed to
 // announce a call. If Read returns an error for an event that does not announce a call, the error
 // can be ignored; see [Event.Before].
 func (a *Agent) Read(body []byte) (*Event, error) {
-	e := &Event{agent: a, kind: before}
+	e := &Event{agent: a, kind: agenttool.BeforeCall}
 	if len(body) > MaxEvent {
 		return e, fmt.Errorf("the event has %d bytes; the limit is %d", len(body), MaxEvent)
 	}
@@ -73,7 +73,7 @@ func (a *Agent) Read(body []byte) (*Event, error) {
 	e.kind = a.kindOf(e.Name)
 	e.Session = cmp.Or(text(body, "session_id"), text(body, "sessionId"), text(body, "conversation_id"))
 	e.turn = cmp.Or(text(body, "prompt_id"), text(body, "turn_id"), text(body, "generation_id"))
-	if err := e.readCall(body); err != nil || e.kind == ignored {
+	if err := e.readCall(body); err != nil || e.kind == agenttool.Ignored {
 		return e, err
 	}
 	return e, e.check()
@@ -81,15 +81,15 @@ func (a *Agent) Read(body []byte) (*Event, error) {
 
 // kindOf returns the kind of the event with the given name. An unknown name that starts with "pre"
 // or "before" is assumed to announce a call, so that the call is refused rather than ignored.
-func (a *Agent) kindOf(name string) kind {
-	if k, ok := a.events[name]; ok {
+func (a *Agent) kindOf(name string) agenttool.EventKind {
+	if k := agenttool.KindOf(a.Name, name); k != agenttool.Ignored {
 		return k
 	}
 	lower := strings.ToLower(name)
 	if strings.HasPrefix(lower, "pre") || strings.HasPrefix(lower, "before") {
-		return before
+		return agenttool.BeforeCall
 	}
-	return ignored
+	return agenttool.Ignored
 }
 
 // readCall reads the call that the event is about.
@@ -114,8 +114,8 @@ func (e *Event) readCall(body []byte) (err error) {
 	e.folders = foldersOf(body)
 	e.serverName = text(memberOf(body, "mcp_server"), "name")
 	e.doubtful = e.doubtful || e.inBackground() || e.isInterpreted()
-	if e.kind == failed && string(memberOf(body, "is_interrupt")) == "true" {
-		e.kind, e.doubtful = after, true
+	if e.kind == agenttool.CallFailed && string(memberOf(body, "is_interrupt")) == "true" {
+		e.kind, e.doubtful = agenttool.AfterCall, true
 	}
 	return nil
 }
@@ -177,13 +177,11 @@ func (e *Event) check() error {
 	if e.Session == "" || len(e.Session) > maxName {
 		return errors.New("the event has no session, or its name is too long")
 	}
-	switch e.kind {
-	case before, after, failed:
-	default:
+	if !e.kind.OfCall() {
 		return nil
 	}
 	switch {
-	case e.agent.events[e.Name] == ignored:
+	case agenttool.KindOf(e.agent.Name, e.Name) == agenttool.Ignored:
 		return fmt.Errorf("unknown event %s; send the events that docs/hooks.md lists", words.Excerpt(words.Escape(e.Name), maxName))
 	case !validTool(e.Tool):
 		return fmt.Errorf("the event has no valid tool name: %s", words.Excerpt(words.Escape(e.Tool), maxName))
@@ -283,7 +281,7 @@ func (e *Event) outcome() gate.Outcome {
 	switch {
 	case e.doubtful:
 		return gate.Unknown
-	case e.kind == failed:
+	case e.kind == agenttool.CallFailed:
 		return gate.Failure
 	}
 	return gate.Success
@@ -291,7 +289,7 @@ func (e *Event) outcome() gate.Outcome {
 
 // readEnd reads the outcome of a shell script from the event that reports its end.
 func (e *Event) readEnd() {
-	if e.kind != after || !e.isShell() {
+	if e.kind != agenttool.AfterCall || !e.isShell() {
 		return
 	}
 	switch e.agent.ends {
@@ -301,7 +299,7 @@ func (e *Event) readEnd() {
 		case !reported:
 			e.doubtful = true
 		case string(code) != "0":
-			e.kind = failed
+			e.kind = agenttool.CallFailed
 		}
 	case byReport:
 		e.doubtful = e.doubtful || !endedWell(text(e.result, "llmContent"))

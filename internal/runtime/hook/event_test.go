@@ -12,101 +12,101 @@ import (
 // documented has events from the documentation of the agents.
 var documented = []struct {
 	agent, event string
-	kind         kind
+	kind         agenttool.EventKind
 	session      string
 	turn, id     string
 	tool, args   string
 	outcome      gate.Outcome // of an event after a call
 }{
 	{"claude-code", `{"session_id":"abc123","prompt_id":"p1","transcript_path":"/home/u/.claude/projects/x/abc123.jsonl","cwd":"/home/u/x","permission_mode":"default","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"npm test","description":"Run tests","timeout":120000,"run_in_background":false},"tool_use_id":"toolu_01ABC"}`,
-		before, "abc123", "p1", "toolu_01ABC", "Bash", `{"command":"npm test","description":"Run tests","timeout":120000,"run_in_background":false}`, gate.Success},
+		agenttool.BeforeCall, "abc123", "p1", "toolu_01ABC", "Bash", `{"command":"npm test","description":"Run tests","timeout":120000,"run_in_background":false}`, gate.Success},
 	{"claude-code", `{"session_id":"abc123","transcript_path":"/x","cwd":"/x","permission_mode":"default","agent_id":"a1","agent_type":"Explore","hook_event_name":"PostToolUse","tool_name":"Write","tool_input":{"file_path":"/x/a","content":"b"},"tool_response":{"filePath":"/x/a","success":true},"tool_use_id":"toolu_02","duration_ms":12}`,
-		after, "abc123", "", "toolu_02", "Write", `{"file_path":"/x/a","content":"b"}`, gate.Success},
+		agenttool.AfterCall, "abc123", "", "toolu_02", "Write", `{"file_path":"/x/a","content":"b"}`, gate.Success},
 	{"claude-code", `{"session_id":"abc123","transcript_path":"/x","cwd":"/x","permission_mode":"default","hook_event_name":"PostToolUseFailure","tool_name":"Bash","tool_input":{"command":"npm test"},"tool_use_id":"toolu_03","error":"Command exited with non-zero status code 1","is_interrupt":false}`,
-		failed, "abc123", "", "toolu_03", "Bash", `{"command":"npm test"}`, gate.Failure},
+		agenttool.CallFailed, "abc123", "", "toolu_03", "Bash", `{"command":"npm test"}`, gate.Failure},
 	{"claude-code", `{"session_id":"abc123","transcript_path":"/x","cwd":"/x","hook_event_name":"PostToolUseFailure","tool_name":"Bash","tool_input":{"command":"npm test"},"tool_use_id":"toolu_04","error":"interrupted","is_interrupt":true}`,
-		after, "abc123", "", "toolu_04", "Bash", `{"command":"npm test"}`, gate.Unknown},
+		agenttool.AfterCall, "abc123", "", "toolu_04", "Bash", `{"command":"npm test"}`, gate.Unknown},
 	{"claude-code", `{"session_id":"abc123","transcript_path":"/x","cwd":"/x","hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"command":"npm test"},"tool_response":{"stdout":"","stderr":"","interrupted":false,"backgroundTaskId":"b1"},"tool_use_id":"toolu_05"}`,
-		after, "abc123", "", "toolu_05", "Bash", `{"command":"npm test"}`, gate.Unknown},
+		agenttool.AfterCall, "abc123", "", "toolu_05", "Bash", `{"command":"npm test"}`, gate.Unknown},
 	{"claude-code", `{"session_id":"abc123","transcript_path":"/x","cwd":"/x","hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"command":"npm test && git diff"},"tool_response":{"stdout":"","stderr":"","interrupted":false,"returnCodeInterpretation":"Files differ"},"tool_use_id":"toolu_07"}`,
-		after, "abc123", "", "toolu_07", "Bash", `{"command":"npm test && git diff"}`, gate.Unknown},
+		agenttool.AfterCall, "abc123", "", "toolu_07", "Bash", `{"command":"npm test && git diff"}`, gate.Unknown},
 	{"claude-code", `{"session_id":"abc123","transcript_path":"/x","cwd":"/x","hook_event_name":"PostToolUse","tool_name":"Monitor","tool_input":{"command":"npm test"},"tool_response":{"taskId":"b1"},"tool_use_id":"toolu_06"}`,
-		after, "abc123", "", "toolu_06", "Monitor", `{"command":"npm test"}`, gate.Unknown}, // it continues
-	{"claude-code", `{"session_id":"abc123","transcript_path":"/x","cwd":"/x","hook_event_name":"SessionEnd","reason":"prompt_input_exit"}`, ends, "abc123", "", "", "", `{}`, gate.Success},
-	{"claude-code", `{"session_id":"abc123","transcript_path":"/x","cwd":"/x","hook_event_name":"Stop","stop_hook_active":false}`, turnEnds, "abc123", "", "", "", `{}`, gate.Success},
-	{"claude-code", `{"session_id":"abc123","hook_event_name":"Notification","message":"x"}`, ignored, "abc123", "", "", "", `{}`, gate.Success},
+		agenttool.AfterCall, "abc123", "", "toolu_06", "Monitor", `{"command":"npm test"}`, gate.Unknown}, // it continues
+	{"claude-code", `{"session_id":"abc123","transcript_path":"/x","cwd":"/x","hook_event_name":"SessionEnd","reason":"prompt_input_exit"}`, agenttool.SessionEnd, "abc123", "", "", "", `{}`, gate.Success},
+	{"claude-code", `{"session_id":"abc123","transcript_path":"/x","cwd":"/x","hook_event_name":"Stop","stop_hook_active":false}`, agenttool.TurnEnd, "abc123", "", "", "", `{}`, gate.Success},
+	{"claude-code", `{"session_id":"abc123","hook_event_name":"Notification","message":"x"}`, agenttool.Ignored, "abc123", "", "", "", `{}`, gate.Success},
 
 	{"codex", `{"session_id":"0199","turn_id":"t7","transcript_path":"/home/u/.codex/sessions/x.jsonl","cwd":"/x","hook_event_name":"PreToolUse","model":"gpt-5","permission_mode":"default","tool_name":"Bash","tool_use_id":"call_1","tool_input":{"command":"ls"}}`,
-		before, "0199", "t7", "call_1", "Bash", `{"command":"ls"}`, gate.Success},
+		agenttool.BeforeCall, "0199", "t7", "call_1", "Bash", `{"command":"ls"}`, gate.Success},
 	{"codex", `{"session_id":"0199","turn_id":"t7","cwd":"/x","hook_event_name":"PostToolUse","model":"gpt-5","permission_mode":"default","tool_name":"Bash","tool_use_id":"call_1","tool_input":{"command":"ls"},"tool_response":"a\nb\n"}`,
-		after, "0199", "t7", "call_1", "Bash", `{"command":"ls"}`, gate.Unknown},
+		agenttool.AfterCall, "0199", "t7", "call_1", "Bash", `{"command":"ls"}`, gate.Unknown},
 	{"codex", `{"session_id":"0199","turn_id":"t7","hook_event_name":"PostToolUse","tool_name":"Bash","tool_use_id":"call_1","tool_input":{"command":"ls"},"tool_response":{"output":"","metadata":{"exit_code":0}}}`,
-		after, "0199", "t7", "call_1", "Bash", `{"command":"ls"}`, gate.Success},
+		agenttool.AfterCall, "0199", "t7", "call_1", "Bash", `{"command":"ls"}`, gate.Success},
 	{"codex", `{"session_id":"0199","turn_id":"t7","hook_event_name":"PostToolUse","tool_name":"Bash","tool_use_id":"call_1","tool_input":{"command":"ls"},"tool_response":{"output":"","exit_code":2}}`,
-		failed, "0199", "t7", "call_1", "Bash", `{"command":"ls"}`, gate.Failure},
+		agenttool.CallFailed, "0199", "t7", "call_1", "Bash", `{"command":"ls"}`, gate.Failure},
 	{"codex", `{"session_id":"0199","turn_id":"t7","hook_event_name":"PostToolUse","tool_name":"apply_patch","tool_use_id":"call_2","tool_input":{"command":"*** Begin Patch"},"tool_response":"Done"}`,
-		after, "0199", "t7", "call_2", "apply_patch", `{"command":"*** Begin Patch"}`, gate.Success},
+		agenttool.AfterCall, "0199", "t7", "call_2", "apply_patch", `{"command":"*** Begin Patch"}`, gate.Success},
 
 	{"gemini-cli", `{"session_id":"g1","transcript_path":"/x","cwd":"/x","hook_event_name":"BeforeTool","timestamp":"2026-11-01T00:00:00Z","tool_name":"run_shell_command","tool_input":{"command":"ls","is_background":false}}`,
-		before, "g1", "", "", "run_shell_command", `{"command":"ls","is_background":false}`, gate.Success},
+		agenttool.BeforeCall, "g1", "", "", "run_shell_command", `{"command":"ls","is_background":false}`, gate.Success},
 	{"gemini-cli", `{"session_id":"g1","cwd":"/x","hook_event_name":"AfterTool","timestamp":"2026-11-01T00:00:00Z","tool_name":"write_file","tool_input":{"file_path":"a"},"tool_response":{"llmContent":"ok","returnDisplay":"ok"}}`,
-		after, "g1", "", "", "write_file", `{"file_path":"a"}`, gate.Success},
+		agenttool.AfterCall, "g1", "", "", "write_file", `{"file_path":"a"}`, gate.Success},
 	{"gemini-cli", `{"session_id":"g1","cwd":"/x","hook_event_name":"AfterTool","tool_name":"write_file","tool_input":{"file_path":"a"},"tool_response":{"llmContent":"no","error":{"message":"no"}}}`,
-		failed, "g1", "", "", "write_file", `{"file_path":"a"}`, gate.Failure},
-	{"gemini-cli", geminiShell(`Output: (empty)\nProcess Group PGID: 7`), after, "g1", "", "", "run_shell_command", `{"command":"ls"}`, gate.Success},
-	{"gemini-cli", geminiShell(`Output: FAIL\nExit Code: 1\nProcess Group PGID: 7`), after, "g1", "", "", "run_shell_command", `{"command":"ls"}`, gate.Unknown},
-	{"gemini-cli", geminiShell(`Output: ok\nProcess Group PGID: 7\nExit Code: 1\nProcess Group PGID: 8`), after, "g1", "", "", "run_shell_command", `{"command":"ls"}`, gate.Unknown},
-	{"gemini-cli", geminiShell(`Output: Exit Code: 1\nExit Code: 0\nok\nProcess Group PGID: 7`), after, "g1", "", "", "run_shell_command", `{"command":"ls"}`, gate.Success},
-	{"gemini-cli", geminiShell(`Output: ok\nSignal: 9\nProcess Group PGID: 7`), after, "g1", "", "", "run_shell_command", `{"command":"ls"}`, gate.Unknown},
-	{"gemini-cli", geminiShell(`Output: ok\nBackground PIDs: 9\nProcess Group PGID: 7`), after, "g1", "", "", "run_shell_command", `{"command":"ls"}`, gate.Unknown},
-	{"gemini-cli", geminiShell(`Command was cancelled by user before it could complete. There was no output before it was cancelled.`), after, "g1", "", "", "run_shell_command", `{"command":"ls"}`, gate.Unknown},
-	{"gemini-cli", geminiShell(`Command: ls\nDirectory: (root)\nOutput: ok\nError: (none)\nExit Code: 0\nSignal: (none)\nBackground PIDs: (none)\nProcess Group PGID: 7`), after, "g1", "", "", "run_shell_command", `{"command":"ls"}`, gate.Success},
-	{"gemini-cli", geminiShell(``), after, "g1", "", "", "run_shell_command", `{"command":"ls"}`, gate.Unknown},
+		agenttool.CallFailed, "g1", "", "", "write_file", `{"file_path":"a"}`, gate.Failure},
+	{"gemini-cli", geminiShell(`Output: (empty)\nProcess Group PGID: 7`), agenttool.AfterCall, "g1", "", "", "run_shell_command", `{"command":"ls"}`, gate.Success},
+	{"gemini-cli", geminiShell(`Output: FAIL\nExit Code: 1\nProcess Group PGID: 7`), agenttool.AfterCall, "g1", "", "", "run_shell_command", `{"command":"ls"}`, gate.Unknown},
+	{"gemini-cli", geminiShell(`Output: ok\nProcess Group PGID: 7\nExit Code: 1\nProcess Group PGID: 8`), agenttool.AfterCall, "g1", "", "", "run_shell_command", `{"command":"ls"}`, gate.Unknown},
+	{"gemini-cli", geminiShell(`Output: Exit Code: 1\nExit Code: 0\nok\nProcess Group PGID: 7`), agenttool.AfterCall, "g1", "", "", "run_shell_command", `{"command":"ls"}`, gate.Success},
+	{"gemini-cli", geminiShell(`Output: ok\nSignal: 9\nProcess Group PGID: 7`), agenttool.AfterCall, "g1", "", "", "run_shell_command", `{"command":"ls"}`, gate.Unknown},
+	{"gemini-cli", geminiShell(`Output: ok\nBackground PIDs: 9\nProcess Group PGID: 7`), agenttool.AfterCall, "g1", "", "", "run_shell_command", `{"command":"ls"}`, gate.Unknown},
+	{"gemini-cli", geminiShell(`Command was cancelled by user before it could complete. There was no output before it was cancelled.`), agenttool.AfterCall, "g1", "", "", "run_shell_command", `{"command":"ls"}`, gate.Unknown},
+	{"gemini-cli", geminiShell(`Command: ls\nDirectory: (root)\nOutput: ok\nError: (none)\nExit Code: 0\nSignal: (none)\nBackground PIDs: (none)\nProcess Group PGID: 7`), agenttool.AfterCall, "g1", "", "", "run_shell_command", `{"command":"ls"}`, gate.Success},
+	{"gemini-cli", geminiShell(``), agenttool.AfterCall, "g1", "", "", "run_shell_command", `{"command":"ls"}`, gate.Unknown},
 	{"gemini-cli", `{"session_id":"g1","cwd":"/x","hook_event_name":"AfterTool","tool_name":"run_shell_command","tool_input":{"command":"ls"},"tool_response":{"llmContent":[{"text":"Process Group PGID: 7"}]}}`,
-		after, "g1", "", "", "run_shell_command", `{"command":"ls"}`, gate.Unknown},
-	{"gemini-cli", `{"session_id":"g1","cwd":"/x","hook_event_name":"SessionEnd","reason":"exit"}`, ends, "g1", "", "", "", `{}`, gate.Success},
+		agenttool.AfterCall, "g1", "", "", "run_shell_command", `{"command":"ls"}`, gate.Unknown},
+	{"gemini-cli", `{"session_id":"g1","cwd":"/x","hook_event_name":"SessionEnd","reason":"exit"}`, agenttool.SessionEnd, "g1", "", "", "", `{}`, gate.Success},
 
 	{"cursor", `{"conversation_id":"c1","generation_id":"g1","model":"m","hook_event_name":"preToolUse","cursor_version":"2.4","workspace_roots":["/x"],"tool_name":"Shell","tool_input":{"command":"ls","working_directory":"/x"},"tool_use_id":"u1"}`,
-		before, "c1", "g1", "u1", "Shell", `{"command":"ls","working_directory":"/x"}`, gate.Success},
+		agenttool.BeforeCall, "c1", "g1", "u1", "Shell", `{"command":"ls","working_directory":"/x"}`, gate.Success},
 	{"cursor", `{"conversation_id":"c1","generation_id":"g1","hook_event_name":"postToolUse","tool_name":"Write","tool_input":{"file_path":"a"},"tool_output":"{}","tool_use_id":"u1","duration":5}`,
-		after, "c1", "g1", "u1", "Write", `{"file_path":"a"}`, gate.Success},
+		agenttool.AfterCall, "c1", "g1", "u1", "Write", `{"file_path":"a"}`, gate.Success},
 	{"cursor", `{"conversation_id":"c1","generation_id":"g1","hook_event_name":"postToolUse","tool_name":"Shell","tool_input":{"command":"npm test"},"tool_output":"{\"exitCode\":0,\"stdout\":\"All tests passed\"}","tool_use_id":"abc123","cwd":"/project","duration":5432}`,
-		after, "c1", "g1", "abc123", "Shell", `{"command":"npm test"}`, gate.Success},
+		agenttool.AfterCall, "c1", "g1", "abc123", "Shell", `{"command":"npm test"}`, gate.Success},
 	{"cursor", `{"conversation_id":"c1","generation_id":"g1","hook_event_name":"postToolUse","tool_name":"Shell","tool_input":{"command":"npm test"},"tool_output":"{\"exitCode\":1,\"stdout\":\"exitCode: 0\"}","tool_use_id":"abc123"}`,
-		failed, "c1", "g1", "abc123", "Shell", `{"command":"npm test"}`, gate.Failure},
+		agenttool.CallFailed, "c1", "g1", "abc123", "Shell", `{"command":"npm test"}`, gate.Failure},
 	{"cursor", `{"conversation_id":"c1","generation_id":"g1","hook_event_name":"postToolUse","tool_name":"Shell","tool_input":{"command":"npm test"},"tool_output":"{\"exitCode\":1,\"exitCode\":0}","tool_use_id":"abc123"}`,
-		after, "c1", "g1", "abc123", "Shell", `{"command":"npm test"}`, gate.Unknown},
+		agenttool.AfterCall, "c1", "g1", "abc123", "Shell", `{"command":"npm test"}`, gate.Unknown},
 	{"cursor", `{"conversation_id":"c1","generation_id":"g1","hook_event_name":"postToolUse","tool_name":"Shell","tool_input":{"command":"npm test"},"tool_output":"ok","tool_use_id":"abc123"}`,
-		after, "c1", "g1", "abc123", "Shell", `{"command":"npm test"}`, gate.Unknown},
+		agenttool.AfterCall, "c1", "g1", "abc123", "Shell", `{"command":"npm test"}`, gate.Unknown},
 	{"cursor", `{"conversation_id":"c1","generation_id":"g1","hook_event_name":"postToolUseFailure","tool_name":"Write","tool_input":{"file_path":"a"},"tool_use_id":"u1","error_message":"x","failure_type":"error"}`,
-		failed, "c1", "g1", "u1", "Write", `{"file_path":"a"}`, gate.Failure},
+		agenttool.CallFailed, "c1", "g1", "u1", "Write", `{"file_path":"a"}`, gate.Failure},
 	{"cursor", `{"conversation_id":"c1","generation_id":"g1","hook_event_name":"beforeShellExecution","command":"git push","cwd":"/x"}`,
-		before, "c1", "g1", "", "Shell", `{"command":"git push"}`, gate.Success},
+		agenttool.BeforeCall, "c1", "g1", "", "Shell", `{"command":"git push"}`, gate.Success},
 	{"cursor", `{"conversation_id":"c1","generation_id":"g1","hook_event_name":"afterShellExecution","command":"git push","output":"x","duration":9}`,
-		after, "c1", "g1", "", "Shell", `{"command":"git push"}`, gate.Unknown},
+		agenttool.AfterCall, "c1", "g1", "", "Shell", `{"command":"git push"}`, gate.Unknown},
 	{"cursor", `{"conversation_id":"c1","generation_id":"g1","hook_event_name":"beforeMCPExecution","tool_name":"search","tool_input":"{\"q\":\"a\"}","url":"http://x/mcp"}`,
-		before, "c1", "g1", "", "MCP:search", `{"q":"a"}`, gate.Success},
+		agenttool.BeforeCall, "c1", "g1", "", "MCP:search", `{"q":"a"}`, gate.Success},
 	{"cursor", `{"conversation_id":"c1","generation_id":"g1","hook_event_name":"afterMCPExecution","tool_name":"search","tool_input":"{\"q\":\"a\"}","result_json":"{}","duration":3}`,
-		after, "c1", "g1", "", "MCP:search", `{"q":"a"}`, gate.Success},
-	{"cursor", `{"conversation_id":"c1","generation_id":"g1","hook_event_name":"stop","status":"completed"}`, turnEnds, "c1", "g1", "", "", `{}`, gate.Success},
+		agenttool.AfterCall, "c1", "g1", "", "MCP:search", `{"q":"a"}`, gate.Success},
+	{"cursor", `{"conversation_id":"c1","generation_id":"g1","hook_event_name":"stop","status":"completed"}`, agenttool.TurnEnd, "c1", "g1", "", "", `{}`, gate.Success},
 
 	{"vscode", `{"timestamp":"2026-11-01T00:00:00Z","cwd":"/x","sessionId":"v1","hookEventName":"PreToolUse","transcript_path":"/x","tool_name":"editFiles","tool_input":{"files":["a"]},"tool_use_id":"tool-1"}`,
-		before, "v1", "", "tool-1", "editFiles", `{"files":["a"]}`, gate.Success},
+		agenttool.BeforeCall, "v1", "", "tool-1", "editFiles", `{"files":["a"]}`, gate.Success},
 	{"vscode", `{"sessionId":"v1","hookEventName":"PostToolUse","tool_name":"run_in_terminal","tool_input":{"command":"ls"},"tool_use_id":"tool-2","tool_response":"Command exited with code 1"}`,
-		after, "v1", "", "tool-2", "run_in_terminal", `{"command":"ls"}`, gate.Unknown},
+		agenttool.AfterCall, "v1", "", "tool-2", "run_in_terminal", `{"command":"ls"}`, gate.Unknown},
 	{"vscode", `{"hook_event_name":"PreToolUse","session_id":"v2","timestamp":"2026-11-01T00:00:00Z","cwd":"/x","tool_name":"Bash","tool_input":{"command":"ls"}}`,
-		before, "v2", "", "", "Bash", `{"command":"ls"}`, gate.Success},
+		agenttool.BeforeCall, "v2", "", "", "Bash", `{"command":"ls"}`, gate.Success},
 	{"vscode", `{"hook_event_name":"PostToolUse","session_id":"v2","cwd":"/x","tool_name":"Edit","tool_input":{"path":"a"},"tool_result":{"result_type":"success","text_result_for_llm":"x"}}`,
-		after, "v2", "", "", "Edit", `{"path":"a"}`, gate.Success},
+		agenttool.AfterCall, "v2", "", "", "Edit", `{"path":"a"}`, gate.Success},
 	{"vscode", `{"hook_event_name":"PostToolUse","session_id":"v2","cwd":"/x","tool_name":"Edit","tool_input":{"path":"a"},"tool_result":{"result_type":"rejected","text_result_for_llm":"x"}}`,
-		failed, "v2", "", "", "Edit", `{"path":"a"}`, gate.Failure},
+		agenttool.CallFailed, "v2", "", "", "Edit", `{"path":"a"}`, gate.Failure},
 	{"vscode", `{"hook_event_name":"PostToolUse","session_id":"v2","cwd":"/x","tool_name":"Bash","tool_input":{"command":"ls"},"tool_result":{"result_type":"success","text_result_for_llm":"<exited with exit code 1>"}}`,
-		after, "v2", "", "", "Bash", `{"command":"ls"}`, gate.Unknown},
+		agenttool.AfterCall, "v2", "", "", "Bash", `{"command":"ls"}`, gate.Unknown},
 	{"vscode", `{"hook_event_name":"PostToolUseFailure","session_id":"v2","cwd":"/x","tool_name":"Edit","tool_input":{"path":"a"},"error":"no"}`,
-		failed, "v2", "", "", "Edit", `{"path":"a"}`, gate.Failure},
-	{"vscode", `{"hook_event_name":"SessionEnd","session_id":"v2","cwd":"/x","reason":"complete"}`, ends, "v2", "", "", "", `{}`, gate.Success},
+		agenttool.CallFailed, "v2", "", "", "Edit", `{"path":"a"}`, gate.Failure},
+	{"vscode", `{"hook_event_name":"SessionEnd","session_id":"v2","cwd":"/x","reason":"complete"}`, agenttool.SessionEnd, "v2", "", "", "", `{}`, gate.Success},
 	{"vscode", `{"cwd":"/x","sessionId":"v1","hookEventName":"PostToolUse","tool_name":"editFiles","tool_input":{"files":["a"]},"tool_use_id":"tool-1","tool_response":"File edited"}`,
-		after, "v1", "", "tool-1", "editFiles", `{"files":["a"]}`, gate.Success},
+		agenttool.AfterCall, "v1", "", "tool-1", "editFiles", `{"files":["a"]}`, gate.Success},
 }
 
 // geminiShell returns the event of Gemini CLI after a script, with the given text for its model.
@@ -145,7 +145,7 @@ func TestDocumentedEvents(t *testing.T) {
 		if e.kind != c.kind || e.Session != c.session || e.turn != c.turn || e.ID != c.id || e.Tool != c.tool || string(e.Args) != c.args {
 			t.Errorf("%s %s:\n%+v", c.agent, c.event, e)
 		}
-		if (e.kind == after || e.kind == failed) && e.outcome() != c.outcome {
+		if (e.kind == agenttool.AfterCall || e.kind == agenttool.CallFailed) && e.outcome() != c.outcome {
 			t.Errorf("%s %s: ended with %v", c.agent, c.event, e.outcome())
 		}
 	}
@@ -346,7 +346,7 @@ func FuzzRead(f *testing.F) {
 		if e.Session == "" || !json.Valid(e.Args) || e.Args[0] != '{' && e.Args[0] != ' ' {
 			t.Errorf("%+v", e)
 		}
-		if e.kind == before && !validTool(e.Tool) {
+		if e.kind == agenttool.BeforeCall && !validTool(e.Tool) {
 			t.Errorf("%+v", e)
 		}
 	})

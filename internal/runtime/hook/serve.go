@@ -32,7 +32,7 @@ func (g *Gate) Serve(ctx context.Context, r Request) (reply Reply, err error) {
 		e.Session = r.Session
 	}
 	switch {
-	case e.kind == ignored:
+	case e.kind == agenttool.Ignored:
 		return Reply{Output: Pass}, nil
 	case wrong != nil:
 		g.Log.Warn("refused a hook's event", "agent", a.Name, "reason", wrong.Error())
@@ -47,7 +47,7 @@ func (g *Gate) Serve(ctx context.Context, r Request) (reply Reply, err error) {
 			reply = refuse(e, "The call was not made: petrigate has failed.")
 		}
 	}()
-	if tool, ok := e.throughProxy(r.Servers, g.offers); ok && e.kind <= failed {
+	if tool, ok := e.throughProxy(r.Servers, g.offers); ok && e.kind.OfCall() {
 		return g.leaveToProxy(ctx, &r, e, tool), nil
 	}
 	return g.serve(ctx, &r, e), nil
@@ -74,11 +74,11 @@ func (g *Gate) serve(ctx context.Context, r *Request, e *Event) Reply {
 		return g.decideOnce(ctx, s, key, e)
 	case s == nil:
 		g.Log.Info("an event belongs to a session without calls", "agent", e.agent.Name, "event", e.Name)
-	case e.kind == after || e.kind == failed:
+	case e.kind == agenttool.AfterCall || e.kind == agenttool.CallFailed:
 		g.finish(s, e)
-	case e.kind == turnEnds:
+	case e.kind == agenttool.TurnEnd:
 		g.settleUnknown(s.interrupt())
-	case e.kind == ends:
+	case e.kind == agenttool.SessionEnd:
 		g.forget(at)
 		g.end(at, s)
 	}
