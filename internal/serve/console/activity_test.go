@@ -238,6 +238,26 @@ func TestOneCall(t *testing.T) {
 	}
 }
 
+// TestCallShowsOtherMembers checks that the page of a call shows the members of its record that the
+// console does not know, and that it omits those that are too long.
+func TestCallShowsOtherMembers(t *testing.T) {
+	decision := []byte(`{"time":"2026-01-02T08:00:00Z","event":"decision","session":"s","tool":"deploy","names":["deploy","rm"],"own":2,"uncertain":["rm"],"decision":"refuse","risk":{"score":7},"long":"` +
+		strings.Repeat("x", maxRowMore) + `","policy":"f"}`)
+	b, c := visit(t)
+	c.journal.add([][]byte{decision}, 0)
+	_, page := b.get("/activity/" + recordID(decision))
+	for _, want := range []string{`<dt>uncertain</dt><dd class="mono">[&#34;rm&#34;]</dd>`, `<dt>risk</dt><dd class="mono">{&#34;score&#34;:7}</dd>`, `&#34;more&#34;: {`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %s in %s", want, page)
+		}
+	}
+	for _, known := range []string{"<dt>own</dt>", "<dt>long</dt>", "<dt>decision</dt>"} {
+		if strings.Contains(page, known) {
+			t.Errorf("%s in %s", known, page)
+		}
+	}
+}
+
 // TestActivitySaysWhatItHas checks that an empty page explains why it is empty, and how to keep
 // more.
 func TestActivitySaysWhatItHas(t *testing.T) {
@@ -419,7 +439,7 @@ func TestHostileActivity(t *testing.T) {
 	const evil = "<script>alert(1)</script>\x1b[2J\u202e\"onload='x'"
 	nets := []audit.NetVerdict{{Net: evil, Verdict: evil, Transition: evil, Rule: evil}}
 	one := record(t, audit.Decision{
-		Time: day, Event: "decision", Session: evil, Principal: evil, Client: evil, Call: 1, ID: evil, Upstream: evil, Tool: evil, Names: []string{evil}, Arguments: evil, Args: record(t, audit.Switch{Event: evil}),
+		Time: day, Event: "decision", Session: evil, Principal: evil, Client: evil, Call: 1, ID: evil, Upstream: evil, Tool: evil, Names: []string{evil}, Uncertain: []string{evil}, Reads: []string{evil}, Arguments: evil, Args: record(t, audit.Switch{Event: evil}),
 		Decision: "allow", Kind: evil, Nets: nets, Approval: evil, Channel: evil, Actor: evil, Reason: evil, Policy: evil, Would: &audit.Would{Decision: evil, Kind: evil, Nets: nets, Reason: evil},
 	})
 	odd := record(t, audit.Decision{Time: day.Add(1), Event: "decision", Session: evil, Tool: evil, Decision: evil, Kind: evil, Reason: evil, Nets: nets})

@@ -165,7 +165,7 @@ func (j *journal) addRecord(record []byte) (joined bool) {
 	case err != nil:
 		j.unreadable++
 	case e.Event == "decision":
-		j.addDecision(decisionRow(id, &e))
+		j.addDecision(decisionRow(id, record, &e))
 	case e.Event == "outcome":
 		return j.addOutcome(id, &e)
 	case e.Event == "task":

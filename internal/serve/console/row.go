@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/internal/list"
+	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 	"github.com/petrigate/petrigate/internal/text"
@@ -20,6 +21,7 @@ const (
 	maxRowNets   = 32
 	maxRowReason = 1 << 10
 	maxRowArgs   = 2 << 10
+	maxRowMore   = 1 << 10
 )
 
 // A row describes a call, with its decision and outcome, or an event of another kind. Rows are
@@ -56,6 +58,9 @@ type row struct {
 	Settled   string             `json:"settled,omitempty"` // outcome that an operator has set
 	SettledBy string             `json:"settledBy,omitempty"`
 	About     string             `json:"about,omitempty"` // name of the net, process or other thing that the event concerns
+
+	// More contains the members of the decision record that no other field shows.
+	More map[string]json.RawMessage `json:"more,omitempty"`
 
 	command string
 	n       uint64 // row number in the journal, starting at 1, in order of arrival
@@ -98,13 +103,13 @@ func recordID(record []byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// decisionRow returns the row for a decision record.
-func decisionRow(id string, e *trail.Entry) *row {
+// decisionRow returns the row for a decision record, given as text and decoded.
+func decisionRow(id string, record []byte, e *trail.Entry) *row {
 	r := &row{
 		ID: id, Event: "call", Time: e.Time, Called: e.Called, Session: e.Session, Principal: e.Principal, Client: e.Client,
 		Call: e.Call, Wire: e.ID, Tool: e.Canonical(), Names: slices.Clone(e.Names[:min(len(e.Names), maxRowNames)]),
 		Decision: e.Decision.Decision, Kind: e.Kind, Reason: short(e.Reason), Nets: e.Nets[:min(len(e.Nets), maxRowNets)],
-		Approval: e.Approval, Channel: e.Channel, Actor: e.Actor, Arguments: e.Arguments, Shadow: e.Shadow, Policy: e.Policy, command: commandOf(e.Args),
+		Approval: e.Approval, Channel: e.Channel, Actor: e.Actor, Arguments: e.Arguments, Shadow: e.Shadow, Policy: e.Policy, More: more(record), command: commandOf(e.Args),
 	}
 	if len(e.Args) <= maxRowArgs {
 		r.Args = bytes.Clone(e.Args)
@@ -113,6 +118,28 @@ func decisionRow(id string, e *trail.Entry) *row {
 		r.Would = &audit.Would{Decision: w.Decision, Kind: w.Kind, Reason: short(w.Reason), Nets: w.Nets[:min(len(w.Nets), maxRowNets)]}
 	}
 	return r
+}
+
+// notMore lists the members of a decision record that a row contains in other fields, or that a
+// reader needs only to interpret other members.
+var notMore = []string{
+	"time", "called", "event", "session", "principal", "client", "call", "id", "upstream", "tool", "names", "own", "omittedNames", "arguments", "args", "row",
+	"decision", "kind", "nets", "approval", "channel", "actor", "reason", "shadow", "would", "policy",
+}
+
+// more returns the members of a decision record that are not in notMore, so that the console shows
+// a new member of records without a change. It omits values that are too long.
+func more(record []byte) (members map[string]json.RawMessage) {
+	rawjson.Members(record, func(key, value []byte, _ int) bool {
+		if len(value) <= maxRowMore && !slices.Contains(notMore, string(key)) {
+			if members == nil {
+				members = map[string]json.RawMessage{}
+			}
+			members[string(key)] = bytes.Clone(value)
+		}
+		return true
+	})
+	return members
 }
 
 func short(reason string) string {
