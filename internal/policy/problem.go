@@ -30,12 +30,12 @@ const (
 	ReleasedToken = "W103" // with "unknown: release", a call counts as not made if its outcome is unknown
 	GlobInNet     = "W104" // the name of a tool in a net looks like a pattern
 
-	UnknownClaimed = "W105" // a claim refers to a call that nothing gates
-	TwoWindows     = "W106" // a net with session scope should probably count over all sessions
+	UnknownClaimed = "W105" // a claim refers to a call that no rule and no net mentions
+	TwoWindows     = "W106" // a net counts per session but should probably count across sessions
 	UnknownField   = "W107" // a map, key or sum reads an argument that the tool does not accept
-	WeakProgress   = "W108" // with "weak: progress", a transition fires even for a call that is not certain to have the required name
+	WeakProgress   = "W108" // with "weak: progress", a transition fires even for a call that only might have the required name
 	UnusedPlace    = "W109" // no transition uses a place
-	NoEvidence     = "W110" // a rule waits for a command that never counts as evidence
+	NoEvidence     = "W110" // a rule requires a command that never counts, because of an option such as --dry-run
 	IdleAllow      = "W111" // an allow rule has no effect because calls are allowed by default
 	IdleDeny       = "W112" // "default: deny" denies no call, because a limit names every tool
 	NearName       = "W113" // a name may be a misspelling of another one

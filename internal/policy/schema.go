@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// A Schema is the JSON Schema of a tool's arguments. Only its list of members is used. If the
-// schema allows additional members, any member is possible.
+// A Schema is the JSON Schema of a tool's arguments. It is used to look up the properties that the
+// arguments can have. If the schema allows additional properties, any property is possible.
 type Schema map[string]any
 
 // ParseSchema parses a schema. An invalid schema allows everything.
@@ -19,11 +19,11 @@ func ParseSchema(src []byte) Schema {
 	return s
 }
 
-// openWords are the schema keywords that may allow members in addition to those listed.
+// openWords are the schema keywords that may allow properties in addition to those listed.
 var openWords = []string{"$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "then", "else", "patternProperties", "dependentSchemas", "propertyNames"}
 
-// members returns the members that the schema lists. ok is false if the schema may allow other
-// members.
+// members returns the properties that the schema lists. ok is false if the schema may allow other
+// properties.
 func (s Schema) members() (members map[string]any, ok bool) {
 	for _, word := range openWords {
 		if _, there := s[word]; there {
@@ -37,8 +37,8 @@ func (s Schema) members() (members map[string]any, ok bool) {
 	return members, ok
 }
 
-// lacks returns the first key on the path that the schema does not list, and the keys that the
-// schema lists in its place. An empty key stands for the elements of an array.
+// lacks returns the first key on the path that the schema does not list, and the keys that it lists
+// at the same level. In the path, an empty key stands for the elements of an array.
 func (s Schema) lacks(way []string) (key string, known []string) {
 	for _, step := range way {
 		var next any
@@ -62,7 +62,7 @@ func (s Schema) lacks(way []string) (key string, known []string) {
 	return "", nil
 }
 
-// hasAction reports whether the schema allows the given action.
+// hasAction reports whether the schema allows the given value for the property "action".
 func (s Schema) hasAction(action string) bool {
 	if key, _ := s.lacks([]string{"action"}); key != "" {
 		return false
@@ -71,7 +71,8 @@ func (s Schema) hasAction(action string) bool {
 	return known == nil || slices.Contains(known, action)
 }
 
-// actions returns the actions that the schema lists, or nil if it lists none.
+// actions returns the values that the schema lists for the property "action", or nil if it does not
+// list any.
 func (s Schema) actions() []string {
 	members, _ := s.members()
 	field, _ := members["action"].(map[string]any)

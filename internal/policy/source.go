@@ -67,11 +67,12 @@ type Result struct {
 	Active   []string     // nets that are active at the start, for gate.SessionOptions; nil means all
 }
 
-// A Claim is a property that a policy must have, written as a line in rules that begins with
-// "prove" or as an entry under "prove" in a net. The net and the places that it mentions exist. For
-// the meaning of its fields, see rules.Prove. A claim about several names is split into Parts, one
-// claim for each name. Its Text is that of the whole claim, and its other fields are those of the
-// first part.
+// A Claim is a property that a policy must have. It is written as a line in rules that begins with
+// "prove", or as an entry under "prove" in a net. The net and the places that it mentions exist.
+// Its fields have the same meaning as in [rules.Prove].
+//
+// A claim about several names has one claim for each name in Parts. Its Text covers all of them,
+// and its other fields are those of the first part.
 type Claim struct {
 	Kind  rules.Claim
 	Text  string // the claim's text in the rules

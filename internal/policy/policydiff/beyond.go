@@ -7,9 +7,10 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// notCompared looks for a net that only one policy has and that does more than judge the calls of a
-// single session by their names. If such a net exists, notCompared names it and returns why the
-// comparison is incomplete. Otherwise, it returns "".
+// notCompared returns why the comparison is incomplete if only one of the policies has a net that
+// uses a feature that is not compared. Such features are conditions on arguments, counts per
+// argument value, a scope wider than a session, and approval channels. Otherwise, notCompared
+// returns "".
 func (d *Comparison) notCompared() string {
 	for _, n := range d.unsharedNets() {
 		channel := func(t gate.Transition) bool { return t.Via != "" }
@@ -29,8 +30,8 @@ func (d *Comparison) notCompared() string {
 	return ""
 }
 
-// rechanneled reports whether both policies contain net n if the channels of its approvals are
-// ignored.
+// rechanneled reports whether each policy has a net that differs from n at most in the channels of
+// its approvals.
 func (d *Comparison) rechanneled(n gate.NetInfo) bool {
 	anyChannel := func(n gate.NetInfo) string {
 		net := n.Net
@@ -46,10 +47,9 @@ func (d *Comparison) rechanneled(n gate.NetInfo) bool {
 	return anyChannel(n) != "" && slices.ContainsFunc(d.sides[0].nets, same) && slices.ContainsFunc(d.sides[1].nets, same)
 }
 
-// crossSessionNet looks for a net of both policies that affected the comparison, counts across
-// sessions, and may permit more in a later session of the user. If such a net exists,
-// crossSessionNet returns why exploring a single session is not sufficient. Otherwise, it returns
-// "". A limit without refill never permits more later.
+// crossSessionNet returns why exploring a single session is not sufficient if a net that both
+// policies have counts across sessions and affected the comparison. Otherwise, it returns "". A
+// limit without refill does not matter, because it never permits more in a later session.
 func (d *Comparison) crossSessionNet() string {
 	for i, t := range d.pairs {
 		if d.shared != nil && !d.kept[i] {

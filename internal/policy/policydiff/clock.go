@@ -13,9 +13,10 @@ import (
 // has such a name.
 const tickOf = "\x00tick "
 
-// clockless returns a copy of n that replaces the firings of timed transitions with calls. No
-// pattern in any net matches these calls. A net with a key keeps its timed transitions, because
-// such a transition fires for all values of the key, but a call has only one value.
+// clockless returns a copy of n whose timed transitions are fired by calls, so that the search
+// decides when they fire. No pattern in any net matches the names of these calls. If n has a key,
+// its timed transitions are unchanged: they fire for all values of the key at once, whereas a call
+// has only one value.
 func clockless(n gate.Net) gate.Net {
 	none := gate.Tool{Name: tickOf + "*", Kind: gate.Glob}
 	keyed := hasKey(n)
@@ -36,7 +37,7 @@ func clockless(n gate.Net) gate.Net {
 	return n
 }
 
-// A ticking is a timed transition together with the call that replaces its firing.
+// A ticking is a timed transition that is fired by a call; see [clockless].
 type ticking struct {
 	net    string
 	number int // index of the transition in the net
@@ -60,8 +61,8 @@ func tickings(p *gate.Policy) []ticking {
 	return out
 }
 
-// waits returns the durations that a step in time can have. These are the intervals of all timed
-// transitions and the refill intervals of all sums.
+// waits returns the durations that the search waits for: the intervals of all timed transitions and
+// the refill intervals of all sums.
 func waits(policies [2]*gate.Policy) []time.Duration {
 	var out []time.Duration
 	for _, p := range policies {
@@ -77,9 +78,8 @@ func waits(policies [2]*gate.Policy) []time.Duration {
 	return list.Sorted(out)
 }
 
-// A tick is a timed transition. In both policies, a call replaces the firing of the transition (see
-// [clockless]); the tick holds the names of these two calls. A name is empty if the policy does not
-// have the net.
+// A tick identifies a timed transition. It contains, for each policy, the name of the call that
+// fires the transition (see [clockless]). The name is empty if the policy lacks the transition.
 type tick [2]string
 
 // ticks returns the timed transitions of the two policies.
@@ -110,8 +110,8 @@ func (t tick) pass(policies [2]*gate.Policy, states [2]*gate.State) {
 	}
 }
 
-// fire makes the call that replaces the firing of a timed transition (see [clockless]). It reports
-// whether the transition was enabled. tool is the name of the call.
+// fire makes the call that fires a timed transition (see [clockless]). It reports whether the
+// transition was enabled. tool is the name of the call.
 func fire(p *gate.Policy, s *gate.State, tool string) (enabled bool) {
 	verdict, number, _ := decide(p, s, gate.Call{Tool: tool})
 	if verdict == refusedCall {

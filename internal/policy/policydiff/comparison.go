@@ -18,13 +18,13 @@ type Comparison struct {
 	maybe      []possibleCall    // calls that might be impossible, because no arguments for them are known
 	vocabulary vocabulary        // names and patterns that the policies mention
 	pairs      []sharedNet       // all nets that both policies have
-	shared     []sharedNet       // equal to pairs if the search can leave out nets, otherwise nil
-	kept       []bool            // for each element of pairs, whether the search must include the net; see [Comparison.needed]
+	shared     []sharedNet       // nets that the search can leave out: equal to pairs, or nil if the search must include all nets
+	kept       []bool            // for each element of pairs, whether a difference depends on the net, so that the search includes it; see [Comparison.needed]
 	sums       [][2]gate.NetInfo // pairs of nets that differ only in the limit of a sum
 	states     int
 	stop       func() bool
-	none       [2]bool // whether it is proved that the new policy is not stricter (index 0) and not looser (index 1)
-	alike      int     // a state lists at most this number of identical calls that are in flight and hold no tokens; this many calls represent any larger number
+	none       [2]bool // whether a kind of difference is proved to be impossible: index 0 for stricter, 1 for looser
+	alike      int     // maximum number of identical calls in flight that the search keeps if they hold no tokens; this number represents any larger one
 
 	Stricter, Looser *Witness
 	more             []*Witness // further differences, which involve nets or tools other than those of Stricter and Looser
@@ -40,22 +40,22 @@ type Witness struct {
 	by       []string      // names of the nets that refuse the call or require approval
 }
 
-// A representative represents all calls that neither policy distinguishes from it.
+// A representative is a call that stands for all calls that neither policy distinguishes from it.
 type representative struct {
 	verify.Call
 	named *gate.Call // the call with all its names; nil if the call has only the name of its tool
 }
 
-// A possibleCall is a call to make under both policies. If no arguments for it are known, the call
-// might be impossible. It then has, under each policy, the names that the policy's maps would give
-// to it.
+// A possibleCall is a call to make under both policies. It might be impossible if no arguments for
+// it are known. The names that map statements would give to such a call are recorded separately for
+// each policy.
 //
 // A loose search includes calls that might be impossible, and lets timed transitions fire in any
 // order and any number of times. It therefore over-approximates the policies: if it finds no
 // difference, no difference exists, but a difference that it finds might not be real.
 type possibleCall struct {
 	representative
-	names   [2][]gate.Name // if no arguments are known: for each policy, the names that its maps would give to the call
+	names   [2][]gate.Name // for a call without known arguments, the names that the maps of each policy would give to it
 	effects [2]effects     // for each policy, the effects of the call on its nets
 }
 
@@ -110,9 +110,9 @@ const someTogether = "no arguments are known that match some of the maps togethe
 
 func (d *Comparison) partly(why string) { d.Complete, d.why = false, why }
 
-// direction returns a pointer to the field for the kind of difference that the verdicts show:
-// Stricter if the second verdict is stricter than the first, and Looser if it is less strict. If
-// the verdicts are equal, direction returns nil.
+// direction returns a pointer to the field Stricter if the second verdict is stricter than the
+// first, or to the field Looser if it is less strict. If the verdicts are equal, direction returns
+// nil.
 func (d *Comparison) direction(verdicts [2]permission) **Witness {
 	switch {
 	case verdicts[1] > verdicts[0]:
@@ -169,8 +169,9 @@ func decide(p *gate.Policy, s *gate.State, call gate.Call) (verdict permission, 
 	return refusedCall, 0, by
 }
 
-// decide makes the call at the time now in the states of both policies. For each policy, it returns
-// the results of the function decide.
+// decide makes the call in the states of both policies at the given time. It returns, for each
+// policy, the verdict, the number of the call if it is admitted, and the names of the nets that
+// refuse the call or require approval.
 func (c *possibleCall) decide(policies [2]*gate.Policy, states [2]*gate.State, now time.Time) (verdicts [2]permission, numbers [2]uint64, by [2][]string) {
 	for i, p := range policies {
 		call := c.callFor(i)

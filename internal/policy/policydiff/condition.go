@@ -8,11 +8,11 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// conditions compares the success conditions of the two policies. A policy with fewer conditions is
-// looser. The search does not show this, because it ends calls with success or failure regardless
-// of their results. If the new policy adds a condition, conditions therefore marks it as unproved
-// that the new policy is not stricter. If the new policy lacks a condition, conditions marks it as
-// unproved that the new policy is not looser.
+// conditions compares the success conditions of the two policies. The search ignores them: it ends
+// calls with success or failure regardless of their results. A condition that only the new policy
+// has might make it stricter, and one that only the old policy has might make the new one looser.
+// In either case, conditions records that such a difference is not excluded and that the comparison
+// is incomplete.
 func (d *Comparison) conditions() {
 	from, to := d.sides[0].whole.Successes(), d.sides[1].whole.Successes()
 	added, gone := lacked(to, from), lacked(from, to)
@@ -28,8 +28,8 @@ func (d *Comparison) conditions() {
 	}
 }
 
-// lacked returns the first condition in some that is missing from others, or nil if others contains
-// all of them.
+// lacked returns the first condition in the first list that is missing from the second list. If the
+// second list contains all of them, lacked returns nil.
 func lacked(some, others []gate.Condition) *gate.Condition {
 	return list.Find(some, func(c gate.Condition) bool {
 		return !slices.ContainsFunc(others, func(o gate.Condition) bool { return o.Tool == c.Tool && o.Glob == c.Glob && o.Source == c.Source })

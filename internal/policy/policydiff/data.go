@@ -9,10 +9,10 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Some nets count by arguments, for example those with a key. They have more states than can be
-// visited. Other nets judge arguments, and thus refuse calls with unknown arguments. In loose
-// searches, neither kind of net refuses anything. Both policies then admit more calls, and calls
-// that both admit affect these nets alike.
+// Nets that count by arguments, for example those with a key, have too many states to visit. Nets
+// that judge arguments refuse calls with unknown arguments. In a loose search, the nets that count
+// by arguments therefore admit all calls, and the other nets do not judge arguments. The search
+// then covers more calls than the policies admit.
 
 // readsData reports whether the net counts calls by the content of their arguments.
 func readsData(n gate.NetInfo) bool { return n.Sum != nil || n.Row || hasKey(n.Net) }
@@ -27,7 +27,7 @@ func lenient(n gate.Net) gate.Net {
 	return n
 }
 
-// permissive returns a net that knows about the same calls as n but admits all of them.
+// permissive returns a net that lists the same tools as n but admits all calls.
 func permissive(n gate.Net) gate.Net {
 	place := []string{"p"}
 	out := gate.Net{Name: n.Name, Places: place, Initial: map[string]int{"p": 1}, Free: n.Free, Mapper: n.Mapper, Labels: n.Labels, Maps: n.Maps, MatchFirst: n.MatchFirst}
@@ -44,11 +44,11 @@ func hasKey(n gate.Net) bool {
 	return len(n.Key) > 0 || slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return len(t.Key) > 0 })
 }
 
-// bounded reports whether n belongs to a pair of nets that limit the same sum to different numbers.
-// Calls that both policies admit add the same amounts to both nets. The net with the lower limit
-// therefore refuses everything that the other net refuses, and the opposite direction need not be
-// searched. If there are several pairs, bounded considers only those that have the lower limit in
-// the same policy as the first pair.
+// bounded reports whether n belongs to a pair of nets, one of each policy, that limit the same sum
+// to different numbers. Calls that both policies admit add the same amounts to both sums, so the
+// net with the lower limit refuses everything that the other net refuses. If there are several
+// pairs, bounded considers only those that have the lower limit in the same policy as the first
+// pair.
 func (d *Comparison) bounded(n gate.NetInfo) bool {
 	for _, pair := range d.sums {
 		if pair[0].Name == n.Name || pair[1].Name == n.Name {

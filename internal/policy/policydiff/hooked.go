@@ -38,8 +38,9 @@ func agentCall(agent, tool string, command presence) namedTool {
 	return namedTool{name: tool, command: command, also: check.NamesByHook(agent, tool, command == there)}
 }
 
-// addRestricting adds variants of t. In each variant, some of t's names also belong to tools of
-// servers. Such a name can only restrict calls; a call's success does not count as evidence for it.
+// addRestricting adds variants of t for the case that tools of servers share some of its names. A
+// shared name can only restrict a call; it does not let the call's success count toward a
+// requirement.
 func (a *alphabet) addRestricting(t namedTool) {
 	all := t
 	all.foreign, all.also = true, slices.Clone(t.also)
@@ -58,8 +59,8 @@ func (a *alphabet) addRestricting(t namedTool) {
 }
 
 // toolsOf returns names for an agent's tools: its built-in tools, an unknown tool, and tools that
-// the policies mention by name or match by a pattern. These can be tools of servers, in the agent's
-// spelling.
+// the policies mention by name or match by a pattern. For tools of servers, it also returns the
+// names that the agent gives to them.
 func (a *alphabet) toolsOf(agent string) []string {
 	all, servers := agenttool.Of(agent), a.heads(instances(a.patterns))
 	for _, name := range a.bases() {
@@ -91,9 +92,10 @@ func capital(name string) string {
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
-// spelled returns names with capital letters that match the patterns with capital letters. It tries
-// to capitalize the names that the policies mention. It also generates one name for each set of
-// patterns that a name can match if case is ignored, and tries to capitalize this name.
+// spelled returns names that match the patterns with capital letters. For each such pattern, it
+// takes the names that the policies mention, and capitalizes letters in them so that the pattern
+// matches. It also does so with one generated name for each set of patterns that can match the same
+// name if case is ignored.
 func (a *alphabet) spelled() (all []string) {
 	var capitals []string
 	small := slices.Clone(a.patterns)

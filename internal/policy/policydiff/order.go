@@ -26,9 +26,9 @@ func (d *Comparison) excluded(alone []gate.Map) (never [2]bool) {
 	return [2]bool{to.within(from, alone, d.stop), from.within(to, alone, d.stop)}
 }
 
-// within reports whether the policy other refuses everything that s refuses. It returns false if a
-// net of s is advisory, because that net might let calls pass in favor of nets that only other has.
-// It also returns false if stop returns true.
+// within reports whether the other policy is proved to refuse everything that s refuses. It returns
+// false if a net of s is advisory, because that net might let calls pass in favor of nets that s
+// does not have. It also returns false if stop returns true.
 func (s *Side) within(other *Side, alone []gate.Map, stop func() bool) bool {
 	if s.yields() {
 		return false
@@ -47,8 +47,8 @@ func (s *Side) within(other *Side, alone []gate.Map, stop func() bool) bool {
 	return other.deny && !slices.ContainsFunc(other.nets, func(n gate.NetInfo) bool { return !known(n) })
 }
 
-// replaces reports whether it is certain that the net strict refuses everything that net n refuses.
-// If the flag more is set, strict may list calls that n does not list.
+// replaces reports whether the first net is proved to refuse everything that the second net
+// refuses. If more is true, the first net can also list calls that the second net does not list.
 func replaces(strict, n gate.NetInfo, alone []gate.Map, more bool) bool {
 	same := strict.Fingerprint == n.Fingerprint
 	if !same {
@@ -64,10 +64,10 @@ func replaces(strict, n gate.NetInfo, alone []gate.Map, more bool) bool {
 	return same && (strict.Labels == nil) == (n.Labels == nil) && sameClass(strict, n) && !reads(n, alone)
 }
 
-// withList returns a copy of n that lists the same calls as the net other, if both are limits that
-// no call refills and n limits at least the calls that other limits. The copy counts only calls
-// that n counts, so n never has more tokens left than the copy. In all other cases, withList
-// returns n.
+// withList returns a copy of n that lists the same calls as the second net. It does so only if both
+// nets are limits that no call refills, and n limits all calls that the second net limits. The copy
+// is at most as strict as n, because it counts only calls that n also counts. In all other cases,
+// withList returns n.
 func withList(n, other gate.Net) gate.Net {
 	lists := func(t gate.Transition) bool { return len(t.Tools) > 0 }
 	i := slices.IndexFunc(n.Transitions, lists)
@@ -95,11 +95,11 @@ func alike(a, b gate.Net) bool {
 		slices.EqualFunc(a.Transitions, b.Transitions, func(t, u gate.Transition) bool { return slices.Equal(t.Tools, u.Tools) })
 }
 
-// withNumbers returns a copy of n that takes numbers from the net other where these are less
-// restrictive. The numbers are the tokens in the places that [budgets] returns, the limit of a sum,
-// the number of approvals, and the clock's interval. The same calls take the same number of tokens
-// from these places in n and in the copy, and at any time, the copy has returned at least as many
-// tokens as n. Nothing else depends on these numbers.
+// withNumbers returns a copy of n with those numbers of the second net that are less restrictive.
+// It considers the tokens in the places that [budgets] returns, the limit of a sum, the number of
+// approvals, and the refill interval of a limit. The copy is at most as strict as n: the same calls
+// take the same number of tokens from these places, and the copy returns tokens at least as fast.
+// Nothing else in the nets depends on these numbers.
 func withNumbers(n, other gate.Net) gate.Net {
 	n.Initial = maps.Clone(n.Initial)
 	for _, p := range budgets(n) {
@@ -132,9 +132,9 @@ func slower(a, b gate.Sum) bool {
 	return a.Most <= b.Most && (a.Every == 0 || b.Every > 0 && product(a.Most, b.Every).Cmp(product(b.Most, a.Every)) <= 0)
 }
 
-// shares reports whether the net strict is a limit that is never refilled and has a wider scope
-// than n, so that more sessions share its tokens. If strict is otherwise at least as strict as n,
-// it never has more tokens left than n has in any session.
+// shares reports whether the first net is a limit that is never refilled and has a wider scope than
+// n, so that more sessions share its tokens. If the first net is otherwise at least as strict as n,
+// it has at most as many tokens left as n, in every session.
 func shares(strict, n gate.NetInfo) bool {
 	back := func(t gate.Transition) bool { return t.Observe || t.Every > 0 }
 	return strict.Scope > n.Scope && strict.Cause == gate.CauseLimit && !strict.Row &&
@@ -162,10 +162,10 @@ func fingerprint(n gate.Net) string {
 	return p.Nets()[0].Fingerprint
 }
 
-// doubted checks whether only one of the two policies reads some field as a script. If so, it
-// returns why the comparison is incomplete: the call's other fields are uncertain under that policy
-// only, and the representatives do not include calls with uncertain fields. Otherwise, it returns
-// "".
+// doubted returns why the comparison is incomplete if only one policy reads a field as a script and
+// either policy also reads another field as a script. The other fields of a call are then uncertain
+// under one policy only, and the representatives do not include calls with uncertain fields.
+// Otherwise, doubted returns "".
 func doubted(from, to *Side, alone []gate.Map) string {
 	reads := func(maps []gate.Map, wanted func(gate.Map) bool) bool {
 		return slices.ContainsFunc(maps, func(m gate.Map) bool { return m.Reader != nil && m.Field != "" && wanted(m) })

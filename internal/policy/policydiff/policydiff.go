@@ -169,10 +169,9 @@ func (d *Comparison) find(limit int, loose bool) (*product, error) {
 	}
 }
 
-// product returns a product of the two policies. It leaves out the nets that the current search
-// ignores, and shared nets unless a difference has already depended on them. If loose is true and a
-// policy allows calls by default, it also leaves out that policy's nets that count separately for
-// different arguments.
+// product returns a product of the two policies. It leaves out shared nets unless a difference has
+// already depended on them. If loose is true, it also leaves out nets that count separately for
+// different arguments, except those of a policy that denies calls by default.
 func (d *Comparison) product(loose bool) (*product, error) {
 	p := &product{Comparison: d, seen: make(map[string]bool), loose: loose}
 	for i, side := range d.sides {

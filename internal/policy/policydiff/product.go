@@ -14,9 +14,10 @@ import (
 // A product explores the same calls under two policies. In each step, a call begins, an earlier
 // call ends with success, failure or an unknown outcome, or time passes.
 //
-// If a call holds no tokens, its end matters only for evidence. Any number of such calls can be in
-// flight at the same time, so a limited number of identical calls represents any larger number. The
-// search is therefore an over-approximation: a difference counts only if concrete calls show it.
+// The end of a call that holds no tokens matters only for rules that require successful calls. Any
+// number of such calls can be in flight at the same time, so a limited number of identical calls
+// represents any larger number. The search is therefore an over-approximation: a difference counts
+// only if concrete calls show it.
 type product struct {
 	*Comparison
 	calls    []possibleCall // calls of the comparison that the policies of this product distinguish
@@ -25,11 +26,11 @@ type product struct {
 	waits    []time.Duration
 	loose    bool            // whether the search includes calls that might be impossible and ignores the intervals of timed transitions
 	ticks    []tick          // timed transitions; set only in a loose search
-	whole    [2]*gate.Policy // in a loose search, variants of policies with all nets; see [lenient]
+	whole    [2]*gate.Policy // policies that include the shared nets, for [product.confirm]; set only in a loose search
 	nodes    []node
 	seen     map[string]bool
 	cut      bool    // whether the search was cut off before it visited all states
-	unreal   [2]bool // whether a stricter (index 0) or looser (index 1) decision was found that no concrete calls show
+	unreal   [2]bool // whether a difference was found without a witness: index 0 for stricter, 1 for looser
 }
 
 // A node is a pair of states, one for each policy, together with the step that led to it.
@@ -53,10 +54,10 @@ type openCall struct {
 	numbers [2]uint64
 }
 
-// Of identical calls that hold no tokens, the search retains at most manyAlike. They represent any
-// larger number of such calls. If this leads to a difference that no concrete calls show, the
-// search is repeated with a larger number, up to mostAlike. This often helps, because something
-// else limits the number of such calls.
+// The search keeps at most manyAlike identical calls that hold no tokens. They represent any larger
+// number of such calls. If this leads to a difference that no concrete calls show, the search is
+// repeated with a larger number, up to mostAlike. A larger number is often sufficient, because the
+// policies limit the number of such calls in some other way.
 const (
 	manyAlike = 3
 	mostAlike = 24
@@ -76,7 +77,7 @@ func (p *product) prune(n *node) {
 	})
 }
 
-// visit removes the surplus calls from node n, and adds n unless its states were already visited.
+// visit prunes node n, and adds it to the product unless its states were already visited.
 func (p *product) visit(n node) {
 	p.prune(&n)
 	if key := n.key(); !p.seen[key] {
@@ -129,8 +130,8 @@ func (n node) holds(f openCall) string {
 	return b.String()
 }
 
-// remembered appends to b everything that data records about a call. data is the state of a net, or
-// the net's state for a single key value. where identifies this state.
+// remembered appends an entry to b for each record of the given call in the state of a net. Each
+// entry begins with the given prefix, which identifies the state.
 func remembered(b *strings.Builder, data *gate.NetData, call uint64, where string) {
 	for kind, flights := range [][]gate.Flight{data.Flights, data.Watches, data.Spoilers(), data.Lapsed()} {
 		for _, one := range flights {
@@ -160,8 +161,8 @@ func valuesOf(net *gate.NetData) []valueData {
 	return all
 }
 
-// watches reports whether the end of call f matters only for evidence: the call has no tokens in
-// flight, and no net with a key records it.
+// watches reports whether the end of call f matters only for rules that require successful calls:
+// the call has no tokens in flight, and no net with a key records it.
 func (n node) watches(f openCall) bool {
 	for i, s := range n.states {
 		is := func(one gate.Flight) bool { return one.Call == f.numbers[i] }
@@ -177,9 +178,9 @@ func (n node) watches(f openCall) bool {
 	return true
 }
 
-// copyOf adds a copy of the open call f to all states. call is the number of the copy in the
-// sequence of calls. If the copy succeeds, it counts as the same evidence as f, and it invalidates
-// the same evidence.
+// copyOf adds a copy of the open call f to all states and returns the copy. The end of the copy has
+// the same effect as that of f on rules that require successful calls. The parameter call is the
+// number of the copy in the sequence of calls.
 func (n node) copyOf(f openCall, call int) openCall {
 	again := openCall{step: f.step}
 	again.step.Call = call
@@ -205,8 +206,8 @@ func (n node) copyOf(f openCall, call int) openCall {
 	return again
 }
 
-// withCopies returns flights, followed by a copy of each element that belongs to the given call.
-// The copies belong to the call with the number other.
+// withCopies returns flights, followed by a copy of each element that belongs to the first of the
+// two calls. The copies belong to the second call.
 func withCopies(flights []gate.Flight, call, other uint64) []gate.Flight {
 	out := slices.Clip(flights)
 	for _, one := range flights {

@@ -11,9 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// representatives returns one call of every kind that either policy distinguishes. It records
-// doubtful calls, which might be impossible, in d.maybe instead. If calls were omitted, why is the
-// reason.
+// representatives returns one call of each kind that either policy distinguishes. It records calls
+// that might be impossible in d.maybe instead. If it omits calls, it also returns the reason.
 func (d *Comparison) representatives(single []gate.Map) (calls []representative, why string) {
 	o, labels := verify.Options{Doubtful: true, Stop: d.stop}, &gate.Labels{}
 	for _, m := range d.sides[0].maps {
@@ -22,7 +21,7 @@ func (d *Comparison) representatives(single []gate.Map) (calls []representative,
 		}
 	}
 	names := make(map[string]string)
-	for i, m := range single { // unique names distinguish the labels of these maps from those of the other policy
+	for i, m := range single { // replace the labels of these maps with unique names, because the other policy may give the same labels to other calls
 		mark := markOf(i)
 		names[mark], m.As = m.As, mark
 		labels.Maps = append(labels.Maps, m)
@@ -80,9 +79,10 @@ func (d *Comparison) alphabet() *alphabet {
 	return a
 }
 
-// certainty returns an additional net for the enumeration. Because of this net, calls that
-// certainly have a name from a map are distinguished from calls that might have it. This matters
-// for a policy's default decision and for exemptions that use maps of only one policy.
+// certainty returns an additional net for the enumeration of calls. With this net, the enumeration
+// separates calls that certainly have a name given by a map statement from calls that only might
+// have it. This matters for a policy's default decision and for exemptions that use maps of only
+// one policy.
 func (d *Comparison) certainty(labels *gate.Labels) gate.Net {
 	t := gate.Transition{Name: otherTool, Inputs: []string{"p"}, Outputs: []string{"p"}, Tools: []gate.Tool{{Name: otherTool, Kind: gate.Literal}}}
 	for _, m := range labels.Maps {
@@ -93,18 +93,17 @@ func (d *Comparison) certainty(labels *gate.Labels) gate.Net {
 	return gate.Net{Name: "\x00certainty", Places: []string{"p"}, Initial: map[string]int{"p": 1}, Transitions: []gate.Transition{t}, Labels: labels}
 }
 
-// markOf returns a unique name for the label of map i. The index refers to the maps that only one
-// of the policies has.
+// markOf returns a unique name to replace the label of a map. i is the map's index in the list of
+// maps that only one of the policies has.
 func markOf(i int) string { return strings.Repeat("\x00", i+2) }
 
-// bothNets returns the nets of both policies. Nets that use their policy's labels get the given
-// labels instead.
+// bothNets returns the nets of both policies. The given labels replace those of the two policies.
 func (d *Comparison) bothNets(labels *gate.Labels) []gate.Net {
 	var nets []gate.Net
 	for i, s := range d.sides {
 		for _, n := range s.nets {
 			one := n.Net
-			one.Row = false // this limit does not affect which calls are distinguished
+			one.Row = false // a limit on consecutive calls does not affect which calls are distinguished
 			switch {
 			case one.Labels != nil:
 				one.Labels = labels
@@ -117,9 +116,9 @@ func (d *Comparison) bothNets(labels *gate.Labels) []gate.Net {
 	return nets
 }
 
-// doubt records a call that might be impossible. If a map that only one policy has gives a name to
-// the call, doubt records the call twice: once with this name as an uncertain name, and once as a
-// certain name.
+// doubt records a call that might be impossible. If the call gets a name from a map statement that
+// only one policy has, doubt records two variants of the call. In the second variant, it is certain
+// that the call has this name.
 func (d *Comparison) doubt(c representative, single []gate.Map) {
 	for _, certain := range []bool{false, true} {
 		p := possibleCall{representative: c}
@@ -131,7 +130,7 @@ func (d *Comparison) doubt(c representative, single []gate.Map) {
 				continue
 			}
 			marked = true
-			m := single[len(name.Text)-2] // the map whose label markOf replaced with this name
+			m := single[len(name.Text)-2] // the map with this unique name; see markOf
 			side := 0
 			if !hasMap(d.sides[0].maps, m) {
 				side = 1
@@ -149,9 +148,8 @@ func (d *Comparison) doubt(c representative, single []gate.Map) {
 	}
 }
 
-// sees reports whether mapped contains exactly the names that the policy assigns to the call in
-// addition to the call's own names. It returns false if a net with its own maps uses a name that
-// the policy does not assign.
+// sees reports whether the policy gives the call no names besides the call's own ones and those in
+// mapped. It returns false if a net uses a name in mapped that the net's maps do not give.
 func (s *Side) sees(call gate.Call, mapped []gate.Name) bool {
 	known := func(text string) bool {
 		is := func(n gate.Name) bool { return n.Text == text }

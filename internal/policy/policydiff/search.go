@@ -73,8 +73,8 @@ func (p *product) begin(k int, c possibleCall) (missing []int) {
 }
 
 // endAll ends the open calls of node k, each with every outcome. Of several identical calls, it
-// ends only one. If they represent any larger number of calls, endAll also considers the case where
-// a call succeeds and their number remains the same.
+// ends only one. If these calls represent any larger number, endAll also considers the case where
+// one of them succeeds and another one takes its place.
 func (p *product) endAll(k int) {
 	alike := make(map[string]int)
 	for _, f := range p.nodes[k].open {
@@ -152,9 +152,9 @@ func (p *product) expandLoose(k int) (missing []int) {
 }
 
 // confirm replays a sequence of steps under the policies with all their nets, and with the gate's
-// clock. If an omitted shared net changes a decision, confirm returns the indexes of such nets and
-// no witness. It also returns no witness if the sequence is not possible, or if it does not show
-// the difference in found.
+// clock. It returns a witness if the last call shows a difference of the same kind as the verdicts
+// in found. If omitted shared nets refuse a call or require approval, confirm returns their indexes
+// instead. If the sequence is impossible or does not show the difference, confirm returns neither.
 func (p *product) confirm(t verify.Trace, found [2]permission) (w *Witness, missing []int) {
 	whole := [2]*gate.Policy{p.sides[0].whole, p.sides[1].whole}
 	if p.loose {
@@ -200,8 +200,8 @@ func (d *Comparison) callOf(step verify.Step) possibleCall {
 	return d.maybe[slices.IndexFunc(d.maybe, is)]
 }
 
-// needed returns the indexes of those omitted shared nets that refuse the call or require approval.
-// by holds the names of all such nets in each policy.
+// needed returns the indexes of the omitted shared nets that are among the nets in by. For each
+// policy, by contains the names of the nets that refuse a call or require approval.
 func (d *Comparison) needed(by [2][]string) []int {
 	var out []int
 	for i, t := range d.shared {

@@ -40,8 +40,8 @@ func (a *alphabet) served(sides [2]*Side) {
 	}
 }
 
-// bares returns names that server o might give to its tools. They are chosen so that the policies
-// mention at least one of each tool's full names, which the proxy derives from them.
+// bares returns names that server o might give to its tools. For each of them, the policies mention
+// either the name itself or a name that the proxy derives from it.
 func (a *alphabet) bares(o toolname.Owner) []string {
 	var all []string
 	for _, name := range a.bases() {
@@ -56,8 +56,8 @@ func (a *alphabet) bares(o toolname.Owner) []string {
 }
 
 // synthesize returns one unused name for each set of patterns that can match the same name. A
-// pattern matches a name if it matches any of the prefixes followed by the name. One of the
-// prefixes must be empty.
+// pattern counts as matching a name if it matches the name after any of the prefixes. The prefixes
+// must include the empty string.
 func (a *alphabet) synthesize(prefixes ...string) []string {
 	if len(a.patterns) == 0 {
 		return nil
@@ -127,8 +127,8 @@ func (a *alphabet) heads(names []string) []string {
 	return list.Sorted(all)
 }
 
-// mentionedOwners returns those of the owners (names of servers) that form a name mentioned by the
-// policies if rest is appended. It also returns unnamed, which represents all other servers.
+// mentionedOwners returns each of the given names of servers if the policies mention that name
+// followed by rest. It also returns unnamed, which represents all other servers.
 func (a *alphabet) mentionedOwners(owners []string, rest string) []string {
 	all := []string{unnamed}
 	for _, o := range owners {

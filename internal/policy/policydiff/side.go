@@ -62,7 +62,7 @@ func (s *Side) buildPolicy(wanted func(gate.NetInfo) bool, seen func(gate.Net) g
 	return gate.NewPolicy(nets, gate.PolicyOptions{Labels: s.labels, Deny: s.deny})
 }
 
-// yields reports whether any net of this policy is advisory and can thus let calls pass in favor of
+// yields reports whether the policy has an advisory net. Such a net can let calls pass in favor of
 // other nets.
 func (s *Side) yields() bool {
 	return slices.ContainsFunc(s.nets, func(n gate.NetInfo) bool { return n.Advisory })
@@ -91,8 +91,8 @@ func sharedNets(from, to *Side, alone []gate.Map) []sharedNet {
 	return pairs
 }
 
-// sameClass reports whether the two nets let calls pass in favor of the same nets, under the same
-// conditions; see [gate.Net].Advisory.
+// sameClass reports whether the two nets have the same rules about letting calls pass in favor of
+// other nets; see [gate.Net].Advisory.
 func sameClass(a, b gate.NetInfo) bool {
 	return a.Advisory == b.Advisory && a.Priority == b.Priority && maps.Equal(a.Recovery, b.Recovery)
 }

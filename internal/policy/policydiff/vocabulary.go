@@ -55,7 +55,8 @@ func (s *vocabulary) bases() []string {
 	return list.Sorted(all)
 }
 
-// mentions reports whether the vocabulary contains name or any of its actions.
+// mentions reports whether the vocabulary contains the given name, alone or followed by a dot and
+// an action.
 func (s *vocabulary) mentions(name string) bool {
 	if _, found := slices.BinarySearch(s.names, name); found {
 		return true
@@ -64,8 +65,8 @@ func (s *vocabulary) mentions(name string) bool {
 	return found || at < len(s.names) && strings.HasPrefix(s.names[at], name+".")
 }
 
-// sees returns a key for the names of a call as the policies see them: calls with the same key
-// cannot be distinguished by their names. The key is "" if the policies mention none of the names.
+// sees returns a key for the given names of a call. If two calls have the same key, the policies
+// cannot distinguish them by their names. The key is "" if the policies mention none of the names.
 func (s *vocabulary) sees(names []gate.Name) string {
 	worth := make(map[string]gate.Name)
 	hit := func(text string, n gate.Name) {

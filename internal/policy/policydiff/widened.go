@@ -67,9 +67,9 @@ func widened(c *config.Config, b config.Base, result *policy.Result, stop func()
 	return &p
 }
 
-// mapOver looks for maps that the base lacks and that give a name used by a net of the base. If
-// there is exactly one such map, mapOver returns the map's position. Otherwise, it returns the
-// given position.
+// mapOver returns the position of a map statement that only one of the two policies has and that
+// gives a name used by a net of the base. If the number of such statements is not exactly one,
+// mapOver returns the given position.
 func (d *Comparison) mapOver(at config.Position) config.Position {
 	over := list.Filter(unsharedMaps(d.sides[0], d.sides[1]), func(m gate.Map) bool {
 		return slices.ContainsFunc(d.sides[0].nets, func(n gate.NetInfo) bool { return reads(n, []gate.Map{m}) })

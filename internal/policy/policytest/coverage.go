@@ -54,14 +54,15 @@ func newCoverage(items []*Item) *Coverage {
 	return c
 }
 
-// A spoiler is a transition that invalidates evidence. It acts on every admitted call to its tools,
-// even if the call fires another transition.
+// A spoiler is a transition that cancels the effect of earlier successful calls on a requirement.
+// It acts on every admitted call to its tools, even if the call fires another transition.
 type spoiler struct {
 	item  *Item
 	tools []gate.Tool
 }
 
-// A watch counts how often the items of a policy, its rules, maps and transitions, are exercised.
+// A watch counts how often each item of a policy is exercised. The items are the policy's rules,
+// maps and transitions.
 type watch struct {
 	items  []*Item
 	policy *gate.Policy     // copy of the policy, instrumented to report fired transitions

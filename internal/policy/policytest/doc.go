@@ -16,19 +16,19 @@
 // a step does not have the expected result. A step makes a call, ends an earlier call (settle), or
 // lets time pass (after). In a step that also makes or ends a call, the time passes first.
 //
-//	call: deploy             # the tool; with a configuration, under any of its names
+//	call: deploy             # the tool, by any name that the configuration gives to it
 //	args: { env: staging }
 //	times: 3                 # number of consecutive calls, all with the same expectation
-//	as: first                # a name for settle, instead of the number of the step
-//	session: b               # one of the sessions of the test; otherwise the first
+//	as: first                # name of the call in settle; otherwise, the number of the step
+//	session: b               # name of a session; the default is the first session
 //	annotations: { readOnlyHint: true }   # of the tool
-//	approve: true            # or false: the answer if approval is requested
-//	result: success          # or failure, error, unknown, pending: how the call ends
-//	expect: allow            # or refuse, or ask: approval is requested
-//	reason: not in production   # part of the refusal; or a /regular expression/
-//	rule: deploy.rules:4     # the rule that refuses, or asks; or the name of a net
-//	would: refuse            # or ask: the verdict of nets in shadow; reason and rule are then theirs
-//	names: [deploy]          # names that the call must have
+//	approve: true            # answer to an approval request: true or false
+//	result: success          # how the call ends: success, failure, error, unknown or pending
+//	expect: allow            # expected verdict: allow, refuse, or ask for approval
+//	reason: not in production   # part of the reason, or a /regular expression/
+//	rule: deploy.rules:4     # rule that refuses the call or requires approval, or name of its net
+//	would: refuse            # verdict of shadow nets: refuse or ask; reason and rule then describe it
+//	names: [deploy]          # names that the call is expected to have
 //
 //	settle: { call: first, result: failure }
 //

@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
 )
 
-// event parses an event of a counterexample and adds it to t as a step. The format is that of
-// "check --json" and of cases. A call whose result is a separate event stays pending until that
-// event.
+// event parses an event of a counterexample and adds it to t as a step. Events have the same format
+// as in the output of "check --json" and in cases. If a separate event ends a call, the call stays
+// pending until that event.
 func (p *parser) event(t *Test, v config.Value) {
 	raw, ok := v.Object()
 	if !ok {

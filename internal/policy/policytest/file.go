@@ -27,7 +27,7 @@ type Source struct {
 	Env         map[string]string // variables for the configuration; they take precedence over the process environment
 	Position    config.Position
 
-	named bool // whether the caller chose Config, which then applies to all files
+	named bool // whether the caller chose Config for all files
 }
 
 // A Test is a single test in a test file.
@@ -44,7 +44,7 @@ type Step struct {
 	After    time.Duration // time that passes before the step
 
 	Tool        string      // the tool to call; empty if the step makes no call
-	Foreign     bool        // whether the tool's name can only restrict the call, not count as evidence
+	Foreign     bool        // whether the tool's name can only restrict the call, so that its success does not count toward a requirement
 	Also        []gate.Name // names of the tool besides those from the configuration
 	Times       int         // number of consecutive calls
 	As          string

@@ -95,7 +95,7 @@ func (r *testRun) call(number int, s *Step) gate.Call {
 		case i < 0:
 			c.Also = append(c.Also, name)
 		case name.Weak:
-			c.Also[i] = name // otherwise, the name stays as the configuration defines it
+			c.Also[i] = name // a name that is not weak stays as the configuration defines it
 		}
 	}
 	if s.Annotations != nil {
@@ -201,7 +201,8 @@ const inShadow = "in shadow "
 // numbered matches an expected rule given as a file, a line and optionally a column.
 var numbered = regexp.MustCompile(`^(.*?):([0-9]+)(?::([0-9]+))?$`)
 
-// speaksOf reports whether the verdict b comes from the rule that the step expects.
+// speaksOf reports whether b, a net's refusal or approval request, comes from the rule that the
+// step expects.
 func (s *Step) speaksOf(b gate.Block) bool {
 	m := numbered.FindStringSubmatch(s.Rule)
 	if m == nil {

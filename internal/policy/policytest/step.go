@@ -151,8 +151,8 @@ func (t *Test) check(s *Step, v config.Value) {
 	s.Result, s.Times = cmp.Or(s.Result, "success"), max(s.Times, 1)
 }
 
-// settles returns the number of the step whose call the current step ends. v is this number or the
-// call's name.
+// settles returns the number of the step whose call the current step ends. The value v is this
+// number or the call's name. If v does not identify an open call, settles returns 0.
 func (t *Test) settles(v config.Value) int {
 	number := 0
 	if v.IsNumber() {

@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// newWatch returns a watch for a policy, which counts the uses of the policy's items. The items do
+// newWatch returns a watch that counts how often the items of a policy are exercised. The items do
 // not include transitions that fire on their own or that never fire, because these need no test. An
 // allow rule counts only as a rule, not also as a transition.
 func newWatch(p *Policy) (*watch, error) {

@@ -16,7 +16,7 @@ type Event struct {
 	ID      string          `json:"id,omitempty"`
 	Tool    string          `json:"tool,omitempty"`
 	Also    []string        `json:"also,omitempty"` // other names of the tool
-	Weak    []string        `json:"weak,omitempty"` // names in Tool and Also that neither count as evidence nor exempt the call
+	Weak    []string        `json:"weak,omitempty"` // names in Tool and Also that can only restrict the call: they neither satisfy a requirement nor exempt the call from a rule
 	Args    json.RawMessage `json:"args,omitempty"`
 	Approve Consent         `json:"approve,omitempty"`
 	Outcome string          `json:"outcome,omitempty"` // how the call ended; one of [Outcomes]
@@ -43,9 +43,9 @@ func (e *Event) Arguments() json.RawMessage {
 	return e.Args
 }
 
-// CallOf returns the event that makes the call c. An event can mark a name as weak, which means
-// that the name does not count as evidence. It cannot mark a name as uncertain. Therefore, all
-// names in c.Also that are not weak become certain.
+// CallOf returns the event that makes the call c. An event can mark a name as weak, so that the
+// name can only restrict the call, but it cannot mark a name as uncertain. All names in c.Also that
+// are not weak therefore become certain.
 func CallOf(c gate.Call) Event {
 	e := Event{Type: "call", ID: c.ID, Tool: c.Tool, Args: c.Args}
 	if c.Foreign {

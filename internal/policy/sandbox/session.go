@@ -62,16 +62,17 @@ func (s *Session) decided(c gate.Call, d gate.Decision) gate.Decision {
 	return d
 }
 
-// End ends the last admitted call with the given ID at the simulated time. It reports whether this
-// changed anything.
+// End ends the last admitted call with the given ID at the simulated time. It reports whether the
+// state of the session changed.
 func (s *Session) End(id string, e gate.End) bool {
 	made, ok := s.calls[id]
 	e.Time = s.box.now
 	return ok && s.Session.End(made.number, e)
 }
 
-// Return is like End, but first applies the policy's success conditions to the result, if the call
-// has a result. If the result is a JSON string, its value also serves as the text of the result.
+// Return ends a call like [Session.End]. If e has a result, Return first applies the policy's
+// success conditions to it. If the result is a JSON string, the conditions can also use the string
+// as text.
 func (s *Session) Return(id string, e gate.End) bool {
 	if made, ok := s.calls[id]; ok && e.Result != nil {
 		e.Text, _ = rawjson.String(e.Result)

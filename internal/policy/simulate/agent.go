@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// ReadAs adds the agent to the name of an agent's built-in tool: for example, "Bash" becomes
+// ReadAs resolves an unqualified tool name to an agent's built-in tool: for example, "Bash" becomes
 // "claude-code.Bash". It does so only if the policy names tools of exactly one agent that has such
 // a tool, and if no server can have a tool of this name. Otherwise, ReadAs returns c unchanged.
 func (s *Simulation) ReadAs(c Call) Call {

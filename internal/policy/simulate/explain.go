@@ -32,7 +32,7 @@ func (s *Simulation) newCall(c Call, id int) gate.Call {
 
 // piped returns the arguments of a call to an agent's shell tool, after inserting "set -o pipefail"
 // before the script. ok is false if the agent does not accept a changed script, or if the change
-// would not affect what counts as evidence.
+// would not make the call count toward more requirements.
 func (s *Simulation) piped(c *gate.Call) (args []byte, ok bool) {
 	if !agenttool.TakesScript(c.Upstream) || !slices.Contains(agenttool.Shells(c.Upstream), c.Tool) {
 		return nil, false
@@ -72,7 +72,7 @@ type Explanation struct {
 	Decision string          `json:"decision"`          // "allow", "refuse" or "ask"
 	Names    []string        `json:"names"`
 	Certain  []string        `json:"certain"` // names that the call certainly has; only these can exempt the call from a rule, or from the default of denying unknown calls
-	Weak     []string        `json:"weak"`    // names that restrict the call but do not count as evidence
+	Weak     []string        `json:"weak"`    // names that can only restrict the call, and do not let its success count toward a requirement
 	Kind     gate.Kind       `json:"kind,omitempty"`
 	Reason   string          `json:"reason,omitempty"`
 	Would    string          `json:"would,omitempty"` // verdict of shadow nets; if not empty, Kind and Reason describe this verdict
@@ -114,8 +114,8 @@ type explainedNet struct {
 
 var verdictWords = [...]string{gate.Abstain: "abstain", gate.Free: "free", gate.Gated: "gated", gate.Blocked: "blocked", gate.Yields: "yields"}
 
-// Explain decides a call and explains the decision. If the call is refused, Explain also looks for
-// a remedy. If verbose is true, the explanation includes the nets that abstain.
+// Explain decides on a call and explains the decision. If the call is refused, Explain also looks
+// for a remedy. If verbose is true, the explanation includes the nets that abstain.
 func (s *Simulation) Explain(c Call, verbose bool) *Explanation {
 	call, session := s.newCall(c, 1), s.session
 	session.Tick(s.box.Now())

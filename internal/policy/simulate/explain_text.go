@@ -50,9 +50,9 @@ func (e *Explanation) Text(k text.Ink) string {
 	return b.String()
 }
 
-// writeReading explains how unqualified names were resolved. If the call's own name was not
-// resolved although an agent has a built-in tool of that name, writeReading explains how to ask
-// about that tool.
+// writeReading explains how unqualified names were resolved to agents' built-in tools. If the
+// call's own name was not resolved but might denote such a tool, writeReading prints the command
+// that explains a call to that tool.
 func (e *Explanation) writeReading(b *strings.Builder) {
 	for _, c := range e.of.readAs {
 		fmt.Fprintf(b, "%s is read as %s.\n", c.Asked, c.Tool)
@@ -115,8 +115,8 @@ func (e *Explanation) waiting(b *strings.Builder, block gate.Block) {
 	}
 }
 
-// namesText lists the names of a call and marks those that are uncertain or do not count as
-// evidence.
+// namesText lists the names of a call. It marks names that are uncertain and names that can only
+// restrict the call.
 func namesText(p *gate.Policy, c gate.Call, names []gate.Name) string {
 	var parts []string
 	for _, n := range names {

@@ -97,8 +97,7 @@ func (m *Simulator) letTimePass(text string) error {
 	return nil
 }
 
-// undo undoes the last move, the last command that changed the state. It replays all earlier moves
-// in a new session.
+// undo undoes the last move. It replays all earlier moves in a new session.
 func (m *Simulator) undo() error {
 	if len(m.moves) == 0 {
 		return errors.New("no command to undo")
@@ -126,7 +125,7 @@ func (m *Simulator) perform(mv move) {
 	m.printCallable()
 }
 
-// apply makes a move, a change of the state by a command, without printing its effect.
+// apply makes a move without printing its effect.
 func (m *Simulator) apply(mv move) {
 	m.moves = append(m.moves, mv)
 	st, id := m.of, strconv.Itoa(mv.of)

@@ -94,8 +94,8 @@ func quote(text string) string {
 	return string(b)
 }
 
-// stepsText returns the moves, the commands that changed the state, as the steps of a test. A call
-// that requires approval becomes a step when its approval request is answered.
+// stepsText returns the steps of a test that repeats the session. A call whose approval request was
+// answered becomes a step at the position of the answer.
 func (m *Simulator) stepsText() []string {
 	var steps []string
 	at := make(map[int]int) // for each call, keyed by its number, the number of the step that makes it
@@ -121,15 +121,15 @@ func (m *Simulator) stepsText() []string {
 	return steps
 }
 
-// ended reports whether move i, a command, makes or approves the given call. If the next move ends
-// the call, the test step for move i already specifies that end.
+// ended reports whether move i makes or approves the given call. If the next move ends this call,
+// the test needs no step for that move, because the step for move i already specifies the end.
 func (m *Simulator) ended(i, call int) bool {
 	return i >= 0 && m.moves[i].of == call && (m.moves[i].word == "call" || m.moves[i].word == "approve")
 }
 
-// callText returns the step that makes a call, or the empty string if a later move, an approval or
-// denial, answers the call's approval request. Of several required approvals, only the last one
-// counts as the answer.
+// callText returns the test step for move i, which makes a call or answers its approval request. It
+// returns the empty string if a later move answers the request, because that move then becomes the
+// step.
 func (m *Simulator) callText(i int) string {
 	mv := m.moves[i]
 	c := m.calls[mv.of-1]

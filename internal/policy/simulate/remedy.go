@@ -55,9 +55,9 @@ func (s *Simulation) hooksInOtherSessions() bool {
 	return c != nil && cmp.Or(c.Session.By, "connection") == "connection"
 }
 
-// allowAgents repeats the search for a remedy with agents' built-in tools included. It replaces
-// w.Remedy with the result, unless the search proves that no such remedy exists. If all refusing
-// nets have the cause [gate.CauseBlock], it does not search.
+// allowAgents repeats the search for a remedy with agents' built-in tools included, and stores the
+// result in w.Remedy. It leaves w.Remedy unchanged if the search proves that even these tools do
+// not help. If all refusing nets have the cause [gate.CauseBlock], it does not search.
 func (s *Simulation) allowAgents(w *remedy, c gate.Call, r *gate.Refusal) {
 	if !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool { return b.Cause != gate.CauseBlock }) {
 		return
@@ -69,10 +69,9 @@ func (s *Simulation) allowAgents(w *remedy, c gate.Call, r *gate.Refusal) {
 	}
 }
 
-// restrictToServers restricts w, a remedy found without knowing which tools exist, to tools that
-// servers can have. If the remedy calls an agent's built-in tool, restrictToServers discards it. If
-// a tool in the remedy merely has the same name as such a tool, the sentence in w demands the tool
-// of a server.
+// restrictToServers adapts w for a session with calls to servers' tools only. It discards a remedy
+// that calls an agent's built-in tool. If a tool in the remedy has the same name as a built-in
+// tool, restrictToServers sets the sentence in w, which then demands a server's tool.
 func (s *Simulation) restrictToServers(w *remedy, tool string) {
 	own := agenttool.Names()
 	if slices.Contains(own, tool) {

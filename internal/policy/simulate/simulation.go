@@ -74,8 +74,8 @@ func (s *Simulation) Learn(tools check.ToolSet) {
 	s.offer()
 }
 
-// offer tells the session which tools are available. The session needs them to determine which
-// advisory nets have no effect; see [gate.Session.Offer].
+// offer tells the session which tools are available. This determines which advisory nets have no
+// effect; see [gate.Session.Offer].
 func (s *Simulation) offer() {
 	calls := []gate.Call{}
 	for _, t := range s.tools.Tools {

@@ -110,15 +110,15 @@ func (a Agent) rules(tests []string, deny bool) string {
 	return b.String()
 }
 
-// shellField returns the name of the field that holds the script in a call to the agent's own
-// shell. The name is qualified with the agent's name, because a server's tool named "bash" must not
-// provide evidence that tests passed.
+// shellField returns the notation for the field that holds the script in a call to the agent's own
+// shell. It includes the agent's name, so that calls to a server's tool named "bash" do not count
+// as test runs.
 func (a Agent) shellField() string {
 	return fmt.Sprintf("%q.command", a.names(a.Shells[0]))
 }
 
-// asksPush reports whether every push requires approval. This is so if rules cannot require tests
-// before a push.
+// asksPush reports whether every push requires approval, because rules cannot require tests before
+// a push.
 func (a Agent) asksPush(tests []string) bool { return a.Silent || len(tests) == 0 }
 
 // writePushRules writes rules that require tests before a push, and returns claims about them. If

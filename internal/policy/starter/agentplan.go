@@ -41,8 +41,8 @@ func NewAgent(ctx context.Context, file string, c *config.Config, a Agent, tests
 	return plan, plan.problems()
 }
 
-// prepareAgent adds the rules file to the list of rules in the new configuration. If that is not
-// possible, the plan only refers to the existing policy.
+// prepareAgent adds the rules file to the list of rules in the new configuration. If the file
+// already exists or the list cannot be extended, prepareAgent sets ExistingPolicy instead.
 func (plan *Plan) prepareAgent(c *config.Config) (err error) {
 	plan.Client = !plan.made && !c.Has("version") && objectOffset(plan.Before) >= 0
 	name := filepath.Base(plan.File)

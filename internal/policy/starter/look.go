@@ -7,25 +7,25 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/toolkind"
 )
 
-// Words in tool names. If the name of a read-only tool contains one of showWords, the tool shows a
-// thing instead of just listing it. If it contains one of contentWords, the tool shows the contents
-// of the thing. A writing tool with one of createWords in its name can also create things, so there
-// may be nothing to look at beforehand.
+// Words in tool names that show how a tool treats objects such as files. A read-only tool with one
+// of showWords in its name shows a single object instead of listing several. A read-only tool with
+// one of contentWords in its name shows the content of the object. A writing tool with one of
+// createWords in its name can also create the object, so there may be nothing to read beforehand.
 var (
 	showWords    = []string{"read", "view", "cat", "get", "show", "describe"}
 	contentWords = []string{"read", "view", "cat"}
 	createWords  = []string{"write", "put", "upsert", "save"}
 )
 
-// readersOf returns the server's tools that show the thing changed by tool t, if any. It also
-// returns the key that identifies this thing in the arguments of t and of these tools, for example
-// "path" or "path as source".
+// readersOf returns the server's tools that show the object that tool t changes, if any. It also
+// returns the key that identifies this object in the arguments of t and of the returned tools, for
+// example "path" or "path as source".
 func (s *server) readersOf(t tool) (readers []string, key string) {
 	if t.Kind == toolkind.Edit && t.hasWord(createWords) {
 		return nil, ""
 	}
 	if len(t.Fields.Paths) > 0 {
-		for _, field := range t.Fields.Paths { // use the first field whose content any tool shows
+		for _, field := range t.Fields.Paths { // use the first path that any of the server's tools can show
 			if readers, key = s.readersOfPath(t, field); len(readers) > 0 {
 				return readers, key
 			}
@@ -43,8 +43,8 @@ func (s *server) readersOf(t tool) (readers []string, key string) {
 	return readers, strings.Join(t.Fields.Same, ", ")
 }
 
-// readersOfPath returns the tools that can show the thing at the path in the given field of tool t.
-// It also returns the key for that path.
+// readersOfPath returns the tools that can show the object at the path in the given field of tool
+// t. It also returns the key for that path.
 func (s *server) readersOfPath(t tool, field string) (readers []string, key string) {
 	words := showWords
 	if t.Kind == toolkind.Edit {

@@ -88,7 +88,7 @@ func New(ctx context.Context, c *config.Config, tools []check.ListedTool, missin
 	if err := plan.prepare(c); err != nil {
 		return nil, err
 	}
-	known := check.KnownSet(tools, c) // KnownSet also adds the other names of each tool that is known only by the name that clients see
+	known := check.KnownSet(tools, c) // KnownSet also adds the other names of tools that are known only by the name that clients see
 	p := &proposal{servers: guess(tools, c.Servers), missing: missing, deny: c.Default == "deny" || !c.Has("default")}
 	p.propose()
 	for range maxRounds {
