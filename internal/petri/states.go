@@ -27,12 +27,12 @@ type stateSet struct {
 	// one-word keys, find builds the table if it is nil, and insert discards it.
 	table []uint32
 
-	// For keys that are not one word long: a few bits of each key's hash, so that a lookup rarely
-	// reads another key. 0 means free.
+	// Tags: a few bits of each key's hash, so that a lookup rarely compares two different keys. 0
+	// marks a free slot. Not used for one-word keys.
 	tags []uint8
 
-	// For one-word keys: their complements, so that most lookups need only a single memory access.
-	// 0 means free.
+	// Complements of the keys, so that most lookups need only a single memory access. 0 marks a
+	// free slot. Used only for one-word keys.
 	inline []uint64
 }
 
@@ -54,7 +54,7 @@ func newStateSet(words int) *stateSet {
 // taggedSlotBytes is the size of a slot in table and tags together.
 const taggedSlotBytes = 5
 
-// Size of the first table.
+// Initial size of the hash table.
 const (
 	firstBits  = 4
 	firstSlots = 1 << firstBits
@@ -67,7 +67,7 @@ func (s *stateSet) add(key []uint64) bool { return s.insert(key, s.slot(key)) }
 // find returns the index of key in insertion order. ok is false if key is not in the set.
 func (s *stateSet) find(key []uint64) (index int, ok bool) {
 	if s.table == nil {
-		s.bytes += 4 * int64(s.size) // the table may exceed the memory limit, because a search stopped by the limit must still report its path
+		s.bytes += 4 * int64(s.size) // not checked against the memory limit, because a search that reached the limit must still report its path
 		s.buildNumbers()
 	}
 	entry := s.table[s.slot(key)]
@@ -178,8 +178,8 @@ func (s *stateSet) ensureRoom() bool {
 	return true
 }
 
-// grow doubles the table. For one-word keys, it reads the old table from start to end. It also
-// writes the new table in this order, except after collisions.
+// grow doubles the table. For one-word keys, it reads the old table and writes the new one
+// sequentially, except after collisions.
 func (s *stateSet) grow() bool {
 	slotBytes := int64(taggedSlotBytes)
 	if s.words == 1 {

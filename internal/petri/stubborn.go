@@ -11,7 +11,7 @@ type stubborn struct {
 
 	marking Marking
 	active  []bool // whether each transition is enabled in the marking
-	addedIn []int  // for each transition, the value of round in the last build that added it to the set
+	addedIn []int  // for each transition, the number of the last set that it was added to
 	round   int
 	set     []int32
 	best    []int32
@@ -97,9 +97,9 @@ const (
 	maxSet   = 400
 )
 
-// build computes a stubborn set that contains the given transition. If it has at most maxSet
-// transitions, and fewer of them are enabled than in the best set so far, build stores the enabled
-// ones in best and returns true.
+// build computes a stubborn set that contains the given transition. It returns false if the set has
+// more than maxSet transitions, or at least as many enabled transitions as the best set so far.
+// Otherwise, it stores the enabled transitions of the set in best.
 func (s *stubborn) build(seed int32) bool {
 	s.round++
 	s.set = append(s.set[:0], seed)

@@ -18,8 +18,8 @@ import (
 
 // servers holds a proxy's enabled servers and the prefixes of their tools. A bare name is a name
 // without a prefix. If there are several servers, each of them may have a tool with that name, now
-// or later. A bare name in a rule therefore restricts the tools of all servers. It does not count
-// as evidence that the tool of a particular server was called.
+// or later. A rule can therefore use a bare name to restrict the tools of all servers, but not to
+// require a call to the tool of a particular server.
 type servers toolname.Owners
 
 // Owners returns the configuration's enabled servers with the prefixes of their tools.
@@ -116,7 +116,7 @@ func (b *builder) checkBare() {
 type bareNames struct {
 	*builder
 	servers servers
-	labels  map[string][]string // for each label, the tools with arguments that the rules' maps for this label read
+	labels  map[string][]string // tools of the map statements in the rules, keyed by the name that the statements assign
 }
 
 func (c *bareNames) net(n *config.Net) {
@@ -161,9 +161,10 @@ func progresses(t config.Transition) bool {
 	return false
 }
 
-// problemOf returns a message and a hint if a name must identify the owner of its tool, a server or
-// an agent, but does not. Otherwise, both strings are empty. A label is also acceptable where it
-// only admits calls, or if a map for it reads a tool with an identified owner.
+// problemOf returns a message and a hint if the name must identify the owner of its tool, a server
+// or an agent, but does not. Otherwise, both strings are empty. A name assigned by map statements
+// is also accepted if it only admits calls, or if at least one of these statements is for a tool
+// with an identified owner.
 func (c *bareNames) problemOf(u use, name string, glob bool, labels map[string][]string) (msg, hint string) {
 	if u == forbids || c.identifiesOwner(name, glob) || u == admits && c.source.Default != "deny" {
 		return "", ""
@@ -188,7 +189,7 @@ func (c *bareNames) problemOf(u use, name string, glob bool, labels map[string][
 // identifiesOwner reports whether the name identifies the owner of the tool: a server, or an agent
 // that reports the tool's calls through hooks. If the configuration accepts hook events, even the
 // bare name of an agent's tool identifies the agent. But if a server also has a tool with this
-// name, the name does not count as evidence.
+// name, the success of a call with the name does not count toward requirements.
 func (c *bareNames) identifiesOwner(name string, glob bool) bool {
 	if c.servers.identifiesServer(name, glob) {
 		return true

@@ -1,5 +1,5 @@
-// Package policy builds a single gate policy from everything that a user wrote: rules, nets, maps,
-// and the default.
+// Package policy builds a single gate policy from everything that a user wrote: rules, nets, map
+// statements, and the default decision.
 //
 // [Build] compiles a [Source], which comes from a configuration ([FromConfig]) or from files
 // ([FromFiles]), into a [Result]: the [gate.Policy], a description of its nets, and the claims to
@@ -11,11 +11,12 @@
 // for the gate. Second, the gate validates the nets. Third, checks look for names, fields and
 // approvals that cannot have their intended effect: bare names that several servers may have
 // (bare.go), names that no tool has (tools.go), probable misspellings (near.go), arguments that no
-// schema lists (fields.go), evidence that never comes (evidence.go, unjudged.go), and approvals
-// that no person can give (people.go).
+// schema lists (fields.go), commands whose success never counts or cannot be determined
+// (evidence.go, unjudged.go), and approvals that no person can give (people.go).
 //
-// The functions of a net (hooks.go) are validators and memories written in CEL. The gate calls them
-// while it decides on a call. The package starts no goroutines and uses no locks.
+// The functions of a net (hooks.go) are written in CEL. Validators check calls before they are
+// made, and memories record values when calls succeed. The package starts no goroutines and uses no
+// locks.
 package policy
 
 import (
@@ -61,7 +62,7 @@ func Build(s Source) (*Result, error) {
 
 // rules parses and compiles the source's rules.
 func (b *builder) rules() *rules.Compiled {
-	bases := 0 // number of rule texts that come from base policies; they come first in the source
+	bases := 0 // number of entries in source.Rules that come from base policies; these entries are the first
 	if b.source.Config != nil {
 		for _, base := range b.source.Config.Bases {
 			bases += len(base.Rules)

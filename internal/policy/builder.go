@@ -15,9 +15,9 @@ type builder struct {
 	netReader
 	source Source
 	files  []*rules.File
-	labels *gate.Labels // labels that the rules' maps assign
+	labels *gate.Labels // compiled map statements of the rules
 
-	netMaps map[string][]gate.Map // maps of the hand-written nets, keyed by net name
+	netMaps map[string][]gate.Map // map entries of the hand-written nets, keyed by net name
 	invalid bool                  // whether errors were found, not counting errors in claims
 
 	scripts *shell.Reader // created when a net first needs it
@@ -37,7 +37,7 @@ type netReader struct {
 	calls *cel.Reader
 }
 
-// statements yields the statements of all rules texts, in order.
+// statements yields all statements in the rules, in order.
 func (b *builder) statements(yield func(rules.Statement) bool) {
 	for _, f := range b.files {
 		for _, s := range f.Statements {
@@ -68,9 +68,9 @@ func (r *report) inNet(n *config.Net, p diag.Problem) {
 // at returns the first position that is known.
 func at(places ...config.Position) gate.Position { return position(cmp.Or(places...)) }
 
-// places returns a function that finds a name in the list with the given key and returns its
-// position. The parameter locate is the Of method of the net or transition that contains the list.
-// If the position is unknown, the function returns fallback.
+// places returns a function that finds the position of a name in a list of a net or transition. The
+// parameter key is the key of this list, and locate is the Of method of the net or transition. If
+// the position is unknown, the function returns fallback.
 func places(locate func(key, text string) config.Position, key string, fallback config.Position) func(text string) gate.Position {
 	return func(text string) gate.Position { return at(locate(key, text), fallback) }
 }

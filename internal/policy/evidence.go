@@ -11,9 +11,9 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// checkEvidence warns about rules that wait for a command to succeed although its success never
-// counts as evidence: either the command has no effect, as in a dry run, or its end is never
-// reported. It also warns if a failed script might count as a success.
+// checkEvidence warns about rules that wait for the success of a command, if this success never
+// counts. The reason can be that the command has no effect, as in a dry run, or that its end is
+// never reported. checkEvidence also warns if a failed script might count as a success.
 func (b *builder) checkEvidence() {
 	scripts := successChecker{b, make(map[string]bool)}
 	for s := range b.statements {
@@ -33,8 +33,9 @@ func (b *builder) checkEvidence() {
 	}
 }
 
-// evidence warns about a name that never counts as evidence, because each map that gives it matches
-// a command with an option that makes the command ineffective, such as --dry-run.
+// evidence warns about a name in a rule if the success of calls with the name never counts. This
+// happens if every map statement for the name matches a command with an option that makes the
+// command ineffective, such as --dry-run.
 func (b *builder) evidence(n rules.Name, so string) {
 	option := ""
 	for i := range b.labels.Maps {
@@ -51,8 +52,8 @@ func (b *builder) evidence(n rules.Name, so string) {
 	}
 }
 
-// idleOption returns an option in the map's command that makes the command ineffective, as in a dry
-// run. It returns "" if the command counts as evidence or the map does not look for a command.
+// idleOption returns an option, such as --dry-run, that makes the command of a map statement
+// ineffective. It returns "" if the statement does not match a command with such an option.
 func idleOption(m *gate.Map) string {
 	command, ok := strings.CutPrefix(m.Source, "runs ")
 	if !ok || m.Reader == nil || m.Field == "" {
@@ -103,8 +104,8 @@ func matchesAll(n rules.Name) bool {
 }
 
 // checkUntoldEnds warns about a rule that waits for scripts whose success is never reported: only
-// hooks report these scripts, and no hook reports how a script ended. A rule with "or" is affected
-// only if this is true of all its alternatives.
+// hooks report these scripts, and no hook reports how a script ended. A rule with alternatives is
+// affected only if all alternatives are scripts of this kind.
 func (b *builder) checkUntoldEnds(s *rules.Require) {
 	untold := list.Filter(s.First, func(first rules.Name) bool { return b.onlyOf(b.source.Unended, first.Text) })
 	if len(untold) == 0 || s.Or && len(untold) < len(s.First) {

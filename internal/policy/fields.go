@@ -36,9 +36,9 @@ func Lacks(schemas []Schema, f gate.Field) (argument string) {
 	return ""
 }
 
-// fieldLacking follows a path in the schemas of the matching tools. It returns the first key on the
-// path that no schema lists, and the keys that a schema lists in its place. key is empty if some
-// schema lists the whole path.
+// fieldLacking follows a path in the schemas of the matching tools. If no schema lists the whole
+// path, it returns the first key on the path that a schema does not list, and the keys that this
+// schema lists at the same level. Otherwise, key is empty.
 func (b *builder) fieldLacking(matches func(tool string) bool, way []string) (key string, known []string) {
 	for _, tool := range slices.Sorted(maps.Keys(b.source.Schemas)) {
 		if !matches(tool) {
@@ -62,7 +62,7 @@ func wayOf(field string) []string {
 	return path.Keys()
 }
 
-// fieldsRead returns the paths to the fields that map m reads.
+// fieldsRead returns the path to each argument that the given [gate.Map] reads.
 func fieldsRead(m gate.Map) [][]string {
 	if m.Field != "" {
 		return [][]string{wayOf(m.Field)}
@@ -80,8 +80,9 @@ func mentioned(reader any, number int) [][]string {
 	return list.Map(expressions.Arguments(number), func(key string) []string { return []string{key} })
 }
 
-// checkMaps warns about maps in rules that name an unknown tool or read an argument that the tool
-// does not have. It returns the labels of the maps that can apply to some call.
+// checkMaps warns about map statements in rules that name an unknown tool or read an argument that
+// the tool does not have. It returns the names assigned by those map statements that can apply to
+// some call.
 func (b *builder) checkMaps() (given []string) {
 	byPlace := b.labelsByPlace()
 	for s := range b.statements {
@@ -92,7 +93,7 @@ func (b *builder) checkMaps() (given []string) {
 	return given
 }
 
-// labelsByPlace returns the maps of the rules, which give labels to calls, keyed by position.
+// labelsByPlace returns the compiled map statements of the rules, keyed by position.
 func (b *builder) labelsByPlace() map[gate.Position]gate.Map {
 	byPlace := make(map[gate.Position]gate.Map)
 	for _, m := range b.labels.Maps {
@@ -101,7 +102,7 @@ func (b *builder) labelsByPlace() map[gate.Position]gate.Map {
 	return byPlace
 }
 
-// mapApplies reports whether the map can apply to any call.
+// mapApplies reports whether the map statement can apply to any call.
 func (b *builder) mapApplies(m *rules.Map, of gate.Map) (applies bool) {
 	so := "so this map never applies"
 	if len(m.Tools) > 1 {
@@ -113,9 +114,9 @@ func (b *builder) mapApplies(m *rules.Map, of gate.Map) (applies bool) {
 	return applies
 }
 
-// mapApplies reports whether the map can apply to calls to the given tool. If the tool is unknown
-// or does not accept an argument that the map reads, mapApplies issues a warning that states the
-// given consequence.
+// mapApplies reports whether the map statement can apply to calls to the given tool. If the tool is
+// unknown or does not accept an argument that the statement reads, mapApplies issues a warning. The
+// parameter consequence is a phrase for the warning, such as "so this map never applies".
 func (b fieldChecker) mapApplies(tool rules.Name, of gate.Map, consequence string) bool {
 	if !isKnown(tool, b.source.Tools) {
 		msg, hint := fmt.Sprintf("unknown tool %q", tool.Text), b.nearestTool(tool.Text, b.source.Tools)
@@ -137,7 +138,8 @@ func (b fieldChecker) mapApplies(tool rules.Name, of gate.Map, consequence strin
 	return applies
 }
 
-// checkNetField warns if a map of a hand-written net reads an argument that no call has.
+// checkNetField warns if a map entry of a hand-written net reads an argument that the entry's tool
+// does not accept.
 func (b *builder) checkNetField(n *config.Net, m config.Map) {
 	for _, of := range b.netMaps[n.Name] {
 		if of.Rule != position(m.Position) {
@@ -151,8 +153,9 @@ func (b *builder) checkNetField(n *config.Net, m config.Map) {
 	}
 }
 
-// mapReads returns the last part of a warning about a map that reads an unknown argument. If the
-// map has an expression, this part mentions it. Otherwise, it is the given consequence.
+// mapReads returns the phrase that ends a warning about an unknown argument. If a map statement
+// reads the argument in an expression, the phrase refers to the expression. Otherwise, mapReads
+// returns consequence.
 func mapReads(m gate.Map, consequence string) string {
 	if m.Field == "" {
 		return "which this map's expression reads"

@@ -35,8 +35,8 @@ type memory struct {
 	to         *cel.Value
 }
 
-// forgotten is a key in the memory of a net. It is set after the net has failed to remember a
-// value; from then on, validators that use the memory refuse calls.
+// forgotten is a reserved key among the values that a net remembers. It is set if the net fails to
+// remember a value. From then on, validators that use remembered values refuse calls.
 const forgotten = config.Reserved + "forgotten"
 
 // hooks compiles the net's validators and memories.
@@ -112,8 +112,8 @@ func identity(n *config.Net) string {
 	return s.String()
 }
 
-// validate is the net's [gate.Net.Validate] function. It considers every name of the call, even if
-// the same transition gates several of these names.
+// validate is the net's [gate.Net.Validate] function. It checks a call under each of its names,
+// even if the same transition gates several of them.
 func (h *hooks) validate(f gate.Firing) error {
 	in := cel.NewInput(f)
 	for i := range h.validators {
@@ -152,16 +152,17 @@ func (v *validator) judge(in *cel.Input, meta gate.Meta) error {
 	}
 }
 
-// An objection is an error with a text for the caller of the tool.
+// An objection is an error with a message for the caller of the tool.
 type objection string
 
-// Error returns the objection's text.
+// Error returns the message for the caller.
 func (o objection) Error() string { return string(o) }
 
 func objectionf(format string, args ...any) error { return objection(fmt.Sprintf(format, args...)) }
 
-// checkRememberable refuses a call whose success the net could not remember. It skips memories of
-// transitions that only observe, because these must not refuse calls.
+// checkRememberable returns an error if the net cannot compute a value that it must remember when
+// the call succeeds. It ignores values remembered by transitions that only observe, because these
+// transitions must not refuse calls.
 func (h *hooks) checkRememberable(transition string, in *cel.Input) error {
 	for _, m := range h.memories {
 		if m.transition != transition || m.observes || m.to.Uses("result") {

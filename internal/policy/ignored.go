@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// ignored returns the arguments that do not belong to a call's identity: those in approval.ignore,
+// ignored returns the arguments that are ignored when calls are compared: those in approval.ignore,
 // and those of agents' built-in tools that do not change what a call does.
 func (s *Source) ignored() (all []gate.Ignored) {
 	for _, agent := range agenttool.Agents() {
@@ -37,7 +37,7 @@ func (s *Source) ignored() (all []gate.Ignored) {
 // differently on those calls.
 type readIgnored struct{ fieldChecker }
 
-// check warns about each map, key and sum that reads an argument in approval.ignore.
+// check warns about each map statement, key and sum that reads an argument in approval.ignore.
 func (b readIgnored) check() {
 	if b.source.Config == nil || len(b.source.Config.Approval.Ignore) == 0 {
 		return
@@ -68,9 +68,9 @@ func (b readIgnored) check() {
 	}
 }
 
-// net checks the maps and keys of a hand-written net.
+// net checks the map entries and the keys of a hand-written net.
 func (b readIgnored) net(n *config.Net) {
-	warned := make(map[[2]int]bool) // to avoid repeated warnings, because the key of a net applies to several transitions
+	warned := make(map[[2]int]bool) // positions of warnings issued so far; several transitions can share the net's key
 	inNet := func(p diag.Problem) {
 		if at := [2]int{p.Line, p.Column}; !warned[at] {
 			warned[at] = true
@@ -94,7 +94,8 @@ func (b readIgnored) net(n *config.Net) {
 	}
 }
 
-// field checks a field that a key or sum of a rule reads from calls with the given names.
+// field checks a field in the key or sum of a rule. The rule reads the field from calls with the
+// given names.
 func (b readIgnored) field(f rules.Field, names []rules.Name) {
 	called := func(tool string) bool {
 		return slices.ContainsFunc(names, func(n rules.Name) bool { return b.toolsOf(n)(tool) })
@@ -105,8 +106,8 @@ func (b readIgnored) field(f rules.Field, names []rules.Name) {
 	})
 }
 
-// warn issues a warning if any of the paths leads to an argument in approval.ignore. It considers
-// only tools with a name that the given function accepts.
+// warn issues a warning if a path leads to an argument in approval.ignore. It considers only
+// arguments of tools that the given function accepts.
 func (b readIgnored) warn(ways [][]string, called func(tool string) bool, where gate.Position, what string, add func(diag.Problem)) {
 	for _, entry := range b.source.Config.Approval.Ignore {
 		dot := strings.LastIndexByte(entry, '.')

@@ -14,7 +14,7 @@ import (
 )
 
 // check warns about keys and sums that read an argument that no tool of the rule accepts. Such a
-// rule either refuses every call or waits for evidence that never comes.
+// rule does not work as intended; for example, it refuses every call.
 func (b fieldChecker) check(s rules.Statement) {
 	switch s := s.(type) {
 	case *rules.Require:
@@ -80,13 +80,13 @@ func (b fieldChecker) checkNet(n *config.Net) {
 	}
 }
 
-// canHaveName reports whether a call to the tool can have the name in net n, either as the name of
-// the tool or from one of the net's maps.
+// canHaveName reports whether a call to the tool can have the name in net n. This is so if it is
+// the name of the tool, or if a map entry of the net assigns it to calls to the tool.
 func (b fieldChecker) canHaveName(n *config.Net, name, tool string) bool {
 	return name == tool || slices.ContainsFunc(n.Map, func(m config.Map) bool { return m.As == name && m.Tool == tool })
 }
 
-// waysTo returns the paths to the arguments that a field in a key or sum of a rule reads.
+// waysTo returns the path to each argument that the field f of a rule reads.
 func (b fieldChecker) waysTo(f rules.Field) [][]string {
 	switch {
 	case f.Result:
@@ -97,7 +97,7 @@ func (b fieldChecker) waysTo(f rules.Field) [][]string {
 	return [][]string{wayOf(f.Text)}
 }
 
-// waysIn returns the paths to the arguments that a field in the key of a hand-written net reads.
+// waysIn returns the path to each argument that the field f of a hand-written net's key reads.
 func (b fieldChecker) waysIn(f config.KeyField) [][]string {
 	switch {
 	case f.Result:
@@ -108,7 +108,7 @@ func (b fieldChecker) waysIn(f config.KeyField) [][]string {
 	return [][]string{wayOf(f.Path)}
 }
 
-// waysOf returns the paths below args that an expression in a key or sum mentions.
+// waysOf returns the path to each argument that an expression mentions.
 func (b fieldChecker) waysOf(source string) [][]string {
 	if b.result.Policy == nil {
 		return nil // without a policy, the paths in expressions are unknown
@@ -127,9 +127,9 @@ func (b fieldChecker) waysOf(source string) [][]string {
 	return nil
 }
 
-// toolsOf returns a function that reports whether calls to a tool can have the name n. They can if
-// n matches the tool, denotes one of its actions, or matches a label that a map gives to such
-// calls.
+// toolsOf returns a function that reports whether calls to a tool can have the name n. This is so
+// if n matches the tool, denotes one of its actions, or matches a name that a map statement assigns
+// to such calls.
 func (b fieldChecker) toolsOf(n rules.Name) func(tool string) bool {
 	return func(tool string) bool {
 		if n.Matches(tool) || !n.Quoted && strings.HasPrefix(n.Text, tool+".") {

@@ -86,12 +86,12 @@ func listed(names []rules.Name) string { return text.And(list.Map(names, rules.N
 
 func textOf(n rules.Name) string { return n.Text }
 
-// A use is an effect that a name has in a policy. Its value is a phrase for problems with a name
-// that cannot have this effect; it is empty for names that only restrict calls.
+// A use specifies how a policy uses a name. Its value is a phrase that describes the consequence if
+// the name does not work for this use. The value is empty for names that only restrict calls.
 type use string
 
 const (
-	forbids use = "" // the name forbids calls or occurs in a claim, so any call that has the name counts
+	forbids use = "" // the name forbids calls or occurs in a claim; it applies to every call that has the name
 	proves  use = "it never counts as evidence"
 	exempts use = "it exempts nothing"
 	lists   use = "no call of that name passes"
@@ -126,7 +126,8 @@ func (b *builder) nearestTool(name string, known []string) string {
 	return text.Suggest(name, known)
 }
 
-// givenBy returns the position of the first map that gives the label, or "" if no map does.
+// givenBy returns the position of the first map statement that assigns the given name, or "" if no
+// map statement assigns it.
 func (b *builder) givenBy(label string) string {
 	for _, m := range b.labels.Maps {
 		if m.As == label {

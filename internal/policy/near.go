@@ -65,8 +65,8 @@ func areAgents(a, b string) bool {
 }
 
 // misspells reports whether s is probably a misspelling of other. This depends on the likeness l,
-// on how often each of them is used, and on whether maps give these names to calls. A name that a
-// map gives is never considered a misspelling.
+// on how often each name is used, and on whether map statements assign the names. A name assigned
+// by a map statement is never considered a misspelling.
 func (v *vocabulary) misspells(s, other *spelling, l likeness, later bool) bool {
 	given := func(s *spelling) bool { return s.given != gate.Position{} }
 	fewer := len(s.uses) < len(other.uses) || len(s.uses) == len(other.uses) && later
@@ -95,8 +95,8 @@ func (s *spelling) intended(other *spelling) bool {
 	})
 }
 
-// place returns the position to report for the name: that of the map that gives it or, if no map
-// does, that of its first use.
+// place returns the position to report for the name: that of the map statement that assigns it or,
+// if no map statement assigns it, that of its first use.
 func (s *spelling) place() gate.Position {
 	if s.given != (gate.Position{}) {
 		return s.given

@@ -14,14 +14,14 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// netMaps converts a hand-written net's own maps to [gate.Map] values.
+// netMaps converts the map entries of a hand-written net to [gate.Map] values.
 type netMaps struct {
 	b *builder
 	n *config.Net
 }
 
-// entries returns the gate's maps for an entry in the net's list of maps: a single map, or one for
-// each file glob of the entry.
+// entries converts a map entry of the net. It returns one [gate.Map] for each file glob of the
+// entry, or a single one if the entry has no file globs.
 func (x netMaps) entries(m config.Map) []gate.Map {
 	if len(m.Reads)+len(m.Writes) == 0 {
 		return []gate.Map{x.entry(m)}
@@ -30,14 +30,14 @@ func (x netMaps) entries(m config.Map) []gate.Map {
 	return append(reads, list.Map(m.Writes, func(glob string) gate.Map { return x.touching(m, shell.Writes, glob) })...)
 }
 
-// touching returns a map that reads the field as a script and matches if the script accesses a file
+// touching returns a [gate.Map] that matches if the script in the entry's field accesses a file
 // that matches glob.
 func (x netMaps) touching(m config.Map, access shell.Access, glob string) gate.Map {
 	out := gate.Map{Tool: m.Tool, Field: cmp.Or(m.Field, "field"), As: m.As, Rule: position(m.Position)}
 	number, err := x.reader().Files(access, glob)
 	if err != nil {
 		x.b.inNet(x.n, problem(diag.Error, BadCommand, at(m.Of(access.String(), glob), m.Position), err.Error(), ""))
-		out.Match = func(string) bool { return false } // avoid a second error about the map
+		out.Match = func(string) bool { return false } // matches nothing; the error has already been reported
 		return out
 	}
 	out.Reader, out.Pattern, out.Source = x.b.scripts, number, access.String()+" "+written([]string{glob})
@@ -52,7 +52,7 @@ func (x netMaps) reader() *shell.Reader {
 	return x.b.scripts
 }
 
-// entry returns the gate's map for an entry without file globs.
+// entry converts a map entry without file globs to a [gate.Map].
 func (x netMaps) entry(m config.Map) gate.Map {
 	out := gate.Map{Tool: m.Tool, Field: m.Field, As: m.As, Rule: position(m.Position)}
 	switch {
@@ -66,7 +66,7 @@ func (x netMaps) entry(m config.Map) gate.Map {
 		out.Match, out.Source = rules.MatchWord(m.Word), m.Word
 	}
 	if out.Match == nil && out.Reader == nil {
-		out.Field, out.Match = cmp.Or(out.Field, "field"), func(string) bool { return false } // avoid a second error about the map
+		out.Field, out.Match = cmp.Or(out.Field, "field"), func(string) bool { return false } // matches nothing; the error has already been reported
 	}
 	return out
 }
@@ -79,7 +79,7 @@ func (x netMaps) pattern(m config.Map, out *gate.Map) {
 	out.Match, out.Source = match, "/"+m.Pattern+"/"
 }
 
-// matchCommand sets up a map of the gate to match scripts that run the entry's command.
+// matchCommand sets up a [gate.Map] to match scripts that run the entry's command.
 func (x netMaps) matchCommand(m config.Map, out *gate.Map) {
 	number, err := x.reader().Command(m.Runs, m.Exactly)
 	if err != nil {
@@ -101,7 +101,7 @@ func written(words []string) string {
 	return strings.Join(all, " ")
 }
 
-// matchExpression sets up a map of the gate to match calls that satisfy the entry's expression.
+// matchExpression sets up a [gate.Map] to match calls that satisfy the entry's expression.
 func (x netMaps) matchExpression(m config.Map, out *gate.Map) {
 	number, err := x.b.expressions().Expr(m.When.Text)
 	if err != nil {

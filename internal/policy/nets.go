@@ -57,7 +57,8 @@ func (b *builder) net(n *config.Net) gate.Net {
 // must not be modified.
 var scopes = map[string]gate.Scope{"principal": gate.ScopePrincipal, "global": gate.ScopeGlobal}
 
-// phases returns the allowlists of a net as phases, in the order of the net's places.
+// phases converts the allowlists of a net's places to [gate.Phase] values, in the order of the
+// places.
 func phases(n *config.Net) []gate.Phase {
 	return list.Map(allowed(n), func(place string) gate.Phase {
 		return gate.Phase{Place: place, Tools: tools(n.Allow[place], gate.Glob)}
@@ -167,8 +168,9 @@ func (r *netReader) warnPlaces(n *config.Net) {
 	}
 }
 
-// checkUnless reports exemptions that never apply, because the net's maps never give the exempt
-// name with certainty.
+// checkUnless reports exemptions that never apply. A call is exempt only if it is certain to have
+// the exempt name. A name assigned by map entries is certain only if an entry with the key runs or
+// when assigns it.
 func (r *netReader) checkUnless(n *config.Net, t config.Transition) {
 	check := func(key, name string) {
 		gives := func(certain bool) bool {
@@ -192,8 +194,8 @@ func moves(t config.Transition) bool {
 	return !slices.Equal(slices.Sorted(slices.Values(t.Inputs)), slices.Sorted(slices.Values(t.Outputs)))
 }
 
-// warnWindows warns if a net with session scope should probably count over all sessions. For
-// example, two windows of a client have separate sessions.
+// warnWindows warns if a net with session scope should probably span several sessions. For example,
+// two windows of the same client have separate sessions.
 func (r *netReader) warnWindows(n *config.Net) {
 	if n.Scope != "" {
 		return // the user chose the scope explicitly

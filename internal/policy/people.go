@@ -54,11 +54,11 @@ const (
 // the call.
 func atClient(via string) bool { return via == "elicit" || via == "url" }
 
-// byHook reports whether the name belongs only to calls that agents' hooks report.
+// byHook reports whether only calls reported by agents' hooks can have the name.
 func (b *builder) byHook(name string) bool { return b.onlyOf(b.source.Hooked, name) }
 
 // onlyOf reports whether only calls to the given tools can have the name. This is so if it is the
-// name of one of these tools, or if all maps that give it read only these tools.
+// name of one of these tools, or if only map statements and map entries for these tools assign it.
 func (b *builder) onlyOf(tools []string, name string) bool {
 	if slices.Contains(tools, name) {
 		return true
@@ -67,7 +67,8 @@ func (b *builder) onlyOf(tools []string, name string) bool {
 	return len(mapped) > 0 && !slices.Contains(b.source.Tools, name) && !slices.ContainsFunc(mapped, func(tool string) bool { return !slices.Contains(tools, tool) })
 }
 
-// mappedTo returns the tools whose calls can get the name from a map.
+// mappedTo returns the tools whose calls can get the name from a map statement in the rules or a
+// map entry of a net.
 func (b *builder) mappedTo(name string) (tools []string) {
 	for s := range b.statements {
 		if m, ok := s.(*rules.Map); ok && m.As.Text == name {
@@ -81,8 +82,8 @@ func (b *builder) mappedTo(name string) (tools []string) {
 	return tools
 }
 
-// unasked returns the reason why the given number of people cannot be asked through the approval
-// channel, and a hint. Both strings are empty if they can be asked.
+// unasked checks whether enough people can be asked through an approval channel. If not, it returns
+// the reason and a hint. Otherwise, both strings are empty.
 func (b *builder) unasked(via string, persons int) (msg, hint string) {
 	const elicit = "elicit"
 	open := []string{elicit, "web", "cli"}

@@ -14,9 +14,9 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// withAgents adds to s the agents' built-in tools that the policy names, and returns the result. It
-// does so only if s contains all other tools, and agents report their calls through hooks or might
-// do so later. No server lists these tools.
+// withAgents returns a tool set that contains the tools in s and the agents' built-in tools that
+// the policy names. It adds built-in tools only if s contains all other tools, and agents report
+// their calls through hooks or might do so later.
 func (s ToolSet) withAgents(result *policy.Result) ToolSet {
 	if !s.Known || !s.Agents && !s.named || result.Policy == nil {
 		return s
@@ -72,7 +72,8 @@ func hasTool(all []verify.Tool, name string) bool {
 	return slices.ContainsFunc(all, func(t verify.Tool) bool { return t.Name == name })
 }
 
-// agentTool returns an agent's tool with all names that calls to it can have.
+// agentTool returns a built-in tool of an agent, including the other names that calls to the tool
+// can have.
 func agentTool(agent, tool string) verify.Tool {
 	return verify.Tool{Name: tool, Also: NamesByHook(agent, tool, true)}
 }

@@ -232,8 +232,8 @@ func (v *Analysis) active(result *policy.Result) (*gate.Policy, error) {
 }
 
 // otherTools returns the tools that a verification examines only if asked to. These are tools that
-// a net exempts from its transitions (Free) or lists only for a phase, tools that only shadow nets
-// list, and known tools that no net lists by name.
+// a net always allows or lists only in the allowlist of a place, tools that only shadow nets list,
+// and known tools that no net lists by name.
 func (v *Analysis) otherTools(p *gate.Policy, tools ToolSet) []gate.Tool {
 	seen := make(map[string]bool)
 	var free []gate.Tool
@@ -260,9 +260,9 @@ func (v *Analysis) otherTools(p *gate.Policy, tools ToolSet) []gate.Tool {
 	return append(others, gate.Tools(tools.namesExcept(seen)...)...)
 }
 
-// withLiveHint completes the given reason for an unknown result. If supposed is not empty, the
-// result depends on whether the tool with that name exists, and withLiveHint adds that "petrigate
-// check --live" can find out.
+// withLiveHint returns the given reason for an unknown result. If supposed is not empty, it is the
+// name of a tool whose existence decides the result, and withLiveHint appends a hint to run
+// "petrigate check --live".
 func withLiveHint(why, supposed string) string {
 	if supposed == "" {
 		return why
@@ -270,9 +270,9 @@ func withLiveHint(why, supposed string) string {
 	return why + "; run petrigate check --live to find out"
 }
 
-// withToolsHint is like [withLiveHint], but treats a label specially, because a map can also give
-// it to calls to other tools. It then refers to the map and suggests a list of tools as an
-// alternative to --live.
+// withToolsHint is like [withLiveHint], but returns a different hint if supposed is a name that a
+// map statement assigns. Calls to other tools can get the same name, so this hint refers to the
+// statement. It also suggests the option --tools as an alternative to --live.
 func (v *Analysis) withToolsHint(why, supposed string) string {
 	for _, m := range v.policy.Maps() {
 		if supposed == m.As {
@@ -282,7 +282,8 @@ func (v *Analysis) withToolsHint(why, supposed string) string {
 	return withLiveHint(why, supposed)
 }
 
-// NameOf returns the [verify.Name] for a proof about whether a tool can be called.
+// NameOf converts a proof about calls to a tool to a [verify.Name], which describes whether and how
+// the tool can be called.
 func NameOf(tool gate.Tool, p verify.Proof) verify.Name {
 	n := verify.Name{Tool: tool, Because: p.Because, Why: withLiveHint(p.Why, p.Supposed)}
 	switch {

@@ -69,9 +69,9 @@ func period(c policy.Claim) verify.Period {
 	return verify.Period{Call: c.First, Successful: c.Successful, User: c.User || c.Over == rules.User, Window: c.Over.Window()}
 }
 
-// compared converts the fields of a claim's key to the form used by assertions. An expression is
-// identified by its source text. Package verify can therefore reuse the [gate.ValueReader] of the
-// same expression in a rule.
+// compared converts the key of a claim to the type used by package verify. An expression is
+// identified by its source text, so that package verify can reuse the [gate.ValueReader] of a rule
+// with the same expression.
 func compared(key []rules.KeyField) []verify.Compared {
 	field := func(f rules.Field) gate.Field {
 		out := gate.Field{Result: f.Result, Source: f.String()}

@@ -5,10 +5,10 @@ const (
 	codeRefuted   = "E301" // a claim is refuted
 	codeNever     = "W301" // a tool can never be called
 	codeFailing   = "W302" // a tool can be called only after a failure
-	codeDeadlock  = "W303" // after some sequence of calls, a group of nets forbids all calls that it gates
+	codeDeadlock  = "W303" // after some sequence of calls, a group of nets forbids every further call to the tools that it gates
 	codeRedundant = "W304" // a net never changes a verdict
 	codeUnproved  = "W305" // a claim could not be decided
 	codeDead      = "W306" // a transition can never fire
-	codeMilder    = "W307" // each call that matches one map also matches another, which gives it a name with stricter rules
+	codeMilder    = "W307" // calls that match one map statement or entry also match a wider one, which assigns a name with stricter rules
 	codeLost      = "W308" // a failure makes tools permanently unavailable
 )

@@ -21,7 +21,7 @@ const (
 	codeNoCommand     = "E202" // a server's command cannot be run
 	codeDoubt         = "W201" // a suspicious line in the configuration file
 	codeNoPolicy      = "W202" // no policy gates any calls
-	codeNoRule        = "W203" // a text that should contain rules contains none
+	codeNoRule        = "W203" // a file or section for rules contains no rules
 	codeNoCommandHere = "W204" // like E202, but the configuration is only being checked
 	codeNoUpstream    = "W205" // no server to gate
 	codeNoAuditHere   = "W208" // an audit log cannot be written
@@ -50,7 +50,7 @@ func NoPolicy(s policy.Source) diag.List {
 		gates += counts[i].gates
 	}
 	for i, text := range s.Rules {
-		if n := counts[i]; n.gates+n.claims == 0 && (n.maps == 0 || gates == 0) { // a rules text can consist of maps alone if another text contains rules
+		if n := counts[i]; n.gates+n.claims == 0 && (n.maps == 0 || gates == 0) { // a file can consist of map statements alone if another file contains rules
 			problems = append(problems, Warning(codeNoRule, text.Position(1, 1), "the file contains no rules", "begin a rule with require, block, limit or allow"))
 		}
 	}
@@ -75,9 +75,8 @@ func Warning(code string, at config.Position, message, hint string) diag.Problem
 	return p
 }
 
-// A ruleCounts value holds the number of statements in a rules text, by kind: statements that gate
-// calls, claims, and maps (including examples and success statements). Each syntax error counts as
-// a statement that gates calls.
+// A ruleCounts value holds the numbers of statements in a file, by kind. Map, example and success
+// statements count as maps. Each syntax error counts as a statement that gates calls.
 type ruleCounts struct{ gates, claims, maps int }
 
 func countRules(text config.RuleText) (n ruleCounts) {
@@ -171,8 +170,8 @@ func ShortSessions(s policy.Source) diag.List {
 	return nil
 }
 
-// ConfigProblems returns the problems that err, an error in a configuration, contains, with their
-// codes. It returns any other error unchanged.
+// ConfigProblems returns the problems listed in err, an error from loading a configuration, with
+// their codes. If err does not list problems, ConfigProblems returns it unchanged.
 func ConfigProblems(err error) (diag.List, error) {
 	list, ok := diag.Find(err)
 	if !ok {

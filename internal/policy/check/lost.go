@@ -45,8 +45,8 @@ func (v *Analysis) deadlocked(nets []verify.Net) bool {
 	})
 }
 
-// endsWorkflow reports whether a terminal place is marked after the calls that lead to the loss.
-// The loss is then merely the end of a workflow.
+// endsWorkflow reports whether a tool becomes unavailable merely because a workflow ends. This is
+// so if the calls that make it unavailable lead to a state with a marked terminal place.
 func (v *Analysis) endsWorkflow(l verify.Loss) bool {
 	states := v.statesAfter(l.Trace)
 	return slices.ContainsFunc(l.Because, func(n verify.Net) bool {

@@ -9,13 +9,13 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// The maps of a policy give names to calls. A call that matches two maps gets a name from each, so
-// the rules for both names apply to it. This is right if a command does two things, or if the
-// narrower pattern has the stricter rules. If the narrower pattern has the weaker rules, these have
-// no effect.
+// Map statements in rules and map entries in nets assign names to calls; both are called maps here.
+// A call that matches two maps gets both names, so the rules for both names apply to it. This is
+// intended if a command does two things, or if the map with the narrower pattern has the stricter
+// rules. If the map with the narrower pattern has the weaker rules, these rules have no effect.
 
-// milder warns about a map if a map with a wider pattern gives the same calls a second name with
-// stricter rules.
+// milder warns about a map if its name has weaker rules than the name that a wider map assigns to
+// the same calls. The weaker rules have no effect.
 func (v *Analysis) milder() diag.List {
 	var ps diag.List
 	treated := v.treatments()
@@ -51,7 +51,8 @@ type treatment struct {
 	by  string
 }
 
-// treatments returns the treatment of every name that is not a pattern.
+// treatments describes how the policy treats calls with each name. It omits names that are
+// patterns.
 func (v *Analysis) treatments() map[string]treatment {
 	asks := make(map[string]verify.Net)
 	for _, net := range v.policy.Nets() {
@@ -87,8 +88,8 @@ func (ns netInfos) lists(nets []verify.Net, name string) bool {
 	return slices.ContainsFunc(nets, func(n verify.Net) bool { return slices.Contains(listed(ns[n.Name]), name) })
 }
 
-// within reports whether the narrow map seems to match less than the wide one. It tests both maps
-// on all substrings of text: the wide map must match every substring that the narrow map matches,
+// within reports whether the first map seems to match fewer strings than the second. It tests both
+// on all substrings of text. The second map must match every substring that the first one matches,
 // and at least one more.
 func within(narrow, wide gate.Map, text string) bool {
 	if narrow.Match == nil || wide.Match == nil {

@@ -70,9 +70,9 @@ func (v *Analysis) unsure() []string {
 	return notes
 }
 
-// grouped yields the names accepted by meant, in groups. The names of a group have the same key,
-// which the function common returns. The groups are ordered by the position of the first name in
-// each.
+// grouped yields groups of names. It considers only names accepted by the function meant. A group
+// contains the names with equal keys, which the function common returns. The groups are in the
+// order of their first names.
 func (v *Analysis) grouped(meant func(verify.Name) bool, common func(verify.Name) string) iter.Seq2[string, []verify.Name] {
 	var order []string
 	groups := make(map[string][]verify.Name)

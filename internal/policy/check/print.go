@@ -69,8 +69,8 @@ func (r Report) printVerified(w io.Writer, verbose bool) error {
 	return nil
 }
 
-// ToolRows returns a table row for each name. The row shows whether and how the name can be called,
-// and the nets that list it.
+// ToolRows returns a table row for each tool name. The row shows whether and how calls with the
+// name are possible, and which nets list the name.
 func (r Report) ToolRows() [][]string {
 	if r.verified == nil {
 		return nil
@@ -124,8 +124,8 @@ func short(n gate.NetInfo) string {
 // maxBefore is the maximum number of preceding calls that are named in a table row.
 const maxBefore = 12
 
-// callable describes whether and how a name can be called. asks is the number of people who must
-// approve some of these calls.
+// callable describes whether and how calls with the tool's name are possible. If some calls with
+// this name require approval, asks is the number of people who must approve.
 func (r Report) callable(t reportedTool, asks int) string {
 	switch n := t.known; n.Callable {
 	case verify.Possible:
@@ -149,8 +149,9 @@ func (r Report) callable(t reportedTool, asks int) string {
 	}
 }
 
-// yes returns the table entry for a callable name, given a trace that leads to the call. It is
-// "yes", unless the trace needs a tool that is not in the tool list; it then names this tool.
+// yes returns the table entry for a name, given a trace that leads to a call with the name. The
+// entry is "yes" or, if the trace uses a tool that is not in the tool list, a condition that names
+// this tool.
 func (s ToolSet) yes(t verify.Trace) string {
 	for _, step := range t {
 		if s.Known && !step.Ends && step.Wait == 0 && !hasTool(s.Tools, step.Tool) {
@@ -167,11 +168,13 @@ func byWhat(n verify.Name) string {
 	return citedAll(n.Because)
 }
 
-// maxOverlaps is the maximum number of listed pairs of maps that match the same text.
+// maxOverlaps is the maximum number of listed pairs of map statements or entries that match the
+// same string.
 const maxOverlaps = 10
 
-// details returns the additional notes for --verbose: the number of states of each group of nets,
-// the intended ends of workflows, and overlapping maps.
+// details returns the additional notes for --verbose. They list the number of states of each group
+// of nets, sequences of calls that make all further calls impossible, sets of places with a
+// constant number of tokens, and map statements or entries that match the same string.
 func (v *Analysis) details() []string {
 	var lines []string
 	for _, g := range v.report.Groups {
@@ -265,9 +268,9 @@ func (r Report) cut() bool {
 		slices.ContainsFunc(r.Proofs, func(p reportedProof) bool { return p.Hint != "" })
 }
 
-// openNotes lists the open questions that a higher limit may answer and, if verbose is true, all
-// others. It also lists the question about unexplored kinds of calls, unless claims or unknown
-// tools in the report already mention the problem.
+// openNotes lists the open questions that have a hint, because raising a limit may answer them. If
+// verbose is true, it lists all open questions. If the report contains no claims and no tools with
+// unknown results, openNotes also mentions kinds of calls that were not explored.
 func (r Report) openNotes(verbose bool) (notes []string) {
 	said := slices.ContainsFunc(r.Tools, func(t reportedTool) bool { return t.Why != "" }) || len(r.Proofs) > 0
 	told := list.Filter(r.Open, func(q openQuestion) bool { return q.Hint != "" || verbose || q.Question == "calls" && !said })

@@ -64,14 +64,14 @@ func (v *Analysis) refuted(p claimProof) diag.Problem {
 	return q
 }
 
-// holdsForEach returns the hint for a claim that was proved only for each value of a key
-// separately, not for calls with different values.
+// holdsForEach returns a hint on how to narrow a claim that was proved only for each value of a key
+// separately.
 func (p claimProof) holdsForEach() string {
 	return "it is proved " + p.ForEach + ": add that to the claim if you mean it"
 }
 
-// noEvidence explains why the success of some calls in the counterexample does not count as
-// evidence for the claim.
+// noEvidence lists calls in the counterexample whose success does not count toward the claim, and
+// explains why.
 func noEvidence(p claimProof) string {
 	var b strings.Builder
 	for i, s := range p.Counterexample {
@@ -193,9 +193,10 @@ func (ns netInfos) ends(net verify.Net) bool {
 	return n.Cause == gate.CauseLimit && !refills || n.Cause == gate.CauseBlock || len(n.Terminal) > 0
 }
 
-// redundant reports nets without effect. It omits nets of a base policy that the configuration's
-// own nets make redundant, nets whose tools are all reported as uncallable, limits that are
-// reported as unreachable and, if calls are allowed by default, allow rules.
+// redundant reports nets that never change a verdict, except where this is expected or already
+// reported. It omits four kinds of nets: nets of a base policy that the configuration's own nets
+// make redundant, nets whose tools are all reported as uncallable, limits reported as unreachable,
+// and allow rules if calls are allowed by default.
 func (v *Analysis) redundant() diag.List {
 	var ps diag.List
 	for _, r := range v.report.Redundant {
@@ -260,9 +261,9 @@ func (v *Analysis) gatesOnlyUncallable(net verify.Net) bool {
 	})
 }
 
-// onlyBy returns a hint if calls that a claim with "only" forbids are allowed by default. For the
-// claim to hold, a rule or the policy's default decision must deny these calls, or a rule must
-// require the approval that the claim names.
+// onlyBy returns a hint for a refuted claim with "only" if calls are allowed by default. The hint
+// suggests rules that deny the calls that the claim forbids or, if the claim names an approval,
+// require this approval.
 func (v *Analysis) onlyBy(p claimProof) string {
 	a, ok := p.Assertion.(verify.Only)
 	if !ok || v.policy.Options().Deny {

@@ -24,7 +24,7 @@ type Report struct {
 	Complete  bool            `json:"complete"` // whether all questions about the policy were answered
 
 	verified *Analysis // findings of the verification; nil if the policy was not verified
-	open     int       // number of unknown claims that keep the report from being ok
+	open     int       // number of unknown claims that count as failures
 }
 
 // A reportedTool is the result for a single name. Its events lead to a call with the name; they are
@@ -45,7 +45,7 @@ type reportedTool struct {
 // format of "petrigate eval".
 type reportedProof struct {
 	Text           string          `json:"text"`
-	Part           string          `json:"part,omitempty"` // if the claim is about several names, the claim for the one name that was refuted or could not be decided
+	Part           string          `json:"part,omitempty"` // if the claim is about several names, the part that was not proved: a claim about a single name
 	File           string          `json:"file"`
 	Line           int             `json:"line"`
 	Result         string          `json:"result"`

@@ -50,7 +50,7 @@ func (t *ListedTool) complete(owners toolname.Owners) {
 	}
 }
 
-// names returns the tool's names in the form that the proxy uses.
+// names returns the tool's names as a [toolname.Names] value.
 func (t ListedTool) names() toolname.Names {
 	return toolname.Names{Upstream: strings.TrimSuffix(strings.TrimSuffix(t.Canonical, t.Bare), "."), Exposed: t.Exposed, Bare: t.Bare, Canonical: t.Canonical}
 }
@@ -90,8 +90,9 @@ func joined(all []ListedTool, owners toolname.Owners) []verify.Tool {
 	return tools
 }
 
-// Lacks returns a function that reports a missing argument: one that field f reads, but that none
-// of the tool's schemas lists; see [policy.Lacks]. If no schemas are known, Lacks returns nil.
+// Lacks returns a function that checks whether the schemas of a tool list the arguments that f
+// reads. The function returns an argument that no schema lists, or "" if it finds no such argument;
+// see [policy.Lacks]. If no schemas are known, Lacks returns nil.
 func (s ToolSet) Lacks() func(tool string, f gate.Field) string {
 	if len(s.Schemas) == 0 {
 		return nil
@@ -115,9 +116,9 @@ func (s ToolSet) Names() []string {
 	return names
 }
 
-// Hooked returns the names that are presumably used only for agents' built-in tools. If all tools
-// are known and agents report calls through hooks, these are the names that no server's tool has.
-// Otherwise, they are the names that contain the name of the agent.
+// Hooked returns the names that are assumed to be used only for agents' built-in tools. If all
+// tools are known and agents report calls through hooks, these are the names that no server's tool
+// has. Otherwise, they are the names that contain the name of the agent.
 func (s ToolSet) Hooked() []string {
 	servers := ToolSet{Tools: s.Tools, Known: s.Known}.Names()
 	return slices.DeleteFunc(agenttool.Names(), func(name string) bool {
@@ -138,8 +139,8 @@ func (s *ToolSet) AddHooks(agents []string, complete bool) {
 }
 
 // Unended returns the names of the script tools of agents that never report how a script ended. If
-// all hooks belong to such agents, it includes the names without the name of the agent, which tools
-// of several agents share.
+// all agents that use petrigate as a hook are of this kind, it also returns names that do not
+// contain an agent's name, such as "bash".
 func (s ToolSet) Unended() (names []string) {
 	bare := len(s.Hooks) > 0 && !slices.ContainsFunc(s.Hooks, agenttool.TellsEnds)
 	hooked := s.Hooked()
@@ -158,7 +159,7 @@ func (s ToolSet) Unended() (names []string) {
 	return names
 }
 
-// namesExcept returns the names of the known tools that have none of the names in seen.
+// namesExcept returns the name of each known tool, unless seen contains any of the tool's names.
 func (s ToolSet) namesExcept(seen map[string]bool) []string {
 	var names []string
 	for _, t := range s.Tools {
@@ -169,9 +170,9 @@ func (s ToolSet) namesExcept(seen map[string]bool) []string {
 	return names
 }
 
-// Find returns the tool that clients see under the given name. If such a tool does not exist, it
-// returns the only tool that has the name among its other names. The second result is false if no
-// tool or several tools have the name.
+// Find returns the tool that clients see under the given name. If such a tool does not exist, Find
+// returns the tool that has the name among its other names. The second result is false if no tool
+// or several tools have the name.
 func (s ToolSet) Find(name string) (verify.Tool, bool) {
 	if t := list.Find(s.Tools, func(t verify.Tool) bool { return t.Name == name }); t != nil {
 		return *t, true

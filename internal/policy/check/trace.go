@@ -14,8 +14,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Events returns the events of a trace. Every approval is granted, and each call has all names of
-// its tool.
+// Events converts a trace to events. It grants every approval and gives each call all names of its
+// tool.
 func (s ToolSet) Events(t verify.Trace) []sandbox.Event {
 	events := []sandbox.Event{}
 	returns := make(map[int]json.RawMessage) // results that successful calls return, by call number
@@ -137,8 +137,8 @@ func countRepeats(t verify.Trace) int {
 // line.
 const minPairs = 3
 
-// pairs returns how many times in a row t repeats its first two calls with the same outcomes. It
-// also returns the number of steps in each such pair.
+// pairs returns the number of consecutive equal pairs of calls at the start of t, and the number of
+// steps in each pair. In equal pairs, the calls and their outcomes are the same.
 func pairs(t verify.Trace) (n, steps int) {
 	whole := func(t verify.Trace) (said string, steps int) {
 		if len(t) == 0 || t[0].Ends || t[0].Wait > 0 || t[0].Times > 0 {
@@ -176,8 +176,8 @@ func ends(t verify.Trace, call int) bool {
 	return slices.ContainsFunc(t, func(s verify.Step) bool { return s.Ends && s.Call == call })
 }
 
-// Called returns the name of the call. If the name does not imply the tool and the arguments,
-// Called adds them.
+// Called returns the name of the call. If the tool has a different name, or if the call has
+// arguments or other names, Called adds them in parentheses.
 func Called(s verify.Step) string {
 	if s.Name == s.Tool && (s.Args == "" || s.Args == "{}") && otherNames(s) == "" {
 		return text.Escape(s.Name)
@@ -210,8 +210,8 @@ func otherNames(s verify.Step) string {
 	return also
 }
 
-// ending describes how the step's call ends, with outcome o, and the result that the call must
-// return.
+// ending returns a phrase that describes the outcome of the step's call. If a successful call must
+// return a particular result, the phrase includes the result.
 func ending(s verify.Step, o gate.Outcome) string {
 	if o == gate.Success && s.Result != "" {
 		return "succeeds and returns " + text.Escape(s.Result)

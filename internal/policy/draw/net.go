@@ -1,5 +1,5 @@
-// Package draw draws Petri nets: in the languages of Mermaid and DOT, which leave the layout to
-// other programs, and as SVG with a layout of its own.
+// Package draw draws Petri nets in the formats Mermaid, DOT and SVG. It computes a layout only for
+// SVG; the other formats leave the layout to the program that displays them.
 //
 // A picture shows what a net gates. A box is a transition, with the tools it gates; small print
 // shows whether it requires approval, whether it waits for the call to succeed, and so on.
@@ -52,14 +52,14 @@ type Transition struct {
 	People   int           // number of different people who must approve; 0 means one
 	Deferred bool          // whether the transition waits for the call to succeed
 	Observe  bool          // whether the transition never blocks a call
-	Spoils   bool          // whether the transition invalidates evidence gained from other calls
+	Spoils   bool          // whether the transition keeps earlier calls from counting toward requirements
 	Row      bool          // whether the transition counts consecutive identical calls
 	Sum      string        // limit on a sum, such as "1000 of amount"; may be empty
 	Never    bool          // whether the transition is known never to fire
 	Every    time.Duration // interval between firings of a timed transition; 0 if the transition is not timed
 	Key      []string      // fields of the key; the transition fires separately for each value of the key
-	Unless   []string      // names that exempt a call from the transition
-	Listed   bool          // whether the box lists admitted names instead of showing a transition
+	Unless   []string      // names of exempt calls, which do not fire the transition
+	Listed   bool          // whether the box merely lists names that the net admits
 
 	Lacks []Lack // missing tokens, set by Net.Live; empty if the transition is enabled
 }

@@ -62,8 +62,8 @@ func (r *pnmlReader) checkRest(what string, rest pnmlRest) {
 	}
 }
 
-// Child elements listed in pnmlCosmetic do not affect the behavior of a net. Attributes listed in
-// pnmlSemantic would affect it; some tools write such attributes. Both variables are read-only.
+// pnmlCosmetic lists child elements that do not affect the behavior of a net. pnmlSemantic lists
+// attributes that would affect it; some tools write such attributes. Both variables are read-only.
 var (
 	pnmlCosmetic = []string{"name", "graphics", "toolspecific"}
 	pnmlSemantic = []string{"type", "initialMarking", "inscription", "weight", "capacity"}

@@ -109,8 +109,8 @@ func (r *Report) pump() string {
 	return text
 }
 
-// listOr formats a list, or returns "?" if the analysis is incomplete. An empty list becomes the
-// text none.
+// listOr formats a list. It returns "?" if the analysis is incomplete, and its first argument if
+// the list is empty.
 func (r *Report) listOr(none string, list []string) string {
 	const most = 8
 	switch {

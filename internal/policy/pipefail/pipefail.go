@@ -1,5 +1,6 @@
-// Package pipefail adds `set -o pipefail` to scripts whose success counts as evidence only with
-// this option. Without it, a pipe hides the exit code of the command, for example in
+// Package pipefail adds `set -o pipefail` to scripts whose success counts toward the requirements
+// of a policy only with this option. Without it, a pipe hides the exit code of the command, for
+// example in
 //
 //	npm test 2>&1 | tail -30
 package pipefail
@@ -20,9 +21,8 @@ const Prefix = "set -o pipefail; "
 // this name.
 const field = "command"
 
-// Add returns the arguments of the call after inserting Prefix before the call's script. ok is
-// false if Prefix would not help, because the call's success would not count as evidence for any
-// additional name.
+// Add inserts Prefix before the script in the arguments of a call and returns the new arguments. ok
+// is false if Prefix would not make the success of the call count toward additional requirements.
 func Add(p *gate.Policy, c gate.Call) (args []byte, ok bool) {
 	if !strings.Contains(Script(c.Args), "|") {
 		return nil, false
@@ -45,8 +45,9 @@ func Script(args []byte) string {
 	return script
 }
 
-// prefixed returns the arguments after inserting Prefix before their script. It leaves all other
-// bytes unchanged, so that they equal the bytes that an agent reports afterwards.
+// prefixed inserts Prefix before the script and returns the new arguments. It leaves all other
+// bytes unchanged, so that the result is identical to the arguments that an agent reports after the
+// call.
 func prefixed(args []byte) []byte {
 	var all []byte
 	rawjson.Members(args, func(key, value []byte, at int) bool {

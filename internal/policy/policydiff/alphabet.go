@@ -15,7 +15,7 @@ import (
 // A namedTool is a tool with all names that calls to it have.
 type namedTool struct {
 	name    string
-	foreign bool // whether the tool's name can only restrict calls; a call's success does not count as evidence for such a name
+	foreign bool // whether the tool's name can only restrict calls; successful calls do not count toward requirements that use this name
 	also    []gate.Name
 	command presence // whether calls have the field "command", which affects the names that hooks give
 }
@@ -34,7 +34,7 @@ const (
 type alphabet struct {
 	vocabulary
 	tools    []namedTool
-	prefixes []string // prefixes of names; a call that has a name with such a prefix always has other names too
+	prefixes []string // prefixes of tools' names; a call that has a name with such a prefix also has other names
 	shown    map[visibility]bool
 	why      string // why the alphabet is incomplete; empty if it is complete
 	stop     func() bool
@@ -47,8 +47,8 @@ type visibility struct {
 	command presence
 }
 
-// add adds tool t, unless the policies treat it like a tool that is already in the alphabet, or
-// like a tool with a single name.
+// add adds tool t. It omits t if the policies do not distinguish the tool from another tool in the
+// alphabet or from a tool with a single name.
 func (a *alphabet) add(t namedTool) {
 	if a.stop() {
 		a.why = verify.WhyTime
@@ -93,8 +93,8 @@ func (a *alphabet) standIns() []verify.Tool {
 	return all
 }
 
-// real replaces the stand-in in the call c with the tool that it represents. ok is false if no such
-// call exists.
+// real converts a call to a stand-in, the placeholder for a tool, to a call to the tool itself. ok
+// is false if no such call exists.
 func (a *alphabet) real(c verify.Call) (call representative, ok bool) {
 	var i int
 	if _, err := fmt.Sscanf(c.Tool, standIn+"%d", &i); err != nil {
