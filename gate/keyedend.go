@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/netstate"
 )
 
-// settleKeyed adds to d the changes that the end of a call causes in a net with a key. They affect
-// the key values whose states wait for the call, and the key values in the result.
+// settleKeyed adds to d the changes to a net with a key when a call ends. It changes the states
+// that wait for the call, and the states for the key values in the call's result.
 func (q PreparedEnd) settleKeyed(d *Delta, s *State, n *net, e ending) {
 	base := n.advanced(s.Nets[n.index], s.Nets[n.index], e.time)
 	after := netstate.Unwatched(base, &e.flight, e.over)
@@ -38,12 +38,14 @@ func (q PreparedEnd) settleKeyed(d *Delta, s *State, n *net, e ending) {
 	}
 }
 
-// endedValues returns the key values whose states can change when the call ends. Values whose
-// states wait for the call come first. The values in the result follow, if observers that read
-// their key from the result wait for the call. If the policy does not allow storing that many
-// values, endedValues removes values whose state equals after, the new default state, and lists the
-// removals in idle. If that does not make enough room, it omits the result's values, so the call
-// does not count as evidence.
+// endedValues returns the key values whose states can change when the call ends. The values that
+// wait for the call come first. The values in the result follow, if any observer that reads its key
+// from the result waits for the call.
+//
+// If the policy does not allow the net to store that many values, endedValues makes room. The
+// changes in idle then remove values whose state equals after, the new default state. If there is
+// still not enough room, endedValues omits the values in the result, so that the call does not
+// count for them.
 func (q PreparedEnd) endedValues(n *net, e *ending, after *NetData) (values []keyvalue.Value, idle []NetDelta) {
 	for k, i := range e.call.Nets {
 		if i == n.index && len(e.call.Keys) > 0 && e.call.Keys[k] != "" {
@@ -78,8 +80,8 @@ func (q PreparedEnd) endedValues(n *net, e *ending, after *NetData) (values []ke
 	return values, idle
 }
 
-// watchedKeys returns the keys of the observers that wait for the call, in the actual or the
-// enforced state; see [ShadowData].
+// watchedKeys returns the keys of the observers that wait for the call, as indexes in n.keys. In
+// shadow mode, it includes observers that wait only in the enforced state; see [ShadowData].
 func (e *ending) watchedKeys(n *net) []int {
 	watches := e.base.Watches
 	if e.base.Shadow != nil {
@@ -94,9 +96,9 @@ func (e *ending) watchedKeys(n *net) []int {
 	return keys
 }
 
-// addResultValues appends to values the values that a key has in the call's result. local is the
-// index of the key in n.keys. If values already contains a value, addResultValues only adds the key
-// to its Keys.
+// addResultValues reads a key from the call's result and appends its values to values. local is the
+// index of the key in n.keys. For a value that is already present, addResultValues only records
+// that it is a value of this key, too.
 func (q PreparedEnd) addResultValues(n *net, local int, e *ending, values []keyvalue.Value) []keyvalue.Value {
 	at := make(map[string]int, len(values))
 	for i := range values {

@@ -4,7 +4,8 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// A Meaning lists a net's transitions for the names of a call, regardless of the marking.
+// A Meaning lists, for each name of a call, the transitions of a net that list the name, whether or
+// not they are enabled.
 type Meaning struct {
 	Net  int // index of the net in the policy
 	Asks []Asked
@@ -14,7 +15,7 @@ type Meaning struct {
 type Asked struct {
 	Transitions []int // transitions that list the name and do not exempt the call, in declaration order
 	Free        bool
-	Weak        bool // whether the name does not count as evidence for the net
+	Weak        bool // whether the name can only restrict the call; see [Name]
 }
 
 // Meaning returns a [Meaning] of c for each net that lists any of its names, in policy order. It
@@ -49,10 +50,10 @@ func (n *net) asks(ls []naming.Label) []Asked {
 	return asks
 }
 
-// Why reports whether the policy's maps (see [Map]) give the name to c. If this is uncertain, or if
-// c's success would not be evidence for the name, the doubt explains why. If the result is
-// [NotFound] but the call contains part of a map's pattern, the doubt describes the missing part.
-// Otherwise, the doubt is empty.
+// Why reports whether the policy's maps that have a Reader (see [Map]) give c the name. The Doubt
+// explains an uncertain result. It also explains why the success of c would not count as evidence
+// for the name. If the result is [NotFound] but c contains part of a map's pattern, the Doubt
+// describes the missing part. Otherwise, it is empty.
 func (p *Policy) Why(c Call, name string) (Doubt, Found) {
 	j := &p.Prepare(c).judgement
 	return p.names.Why(j.call, j.tools, name)
@@ -72,8 +73,8 @@ func (p *Policy) Names(c Call) []Name {
 	return naming.Names(ls)
 }
 
-// Unproved returns the names that nets await and that maps (see [Map]) are certain to give to c,
-// although c's success would not be evidence for them.
+// Unproved returns the names that maps (see [Map]) are certain to give to c, although the success
+// of c would not count as evidence for them. It considers only names that some net waits for.
 func (p *Policy) Unproved(c Call) (names []string) {
 	if len(p.awaits) == 0 {
 		return nil

@@ -17,7 +17,7 @@ type move struct {
 	own  bool // whether the move has its own copy of the marking
 
 	// The following fields are set only for a net with a key.
-	baseWatches []Flight // watches (observers waiting for calls) of the net's default state
+	baseWatches []Flight // observers that wait for calls in the net's default state
 	isBase      bool     // whether the step changes the net's default state (see [NetData]), not the state for one key value
 }
 
@@ -36,8 +36,7 @@ func (m *move) marking() petri.Marking {
 	return m.data.Marking
 }
 
-// endDisabledWatches ends the watches of the observers that a firing has disabled: they no longer
-// wait for their calls.
+// endDisabledWatches makes observers stop waiting for calls if a firing has disabled them.
 func (m *move) endDisabledWatches() {
 	if len(m.baseWatches) > 0 {
 		m.lapseDisabled()
@@ -51,20 +50,22 @@ func (m *move) endDisabledWatches() {
 	})
 }
 
-// fireStructural fires the structural transitions (which fire by themselves); see [net.advance]. It
-// reports whether they stop firing. If they do not, the marking is left unchanged and the net
-// becomes stuck.
+// fireStructural fires the structural transitions (which fire by themselves) and reports whether
+// they stop firing; see [net.advance]. If they do not stop, fireStructural leaves the marking
+// unchanged and marks the net as stuck.
 func (m *move) fireStructural() bool {
 	enabled := func(t int) bool { return m.net.net.Transitions[t].Enabled(m.data.Marking) }
 	m.data.Stuck = slices.ContainsFunc(m.net.structural, enabled) && !m.net.advance(m.marking(), m.data.Flights)
 	return !m.data.Stuck
 }
 
-// setBaseWatches stores in m the watches of the default state, that is, its observers that wait for
-// calls. It also updates the lapsed watches, which do not count for the key value whose state m
-// changes. A watch lapses if, at any time after its call was admitted, its observer is disabled or
-// its evidence is spoiled. Tokens held by later calls count as present. isBase reports whether m
-// changes the default state rather than the state for a key value.
+// setBaseWatches stores in m the observers that wait for calls in the default state. isBase reports
+// whether m changes the default state rather than the state for a key value.
+//
+// For a key value, an observer lapses (no longer counts) if it is disabled at any time after the
+// call was admitted, or if a call in flight spoils the net's evidence (see [Transition.Spoils]).
+// setBaseWatches updates the list of lapsed observers. It treats tokens held by later calls as
+// present; see [move.wasEnabled].
 func (m *move) setBaseWatches(watches []Flight, isBase bool) {
 	m.baseWatches, m.isBase = watches, isBase
 	if len(m.data.Lapsed()) > 0 {
@@ -73,14 +74,13 @@ func (m *move) setBaseWatches(watches []Flight, isBase bool) {
 	m.lapseUnless(m.wasEnabled)
 }
 
-// lapseDisabled marks as lapsed the disabled observers that wait for calls in the default state. If
-// a call in flight spoils the net's evidence (see [Transition.Spoils]), it marks all waiting
-// observers.
+// lapseDisabled records that the disabled observers in m.baseWatches no longer count in the state
+// that m changes. If a call in flight spoils the net's evidence (see [Transition.Spoils]), it
+// records this for all observers in m.baseWatches.
 func (m *move) lapseDisabled() { m.lapseUnless(m.isEnabled) }
 
-// lapseUnless marks as lapsed the observers that wait for calls in the default state, except those
-// accepted by the function enabled. If a call in flight spoils the net's evidence (see
-// [Transition.Spoils]), it marks all waiting observers.
+// lapseUnless is like [move.lapseDisabled], but calls the function enabled to find out whether an
+// observer is enabled.
 func (m *move) lapseUnless(enabled func(Flight) bool) {
 	for _, w := range m.baseWatches {
 		if len(m.data.Spoilers()) > 0 || !enabled(w) {
@@ -94,10 +94,10 @@ func (m *move) isEnabled(w Flight) bool {
 	return m.net.net.Transitions[w.Transition].Enabled(m.data.Marking)
 }
 
-// wasEnabled reports whether the observer recorded in w is enabled once later calls of the same
-// session have given back the tokens that they hold. A call that merely holds tokens must not end
-// the observer's wait. A later call has a higher number than w's call, unless w's call waited for
-// approval; see [net.withLateWatches].
+// wasEnabled reports whether the observer in w would be enabled if later calls of the same session
+// returned the tokens that they hold. Such calls must not end the observer's wait. A call is later
+// if it has a higher number than the call that the observer waits for. If that call waited for
+// approval, its number does not show the order; see [net.withLateWatches].
 func (m *move) wasEnabled(w Flight) bool {
 	if m.isEnabled(w) {
 		return true
@@ -111,16 +111,15 @@ func (m *move) wasEnabled(w Flight) bool {
 	return m.net.net.Transitions[w.Transition].Enabled(before)
 }
 
-// addLapsed records that the observer waiting in w no longer counts for the key value whose state m
-// changes.
+// addLapsed records that the observer in w no longer counts in the state that m changes.
 func (m *move) addLapsed(w Flight) {
 	if !slices.Contains(m.data.Lapsed(), w) {
 		netstate.SetLapsed(m.data, append(slices.Clip(m.data.Lapsed()), w))
 	}
 }
 
-// paysDebt reports whether the transition's refund to the budget must pay off a debt instead. If
-// so, paysDebt reduces the debt by one.
+// paysDebt reports whether the transition returns a token to a budget that is in debt. If so,
+// paysDebt reduces the debt by one.
 func (m *move) paysDebt(transition int) bool {
 	debt := m.data.Debt()
 	if debt == nil || m.net.budget == nil || m.net.Sum != nil {
@@ -153,9 +152,10 @@ func (m *move) restartClocks(t time.Time) {
 	}
 }
 
-// updateClock updates the clocks after a step at time t; see [move.restartClocks]. old is the state
-// before the step. If t is unknown, a transition with [Transition.Every] whose input tokens have
-// changed restarts its clock as soon as the time is known, so that it never fires too early.
+// updateClock updates the clocks of timed transitions after a step at time t; see
+// [move.restartClocks]. old is the state before the step. If t is zero, the time is unknown. Each
+// timed transition whose input tokens have changed then restarts its clock at the next known time,
+// so that it never fires too early.
 func (m *move) updateClock(old *NetData, t time.Time) {
 	if len(m.net.timed) == 0 || !m.data.Active {
 		return

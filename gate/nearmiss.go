@@ -9,9 +9,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// nearTo returns the near misses (see [Near]) for the names that n awaits. It includes the call
-// itself if the call's script contains both the blocked command and an awaited command: the whole
-// script is decided on before any part of it runs.
+// nearTo returns the near misses (see [Near]) for the names that n awaits. They can include the
+// call itself. If its script also contains an awaited command, that command does not count, because
+// the whole script is decided on before any part of it runs.
 func (j *judgement) nearTo(n *net, name string) (near []Near) {
 	near = list.Filter(j.state.Near, func(miss Near) bool { return slices.Contains(n.awaits, miss.Name) })
 	for i := range j.labels {
@@ -29,11 +29,11 @@ func (j *judgement) nearTo(n *net, name string) (near []Near) {
 	return near
 }
 
-// addNear records in d.Near (see [Near]) the call's certain names that nets await, if its success
-// will not count as evidence for them. Each entry contains the reason. addNear also adds an entry
-// for each awaited command that the call does not run, but whose first two words occur in the
-// call's arguments; see [part]. If the success will count for a name with an earlier near miss,
-// addNear adds an entry without a reason, which removes the near miss.
+// addNear records near misses in d.Near (see [Near]) for the names that nets await. An entry
+// explains why the call's success will not count for one of its names. addNear also adds an entry
+// for an awaited command if the call contains the command's first two words but does not run it;
+// see [part]. If the success will count for a name with an earlier near miss, addNear adds an entry
+// without a reason, which removes the near miss.
 func (j *judgement) addNear(d *Delta) {
 	for i := range j.labels {
 		l := &j.labels[i]
@@ -62,9 +62,9 @@ func (j *judgement) addNear(d *Delta) {
 	}
 }
 
-// spoiledBy returns the call's other names that spoil evidence (see [Transition.Spoils]), joined
-// with "and". Because of these names, the call's success does not count for the given name. If
-// there are no such names, spoiledBy returns "".
+// spoiledBy returns the call's other names that spoil evidence (see [Transition.Spoils]), so that
+// the call's success does not count for the given name. The names are joined with "and". If no such
+// names exist, spoiledBy returns "".
 func (fs findings) spoiledBy(name string) string {
 	var by []string
 	for i := range fs {

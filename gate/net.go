@@ -25,7 +25,7 @@ type net struct {
 
 	net             petri.Net // the net's transitions, in the order of Net.Transitions
 	lasting         [][]petri.Arc
-	progress        []bool // for each transition, whether only a name that counts as evidence can fire it; see [Transition.WeakProgress]
+	progress        []bool // by transition: whether it blocks calls under a weak name (see [Name]); see [Transition.WeakProgress]
 	structural      []int  // transitions that fire by themselves: without tools and without a clock
 	timed           []int  // timed transitions: those that the clock fires
 	independent     bool   // whether the timed transitions tick independently of each other
@@ -33,13 +33,13 @@ type net struct {
 	start           petri.Marking // initial marking, after the structural transitions have fired
 	on, off         *NetData      // initial states of the active and of the inactive net, shared by all sessions to save memory
 	listing         listing.Listing
-	own             naming.Own // names calls if the net has no Labels; its Patterns are always set
+	own             naming.Own // computes the names of calls if the net has no Labels; own.Patterns is always set
 	manual          bool       // whether any transition requires approval
 	moving          bool       // whether the clock alone can change the net
 	spoils          bool       // whether any transition spoils evidence; see [Transition.Spoils]
 	hasEvidence     bool
-	awaits          []string // names of calls whose success the net awaits
-	spoiledEvidence []string // the names in awaits if any transition spoils evidence; otherwise empty
+	awaits          []string // names of the calls whose success the net waits for
+	spoiledEvidence []string // equal to awaits if any transition spoils evidence (see [Transition.Spoils]); otherwise nil
 
 	budget *budget // the limited quantity; nil unless the net is a limit from the user's rules
 
@@ -77,11 +77,11 @@ func (n *net) withInFlight(d *NetData) petri.Marking {
 	return m
 }
 
-// advance fires the structural transitions (which fire by themselves) in m until none of them can
-// fire or a marking repeats; see [petri.Net.Advance]. If this takes more than [toolnet.MaxRounds]
-// rounds, advance leaves m unchanged and returns false. Conflicts between transitions are
-// determined as if the tokens of calls in flight were present, because a call that fails must leave
-// the net unchanged.
+// advance fires the structural transitions (which fire by themselves) in m until no more of them
+// can fire or a marking repeats; see [petri.Net.Advance]. If this takes more than
+// [toolnet.MaxRounds] rounds, advance leaves m unchanged and returns false. To decide whether
+// transitions compete for tokens, advance counts the tokens of calls in flight as present, because
+// a call that fails returns them.
 func (n *net) advance(m petri.Marking, flights []Flight) bool {
 	present := func(m petri.Marking) petri.Marking {
 		return n.withInFlight(&NetData{Marking: m, Flights: flights})
@@ -89,10 +89,10 @@ func (n *net) advance(m petri.Marking, flights []Flight) bool {
 	return n.net.Advance(m, n.structural, toolnet.MaxRounds, present)
 }
 
-// candidate returns the index of the first enabled transition among the given ones, or -1.
-// Transitions with Evidence are candidates only if observed is true, that is, if all given
-// transitions are observers: a call is never its own evidence. Spoiling transitions are never
-// candidates, because they fire last, on the remaining tokens.
+// candidate returns the index of the first enabled transition among the given ones, or -1 if no
+// transition qualifies. A transition with Evidence qualifies only if observed is true, that is, if
+// all given transitions are observers. Otherwise, a call could count as its own evidence. A
+// transition with Spoils never qualifies: it fires last, on the remaining tokens.
 func (n *net) candidate(transitions []int, data *NetData, observed bool) int {
 	if data.Stuck {
 		return -1

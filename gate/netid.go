@@ -47,11 +47,11 @@ func (d *definition) mapsFor(maps []Map) (fed []Map) {
 	})
 }
 
-// Heirs returns, for each net of p in order, the index in olds of the net that this net replaces,
-// or -1. A net with the same Print takes over the old net's state. A limit with the same Limit
-// takes over its usage. Each old net has at most one heir. Among old nets with the same Print, the
-// one with the same Name is preferred. Among those with the same Limit, the one with the same
-// Family is preferred.
+// Heirs finds the old net that each net of p replaces. For each net of p in order, it returns an
+// index in olds, or -1. A net with the same Print takes over the old net's state. A limit with the
+// same Limit takes over the old limit's usage. Each old net is replaced at most once. If several
+// old nets have the same Print, Heirs prefers one with the same Name. If several have the same
+// Limit, it prefers one with the same Family.
 func (p *Policy) Heirs(olds []NetID) []int {
 	heirs, taken := make([]int, len(p.nets)), make([]bool, len(olds))
 	for i := range heirs {

@@ -68,8 +68,8 @@ func (t *netTable) enforcedFirst() []*net {
 	return append(enforced, slices.DeleteFunc(slices.Clone(t.nets), func(n *net) bool { return !n.Shadow })...)
 }
 
-// add compiles the nets, merges repeated statements of the rules and makes the names of the nets
-// unique.
+// add compiles the nets and makes their names unique. It merges nets that come from repeated
+// statements of the rules.
 func (t *netTable) add(nets []Net, shadow, static bool) (errs ErrorList) {
 	written := make(map[string]bool) // names of hand-written nets
 	for _, n := range nets {
@@ -136,8 +136,8 @@ func (p *Policy) fingerprint(maps []Map) string {
 	return f.Print()
 }
 
-// readParts sets p.parts to the first two words of some commands: those that have at least three
-// words and a name awaited by some net.
+// readParts fills p.parts from the commands in the policy's maps. It includes a command if it has
+// at least three words and some net waits for its success.
 func (p *Policy) readParts() {
 	for _, m := range p.Maps() {
 		words := strings.Fields(m.Source)

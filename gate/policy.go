@@ -12,16 +12,17 @@ import (
 
 // PolicyOptions are options that apply to all nets of a policy. The zero value is ready to use.
 type PolicyOptions struct {
-	Deny   bool // whether to refuse calls that no active net knows ("default: deny")
+	Deny   bool // whether to refuse calls that no active net gates or explicitly allows ("default: deny")
 	Shadow bool // whether to put all nets, and Deny, in shadow mode
 	Static bool // whether to forbid switching nets on or off at run time
 
-	// AskDoubts means that a person is asked about a call that a net blocks only because of an
-	// uncertain name; see [Block.Doubt]. If the person approves, that name is disregarded.
+	// AskDoubts makes the policy ask a person about a call that is blocked only because it is
+	// uncertain whether the call has some name; see [Block.Doubt]. If the person approves, the
+	// policy decides on the call as if it did not have this name.
 	AskDoubts bool
 
-	// Labels adds maps that give names to calls, and conditions on results, to those of the nets.
-	// It is needed if no net has labels and a caller asks for the names of calls.
+	// Labels adds labels (names for calls, and conditions on results) to those of the nets. Set it
+	// if no net has labels but callers ask for the names of calls.
 	Labels []*Labels
 
 	// Keys is the maximum number of key values that a net tracks separately. A call that would add
@@ -45,16 +46,16 @@ type Policy struct {
 	static bool // whether switching nets at run time is forbidden
 	asks   bool // whether to ask a person about uncertain names; see [PolicyOptions.AskDoubts]
 	print  string
-	parts  []part // first two words of each command that has at least three words and whose success some net awaits
+	parts  []part // first two words of the commands that nets wait for and that have at least three words
 
 	netKeys
 	maxValues int // maximum number of key values per net
-	givenMax  int // value of PolicyOptions.Keys
+	givenMax  int // PolicyOptions.Keys as given; 0 means the default
 
 	ignored ignoredArguments
 
 	labels    []*Labels   // the labels of the nets and of the options, without duplicates
-	successes []Condition // conditions on results, from the labels
+	successes []Condition // conditions on results, collected from the labels
 	names     *naming.Naming
 	ids       func() []NetID
 	index     listing.Index // finds the nets that might apply to a call
@@ -69,11 +70,11 @@ type netTable struct {
 	timed    []int           // nets that the clock alone can change
 	rows     bool            // whether any net counts consecutive identical calls
 	advisory bool            // whether any net is advisory
-	awaits   map[string]bool // names of the calls whose success any net waits for
+	awaits   map[string]bool // names of the calls whose success at least one net waits for
 }
 
-// A Merge is a statement in the rules that repeats an earlier one. The two statements become a
-// single net with a single budget.
+// A Merge is a statement in the rules that repeats an earlier statement. Both produce a single net,
+// so they share one budget.
 type Merge struct {
 	Net          string
 	First, Again Position
@@ -116,8 +117,9 @@ func (p *Policy) Nets() []NetInfo {
 	return infos
 }
 
-// A NetID identifies a net when a state is converted for another policy. A net with the same Print
-// can take over the state, and a limit with the same Limit can take over the usage.
+// A NetID identifies a net across policies, to decide which states to keep when the policy changes.
+// A net with the same Print can take over the old net's state. A limit with the same Limit can take
+// over the old limit's usage.
 type NetID struct {
 	Name   string
 	Print  string // fingerprint of the net's structure and of the maps (see [Map]) that give calls a name listed by the net
@@ -125,8 +127,8 @@ type NetID struct {
 	Family string // fingerprint that does not depend on the maximum, if the net is a limit from the user's rules; otherwise empty
 }
 
-// A part holds the first two words of a command of at least three words. A call that contains both
-// words may be an attempt to run the command.
+// A part holds the first two words of a command that has at least three words. If a call's
+// arguments contain both words, the call was probably meant to run the command.
 type part struct {
 	name         string // name that a [Map] gives to the command
 	first, other []byte
@@ -140,8 +142,7 @@ func (p *part) occursIn(args []byte) bool {
 // IDs returns the identities of the nets, in order. The result must not be modified.
 func (p *Policy) IDs() []NetID { return p.ids() }
 
-// Successes lists, in order, the policy's [Condition] values, which decide from a call's result
-// whether the call succeeded.
+// Successes lists, in order, the policy's conditions on call results.
 func (p *Policy) Successes() []Condition {
 	return list.FlatMap(p.labels, func(l *Labels) []Condition { return l.Successes })
 }
@@ -159,8 +160,8 @@ func (p *Policy) Ignored(c *Call) []string {
 	return p.ignored.ofCall(c)
 }
 
-// Row returns a fingerprint of c that only identical calls share, or "" if no net counts
-// consecutive identical calls.
+// Row returns a fingerprint of c. Only identical calls have the same fingerprint. If no net counts
+// consecutive identical calls, Row returns "".
 func (p *Policy) Row(c *Call) string {
 	if !p.rows {
 		return ""

@@ -11,14 +11,14 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxWords is the maximum number of bytes of a call's arguments that are quoted in [Block].Words or
-// in the reason of a near miss (see [Near]).
+// maxWords is the maximum length in bytes of a quotation from a call's arguments, in [Block].Words
+// or in the reason of a near miss (see [Near]).
 const maxWords = 80
 
-// quoteCall makes b.Reason start with the call's tool and the text in its arguments that a map
-// turned into the name l, because a caller knows which call it made but might not know l. If
-// b.Reason already shows a key value, quoteCall adds only the tool. It does nothing unless l comes
-// from a map (see [Map]) and b.Reason starts with l.
+// quoteCall makes b.Reason start with the call's tool and a quotation of the arguments that a map
+// (see [Map]) turned into the name l. A caller knows the call that it made, but might not know the
+// name. If b.Reason already shows a key value, quoteCall adds only the tool. It does nothing if the
+// net is written by hand, if l does not come from a map, or if b.Reason does not start with l.
 func (c *namedCall) quoteCall(b *Block, f *finding, l *naming.Label) {
 	rest, ok := strings.CutPrefix(b.Reason, l.Text+" ")
 	if !ok || l.From != naming.FromMap || b.Cause == CauseNet {

@@ -26,13 +26,13 @@ func (d *definition) approvalReason(name string, persons int) string {
 	return name + " requires human approval."
 }
 
-// unrest returns the reason to give for a net whose structural transitions (which fire by
-// themselves) do not stop firing.
+// unrest returns the reason for blocking calls while the net's structural transitions, which fire
+// by themselves, do not stop firing.
 func (d *definition) unrest() string {
 	return fmt.Sprintf("Net '%s' never settles: its transitions without tools keep firing.", d.Name)
 }
 
-// explained returns the sentence, preceded by the author's explanation if the net has one.
+// explained returns the sentence after the author's explanation, if the net has one.
 func (d *definition) explained(sentence string) string {
 	switch last, _ := utf8.DecodeLastRuneInString(d.Because); {
 	case d.Because == "":

@@ -55,8 +55,8 @@ func sentences(blocks []Block, now time.Time) string {
 	return strings.Join(append(all, Ways(blocks)...), " ")
 }
 
-// Ways returns, as sentences, the distinct pieces of advice for calls that are blocked because one
-// of their names is uncertain (see [Name]).
+// Ways returns advice, as distinct sentences, on how to rewrite calls that are blocked because a
+// name is uncertain (see [Name]).
 func Ways(blocks []Block) (ways []string) {
 	for i := range blocks {
 		if d := blocks[i].Doubt; d != nil && d.Advice != "" && !slices.Contains(ways, d.Way()) {
@@ -66,8 +66,9 @@ func Ways(blocks []Block) (ways []string) {
 	return ways
 }
 
-// sentence states that the call has not ended, for how long it has been in flight, and whether it
-// holds the missing tokens, will produce them, or spoils the evidence.
+// sentence returns a sentence about the call in flight. It states how long the call has been in
+// flight and how it affects the blocked call: it holds the missing tokens, will produce them, or
+// spoils the evidence (see [Transition.Spoils]).
 func (h *Holder) sentence(now time.Time) string {
 	where := ""
 	if h.Other {
@@ -95,7 +96,7 @@ func (j *judgement) blocks() []Block {
 		}
 	}
 	blocks := make([]Block, 0, count)
-	values := 0 // number of key values that the net blocks
+	values := 0 // number of blocked key values of the current net so far
 	for i := range j.findings {
 		f := &j.findings[i]
 		if i > 0 && j.findings[i-1].net != f.net {
@@ -114,8 +115,8 @@ func (j *judgement) blocks() []Block {
 	return blocks
 }
 
-// block returns a [Block] that explains why the net d blocks the given name of the call. reason is
-// a sentence, which follows the author's explanation.
+// block returns a [Block] for a call that the net d blocks under the given name. The Block's Reason
+// is the author's explanation, followed by the given sentence.
 func (d *definition) block(name, reason string) Block {
 	return Block{Net: d.Name, Cause: d.Cause, Rule: d.Rule, Name: name, Reason: d.explained(reason)}
 }
@@ -138,8 +139,9 @@ func (j *judgement) block(b *Block, f *finding) {
 	b.Reason = f.net.explained(b.Reason)
 }
 
-// doubted explains why it is uncertain whether the maps (see [Map]) give the call the label l, and
-// rewords the net's reason accordingly. If l is certain, the doubt is nil and the reason unchanged.
+// doubted explains why the label l is uncertain or does not count as evidence, if it is a weak
+// label from a map (see [Map]). It returns this explanation and an accordingly reworded reason. If
+// nothing needs explaining, it returns nil and the unchanged reason.
 func (c *namedCall) doubted(f *finding, l *naming.Label, reason string) (*Doubt, string) {
 	l = f.matched(l)
 	if !l.Weak || l.From != naming.FromMap {
@@ -157,9 +159,9 @@ func (c *namedCall) doubted(f *finding, l *naming.Label, reason string) (*Doubt,
 	return nil, reason
 }
 
-// matched returns l, unless l is a pattern that matches only weak names of the call (see [Name]).
-// For such a pattern, it returns the first of these names that comes from a map, or l if maps give
-// none of them.
+// matched returns the label to use in messages about l. This is l itself, unless l is a pattern
+// that matches only weak names (see [Name]). For such a pattern, it is the first matching weak name
+// that comes from a map, if any.
 func (f *finding) matched(l *naming.Label) *naming.Label {
 	if l.Glob == 0 || !l.Weak {
 		return l
@@ -172,9 +174,9 @@ func (f *finding) matched(l *naming.Label) *naming.Label {
 	return l
 }
 
-// gives reports whether the maps (see [Map]) that the net uses give the call the name. These are
-// the net's own maps or those of the policy. If the result is uncertain, the doubt explains why;
-// see [Policy.Why].
+// gives reports whether the maps (see [Map]) that the net uses give the call the name. A net
+// without Labels uses its own maps; other nets use those of the policy. The Doubt explains an
+// uncertain result; see [Policy.Why].
 func (c *namedCall) gives(f *finding, name string) (Doubt, Found) {
 	if f.net.Labels == nil {
 		return f.net.own.Why(c.call, c.tools, name)
@@ -182,8 +184,8 @@ func (c *namedCall) gives(f *finding, name string) (Doubt, Found) {
 	return c.policy.names.Why(c.call, c.tools, name)
 }
 
-// explain sets the block's reason and the related fields, assuming that the call is certain to have
-// its names.
+// explain sets the block's reason and the related fields. If it is uncertain whether a map matches,
+// [namedCall.doubted] later rewords the reason.
 func (j *judgement) explain(b *Block, f *finding) {
 	if reason := f.objection(); reason != "" {
 		b.Reason, b.Retry = f.fillKey(reason), f.special.retry
@@ -216,8 +218,8 @@ func (j *judgement) explain(b *Block, f *finding) {
 	j.wait(f, lists, b)
 }
 
-// doubt returns the reason for blocking a call that might have the given name. The net waits for a
-// call with this name, but accepts it only if the call is certain to have the name.
+// doubt returns the reason for blocking a call that only might have the given name. The net accepts
+// the call only if the call is certain to have the name.
 func doubt(l *naming.Label, name string) string {
 	if l.From&naming.FromTool != 0 {
 		return fmt.Sprintf("Cannot tell which server's %s this net waits for: the net must name the server too.", name)
@@ -225,9 +227,9 @@ func doubt(l *naming.Label, name string) string {
 	return fmt.Sprintf("Cannot tell whether this is %s: write the command plainly.", name)
 }
 
-// wait sets b.Retry to the time until the net's timed transitions (see [Transition.Every]) enable
-// one of the given transitions. It also adds this time to the reason. If waitFor finds no such
-// time, wait does nothing.
+// wait sets b.Retry to the time until timed transitions (see [Transition.Every]) enable one of the
+// given transitions. It also mentions this time in the reason. If [net.waitFor] finds no such time,
+// wait does nothing.
 func (c *namedCall) wait(f *finding, transitions []int, b *Block) {
 	if in, ok := f.net.waitFor(f.data, c.call.Time, transitions); ok {
 		b.Retry = in
@@ -235,8 +237,8 @@ func (c *namedCall) wait(f *finding, transitions []int, b *Block) {
 	}
 }
 
-// retry returns the time until timed transitions alone make all nets of the given blocks allow the
-// call. If they are not enough for one of the nets, retry returns 0.
+// retry returns how long it takes until timed transitions alone make all blocking nets allow the
+// call. It returns 0 if this never happens or cannot be predicted for one of the nets.
 func retry(blocks []Block) (last time.Duration) {
 	for i := range blocks {
 		if blocks[i].Retry == 0 {
@@ -259,8 +261,8 @@ func (f *finding) holders(s *State, transitions []int) []Holder {
 	return held
 }
 
-// awaited returns a slice with the first call in flight whose success would produce tokens that the
-// given transitions lack. If no such call exists, it returns nil.
+// awaited returns the first call in flight whose success would produce tokens that the given
+// transitions lack. The result has at most one element.
 func (f *finding) awaited(s *State, transitions []int) []Holder {
 	ts := f.net.net.Transitions
 	for _, w := range f.data.Watches {
@@ -281,8 +283,9 @@ func (f *finding) holds(flight Flight, transitions []int) bool {
 	return slices.ContainsFunc(transitions, func(t int) bool { return ts[flight.Transition].TakesMissing(&ts[t], f.data.Marking) })
 }
 
-// Refusal returns the refusal of a call that was not approved because the answer was no, no answer
-// arrived, or no person could be asked. The caller must withdraw the question.
+// Refusal returns the refusal of a call that was not approved. Use it if the answer was no, no
+// answer arrived, or no person could be asked. The caller must also withdraw the question; see
+// [Ask.Withdraw].
 func (a *Ask) Refusal() *Refusal {
 	r := &Refusal{Kind: KindApproval, Names: a.Names, Blocks: blocksOf(a.Steps)}
 	r.Text = r.sentence(&a.Call)

@@ -17,9 +17,10 @@ import (
 func (s *Session) Activate(net string) error { return s.toggle(net, true) }
 
 // Deactivate excludes a net from decisions. A shared net is deactivated for all its sessions. The
-// net keeps its state and still changes it when its calls in flight end. But its observers (see
-// [Transition].Observe) stop waiting for calls, and its clock stops. Deactivate fails if the name
-// is unknown, or if the net is not active or is static (see [Net.Static]).
+// net keeps its state, and calls that hold its tokens still change the state when they end. But the
+// net's observers (see [Transition].Observe) stop waiting for calls, and its clock stops.
+// Deactivate fails if the name is unknown, or if the net is not active or is static (see
+// [Net.Static]).
 //
 // To deactivate a net in later sessions, use [Policy.Switch].
 func (s *Session) Deactivate(net string) error { return s.toggle(net, false) }
@@ -46,10 +47,10 @@ func (p *Policy) Toggle(s *State, name string, on bool) (*Delta, error) {
 	return &Delta{Nets: []NetDelta{{Net: n.index, Data: netstate.Switched(data, on)}}}, nil
 }
 
-// Switch switches the named net on or off in the list of active nets, and returns the new list in
-// policy order. The new list is meant for [SessionOptions].Active and [SharedOptions].Active of
-// later sessions. If active is nil, all nets are active before the switch. Switch fails under the
-// same conditions as [Session.Activate] and [Session.Deactivate].
+// Switch switches the named net on or off in a list of active nets and returns the new list, in
+// policy order. If active is nil, the list contains all nets. Pass the new list to later sessions
+// in [SessionOptions].Active or [SharedOptions].Active. Switch fails under the same conditions as
+// [Session.Activate] and [Session.Deactivate].
 func (p *Policy) Switch(active []string, name string, on bool) ([]string, error) {
 	n, err := p.dynamic(name)
 	if err != nil {

@@ -6,13 +6,13 @@ type Entry struct {
 	Outcome Outcome
 }
 
-// Replay makes the calls in order, as if they were made now, and thus changes the active nets. It
-// is intended for rebuilding a session from a history. All approvals count as granted, and
-// validators are not called. A net that would block a call is not changed by that call, but other
-// nets are.
+// Replay makes the calls in order, as if they were made now, and thus changes the active nets. Use
+// it to rebuild a session from a history. All approvals count as granted, and validators are not
+// called. If a net would block a call, the call does not change that net but still changes the
+// others.
 //
-// Failed calls are skipped: they have no effect, even if they used up tokens when they were made. A
-// call whose outcome is [Unknown] stays open.
+// Failed calls have no effect, even if they used up tokens when they were made. A call with an
+// [Unknown] outcome stays open.
 func (s *Session) Replay(entries []Entry) {
 	for i := range entries {
 		e := &entries[i]

@@ -4,10 +4,11 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/netstate"
 )
 
-// Reset returns the change that resets every net of s to its initial state. When a call in flight
-// ends, it no longer changes the nets. But a call that spoils evidence (see [Transition.Spoils])
-// does so until it ends. Reset does not activate or deactivate nets. It does not affect calls that
-// wait for a person, or nets that are shared with other sessions; see [State.Owners].
+// Reset returns the change that resets every net of s to its initial state. Calls that are still in
+// flight no longer change the nets when they end. But those that spoil evidence (see
+// [Transition.Spoils]) continue to do so until they end. Reset does not activate or deactivate
+// nets. It does not affect calls that wait for a person, or nets that are shared with other
+// sessions; see [State.Owners].
 func (p *Policy) Reset(s *State) *Delta {
 	d := &Delta{}
 	for i, n := range p.nets {
@@ -18,8 +19,8 @@ func (p *Policy) Reset(s *State) *Delta {
 	return d
 }
 
-// restarted returns the net's initial state. Calls in flight that spoil evidence in d or in the
-// state of a key value (see [Transition.Spoils]) still do so.
+// restarted returns the net's initial state. It keeps the calls in flight that spoil evidence (see
+// [Transition.Spoils]), including those that do so only for some key values.
 func (n *net) restarted(d *NetData) *NetData {
 	r := n.reset(d)
 	if d.Shadow != nil {
@@ -36,8 +37,8 @@ func (n *net) restarted(d *NetData) *NetData {
 	return r
 }
 
-// reset returns the net's initial state. Calls in flight that spoil the evidence in d (see
-// [Transition.Spoils]) still do so; other calls in flight no longer change the net when they end.
+// reset returns the net's initial state, but keeps the calls in flight that spoil evidence (see
+// [Transition.Spoils]). Other calls in flight no longer change the net when they end.
 func (n *net) reset(d *NetData) *NetData {
 	fresh := &NetData{Active: d.Active, Marking: n.start, Shadow: d.Shadow}
 	netstate.SetSpoilers(fresh, d.Spoilers())
@@ -52,9 +53,9 @@ func (f *finding) restartRow(row string) {
 	}
 }
 
-// recordRow records row, the fingerprint of the call, for the comparison with the next call; see
-// [Net.Row]. If no transition that gates the call was chosen, the net has not counted the call, and
-// recordRow records "" instead.
+// recordRow stores row, the call's fingerprint, for comparison with the next call; see [Net.Row].
+// If the net has not counted the call, because no transition that gates it was chosen, recordRow
+// stores "" instead.
 func (m *move) recordRow(f *finding, row string) {
 	if !f.hasGating() {
 		row = ""

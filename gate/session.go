@@ -12,29 +12,28 @@ type Session struct {
 	shared     []*Shared            // states shared with other sessions, in lock order; immutable
 	onDecision func(Call, Decision) // called with each decision; immutable
 
-	spare atomic.Pointer[preparedCall] // cleared memory to reuse for the next decision; nil while a decision uses it
+	spare atomic.Pointer[preparedCall] // memory that the next decision can reuse; nil while a decision uses it
 
 	mu    sync.Mutex
-	state *State // guarded by mu; accessed only in update
+	state *State // guarded by mu; accessed through [Session.update]
 }
 
 // SessionOptions configure a session. The zero value is ready to use.
 type SessionOptions struct {
 	Active []string // initially active nets; nil means all; unknown names are ignored
 
-	// Time is when the session and its clocks start. If zero, the clock of a net starts with the
-	// first call that the net applies to.
+	// Time is the time when the session and its clocks start. If it is zero, each net's clock
+	// starts with the first call that the net applies to.
 	Time time.Time
 
 	// Principal and Global hold the state of the nets with these scopes; see [NewShared]. If either
 	// is nil, the session has its own state for the nets with that scope.
 	Principal, Global *Shared
 
-	// OnDecision is called with each decision before Decide returns, and with the refusal of a call
-	// that does not get the approval requested by [Confirm] or [ConfirmN]. It is also called for
-	// decisions that the nets in shadow mode would have changed; see [Allow].Would. No lock is held
-	// during the call. OnDecision must not settle the ticket of an Allow; that is up to the caller
-	// of Decide.
+	// OnDecision is called with each decision before Decide returns. [Confirm] and [ConfirmN] also
+	// call it with the refusal of a call that was not approved. Decisions include those that nets
+	// in shadow mode would have changed; see [Allow].Would. No lock is held during the call.
+	// OnDecision must not settle the ticket of an Allow; that is up to the caller of Decide.
 	OnDecision func(Call, Decision)
 }
 
@@ -48,8 +47,8 @@ func NewSession(p *Policy, o SessionOptions) *Session {
 	return s
 }
 
-// addShared makes the session use the states in h for the nets with the given scope. h must have
-// the same scope.
+// addShared makes the session use the state h for the nets with the given scope. It panics if h
+// belongs to another policy or scope.
 func (s *Session) addShared(scope Scope, h *Shared) {
 	switch {
 	case h == nil:

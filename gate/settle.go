@@ -12,9 +12,9 @@ import (
 type End struct {
 	Outcome Outcome
 
-	// Time is when the call ended. If Time is zero and the end of the call changes the input tokens
-	// of a transition with [Transition.Every], the transition's clock restarts. The transition then
-	// fires late rather than early.
+	// Time is when the call ended; zero means unknown. If it is zero, each transition with
+	// [Transition.Every] whose input tokens change restarts its clock. The transition then fires
+	// late rather than early.
 	Time time.Time
 
 	// Result is the result of a successful call as a single JSON value, or nil if it is unknown. A
@@ -25,12 +25,12 @@ type End struct {
 	// Text is the result text of a successful call, for [Policy.Judged].
 	Text string
 
-	// Broken is set if [Policy.Judged] turned a success into a failure; it is the condition that
-	// the result violated.
+	// Broken is the condition that the result violated, if [Policy.Judged] turned a success into a
+	// failure. Otherwise, it is nil.
 	Broken *Condition
 
-	// All means that an operator has determined that all calls represented by this call ended in
-	// the same way. See [OpenCall.More].
+	// All makes the end apply to all calls that an open call represents; see [OpenCall.More]. An
+	// operator must have determined that all of them ended in the same way.
 	All bool
 }
 
@@ -86,7 +86,7 @@ func holds(s *Condition, c *Call, e *End) (ok bool) {
 }
 
 // broke records near misses (see [Near]) in d, because the call's result violated a condition. It
-// records each name that the call would otherwise have been evidence for.
+// records one for each name that an observer was waiting for.
 func (q *PreparedEnd) broke(d *Delta, s *State, c *OpenCall) {
 	why := Doubt{What: fmt.Sprintf("its result fails the condition `success %s when %q`", q.end.Broken.Tool, q.end.Broken.Source)}
 	for k, i := range c.Nets {
@@ -108,9 +108,9 @@ func (q *PreparedEnd) broke(d *Delta, s *State, c *OpenCall) {
 // Settle returns the change that the end of an admitted call makes to s, or nil if the call has
 // already been settled or was never admitted.
 //
-// A success or a failure settles the call. After an unknown outcome, the call stays open or is
-// merged into another open call (see [OpenCall.More]); only the first unknown outcome has an
-// effect. Settle calls the nets' hooks; see [Net.OnSuccess].
+// A success or a failure settles the call. After an unknown outcome, the call stays open, or
+// another open call represents it (see [OpenCall.More]). Further unknown outcomes have no effect.
+// Settle calls the nets' hooks; see [Net.OnSuccess].
 func (q PreparedEnd) Settle(s *State, number uint64) *Delta {
 	c, o := s.Calls[number], q.end.Outcome
 	if c == nil || o > Failure || o == Unknown && c.Unknown {

@@ -12,7 +12,7 @@ func (j *judgement) shadow(d *Delta, number uint64) (findings, *Refusal) {
 	d.Nets = append(append(d.Nets, w.ticked...), a.ticked...)
 	for i := range j.shadows {
 		s := &j.shadows[i]
-		if s.value != nil && (i == 0 || j.shadows[i-1].net != s.net) { // the counts in ShadowData belong to the default state of a net with a key, but j.shadows may lack that state
+		if s.value != nil && (i == 0 || j.shadows[i-1].net != s.net) { // the default state holds the net's counts (see [ShadowData]), so it is updated even if j.shadows does not contain it
 			at := subject{net: s.net, data: s.base}
 			at.move(d, &Delta{}, &Delta{}, r, baseChange{})
 		}
@@ -24,9 +24,10 @@ func (j *judgement) shadow(d *Delta, number uint64) (findings, *Refusal) {
 	return w.findings, r
 }
 
-// move adds to d the changes that the call makes to the actual and the enforced state (see
-// [ShadowData]) of a net in shadow mode. If the net would have refused the call or required
-// approval, move also counts the call. c is the call's change to the states of all key values.
+// move copies to d the changes that the call makes to a net in shadow mode. The changes to the
+// actual state come from the delta has, and those to the enforced state from the delta had; see
+// [ShadowData]. If the net contributed to the refusal r, move also counts the call. c describes the
+// changes to the states for all key values.
 func (s *subject) move(d, had, has *Delta, r *Refusal, c baseChange) {
 	key := ""
 	if s.value != nil {
@@ -56,10 +57,10 @@ func (s *subject) move(d, had, has *Delta, r *Refusal, c baseChange) {
 	d.set(s.net.index, key, &data)
 }
 
-// moveEnforced adds to d the changes that the call would have made to the nets in shadow mode if
-// these nets blocked calls. If one of them would refuse the call, moveEnforced adds no changes and
-// returns the refusal. If one of them would ask a person, it adds the changes, as if the person
-// approved, and returns the refusal of an unapproved call.
+// moveEnforced adds to d the changes that the call would make if the nets in shadow mode blocked
+// calls. If one of these nets would refuse the call, moveEnforced makes no changes and returns the
+// refusal. If one of them would ask a person, it makes the changes, as if the person approved, and
+// returns the refusal that the call would get without approval.
 func (j *judgement) moveEnforced(d *Delta, number uint64) *Refusal {
 	j.yield()
 	if r := j.refusal(nil); r != nil {
@@ -84,8 +85,8 @@ func (j *judgement) moveEnforced(d *Delta, number uint64) *Refusal {
 }
 
 // moveActual adds to d the changes that the call makes to the actual states (see [ShadowData]) of
-// the nets in shadow mode. These states reflect every call made. moveActual skips nets that cannot
-// follow the call.
+// the nets in shadow mode. These states reflect every call, even one that a net would have blocked.
+// moveActual skips a net if the call cannot be applied to it.
 func (j *judgement) moveActual(d *Delta, number uint64) {
 	j.findings.pass()
 	metas, _ := j.validate()
@@ -93,8 +94,9 @@ func (j *judgement) moveActual(d *Delta, number uint64) {
 	j.dropNewValues(d, j.overfull(d))
 }
 
-// withAnswer returns a copy of s. If the named net contributed to the refusal r, which the nets in
-// shadow mode would have caused, the copy counts one more refusal or question.
+// withAnswer returns a copy of s that counts the decision on a call. If the named net contributed
+// to the refusal r, the copy counts one more refusal or one more question. r is the refusal that
+// the nets in shadow mode would have caused, or nil.
 func withAnswer(s *ShadowData, net string, r *Refusal) *ShadowData {
 	c := *s
 	switch {

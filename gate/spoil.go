@@ -10,11 +10,11 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// findSpoilers finds the transitions with [Transition.Spoils] that list a name of the call and
-// affect the finding's key value, if any (see [finding.concerns]). They need not be enabled. Weak
-// names (see [Name]) and free names (see [Net.Free]) count. So does a call that is made although
-// the net blocks it. If the net's Mapper has failed, findSpoilers finds all transitions with
-// Spoils.
+// findSpoilers finds the transitions with [Transition.Spoils] that list a name of the call. The
+// name can be weak (see [Name]) or free (see [Net.Free]). The transition need not be enabled, and
+// it does not matter whether the net blocks the call. In a net with a key, the transition must
+// affect the finding's key value; see [finding.concerns]. If the net's Mapper has failed,
+// findSpoilers finds all transitions with Spoils.
 func (f *finding) findSpoilers(call *Call) {
 	if f.broken {
 		f.makeSpecial().spoils = f.net.allSpoils(call.Tool)
@@ -33,23 +33,23 @@ func (f *finding) findSpoilers(call *Call) {
 	}
 }
 
-// concerns reports whether t, a transition with [Transition.Spoils], affects the state of the
-// finding's key value. If the call has no value for t's key, t affects the states of all values.
+// concerns reports whether t, a transition with [Transition.Spoils], affects the state for the
+// finding's key value. If the call has no value for t's key, t affects the states for all key
+// values.
 func (f *finding) concerns(t int) bool {
 	all := func(c choice) bool { return c.transition == t }
 	return f.plan == nil || f.appliesTo(t) || slices.ContainsFunc(f.plan.spoils, all)
 }
 
-// spoiled reports whether t is a deferred transition and the call's success will not count as
-// evidence for it, because this call or a call in flight spoils the evidence.
+// spoiled reports whether t is deferred and the call's success will not count as evidence for it,
+// because the call itself or a call in flight spoils the evidence (see [Transition.Spoils]).
 func (f *finding) spoiled(t int) bool {
 	return f.net.Transitions[t].Deferred && (len(f.data.Spoilers())+len(f.spoils()) > 0 || f.base != nil && len(f.base.Spoilers()) > 0)
 }
 
-// spoil makes the call spoil the net's evidence. It fires the given transitions (see
-// [Transition.Spoils]) if they are enabled, and makes observers stop waiting for earlier calls.
-// Until the call has ended, no observer starts to wait for another call. In an inactive net, the
-// tokens are left unchanged.
+// spoil applies the given transitions, which have [Transition.Spoils], to the net. It fires those
+// that are enabled, unless the net is inactive. Observers stop waiting for earlier calls, and do
+// not start to wait again until the given call has ended.
 func (m *move) spoil(spoils []choice, call Flight) {
 	if len(spoils) == 0 {
 		return
@@ -62,8 +62,8 @@ func (m *move) spoil(spoils []choice, call Flight) {
 	m.lapseDisabled()
 }
 
-// fireSpoilers fires the given transitions if they are enabled and the net is active. In any case,
-// it makes observers stop waiting for earlier calls.
+// fireSpoilers fires those of the given transitions that are enabled, unless the net is inactive.
+// Even for an inactive net, it makes observers stop waiting for earlier calls.
 func (m *move) fireSpoilers(spoils []choice) {
 	for _, c := range spoils {
 		if t := &m.net.net.Transitions[c.transition]; m.data.Active && t.Enabled(m.data.Marking) {
@@ -76,14 +76,14 @@ func (m *move) fireSpoilers(spoils []choice) {
 // A baseChange describes how a call that changes a net's default state (see [NetData]) also changes
 // the states of all key values.
 type baseChange struct {
-	spoils   []choice  // transitions to fire that spoil evidence; see [Transition.Spoils]
-	late     *Flight   // the call, if calls with higher numbers were admitted before it; otherwise nil
+	spoils   []choice  // transitions with [Transition.Spoils] to fire for all key values
+	late     *Flight   // the call, if calls with higher numbers might have been admitted before it; otherwise nil
 	time     time.Time // when the call was made
-	enforced bool      // whether the transitions in spoils also fire in the enforced states; see [ShadowData]
+	enforced bool      // whether to fire the transitions in the enforced states, too; see [ShadowData]
 }
 
-// baseChange returns the change that the call with the given number makes to the states of all key
-// values. The change is empty unless s holds the default state (see [NetData]) of a net with a key.
+// baseChange describes how the call with the given number changes the states for all key values.
+// The result is empty unless s holds the default state (see [NetData]) of a net with a key.
 func (j *judgement) baseChange(s *subject, number uint64) (c baseChange) {
 	if s.plan == nil || s.value != nil {
 		return c
@@ -99,8 +99,8 @@ func (j *judgement) baseChange(s *subject, number uint64) (c baseChange) {
 // isEmpty reports whether c changes nothing.
 func (c *baseChange) isEmpty() bool { return len(c.spoils) == 0 && c.late == nil }
 
-// valuesAfter returns the states of all key values after the change c. The default state has
-// already changed from base to after.
+// valuesAfter applies c to the states for all key values and returns the new states. base and after
+// are the net's default state before and after the call.
 func (n *net) valuesAfter(base, after *NetData, c baseChange) *Values {
 	return netstate.MapValues(base.Values, after, func(old *NetData) *NetData {
 		d := n.advanced(old, base, c.time)
@@ -120,10 +120,11 @@ func (n *net) valuesAfter(base, after *NetData, c baseChange) *Values {
 	})
 }
 
-// withLateWatches returns an updated copy of old, the state of a key value. If an observer waits
-// for the call in base, but is disabled in old, the copy records that the observer no longer waits
-// for this value. withLateWatches is needed if calls with higher numbers were admitted before the
-// call, because the numbers then do not show the order of admission; see [move.wasEnabled].
+// withLateWatches returns a copy of old, the state for a key value, updated after the admission of
+// a call. base is the default state. If an observer waits for the call in base but is disabled in
+// old, the copy records that the observer does not wait for this value. This must be recorded at
+// once if calls with higher numbers were admitted earlier, because [move.wasEnabled] would treat
+// them as later calls.
 func (n *net) withLateWatches(old, base *NetData, call *Flight) *NetData {
 	m := newMove(n, old, &NetData{})
 	m.baseWatches = list.Filter(base.Watches, func(w Flight) bool { return w.SameCall(call) })
@@ -162,7 +163,7 @@ func (f *finding) spoilers(s *State) (held []Holder) {
 }
 
 // chooseEvidence chooses the transitions with [Transition.Evidence] that will fire if the call
-// succeeds. These are the transitions that are enabled once the gating transitions have fired.
+// succeeds. They must still be enabled after the chosen gating transitions have fired.
 func (f *finding) chooseEvidence(spared []int) {
 	var after petri.Marking
 	for i := range f.labels {

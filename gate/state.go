@@ -9,9 +9,8 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/netstate"
 )
 
-// A State is everything that a policy records about a conversation. It is plain data:
-// [Policy.Decide] and the other queries only read it. A [Delta] describes a change, and only
-// [State.Apply] performs changes.
+// A State holds everything that a policy records about a conversation. It is plain data, which
+// [Policy.Decide] and other queries only read. To change it, apply a [Delta] with [State.Apply].
 type State struct {
 	Nets  []*NetData           // states of the nets, in policy order
 	Calls map[uint64]*OpenCall // admitted calls that have not succeeded or failed yet; may be nil
@@ -21,7 +20,7 @@ type State struct {
 
 	Tools []Call // tools that can be called; nil if unknown; see [Session.Offer]
 
-	Near []Near // for each name, the last call that had the name but did not count as evidence despite its success; not stored with the session
+	Near []Near // for each name, the last call with that name that did not count as evidence; not stored with the session
 
 	Would WouldCount // counts of calls that passed only because nets are in shadow mode
 
@@ -50,20 +49,21 @@ func (s *State) Open() []Holder {
 type OpenCall struct {
 	Number uint64
 	Call   Call  // the call; without its arguments, unless a hook or a key needs them
-	Nets   []int // indexes of the nets that wait for the call to end, or whose evidence the call spoils (see [Transition.Spoils])
+	Nets   []int // indexes of the nets that wait for the call to end, including those whose evidence it spoils (see [Transition.Spoils])
 
-	// Keys parallels Nets. Each element is the key value whose state waits for the call, or whose
-	// evidence the call spoils. It is empty for the default state (see [NetData]) and for a net
-	// without a key. A net with a key appears in Nets once for each such state. If Keys is nil, all
-	// key values are empty.
+	// Keys parallels Nets. Each element is the key value of the state that waits for the call. It
+	// is empty for the default state (see [NetData]) and for a net without a key. If several states
+	// of a net with a key wait for the call, Nets contains the net several times. If Keys is nil,
+	// all its elements count as empty.
 	Keys []string
 
 	Unknown bool // whether the outcome was reported as unknown
 
-	// More is the number of further calls with an unknown outcome that this call represents. They
-	// are calls to the same tool that have nothing in flight and spoil no other evidence; a state
-	// stores only one of them. An end without [End.All] ends one of them. The remaining calls
-	// continue to spoil evidence, because it is unknown which call has ended.
+	// More is the number of further calls that this call represents. A state stores only one of
+	// several similar calls with unknown outcomes. Calls are similar if they call the same tool,
+	// have no tokens in flight and spoil the same evidence or less. An end without [End.All] ends
+	// one of the calls. The others continue to spoil evidence, because it is unknown which call has
+	// ended.
 	More uint64
 }
 
@@ -90,9 +90,9 @@ type Delta struct {
 type NetDelta struct {
 	Net int // index of the net in the policy
 
-	// Key is the key value whose state this is. It is empty for a net without a key and for the
-	// default state (see [NetData]). The state of a value is not stored if it equals the default
-	// state.
+	// Key is the key value that Data belongs to. It is empty for a net without a key and for the
+	// default state (see [NetData]). The state for a value is stored only if it differs from the
+	// default state.
 	Key  string
 	Data *NetData
 }
@@ -197,7 +197,7 @@ func (s *State) Apply(d *Delta) {
 
 // applyValues performs the changes in d to the states of single key values.
 func (s *State) applyValues(d *Delta) {
-	last := -1 // index of the net that was changed last
+	last := -1 // index of the net that the previous change applied to, or -1
 	for i := range d.Nets {
 		if n := &d.Nets[i]; n.Key != "" {
 			s.Nets[n.Net] = netstate.With(s.Nets[n.Net], n.Key, n.Data, n.Net == last)
@@ -228,8 +228,8 @@ func (s *State) releaseID(id string) {
 	}
 }
 
-// flight returns a [Flight], a transition of net n that waits for a call to end. The call has the
-// given number and was made at the given time. The caller must set the Transition.
+// flight returns a [Flight] that identifies the call that a transition of n waits for. number is
+// the call's number, and since is the time when it was made. The caller must set the Transition.
 func (s *State) flight(n *net, number uint64, since time.Time) Flight {
 	return Flight{Owner: s.Owners[n.Scope], Call: number, Since: since}
 }
@@ -256,7 +256,8 @@ func (s *State) storeNear(n *Near) {
 	s.Near = kept[max(0, len(kept)-maxNear):]
 }
 
-// wait records that the last net in c.Nets waits for the call in the state of the given key value.
+// wait records that the state for the given key value waits for the call. The state belongs to the
+// last net in c.Nets.
 func (c *OpenCall) wait(key string) {
 	for len(c.Keys) < len(c.Nets)-1 {
 		c.Keys = append(c.Keys, "")
@@ -268,7 +269,7 @@ func (c *OpenCall) holder() Holder {
 	return Holder{Number: c.Number, ID: c.Call.ID, Tool: c.Call.Tool, Since: c.Call.Time, Unknown: c.Unknown, More: c.More}
 }
 
-// holder describes the call that f waits for.
+// holder describes the call that f, a [Flight] of the net n, waits for.
 func (s *State) holder(n *net, f Flight) Holder {
 	other := f.Owner != s.Owners[n.Scope]
 	if c := s.Calls[f.Call]; c != nil && !other {

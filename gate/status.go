@@ -23,15 +23,15 @@ type NetState struct {
 	Static   bool      // whether switching the net at run time is forbidden
 	Marking  Marking   // marking, with tokens in flight counted in the places they came from
 	Enforced Marking   // marking that would have resulted if the nets in shadow mode had blocked calls; nil unless the net is in shadow mode
-	Next     time.Time // time of the next clock change, as of the last Tick; zero means never
+	Next     time.Time // time when the clock will next change the net, as of the last Tick; zero means never
 	Spent    string    // amount spent, such as "120.50 of 1000 per day"; empty unless the net has a sum
 	InFlight []InFlight
-	Spoilers []InFlight // calls that spoil evidence (see [Transition.Spoils]); while such a call is open, no call is evidence for the net
+	Spoilers []InFlight // calls in flight that spoil evidence (see [Transition.Spoils]); until they end, other calls do not count as evidence
 	Meta     Meta
 
-	// For a net with a key, Marking is that of the default state; see [NetData]. Values lists up to
-	// ten key values whose states differ from the default state, largest difference first. More is
-	// the number of such values not listed.
+	// For a net with a key, Marking is the marking of the default state; see [NetData]. Values
+	// lists up to ten key values whose states differ from the default state, the most different
+	// first. More is the number of further such values.
 	Key    string // the key's fields as written; empty if the net has no key
 	Values []ValueState
 	More   int
@@ -40,7 +40,7 @@ type NetState struct {
 // A ValueState is a copy of a net's state for a single value of its key.
 type ValueState struct {
 	Key      []KeyValue
-	Marking  Marking // this and the following fields are like those of [NetState]
+	Marking  Marking // this field and those below are as in [NetState]
 	Enforced Marking
 	Next     time.Time
 	Spent    string
@@ -48,7 +48,7 @@ type ValueState struct {
 	Spoilers []InFlight
 }
 
-// InFlight is a transition that waits for its call to end: a deferred transition, or one with
+// InFlight describes a transition that waits for a call to end. The transition is deferred or has
 // [Transition.Spoils].
 type InFlight struct {
 	Transition string
@@ -57,8 +57,8 @@ type InFlight struct {
 	Other      bool   // whether the call belongs to another session
 }
 
-// valuesOf returns the states that differ from the default state, at most shownValues of them,
-// largest difference first. It also returns the number of states left out.
+// valuesOf returns the states for key values that differ from the default state, the most different
+// first. It returns at most shownValues states, together with the number of states left out.
 func (s *State) valuesOf(n *net, base *NetData) ([]ValueState, int) {
 	type ranked struct {
 		text     string
@@ -97,8 +97,7 @@ func (s *State) valueState(n *net, d *NetData) ValueState {
 	return v
 }
 
-// state describes the key value's state: its markings, the spent amount and the time of its next
-// tick.
+// state describes the markings, the spent amount and the time of the next clock change.
 func (v *ValueState) state() string {
 	text := fmt.Sprintf("%s: %s", keyvalue.Format(v.Key), cmp.Or(v.Marking.String(), "no tokens"))
 	if v.Enforced != nil {
@@ -144,10 +143,10 @@ func (s *State) inFlight(n *net, flights []Flight) []InFlight {
 	})
 }
 
-// Status returns a line for each net. It contains the net's name, whether the net is active, the
-// scope if it is not the session, the marking, the spent amount, the calls that spoil the net's
-// evidence, and the clock's next tick. In shadow mode, the line also contains the enforced marking.
-// See [Session.Tick].
+// Status describes the state of each net on its own line. The line contains the net's name, whether
+// it is active, its scope unless that is the session, the marking, the spent amount, the calls that
+// spoil its evidence (see [Transition.Spoils]), and the time of the next clock change. In shadow
+// mode, it also contains the enforced marking. See [Session.Tick].
 func (s *Session) Status() string {
 	var b strings.Builder
 	for _, n := range s.Nets() {
@@ -171,8 +170,8 @@ func (n *NetState) attributes() []string {
 }
 
 // String returns the marking, the enforced marking in shadow mode, the spent amount, the calls that
-// spoil evidence, and the next tick. If the net has a key, the states of the values in n.Values
-// follow.
+// spoil evidence (see [Transition.Spoils]), and the time of the next clock change. If the net has a
+// key, the states in n.Values follow.
 func (n *NetState) String() string {
 	text := n.Marking.String()
 	if n.Shadow {
@@ -247,9 +246,9 @@ func (n *net) canFire(data *NetData) []bool {
 	return on
 }
 
-// Left returns how many more calls the verdict's transition allows until its tokens are used up. It
-// ignores tokens that are returned later. ok is false if the net is not a limit, if it counts
-// consecutive identical calls, or if the verdict does not name a transition.
+// Left returns how many more calls the transition in v allows before its tokens are used up. It
+// ignores tokens that will be returned. ok is false if the net in v is not a limit or counts
+// consecutive identical calls, or if v has no transition.
 func (s *Session) Left(v Verdict) (calls int, ok bool) {
 	s.update(func(state *State) *Delta {
 		calls, ok = s.policy.Left(state, v)
@@ -276,7 +275,7 @@ func (p *Policy) Left(s *State, v Verdict) (calls int, ok bool) {
 }
 
 // Prompt describes the active nets for use in a model's prompt. For each net, it lists the gated
-// tools that the net allows now, the free tools, and the net's state.
+// tools that the net allows now, the tools that it always allows, and the net's state.
 func (s *Session) Prompt() string {
 	return read(s, func(state *State) string {
 		text := "## Active Petri Nets\n"
@@ -293,7 +292,7 @@ func (n *net) describe(s NetState, d *NetData) string {
 	var tools []string
 	on := n.canFire(d)
 	for i := range n.Transitions {
-		if !on[i] || n.Transitions[i].Spoils { // a transition that spoils evidence gates no call
+		if !on[i] || n.Transitions[i].Spoils { // a transition with Spoils only observes calls
 			continue
 		}
 		for _, t := range n.Transitions[i].Tools {

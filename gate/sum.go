@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/sum"
 )
 
-// limit returns the limit on the net's sum. The net must have a sum.
+// limit describes the limit on the net's sum. n.Sum must not be nil.
 func (n *net) limit() sum.Limit {
 	return sum.Limit{Sum: n.Sum, Scope: n.Scope, Each: len(n.keys) > 0}
 }
@@ -20,8 +20,8 @@ func spentOf(d *NetData) *big.Rat {
 	return d.Spent.Amount
 }
 
-// refunded returns d at time t, with refunds deducted from the spent amount. If nothing changes, it
-// returns d itself. If it is unknown when the amount was spent, its refunds start at t.
+// refunded returns the state d at time t, after deducting refunds from the spent amount. It returns
+// d itself if nothing changes. If the time of the spending is unknown, refunds start at t.
 func (n *net) refunded(d *NetData, t time.Time) *NetData {
 	if n.Sum == nil || n.Sum.Every == 0 || d.Spent == nil || !t.After(d.Spent.Time) {
 		return d

@@ -114,9 +114,9 @@ func (l *Listing) literal(name string) bool {
 // Patterns returns the patterns that the net lists, in order of first use.
 func (l *Listing) Patterns() []naming.Pattern { return l.patterns }
 
-// Register registers with g the net's names and patterns and the names that exempt calls, so that g
-// includes them among the names of calls. The listing stores the indexes that g assigns to the
-// patterns.
+// Register adds the names and patterns that the net lists to g, including the names in Unless
+// lists. g then recognizes these names in calls. The listing stores the indexes that g assigns to
+// the patterns.
 func (l *Listing) Register(g *naming.Naming) {
 	for i := range l.names {
 		g.Name(l.names[i].name)
@@ -133,8 +133,9 @@ func (l *Listing) Register(g *naming.Naming) {
 // faster.
 const fewEntries = 8
 
-// Lookup returns the transitions for a name in declaration order, without those in spared. free
-// reports whether the net lists the name as free; see [toolnet.Net].Free.
+// Lookup returns the transitions that list a name, in declaration order. It omits the transitions
+// in spared. The result free reports whether the net lists the name as free; see
+// [toolnet.Net].Free.
 func (l *Listing) Lookup(name *naming.Label, spared []int) (transitions []int, free bool) {
 	var r *nameEntry
 	switch {
@@ -164,15 +165,15 @@ func (l *Listing) Lookup(name *naming.Label, spared []int) (transitions []int, f
 	return transitions, free
 }
 
-// numbered returns the index in l.globs of the pattern that the given label comes from, or -1 if
-// the net does not list that pattern.
+// numbered returns the index in l.globs of the label's pattern. It returns -1 if the label is not a
+// pattern or the net does not list it.
 func (l *Listing) numbered(name *naming.Label) int {
 	return slices.IndexFunc(l.globs, func(g globEntry) bool { return g.number == int(name.Glob)-1 })
 }
 
-// Knows reports whether the call is certain to have a name that the net gates or lists as free. If
-// so, "default: deny" does not refuse the call. A transition that merely observes calls, to count
-// evidence or to refill a budget, does not gate them.
+// Knows reports whether the net gates a name that the call is certain to have, or lists it as free.
+// If so, "default: deny" does not refuse the call. A transition that only observes calls does not
+// gate them.
 func (l *Listing) Knows(names []naming.Label) bool {
 	out := l.leftOut(names)
 	for i := range names {
@@ -186,9 +187,8 @@ func (l *Listing) Knows(names []naming.Label) bool {
 	return false
 }
 
-// leftOut returns the transitions that [Listing.Knows] ignores for a call with the given names. The
-// Unless list of such a transition has an entry with Spared set (see [toolnet.Tool.Spared]) that
-// exempts the call.
+// leftOut returns the transitions that [Listing.Knows] ignores for a call with the given names.
+// They exempt the call through an Unless entry with Spared set; see [toolnet.Tool.Spared].
 func (l *Listing) leftOut(names []naming.Label) []int {
 	if !l.hasSpared {
 		return nil
@@ -224,8 +224,8 @@ func (l *Listing) Evidence() (names []string) {
 	return names
 }
 
-// Except returns the name excluded from the pattern that the given label comes from, or "" if the
-// pattern has no exception.
+// Except returns the name that the label's pattern excludes. It returns "" if the pattern excludes
+// no name or the net does not list the pattern.
 func (l *Listing) Except(name *naming.Label) string {
 	if i := l.numbered(name); i >= 0 {
 		return l.patterns[i].Except
@@ -284,8 +284,8 @@ func (x *Index) Add(net int, l *Listing, tools []string) {
 
 func (x *Index) name(net int, name string) { x.byName[name] = append(x.byName[name], net) }
 
-// Find returns the nets that might apply to a call with the given names. It stores the set in room
-// if room is large enough. All elements of room must be zero.
+// Find returns the nets that might apply to a call with the given names. To save an allocation, it
+// stores the result in room if room is large enough. room must be an empty set.
 func (x *Index) Find(names []naming.Label, room Set) Set {
 	if x.words > len(room) {
 		room = make(Set, x.words)

@@ -14,7 +14,7 @@ type Label struct {
 	From    Source
 	Certain bool
 	Weak    bool
-	Near    bool // whether a map (see [toolnet.Map]) is certain to match, although the call's success would not be evidence
+	Near    bool // whether a map (see [toolnet.Map]) is certain to match, but the call's success does not count as evidence for the name
 }
 
 // Source is a set of reasons why a call has a name.
@@ -49,7 +49,7 @@ func Merge(ls, more []Label) []Label {
 	return ls
 }
 
-// Names converts labels to names. Patterns with the same text become a single name.
+// Names converts labels to names. It omits a pattern that has the same text as an earlier name.
 func Names(ls []Label) []toolnet.Name {
 	out := make([]toolnet.Name, 0, len(ls))
 	for i := range ls {
@@ -67,7 +67,7 @@ func Names(ls []Label) []toolnet.Name {
 type Pattern struct {
 	Text    string
 	Except  string // name excluded from the pattern, if any: a call that is certain to have it does not match
-	Literal bool   // whether Except is quoted and therefore does not match a name of the form tool.action that comes from the call's action
+	Literal bool   // whether Except is quoted and thus never excludes a name that comes from the call's action argument
 	Actions bool   // whether the pattern contains a dot and therefore applies to names of the form tool.action
 }
 
@@ -85,7 +85,8 @@ func (g *Pattern) appliesTo(l *Label) bool {
 	return g.Except == "" || l.Text != g.Except || g.Literal && l.From == FromAction
 }
 
-// exempts reports whether the label l exempts the whole call from the pattern g.
+// exempts reports whether the label l keeps g from matching any name of the call. It does if the
+// call is certain to have l, and l is the name that g excludes.
 func (g *Pattern) exempts(l *Label) bool {
 	return g.Except != "" && l.Certain && l.Text == g.Except && !(g.Literal && l.From == FromAction)
 }
@@ -111,8 +112,8 @@ func Matches(u *toolnet.Tool, l *Label) bool {
 	}
 }
 
-// match returns the label that g gives to a call with the given names, and reports whether g
-// matches.
+// match matches g against the names of a call. It returns the label that the call gets, and reports
+// whether g matches.
 func (g *Pattern) match(names []Label) (Label, bool) {
 	l := Label{Text: g.Text, From: FromGlob, Weak: true}
 	found := false

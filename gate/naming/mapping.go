@@ -11,9 +11,9 @@ import (
 type Mapping struct {
 	maps   []toolnet.Map
 	places []place
-	same   [][]int // for each map with a Reader: the patterns of all maps that have the same tool, field, name and Reader
+	same   [][]int // by map: the patterns of all maps that have the same tool, field, name and Reader; nil for a map without a Reader
 	byTool map[subject][]int
-	texts  map[subject][]place // for each tool: the fields that the Reader of any map parses
+	texts  map[subject][]place // by tool: the fields that the maps' readers parse
 	globs  []string            // the patterns that maps use to match tools, without duplicates
 }
 
@@ -111,7 +111,7 @@ type match struct {
 	number  int
 	weak    bool
 	certain bool
-	near    bool // whether the map is certain to match, but the match is not evidence
+	near    bool // whether the map is certain to match, but the call's success does not count as evidence for the name
 }
 
 // names appends the names that maps (see [toolnet.Map]) give to the call, in the order of the maps.
@@ -201,7 +201,7 @@ func (m *Mapping) matchMap(c *toolnet.Call, f *field, number int) (h match, ok b
 	return h, ok
 }
 
-// gives implements [Naming.Why]. It considers only maps with a Reader. m may be nil.
+// gives is the implementation of [Naming.Why]. It ignores maps without a Reader. m may be nil.
 func (m *Mapping) gives(c *toolnet.Call, tools []Label, name string) (d toolnet.Doubt, found toolnet.Found) {
 	if m == nil {
 		return d, toolnet.NotFound

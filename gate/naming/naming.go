@@ -29,8 +29,7 @@ func New(maps []toolnet.Map) *Naming {
 	return g
 }
 
-// Exempt registers the tools in an Unless list, so that call labels include the names that exempt
-// the calls.
+// Exempt registers tools from an Unless list or a phase, so that g recognizes their names in calls.
 func (g *Naming) Exempt(tools []toolnet.Tool) {
 	for _, u := range tools {
 		switch u.Kind {
@@ -53,11 +52,11 @@ func (g *Naming) Name(name string) {
 	}
 }
 
-// Why reports whether any map (see [toolnet.Map]) with a Reader gives the call the given name.
-// tools holds the call's physical names; see [toolnet.Call]. The returned Doubt explains why the
-// match is uncertain, or why the call's success does not count as evidence. If no map matches but
-// the call contains part of a map's pattern, the Doubt describes the missing part. Otherwise, it is
-// empty.
+// Why reports whether any map that has a Reader (see [toolnet.Map]) gives the call the name. tools
+// holds the call's physical names; see [toolnet.Call]. The Doubt explains an uncertain match. It
+// also explains why the call's success does not count as evidence for the name. If no map matches
+// but the call contains part of a map's pattern, the Doubt describes the missing part. Otherwise,
+// it is empty.
 func (g *Naming) Why(c *toolnet.Call, tools []Label, name string) (toolnet.Doubt, toolnet.Found) {
 	return g.mapping.gives(c, tools, name)
 }
@@ -111,9 +110,9 @@ func (g *Naming) HasActions(tool string) bool { return g.actionPatterns || g.bas
 // Dotted returns the names of the form tool.action that rules use. The result must not be modified.
 func (g *Naming) Dotted() map[string]bool { return g.dotted }
 
-// actions appends the names of the form tool.action, where action is the call's argument "action".
-// An argument that is not a single string may contain many strings; only names that a rule uses are
-// then added.
+// actions appends names of the form tool.action for the call's argument "action". If the argument
+// is not a single string, it can contain many actions. Only the names that rules need are then
+// added.
 func (g *Naming) actions(c *toolnet.Call, tool Label, ls []Label) []Label {
 	f := jsonpath.Member(c.Args, "action")
 	l := Label{From: FromAction, Certain: tool.Certain && !f.Weak()}
@@ -127,7 +126,7 @@ func (g *Naming) actions(c *toolnet.Call, tool Label, ls []Label) []Label {
 	return ls
 }
 
-// Needs reports whether l matches any pattern that no label in ls matches.
+// Needs reports whether adding l to ls would make another pattern match.
 func (g *Naming) Needs(l *Label, ls []Label) bool {
 	return slices.ContainsFunc(g.globs, func(p Pattern) bool {
 		_, already := p.match(ls)

@@ -6,9 +6,10 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// Own names calls for a net that does not use the policy's labels. The names come from a Go
-// function or from the net's maps (see [toolnet.Map]), or are the call's physical names (see
-// [toolnet.Call]). The net's patterns that match these names come last.
+// Own computes the names of calls for a net that does not use the policy's labels. The names come
+// from the Go function Mapper or from the net's own maps (see [toolnet.Map]). Without either, they
+// are the call's physical names (see [toolnet.Call]). The net's patterns that match these names are
+// added at the end.
 type Own struct {
 	Mapper   func(toolnet.Call) []toolnet.Name
 	Maps     *Mapping // the net's own maps; nil if it has none

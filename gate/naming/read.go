@@ -69,8 +69,8 @@ const (
 	maxTextBytes = 64 << 10
 )
 
-// Code returns the part of text that matches the map's pattern. ok is false if the reader finds no
-// match or fails.
+// Code returns the part of a string that matches, or might match, the pattern of the map m. ok is
+// false if the reader finds no match or fails.
 func Code(m *toolnet.Map, c *toolnet.Call, text string) (code string, ok bool) {
 	r := readSafely(m.Reader, c, text)
 	if r == nil || r.Finds(m.Pattern) == toolnet.NotFound {

@@ -1,7 +1,7 @@
-// Package reading extracts from a call the data that the decisions of a policy's nets depend on,
-// apart from the call's names: key values, the amounts of sums, and whether consecutive calls are
-// identical. Given a record of this data, or of its hashes, a decision can be repeated without the
-// arguments.
+// Package reading extracts from a call the data that a policy's nets use in decisions, apart from
+// the call's names. The data consists of key values, the amounts to add to sums, and whether
+// consecutive calls are identical. If the data or its hashes are recorded, a decision can be
+// repeated without the call's arguments.
 package reading
 
 import (
@@ -16,7 +16,7 @@ import (
 // A Reader reads the fields that a set of nets uses, each field only once. It is immutable.
 type Reader struct {
 	set  keyvalue.Set
-	keys []toolnet.Field // fields that keys read; set contains each of them as a separate key with the same index
+	keys []toolnet.Field // fields that keys read; each of them is also a key in set, with the same index
 	sums []toolnet.Field // fields that sums read, without duplicates
 	rows bool
 }
@@ -69,8 +69,8 @@ func (r *Reader) Fields() (arguments, results []string) {
 	return arguments, results
 }
 
-// Name returns the name that f has in the results of r. If several fields read the same values, it
-// is the name of the first such field.
+// Name returns the name of the field f in the values that r returns. If several fields read the
+// same values, all of them have the name of the first.
 func (r *Reader) Name(f toolnet.Field) string {
 	return r.keys[r.set.Number([]toolnet.Field{f})].Name()
 }
@@ -120,5 +120,5 @@ func (r *Reader) read(c *keyvalue.CallReader, result bool) (values []Value) {
 	return values
 }
 
-// Format formats a key value in the same way as refusals do.
+// Format formats a key value for use in sentences, such as those of refusals.
 func Format(key []toolnet.KeyValue) string { return keyvalue.Format(key) }

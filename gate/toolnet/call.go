@@ -10,18 +10,18 @@ type Call struct {
 	ID   string // call ID chosen by the caller, unique among the calls that are in flight or waiting; may be empty
 	Tool string // the tool's physical name, which does not depend on the arguments
 
-	// Foreign means that Tool might also be the name of another tool. The name can then only
-	// restrict the call. It does not exempt the call from a transition or prove that the tool was
-	// called, and it does not make the call known (see [PolicyOptions].Deny).
+	// Foreign means that Tool might be the name of a different tool. Such a name can only restrict
+	// the call. It does not exempt the call from a transition, prove that the tool was called, or
+	// make the call known (see [PolicyOptions].Deny).
 	Foreign bool
 
 	Also []Name    // other physical names of the tool
 	Args []byte    // arguments, a valid JSON object without duplicate keys; nil means {}; read-only
 	Time time.Time // time of arrival, used as the clock for transitions with [Transition.Every]
 
-	// Others holds the names of other tools. A name of the form tool.action, derived from the
-	// call's action argument, might be one of them. In this case, the name restricts the call but
-	// does not prove that the other tool was called. The map is read-only.
+	// Others holds the names of other tools. If a name of the form tool.action, derived from the
+	// call's action argument, is in Others, it restricts the call but does not prove that the other
+	// tool was called. The map is read-only.
 	Others map[string]bool
 
 	// The following fields are for a [Reader] only.
@@ -32,8 +32,8 @@ type Call struct {
 // A Name is one of the names that a policy gives to a call.
 type Name struct {
 	Text    string
-	Certain bool // whether the call is certain to have the name; an uncertain name does not exempt the call, and does not make it known (see [PolicyOptions].Deny)
-	Weak    bool // whether the name can only restrict the call; observers (see [Transition].Observe) ignore a weak name, and the call's success is not evidence for it
+	Certain bool // whether the call is certain to have the name; only then can the name exempt the call or make it known (see [PolicyOptions].Deny)
+	Weak    bool // whether the name can only restrict the call, so that the call's success does not count as evidence for the name
 }
 
 // A Firing describes the firing of a transition that was chosen for a call. It is passed to
@@ -41,7 +41,7 @@ type Name struct {
 type Firing struct {
 	Call       Call
 	Name       string   // the call's name that the transition was chosen for
-	Names      []string // for a validator, all names that the call has in this net, including others that the transition may gate
+	Names      []string // set only for a validator: all names of the call in this net
 	Net        string
 	Transition string
 	Marking    Marking    // read-only
@@ -57,8 +57,8 @@ type KeyValue struct {
 }
 
 // Meta holds the data that a net's hooks store between calls. A hook gets a copy, including copies
-// of maps and lists. If the call is rejected, the hook's changes are undone. Data behind pointers
-// is not copied, so hooks must not modify it.
+// of nested maps and slices, so that its changes can be undone if the call is rejected. Data behind
+// pointers is not copied, so hooks must not modify it.
 type Meta map[string]any
 
 // An Outcome describes how a call ended.
@@ -78,13 +78,13 @@ func (o Outcome) String() string {
 	return [...]string{Unknown: "unknown", Success: "success", Failure: "failure"}[o]
 }
 
-// Ignored names a tool argument that does not change a call's effect, such as a description for
-// people or a timeout. Calls that differ only in ignored arguments count as identical.
+// Ignored names a tool argument to ignore when calls are compared, such as a description for people
+// or a timeout. Calls that differ only in ignored arguments count as identical.
 type Ignored struct {
 	Tool  string // applies to calls that are certain to have this name
 	Field string // argument key
 
-	// Usual means that the entry follows from the way the tool's makers define the argument, so
-	// that it is correct wherever the tool is used. Usual is not part of a policy's fingerprint.
+	// Usual means that the tool's makers define the argument in a way that justifies the entry, so
+	// that the entry is correct in every policy. Usual is not part of a policy's fingerprint.
 	Usual bool `json:"-"`
 }

@@ -8,9 +8,10 @@ import (
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
-// Check returns the errors in the net itself, in a fixed order. Examples are references to
-// undefined names and mutually exclusive options. If it finds no such errors, Check also reports
-// transitions without tools that do not stop firing, or else unbounded places.
+// Check returns the errors in the net, in a fixed order. Examples are references to undefined names
+// and mutually exclusive options. If it finds no such errors, Check analyzes the net's behavior. It
+// then reports transitions without tools that fire forever or, if all of them stop, unbounded
+// places.
 func (n *Net) Check() ErrorList {
 	c := &checker{net: n, places: make(map[string]bool, len(n.Places))}
 	if n.Name == "" {

@@ -34,8 +34,8 @@ func (c *checker) place(transition, name string) {
 	}
 }
 
-// nearPlace returns a hint for an unknown place. The hint is a place of the net with a similar name
-// or, if no name is similar, a list of the places.
+// nearPlace returns a hint for an unknown place: a place of the net with a similar name or, failing
+// that, a list of the places.
 func (c *checker) nearPlace(name string) string {
 	if len(c.net.Places) == 0 {
 		return "the net has no places"

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
-// spoiler checks a transition with Spoils. It reports an error if the transition is deferred, does
-// not observe tools, or depends on tokens that the failure of a call could return; see unreachable.
+// spoiler reports an error if a transition with Spoils is deferred, does not observe tools, or
+// could miss tokens that a call in flight holds; see [checker.unreachable].
 func (c *checker) spoiler(t *Transition) {
 	switch {
 	case !t.Spoils:
@@ -21,10 +21,10 @@ func (c *checker) spoiler(t *Transition) {
 	}
 }
 
-// unreachable reports an error if a deferred transition can take tokens from an input place of t, a
-// transition with Spoils. While a call to the deferred transition's tools is in flight, t cannot
-// take these tokens. If the call fails, they return, although t should have consumed them to
-// invalidate the evidence.
+// unreachable reports an error if a deferred transition takes tokens from a place that t, a
+// transition with Spoils, is meant to empty. While a call is in flight, t cannot consume the tokens
+// that the deferred transition has taken. If the call fails, these tokens return, and the evidence
+// that they represent wrongly remains valid.
 func (c *checker) unreachable(t *Transition) {
 	taken := func(place string) bool {
 		return slices.Contains(t.Inputs, place) && !slices.Contains(t.Outputs, place)
@@ -54,8 +54,8 @@ func (c *checker) approvals(t *Transition) {
 	}
 }
 
-// sum reports an error if the field of the net's sum is not an argument with at most one value, or
-// if the sum's maximum or refund period is too small.
+// sum reports an error if the field of the net's sum is invalid, is not an argument, or can have
+// several values. It also reports a maximum or a refund period that is too small.
 func (c *checker) sum() {
 	s := c.net.Sum
 	if s == nil {

@@ -17,7 +17,7 @@ type Exploration struct {
 	DeadTransitions []string
 	Bounded         Answer
 	Unbounded       []string // places whose token count is unbounded
-	Pump            []string // transitions that, once those in Prefix have fired, can be repeated to add tokens to the unbounded places forever
+	Pump            []string // transitions that can be repeated after those in Prefix to add tokens to the unbounded places forever
 	Prefix          []string
 
 	// Trapped is the number of deadlocks where no place in [Net.Terminal] is marked. Trap is a
@@ -25,9 +25,9 @@ type Exploration struct {
 	Trapped int
 	Trap    []string
 
-	// Invariants are weighted sums of token counts. Each sum is constant and extends over a minimal
-	// set of places. If the exploration is incomplete, the invariants still hold, but some may be
-	// missing.
+	// Invariants are weighted sums of token counts that stay constant. Each of them covers a
+	// minimal set of places. If the exploration is incomplete, some invariants may be missing, but
+	// those listed hold.
 	Invariants []string // the invariants as equations, such as "idle + 2 running = 1"
 }
 
@@ -41,9 +41,9 @@ const (
 )
 
 // Explore explores the reachable states of the net, which must be free of errors (see [Net.Check]).
-// It visits at most limit states, or 100,000 if limit is less than 1. The values of a counter,
-// which is a place with many tokens, do not count towards the limit. Explore does not count the
-// states of an unbounded net.
+// It visits at most limit states, or 100,000 if limit is less than 1. A counter is a place with
+// many tokens; its values do not count toward the limit. For an unbounded net, Explore does not
+// count the states.
 func (n *Net) Explore(limit int) Exploration {
 	net, initial := n.Structure()
 	g := petri.Analyze(&net, initial, n.options(limit))
@@ -69,9 +69,10 @@ func (n *Net) options(limit int) petri.Options {
 	return o
 }
 
-// Conserves reports whether the weighted sum of tokens is the same in every reachable state. Places
-// without a weight do not count. Conserves visits at most as many states as [Net.Explore] does with
-// the same limit. It returns Unsure if a place is unknown.
+// Conserves reports whether the weighted sum of tokens is the same in every reachable state. A
+// place without a weight has weight 0. Conserves visits at most as many states as [Net.Explore]
+// does with the same limit. It returns Unsure if weights contains an unknown place or a weight that
+// does not fit in 32 bits.
 func (n *Net) Conserves(weights map[string]int, limit int) Answer {
 	net, initial := n.Structure()
 	places := make([]int, len(n.Places))

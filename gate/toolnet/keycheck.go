@@ -8,7 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxKeys is one more than the maximum number of transitions in a net that have their own keys.
+// maxKeys limits the number of keys in a net: fewer than maxKeys transitions can have their own
+// keys.
 const maxKeys = 64
 
 // keys checks the keys of the net and its transitions. It also reports an error for each option
@@ -64,8 +65,9 @@ func (c *checker) key(t *Transition, size int) {
 	}
 }
 
-// results reports an error if two transitions take key values from the results of the same tool.
-// The gate could not tell which of them was enabled first for a value that has no stored state yet.
+// results reports an error if two transitions read key values from the results of the same tool.
+// For a value without a stored state, the gate could not tell which of the two transitions was
+// enabled first.
 func (c *checker) results() {
 	reads := func(f Field) bool { return f.Result }
 	var before []*Transition
@@ -83,7 +85,7 @@ func (c *checker) results() {
 	}
 }
 
-// meets reports whether a call could have a name that matches the tools of both transitions.
+// meets reports whether a single name could match the tools of both transitions.
 func (t *Transition) meets(u *Transition) bool {
 	return slices.ContainsFunc(t.Tools, func(a Tool) bool {
 		return slices.ContainsFunc(u.Tools, func(b Tool) bool {

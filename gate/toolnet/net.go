@@ -13,15 +13,15 @@ type Net struct {
 	Initial     map[string]int // initial marking; places not listed have no tokens
 	Terminal    []string       // places that mark a regular end; a deadlock is harmless if any of them is marked
 	Free        []string       // names that this net always allows
-	Transitions []Transition   // in order of precedence: for each name of a call, the first enabled transition that lists the name gates the call
+	Transitions []Transition   // in order of precedence: the first enabled transition that lists a name gates the calls with that name
 
-	// The following fields determine the names that the net gives to a call. Only the first field
-	// that is set counts. If no field is set, a call has only its physical names, which do not
+	// Mapper, Labels and Maps determine the names that calls have in this net. Only the first of
+	// them that is set counts. Without them, a call has only its physical names, which do not
 	// depend on its arguments.
 	Mapper     func(Call) []Name // Go function that returns arbitrary names for a call
 	Labels     *Labels           // the policy's labels; present in every net compiled from rules
 	Maps       []Map             // the net's own maps; the names they give are added to the physical names
-	MatchFirst bool              // use only the first matching entry in Maps, or the physical names if no entry matches
+	MatchFirst bool              // whether the first matching entry in Maps gives the call its only name
 
 	// Validate checks a call that a transition of the net gates, after all nets have admitted the
 	// call and people have approved it. An error or a panic rejects the call and restores all
@@ -38,43 +38,45 @@ type Net struct {
 	Identity string
 
 	Cause          Cause    // kind of constraint that the net imposes on tools
-	Because        string   // author's explanation, which introduces every refusal and question; may be empty
+	Because        string   // author's explanation, placed before the text of every refusal and question; may be empty
 	Reason         string   // refusal text; empty means a generic text
 	Rule           Position // position of the rule in the user's source
 	AllowUnbounded bool     // whether the net may be unbounded
 
 	// Key lists fields of a call. A net with a key has a separate marking for each value of the
-	// fields. If a call has several values, the markings for all of them must permit it, and the
-	// chosen transitions fire either in all of these markings or in none. Transitions without their
-	// own key use the net's key. A net has a key if any of its transitions does.
+	// fields. If a call has several values, it passes only if the markings for all of them permit
+	// it, and the chosen transitions then fire in all of these markings. Transitions without their
+	// own key use the net's key. A net also counts as having a key if only its transitions have
+	// keys.
 	Key []Field
 
-	// Row makes the net count consecutive identical calls. An admitted call that differs from the
-	// previous call in its tool or arguments first resets the net to its initial marking, even if
-	// the net does not list the call or exempts it. Arguments are compared as JSON values: key
-	// order, escapes and the spelling of numbers do not matter. A refused call changes nothing.
+	// Row makes the net count consecutive identical calls. When an admitted call differs from the
+	// previous call in its tool or arguments, the net first returns to its initial marking, even if
+	// it does not list the call or exempts it. Arguments are compared as JSON values: key order,
+	// escapes and the spelling of numbers do not matter. A refused call changes nothing.
 	Row bool
 
 	// Sum limits the sum of a numeric field over all gated calls.
 	Sum *Sum
 
-	// Phases are allowlists. While the place of a phase is marked, only calls that are certain to
-	// have a name on the phase's list pass, and free tools are not exempt. Tokens in flight count
-	// in the place they came from. Under [PolicyOptions].Deny, a call with a name on such a list
-	// counts as known, even while the place is not marked.
+	// Phases are allowlists. While the place of a phase is marked, a call passes only if it is
+	// certain to have a name on the phase's list. This applies to free tools, too. A token in
+	// flight still marks the place that it came from. Under [PolicyOptions].Deny, a name on such a
+	// list makes a call known, even while the place is not marked.
 	Phases []Phase
 
 	Scope  Scope // which calls share the net's state
 	Shadow bool  // record refusals, but never block or ask
 	Static bool  // forbid switching the net on or off at run time
 
-	// Priority ranks nets that contradict each other. A higher number means a higher rank.
+	// Priority ranks the net among all nets, to decide when an advisory net lets a call pass; see
+	// Advisory. A higher number means a higher rank.
 	Priority int
 
-	// Advisory makes the net yield to others, that is, let calls pass in two cases. First, the net
-	// does not block while a net of higher priority is in recovery. Second, it does not block if
-	// it, the required nets and the advisory nets of higher priority would together forbid every
-	// offered tool (see [Session.Offer]). Advisory nets of equal priority are ordered by the number
+	// Advisory makes the net let calls pass in two cases, even if it would block them. First, it
+	// does not block while a net of higher priority is in recovery. Second, it does not block if it
+	// would forbid every offered tool (see [Session.Offer]) together with the required nets and the
+	// advisory nets of higher priority. Advisory nets of equal priority are ordered by the number
 	// of tools they allow, fewest first, and then by name. All nets that are not advisory are
 	// required: they always block.
 	Advisory bool
@@ -119,42 +121,41 @@ type Transition struct {
 	Approvals int    // number of different people who must approve a manual firing; 0 means one
 	Deferred  bool   // produce the outputs only after a successful result; until then, the tokens are in flight
 	Observe   bool   // follow calls to the tools, but never forbid them
-	Release   bool   // return the tokens taken by a deferred firing if its call ends with an unknown outcome
+	Release   bool   // if the call's outcome is unknown, return the tokens that a deferred firing has taken
 
-	// Evidence makes the success of a deferred observer's call count only for later calls. Under a
-	// name that another transition of the net gates, the observer does not let the call itself
-	// pass. If another transition gates the call, the success counts only if the observer is still
-	// enabled after that transition has fired.
+	// Evidence makes the success of a call count only for later calls, not for the call itself.
+	// Only a deferred observer can have it. If another transition of the net gates a name of the
+	// call, the observer does not let the call pass under that name. The call's success counts only
+	// if the observer is still enabled after the gating transition has fired.
 	//
-	// Without Evidence, the call passes under such a name whenever the observer is enabled, but the
-	// observer produces no tokens for a call that the net gates. Thus no call can refill its own
-	// limit.
+	// Without Evidence, an enabled observer lets the call pass under such a name. But it produces
+	// no tokens if the net gates the call, so that no call can refill its own limit.
 	Evidence bool
 
-	// WeakProgress allows the transition to fire for a weak [Name] even if it puts tokens into
-	// places from where it took none. Without WeakProgress, in a net without Labels, a weak name
-	// can only use up tokens. If the net waits for a call with this name, it therefore blocks a
-	// call that is not certain to be the right one.
+	// WeakProgress allows the transition to fire for a weak [Name] even if it increases the number
+	// of tokens in a place. Without WeakProgress, a weak name can only use up tokens in a net
+	// without Labels. A net that waits for a call with such a name thus blocks a call that only
+	// might be the right one.
 	WeakProgress bool
 
-	// Spoils makes the transition spoil evidence, that is, invalidate it. Only an observer that is
-	// not deferred can have Spoils. When a call to the transition's tools is admitted, the
-	// transition fires if it is enabled, and the net's deferred observers stop waiting for earlier
-	// calls to succeed. Until the spoiling call has succeeded or failed, they do not start to wait
-	// again. The success of a call thus counts as evidence only if no spoiling call was in flight
-	// at any time since the call was admitted.
+	// Spoils makes calls to the transition's tools spoil evidence, so that the calls that the net
+	// requires must succeed again. Only an observer that is not deferred can have Spoils. When a
+	// spoiling call is admitted, the transition fires if it is enabled, and the net's deferred
+	// observers stop waiting for earlier calls to succeed. They do not start to wait again until
+	// the spoiling call has succeeded or failed. A call thus counts as evidence only if no spoiling
+	// call was in flight between its admission and its success.
 	//
-	// All spoiling transitions that list a name of the call fire. They fire after the chosen
-	// transitions and use the remaining tokens. They cannot be chosen for the name, and no
-	// validator checks them. Weak and free names spoil evidence, too. So do calls that another
-	// transition of the net gates, that are evidence for the net itself, or that pass although the
-	// net would block them. While the net is inactive, its tokens are left unchanged, but a call
-	// that is still in flight when the net is activated spoils evidence. In a net with a key, a
-	// call without a value spoils the evidence for all values.
+	// All spoiling transitions that list a name of the call fire. They fire after the transitions
+	// chosen for the call, on the remaining tokens, and validators do not check them. Weak and free
+	// names spoil evidence, too. So do calls that another transition of the net gates, calls that
+	// are evidence themselves, and calls that pass although the net would block them. An inactive
+	// net keeps its tokens. But if a spoiling call is still in flight when the net is activated, it
+	// spoils evidence. In a net with a key, a call without a value spoils the evidence for all
+	// values.
 	Spoils bool
 
-	// Key lists this transition's key fields, if they differ from the net's. Both lists must have
-	// the same number of fields in the same order.
+	// Key lists the key fields of this transition, if they differ from the net's. All keys of a net
+	// must have the same number of fields, in the same order.
 	Key []Field
 
 	// Unless exempts calls that are certain to have any of these names. None of the transition's
@@ -168,8 +169,8 @@ type Transition struct {
 
 // A Field is the part of a call that a key or a sum reads. Its value is a JSON string, number or
 // boolean; an array stands for its elements. A field has no value if it is absent, holds anything
-// else, or is ambiguous because another key differs only in letter case. A transition refuses a
-// gated call that has no value, and such a call is not evidence.
+// else, or is ambiguous because another key differs only in letter case. A call without a value is
+// refused by a transition that gates it, and does not count as evidence.
 type Field struct {
 	Path   string      // argument key, or a path that begins with "$."; see [ParsePath]
 	Reader ValueReader // evaluates an expression; if Reader is set, Path is empty
@@ -190,14 +191,13 @@ type ValueReader interface {
 	Value(c *Call, number int) ([]byte, bool)
 }
 
-// A Sum limits the sum of a field over the calls that a transition gates. A call that has several
-// names is counted once, and a call that fails after it was admitted still counts. If the field is
-// not a single nonnegative number with at most 100 digits and an exponent of at most 100, the call
-// is refused. The arithmetic is exact.
+// A Sum limits the sum of a field over the calls that a transition gates. Each admitted call counts
+// once, even if it has several names or fails. If the field is not a single nonnegative number with
+// at most 100 digits and an exponent of at most 100, the call is refused. The arithmetic is exact.
 type Sum struct {
 	Field Field         // field to add up; must be an argument
 	Most  int           // maximum value of the sum
-	Every time.Duration // time that it takes to refund Most, at a constant rate; 0 means no refunds
+	Every time.Duration // time after which the maximum is fully refunded, at a constant rate; 0 means no refunds
 }
 
 // A Phase is an allowlist that applies while a place is marked.
@@ -212,16 +212,16 @@ type Tool struct {
 	Kind ToolKind
 
 	// Except is a name that the pattern of a Glob does not match. If a call is certain to have this
-	// name, the pattern matches none of the call's names. If a call might have it, the pattern can
-	// still match the call's other names. A name of the form tool.action that a call gets from its
-	// action argument is not excepted if the net lists the name elsewhere only as a Literal.
+	// name, the pattern matches no name of the call. If the call only might have it, the pattern
+	// can still match the call's other names. If the net lists the name elsewhere only as a
+	// Literal, Except does not apply to a tool.action name that comes from the call's action
+	// argument.
 	Except string
 
 	// Spared is used in entries of [Transition.Unless]. It matters under [PolicyOptions].Deny,
-	// which refuses unknown calls. If Spared is set, the transition does not make the exempted
-	// calls known, so they are refused unless another transition gates them. A rule about * uses
-	// Spared for the calls that it requires to come first. Spared is not part of the net's
-	// identity.
+	// which refuses calls that no net knows. If Spared is set, this transition does not make the
+	// exempted calls known. Such a call is then refused unless another transition or net makes it
+	// known. Spared is not part of the net's identity.
 	Spared bool `json:"-"`
 }
 
@@ -247,8 +247,8 @@ func Tools(names ...string) []Tool {
 // A Labels holds maps that give names to calls and are shared by several nets. A policy collects
 // the labels of all its nets and applies them to each net that has Labels. Such a net can list a
 // call by any name that a matching map gives, by a physical name, by tool.action, or by a glob.
-// Nets compiled together share a pointer, so that each map counts once. Labels must not be modified
-// after a net refers to them.
+// Nets compiled together share a pointer, so that each map is applied only once. Labels must not be
+// modified after a net refers to them.
 type Labels struct {
 	Maps      []Map
 	Successes []Condition // conditions on results
@@ -279,12 +279,11 @@ type Reader interface {
 // A Reading is a parsed string. It reports which patterns of its [Reader] match the string.
 type Reading interface {
 	Finds(pattern int) Found
-	Only(patterns []int) bool  // reports whether the given patterns describe everything in the string that a policy might restrict
-	Evidence(pattern int) bool // reports whether a match is evidence, so that the call's success can unlock another call or refill a limit
-	// Doubt explains why Finds returns [Perhaps], or why a [Surely] match is not evidence. For a
-	// match that is evidence, Code is the matching part of the string, or the Doubt is empty. For
-	// [NotFound], Code is the part of the pattern that is missing from the string, or the Doubt is
-	// empty.
+	Only(patterns []int) bool  // reports whether the given patterns cover everything in the string that a policy might restrict
+	Evidence(pattern int) bool // reports whether a match counts as evidence, that is, whether the call's success proves that the matching part was executed
+	// Doubt explains why Finds returns [Perhaps], or why a [Surely] match does not count as
+	// evidence. In all other cases, it can be empty. If it is not, Code is the part of the string
+	// that matches or, for [NotFound], the part of the pattern that is missing from the string.
 	Doubt(pattern int) Doubt
 }
 
@@ -294,7 +293,7 @@ type Found uint8
 const (
 	NotFound Found = iota
 	Surely
-	Perhaps // it is unknown whether the string matches; the call is restricted as for a match
+	Perhaps // the string might match; the call is restricted as if it did
 )
 
 // A Cause is the kind of constraint that a net imposes on a tool.
