@@ -55,13 +55,13 @@ type AdoptOptions struct {
 // first p's nets in order, then the dropped nets. [Policy.Heirs] determines which nets correspond
 // to each other.
 //
-//   - A net with an unchanged fingerprint keeps its state, whether or not it is in shadow mode. The fingerprint includes each [Map] that gives calls a name listed by the net.
-//   - A limit from rules that counts the same calls for the same callers keeps its usage. If the usage exceeds the new maximum, nothing is left until enough has been refunded, and the excess still counts if the limit is raised again (see [Debt]). Clock refunds start at the current time.
+//   - A net with an unchanged fingerprint keeps its state, whether or not it is in shadow mode. The fingerprint includes each [Map] that produces a name listed by the net.
+//   - A limit from rules that counts the same calls for the same callers keeps its usage. If the usage exceeds the new maximum, calls are refused until enough has been refunded. The excess still counts if the limit is raised again (see [Debt]). Clock refunds start at the current time.
 //   - Any other net starts in its initial state. But if that would lose the state of a hand-written net that is not in shadow mode, the net is [Held]: the caller must either keep the old policy or list the net in [AdoptOptions].Reset. In the returned state, a held net is in its initial state.
 //
 // Calls in flight and calls that wait for approval are preserved, and still change the nets that
-// keep their state. In a net that starts anew, every call in flight that might spoil evidence (see
-// [Transition.Spoils]) is assumed to do so. Adopt does not modify s.
+// keep their state. In a net that restarts, each call in flight that might match a transition with
+// [Transition.Spoils] is treated as if it did. Adopt does not modify s.
 func (p *Policy) Adopt(s *State, o AdoptOptions) (*State, []Kept) {
 	if !o.Time.IsZero() {
 		s = s.Clone()
@@ -119,8 +119,8 @@ func (a *adoption) inherit(n, old *net) {
 	a.kept = append(a.kept, k)
 }
 
-// restart starts n in its initial state. old is the previous net with the same name, or nil.
-// elsewhere reports whether another net has taken over the state of old.
+// restart starts n in its initial state. old is the previous net with the same name, or nil. If
+// elsewhere is set, another net has taken over the state of old, so that the state is not lost.
 func (a *adoption) restart(n, old *net, elsewhere bool) {
 	k := Kept{Net: n.Name, Fate: Begun, Lost: !elsewhere && a.losesState(old)}
 	if k.Lost && old.Labels == nil && !old.Shadow && !slices.Contains(a.Reset, n.Name) {
@@ -135,9 +135,9 @@ func (a *adoption) restart(n, old *net, elsewhere bool) {
 	a.kept = append(a.kept, k)
 }
 
-// withSuspects returns n's initial state d, extended by the calls in flight that may spoil n's
-// evidence (see [Transition.Spoils]). Some of these calls spoiled the evidence of old, the net that
-// n replaces. The others might have a name listed by a spoiling transition; their arguments are
+// withSuspects returns n's initial state d with the calls in flight that might match a transition
+// of n with [Transition.Spoils]. Some of them are recorded in the state of old, the net that n
+// replaces. The other calls might have a name listed by such a transition; their arguments are
 // unknown.
 func (a *adoption) withSuspects(n *net, d *NetData, old *net) *NetData {
 	s, t := a.from, slices.IndexFunc(n.Transitions, func(t Transition) bool { return t.Spoils })
@@ -170,7 +170,7 @@ func (a *adoption) withSuspects(n *net, d *NetData, old *net) *NetData {
 	return &c
 }
 
-// maySpoil reports whether the call c might spoil n's evidence; see [Transition.Spoils]. The
+// maySpoil reports whether the call c might match a transition of n with [Transition.Spoils]. The
 // arguments of c are unknown.
 func (a *adoption) maySpoil(n *net, c *Call) bool {
 	bare := *c
@@ -220,8 +220,8 @@ func (n *net) convertShadow(d *NetData) *NetData {
 }
 
 // withUsageOf returns a state for the limit n, which replaces the limit old. It carries over the
-// usage recorded in d, the state of old. family reports whether the two limits have the same
-// [NetID].Family. If so, observers that wait for calls to end keep waiting.
+// usage recorded in d, the state of old. If family is set, the two limits have the same
+// [NetID].Family, and observers that wait for calls to end keep waiting.
 func (n *net) withUsageOf(old *net, d *NetData, family bool, t time.Time) *NetData {
 	one := func(d *NetData) *NetData {
 		c := &NetData{Active: d.Active, Meta: d.Meta}
@@ -264,14 +264,14 @@ func (c *OpenCall) renumbered(numbers map[int]int) *OpenCall {
 	return &moved
 }
 
-// couldHave reports whether the tool entry u matches a name that the call has or could get from its
-// arguments.
+// couldHave reports whether u matches a name that the call has or that some arguments could give
+// it.
 func (c *namedCall) couldHave(n *net, u Tool) bool {
 	return slices.ContainsFunc(c.labels, func(l naming.Label) bool { return naming.Matches(&u, &l) }) || c.couldGive(n, u, Perhaps)
 }
 
-// addSuspects adds to c.Nets the nets whose evidence the call c might spoil; see
-// [Transition.Spoils].
+// addSuspects returns c after adding to c.Nets the nets that wait for the call only because it
+// might match one of their transitions with [Transition.Spoils].
 func (s *State) addSuspects(c *OpenCall) *OpenCall {
 	for i, n := range s.policy.nets {
 		f := s.flight(n, c.Number, c.Call.Time)
@@ -285,8 +285,8 @@ func (s *State) addSuspects(c *OpenCall) *OpenCall {
 	return c
 }
 
-// allSpoilers returns the calls in flight that spoil the net's evidence (see [Transition.Spoils])
-// for all key values or for some of them. A call can appear several times.
+// allSpoilers returns all spoilers (see [Extras]) in d: those of the default state and those of the
+// states for key values. A call can appear several times.
 func allSpoilers(d *NetData) []Flight {
 	all := slices.Clip(d.Spoilers())
 	for _, of := range d.Values.All() {

@@ -19,13 +19,13 @@ type Hidden struct {
 	Block
 }
 
-// A Conflict reports that the nets together allow no tool. Advisory nets then yield: they neither
-// hide tools nor block calls. If required nets conflict, all of them take effect, and every tool
-// that any of them blocks is hidden.
+// A Conflict reports that the nets together allow no tool. Some advisory nets then have no effect:
+// they neither hide tools nor block calls. If the required nets alone conflict, all of them take
+// effect, and every tool that any of them blocks is hidden.
 type Conflict struct {
-	Winner string   // the highest-ranking net that does not yield; empty if all yield
+	Winner string   // if some nets have no effect, the highest-ranking conflicting net that takes effect; may be empty
 	Nets   []string // the conflicting nets, ranked by priority, then by number of allowed tools (fewest first), then by name
-	Yields []string // the nets in Nets that yield; all of them are advisory
+	Yields []string // the nets in Nets that have no effect; all of them are advisory
 }
 
 // Offer sets the tools that can be called. They determine which advisory nets yield, that is, have
@@ -36,10 +36,10 @@ func (s *Session) Offer(tools []Call) {
 	s.update(func(*State) *Delta { return &Delta{Tools: tools} })
 }
 
-// Advertise returns the offered tools except those that a net would now block regardless of the
-// call's arguments. A name that a [Map] might give to some of a tool's calls never hides the tool.
-// Such a name keeps the tool if it might exempt the calls. Nets that yield (see [Net.Advisory]),
-// nets in shadow mode and "default: deny" hide nothing.
+// Advertise returns the offered tools except those that a net would now block whatever the call's
+// arguments are. A name that only some of a tool's calls get from a [Map] never hides the tool. It
+// keeps the tool visible if a call with this name might pass. Advisory nets without current effect
+// (see [Net.Advisory]), nets in shadow mode and "default: deny" hide nothing.
 //
 // Advertise advances the clocks to now; see [Session.Tick].
 func (s *Session) Advertise(now time.Time) Advertised {

@@ -13,7 +13,7 @@ type (
 	Scope = toolnet.Scope
 	// A Transition moves tokens from its inputs to its outputs.
 	Transition = toolnet.Transition
-	// A Field selects the part of a call that a net's key or a [Sum] reads.
+	// A Field selects the part of a call that forms a net's key or that a [Sum] adds up.
 	Field = toolnet.Field
 	// A ValueReader evaluates expressions over a call's data.
 	ValueReader = toolnet.ValueReader
@@ -37,7 +37,8 @@ type (
 	Reader = toolnet.Reader
 	// A Reading is a string parsed by a [Reader].
 	Reading = toolnet.Reading
-	// A Doubt explains why a match is uncertain or does not count as evidence.
+	// A Doubt explains why it is uncertain whether a [Map] matches, or why a matching call does not
+	// count toward a requirement.
 	Doubt = toolnet.Doubt
 	// Found is the result of matching a string against a pattern.
 	Found = toolnet.Found
@@ -81,13 +82,12 @@ type (
 	Clock = netstate.Clock
 	// Spent is the amount that the calls of a net with a [Sum] have spent.
 	Spent = netstate.Spent
-	// Extras is the part of a state that only some nets have: nets with transitions that spoil
-	// evidence (see [Transition.Spoils]), nets that count consecutive identical calls, nets with a
-	// key, and limits with a [Debt].
+	// Extras is the part of a state that only some nets have: nets with [Transition.Spoils] or
+	// [Net.Row], nets with a key, and limits with a [Debt].
 	Extras = netstate.Extras
 	// Debt is the usage that exceeds a limit's maximum.
 	Debt = netstate.Debt
-	// Values holds the states of a net for its key values.
+	// Values holds the states of a net with a key, one for each key value.
 	Values = netstate.Values
 )
 

@@ -25,10 +25,9 @@ func (n *net) usage(d *NetData, t time.Time) *big.Rat {
 // paidOff reports whether the clock's refunds have paid off the debt by time t.
 func paidOff(debt *Debt, t time.Time) bool { return !debt.Until.IsZero() && !t.Before(debt.Until) }
 
-// charge returns a copy of the state d with a new usage at time t: used plus the tokens held by d's
-// calls in flight. If the total exceeds the maximum, the excess becomes the debt. Clock refunds
-// start at t or, if t is zero, as soon as the time is known. But if t is zero, the clock never pays
-// off the debt.
+// charge returns a copy of the state d that records the given usage at time t, plus the tokens held
+// by d's calls in flight. Usage beyond the maximum becomes a debt. Clock refunds start at t. If t
+// is zero, they start as soon as the time is known, but the clock never pays off the debt.
 func (n *net) charge(d *NetData, used *big.Rat, t time.Time) *NetData {
 	c := *d
 	c.Stuck, c.Marking, c.Spent, c.Clock = false, n.start, nil, nil
@@ -74,8 +73,8 @@ func minRat(a, b *big.Rat) *big.Rat {
 	return b
 }
 
-// takeUsed sets d's marking to the net's start marking minus the tokens that used and the calls in
-// flight consume. If there are too few tokens, it removes all of them. It also starts the clock,
+// takeUsed sets d's marking to the net's start marking and removes the tokens consumed by the given
+// usage and by the calls in flight. It stops when the tokens run out. It also starts the clock,
 // unless the net is inactive or t is zero.
 func (n *net) takeUsed(d *NetData, used *big.Rat, t time.Time) {
 	spend, m := &n.net.Transitions[n.budget.spend], slices.Clone(n.start)

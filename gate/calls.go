@@ -6,10 +6,10 @@ import (
 )
 
 // Decide decides on c in the current state. It returns an [Allow] with a ticket, a [Refusal], or an
-// [Ask]. It never waits. After an Ask has been answered, call Decide again and pass the grant.
+// [Ask]. It never waits. Once people have approved an Ask, call Decide again with its grant.
 //
-// A grant can be used only once, and only for the call that it was issued for. The caller must not
-// modify the arguments of c while the call is open.
+// A grant can be used only once, and only for the approved call. The caller must not modify the
+// arguments of c while the call is open.
 func (s *Session) Decide(c Call, g *Grant) (d Decision) {
 	prepared := s.spare.Swap(nil)
 	if prepared == nil {
@@ -75,8 +75,9 @@ func (s *Session) End(number uint64, e End) (changed bool) {
 func (t *Ticket) Settle(o Outcome) bool { return t.session.Settle(t.Number, o) }
 
 // SettleAt is like Settle, but also reports when the call ended. Nets that have a clock and wait
-// for outcomes need this time. If it is unknown, the transitions with [Transition.Every] whose
-// input tokens change restart their clocks, so that they fire late rather than early.
+// for outcomes need this time. If it is unknown (zero), any change in the input tokens of a
+// transition with [Transition.Every] restarts the transition's clock, so that it fires late rather
+// than early.
 func (t *Ticket) SettleAt(o Outcome, ended time.Time) bool {
 	return t.session.SettleAt(t.Number, o, ended)
 }
@@ -122,7 +123,7 @@ func ConfirmN(ctx context.Context, s *Session, c Call, ask func(context.Context,
 	if !ok {
 		return d
 	}
-	defer s.Withdraw(a) // also if ask panics; has no effect if the call was admitted
+	defer s.Withdraw(a) // runs even if ask panics; does nothing if the call was admitted
 	if ask != nil {
 		if n, err := ask(ctx, a); err == nil && n >= a.Approvals() && ctx.Err() == nil {
 			return s.Decide(c, a.Grant())

@@ -8,8 +8,9 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/netstate"
 )
 
-// classify evaluates every active net that might apply to the call. It also records the inactive
-// nets whose evidence the call spoils; see [Transition.Spoils].
+// classify evaluates every active net that might apply to the call. It also considers inactive nets
+// that have a transition with [Transition.Spoils], because the call might still be in flight when
+// such a net is activated.
 func (j *judgement) classify(s *State) {
 	j.state = s
 	if cap(j.findings) == 0 {
@@ -36,9 +37,9 @@ func (j *judgement) classify(s *State) {
 	}
 }
 
-// evaluate computes the verdict of the net in s and adds it to the findings. If j.world is acting,
-// a net in shadow mode is instead appended to j.shadows, to be evaluated after the other nets have
-// agreed.
+// evaluate computes the verdict of the net in s and adds it to the findings. If j evaluates only
+// nets that are not in shadow mode, a net in shadow mode is instead added to j.shadows, to be
+// evaluated later.
 func (j *judgement) evaluate(s subject) {
 	n := s.net
 	if n.Shadow && j.world == acting {
@@ -96,9 +97,9 @@ func (j *judgement) judge(f *finding) {
 	j.blocked, j.manual = j.blocked || f.kind == Blocked, j.manual || f.manual
 }
 
-// current advances data, a state of n, to the time of the call. It records the change and returns
-// the new state. If key is empty, data is the state of the net itself. Otherwise, data is the state
-// for this key value, and base is the net's default state; see [NetData].
+// current advances a state of n to the time of the call, records the change and returns the new
+// state. The state belongs to the given key value or, if key is empty, to the net itself. For a net
+// with a key, base is the default state; see [NetData].
 func (j *judgement) current(n *net, key string, data, base *NetData) *NetData {
 	moved := n.advanced(data, base, j.call.Time)
 	if moved != data {
@@ -179,8 +180,8 @@ func (j *judgement) classifyAny(n *net, base *NetData) {
 	j.evaluate(subject{net: n, data: best})
 }
 
-// evaluateShadow evaluates the nets in shadow mode, in their enforced or in their actual state (see
-// [ShadowData]), depending on w.
+// evaluateShadow evaluates the nets in shadow mode. It uses their enforced states or their actual
+// states (see [ShadowData]), as w selects.
 func (j *judgement) evaluateShadow(w world) *judgement {
 	k := &judgement{namedCall: j.namedCall, state: j.state, offered: j.offered, world: w, row: j.row, known: j.known}
 	k.findings, k.room = k.findingRoom[:0], k.choiceRoom[:0]
@@ -193,8 +194,8 @@ func (j *judgement) evaluateShadow(w world) *judgement {
 	return k
 }
 
-// choose selects the transition to fire for each of the call's names in turn. It blocks the call if
-// a name that the net gates has no enabled transition.
+// choose selects, for each of the call's names in order, the transition to fire. It blocks the call
+// if the net gates one of the names but has no enabled transition for it.
 func (f *finding) choose(room []int) {
 	scratch := scratch{net: f.net, marking: f.data.Marking, room: room}
 	spared := f.net.listing.Spared(f.labels)
@@ -217,7 +218,8 @@ func (f *finding) choose(room []int) {
 		case t < 0:
 			f.block(i)
 		case f.net.Transitions[t].Observe:
-			// Observers ignore weak names (see [Name]), because these are not evidence.
+			// Observers ignore weak names, because the call might not be the one that they wait
+			// for; see [Name].
 			if !f.labels[i].Weak && !f.chosen(t) && !f.spoiled(t) && scratch.take(t) {
 				observes = true
 				f.add(t, i)
@@ -276,9 +278,10 @@ func (s *scratch) take(t int) bool {
 	return true
 }
 
-// judgeWatches removes from f's choices the observers whose key is read from the result; the
-// default state records that they wait for the call. If such an observer was not chosen for f's key
-// value, judgeWatches records it as missed, so that the result does not count for this value.
+// judgeWatches handles the observers that read their key from the call's result. It removes them
+// from f's choices, because their key values are not known yet; the default state (see [NetData])
+// records that they wait for the call. If such an observer was not chosen for f's key value,
+// judgeWatches records that the result will not count for this value.
 func (f *finding) judgeWatches() {
 	for i, w := range f.plan.watches {
 		if !f.chosen(w.transition) {
@@ -299,7 +302,7 @@ func (f *finding) judgeBase() {
 	case len(f.plan.watches) > 0 && len(f.spoils())+len(f.data.Spoilers()) == 0:
 		f.kind, f.choices = Gated, append(f.choices, f.plan.watches...)
 	default:
-		f.choose(nil) // one of the names might be listed in Net.Free
+		f.choose(nil) // the net might always allow the call; see [Net.Free]
 	}
 }
 

@@ -58,10 +58,10 @@ func watchesOf(d *NetData) []Flight {
 	return d.Watches
 }
 
-// tick advances the state d to time t, or to its latest known time if that is later. baseWatches
-// lists the observers in the default state that wait for calls to end. tick stops at the time of
-// each of these calls, because only later changes affect the observer. isBase reports whether d is
-// the default state of a net with a key.
+// tick advances the state d to time t, or to the time of its own clock if that is later. For a net
+// with a key, baseWatches lists the observers that wait for calls in the default state (see
+// [NetData]). tick first advances d to the time of each of these calls, because an observer is
+// affected only by later changes. isBase is true if d itself is the default state.
 func (n *net) tick(d *NetData, baseWatches []Flight, isBase bool, t time.Time) *NetData {
 	d = n.refunded(d, t)
 	if debt := d.Debt(); debt != nil && paidOff(debt, t) {
@@ -118,8 +118,8 @@ func (n *net) nextTick(d *NetData) (k int, due time.Time) {
 	return k, due
 }
 
-// waitFor returns how long after t the clock will enable any of the given transitions. It gives up
-// after a limited number of ticks.
+// waitFor returns how long after t the clock will enable one of the given transitions. It returns
+// false if it finds no such time within a limited number of ticks.
 func (n *net) waitFor(d *NetData, t time.Time, transitions []int) (time.Duration, bool) {
 	if len(n.timed) == 0 || t.IsZero() || n.candidate(transitions, d, false) >= 0 {
 		return 0, false
@@ -137,10 +137,10 @@ func (n *net) waitFor(d *NetData, t time.Time, transitions []int) (time.Duration
 	return 0, false
 }
 
-// A clockMove is a step of a net (see [move]) that the clock causes.
+// A clockMove changes the state of a net when its clock advances; see [move].
 type clockMove struct {
 	move
-	seen map[string]time.Time // maps each state (the marking and the time since each timed transition's last tick) to the time when it occurred; see [clockMove.skipCycles]
+	seen map[string]time.Time // times of the earlier states, keyed by the marking and the time since each timed transition's last tick; see [clockMove.skipCycles]
 }
 
 // run fires the transitions that are due by time t, in chronological order.

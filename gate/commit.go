@@ -102,7 +102,7 @@ func (j *judgement) validate() ([]Meta, *Refusal) {
 		for _, c := range f.choices {
 			reason := f.net.rejection(f.firing(j.call, c, metas[i]))
 			if reason != "" && j.world == actual {
-				metas[i] = nil // the call is made despite the rejection (see [ShadowData]), but the metadata is left unchanged
+				metas[i] = nil // the call is made anyway (see [ShadowData]), but it must not change the metadata
 				break
 			}
 			if reason != "" {
@@ -145,10 +145,10 @@ func (f *finding) firing(c *Call, chosen choice, meta Meta) Firing {
 }
 
 // applyMoves adds to d the changes that the call makes to the nets. If a net's structural
-// transitions (which fire by themselves) would not stop firing, applyMoves returns the net's
-// finding, so that the call is refused. But a replayed call is made in any case, and so is every
-// call if j evaluates the actual states (see [ShadowData]). Then applyMoves only leaves the net
-// unchanged.
+// transitions, which fire by themselves, would not stop firing, applyMoves returns the net's
+// finding, so that the call can be refused. A call cannot be refused if it is replayed or if j
+// evaluates the actual states (see [ShadowData]). In both cases, applyMoves leaves such a net
+// unchanged and continues with the next one.
 func (j *judgement) applyMoves(d *Delta, number uint64, metas []Meta) *finding {
 	var room []NetData
 	var base *NetData // default state (see [NetData]) of the current net, if the call has changed that state
@@ -226,9 +226,9 @@ func (j *judgement) unrest(f *finding) *Refusal {
 	return j.refuse(KindBlocked, []Block{f.net.block(slices.Concat(f.choices, f.spoils())[0].name, f.net.unrest())})
 }
 
-// startKeyed prepares m, a step of a net that has a key. It copies the state of f's key value to m.
-// It also stores in m the watches of base, the default state (see [NetData]). A watch is an
-// observer waiting for a call.
+// startKeyed prepares m for a net with a key. It copies the state of f's key value to m, together
+// with the list of observers that wait for calls in base, the default state (see [NetData]). It
+// also records the observers that do not count for this key value.
 func (m *move) startKeyed(f *finding, base *NetData, call Flight) {
 	*m.data = f.copyState()
 	m.setBaseWatches(watchesBefore(base.Watches, &call), f.value == nil)
@@ -236,9 +236,8 @@ func (m *move) startKeyed(f *finding, base *NetData, call Flight) {
 	m.recordMissed(f, call)
 }
 
-// watchesBefore returns the given watches (observers waiting for calls) except those of the given
-// call. These come last in the list, because they are added after the gating transitions have
-// fired.
+// watchesBefore returns the given observers without those that wait for the given call. These are
+// at the end of the list, because they were added last.
 func watchesBefore(watches []Flight, call *Flight) []Flight {
 	for len(watches) > 0 && watches[len(watches)-1].SameCall(call) {
 		watches = watches[:len(watches)-1]
@@ -247,7 +246,7 @@ func watchesBefore(watches []Flight, call *Flight) []Flight {
 }
 
 // recordMissed finds the observers that wait for the call but were not chosen for f's key value. It
-// marks them as lapsed, so that they do not count for this value.
+// records that the call does not count for this value.
 func (m *move) recordMissed(f *finding, call Flight) {
 	for missed := f.parts().missed; missed != 0; missed &= missed - 1 {
 		w := f.plan.watches[bits.TrailingZeros64(missed)]
@@ -258,8 +257,8 @@ func (m *move) recordMissed(f *finding, call Flight) {
 	}
 }
 
-// start begins the firing of the transition in c, which was chosen for the call. A deferred
-// transition then waits for the outcome; any other transition fires at once.
+// start starts the transition that was chosen for the call. A deferred transition then waits for
+// the outcome; any other transition fires at once.
 func (m *move) start(c choice, flight Flight) {
 	def, t := &m.net.Transitions[c.transition], &m.net.net.Transitions[c.transition]
 	flight.Transition, flight.Name = c.transition, c.name
@@ -276,9 +275,8 @@ func (m *move) start(c choice, flight Flight) {
 	}
 }
 
-// pass removes the findings of nets that block the call. It keeps such a finding if the call
-// nevertheless changes the net: by spoiling evidence (see [Transition.Spoils]) or by ending a
-// series of identical calls.
+// pass removes the findings of nets that block the call. It keeps those of nets that the call
+// changes anyway; see [finding.moves].
 func (fs *findings) pass() {
 	passed := (*fs)[:0]
 	for _, f := range *fs {

@@ -51,7 +51,8 @@ func compile(def Net) (*net, ErrorList) {
 	return n, nil
 }
 
-// findBudget returns the quantity that n limits, or nil if n is not a limit from the user's rules.
+// findBudget returns the transition that uses up n's budget and, unless the budget is a sum, the
+// place that holds its tokens. It returns nil if n is not a limit from the user's rules.
 func (n *net) findBudget() *budget {
 	gates := func(t Transition) bool { return len(t.Tools) > 0 && !t.Observe }
 	b := &budget{place: -1, spend: slices.IndexFunc(n.Transitions, gates)}
@@ -70,10 +71,10 @@ func (n *net) findBudget() *budget {
 	return b
 }
 
-// prepareClock sets n.independent if no timed transition (one with [Transition.Every]) changes an
-// input of another timed transition or of a structural transition. In such a net, the passage of
-// time enables no structural transition, and the timed transitions tick independently of each
-// other.
+// prepareClock determines whether n's timed transitions (those with [Transition.Every]) are
+// independent: none of them changes an input of another timed transition or of a structural
+// transition. Independent transitions tick without regard to each other, and the passage of time
+// does not enable any structural transition.
 func (n *net) prepareClock() {
 	n.independent = true
 	for _, t := range n.timed {

@@ -58,9 +58,8 @@ func (q *Prepared) clear() {
 	}
 }
 
-// name computes the labels that policy p gives to c. The labels do not depend on the state. When
-// name is called, all fields of j must be zero except withoutMaps and the fields whose memory is
-// reused.
+// name computes the names that policy p gives to c, which do not depend on the state. At the start,
+// all fields of j must be zero except withoutMaps and the fields whose memory is reused.
 func (j *judgement) name(p *Policy, c *Call) {
 	j.policy, j.call = p, c
 	j.tools = naming.Physical(c, j.toolRoom[:0])
@@ -84,11 +83,11 @@ type namedCall struct {
 	call        *Call
 	tools       []naming.Label // physical names of the called tool; see [Call]
 	labels      []naming.Label // names given by the policy, with the physical names first; see [Call]
-	withoutMaps bool           // whether labels omits the names that maps (see [Map]) give to the call
+	withoutMaps bool           // whether to omit the names that come from maps; see [Map]
 }
 
-// judgement collects the verdicts on a call in a given state. [judgement.name] must be called
-// before [judgement.classify].
+// judgement collects the nets' verdicts on a call. Call [judgement.name] before
+// [judgement.classify].
 type judgement struct {
 	namedCall
 	state *State
@@ -98,10 +97,10 @@ type judgement struct {
 	spare *keyedCall // cleared value whose memory the next call reuses
 
 	findings findings // findings in policy order; nets that abstain have a finding only if the call changes them
-	room     []choice // empty slice with capacity for the choices of the next net
+	room     []choice // unused capacity for the choices of the next net
 	blocked  bool
 	manual   bool
-	known    bool       // whether the call is certain to have a name that an active net gates or lists in [Net.Free]
+	known    bool       // whether some active net knows the call, so that "default: deny" does not refuse it
 	replayed bool       // whether the call was made in the past, so that the verdicts cannot prevent it
 	offered  []Call     // tools that can be called; nil means [State.Tools]
 	world    world      // nets to evaluate and states to use; acting by default
@@ -125,7 +124,7 @@ type world uint8
 
 const (
 	acting   world = iota // selects the nets that are not in shadow mode
-	enforced              // selects the nets in shadow mode, in the state they would be in if they had blocked calls
+	enforced              // selects the nets in shadow mode, in the states that would have resulted if they had blocked calls
 	actual                // selects the nets in shadow mode, in the state that follows from the calls that were made
 )
 

@@ -6,10 +6,10 @@ import (
 )
 
 // A Decision is an [*Allow], a [*Refusal] or an [*Ask]. Only an Allow permits the call. A caller
-// that only checks for a Refusal would make calls without their required approval.
+// that treats everything except a Refusal as permission skips the required approvals.
 type Decision interface{ decision() }
 
-// Refusal rejects a call. It changes nothing but the clocks.
+// Refusal rejects a call. A refused call fires no transition.
 type Refusal struct {
 	Kind   Kind
 	Names  []Name
@@ -33,7 +33,7 @@ type Ask struct {
 // A Step is a manual transition that a person is asked to approve.
 type Step struct {
 	Net, Transition string
-	Name            string // the call's name that the transition lists
+	Name            string // one of the call's names, matched by the transition's list of tools
 	Via             string // channel for asking the question; empty means any
 	Approvals       int    // number of different people who must approve; 0 means one
 	Rule            Position
@@ -59,7 +59,7 @@ func (a *Ask) Approvals() int {
 // identify these people. Its creator must have collected approvals from [Ask.Approvals] different
 // people.
 type Grant struct {
-	Number uint64 // the Number of the [Ask] that the grant answers
+	Number uint64 // number of the [Ask] that was approved
 	Steps  []Step
 }
 
@@ -86,17 +86,17 @@ type Block struct {
 	Rule   Position
 	Reason string        // why the net blocks the call, as a sentence
 	Words  string        // the part of the arguments that Reason quotes; may be empty
-	Name   string        // the call's name that is blocked
-	Holds  []Holder      // some of the calls in flight that hold or would produce the missing tokens, or that spoil the evidence (see [Transition.Spoils])
+	Name   string        // blocked name of the call
+	Holds  []Holder      // some of the open calls that cause the block: they hold the missing tokens, would produce them, or match a transition with [Transition.Spoils]
 	Retry  time.Duration // like [Refusal].Retry, but for this net alone
 	Key    []KeyValue    // key value that is blocked, if the net has a key; nil if the call has no value for the key
 	More   int           // number of further key values that the net blocks
 	Doubt  *Doubt        // why the call might not have this name; nil if the name is certain
-	Near   []Near        // calls with a name that the net awaits, whose success did not count as evidence
+	Near   []Near        // near misses for the names that the net waits for
 }
 
-// A Near describes a near miss: a call certainly had the given name, but its success did not count
-// as evidence for that name.
+// A Near describes a near miss: a call that seems to meet a requirement for a call with the given
+// name, but does not count.
 type Near struct {
 	Name string
 	Why  Doubt
@@ -116,20 +116,20 @@ func (n *Near) Sentence() string {
 	return sentence
 }
 
-// A Holder is a call in flight, or a call with an unknown outcome, that holds tokens or spoils
-// other calls' evidence; see [Transition.Spoils].
+// A Holder is a call in flight, or a call with an unknown outcome, that holds tokens or keeps other
+// calls from counting; see [Transition.Spoils].
 type Holder struct {
 	Number  uint64
 	ID      string // ID of the call; empty for another session's call
-	Tool    string // name of the tool; for another session's call, the call's name that the net lists
+	Tool    string // name of the tool; for another session's call, one of the names listed in the net
 	Since   time.Time
 	Other   bool   // whether the call belongs to another session
 	Unknown bool   // whether the outcome was reported as unknown; an operator can supply it
 	More    uint64 // number of further calls with an unknown outcome that this call represents; see [OpenCall.More]
 	Brings  bool   // whether the call would produce the missing tokens on success, rather than hold them
 
-	// Voids names the calls whose success does not count as evidence while this call is in flight,
-	// as in "test or lint". It is empty if the call spoils no evidence.
+	// Voids names the calls whose success does not count while this call is in flight, as in "test
+	// or lint". It is empty if this call does not affect the success of others.
 	Voids string
 }
 

@@ -1,11 +1,11 @@
 // Package gate decides whether a tool call may run.
 //
-// The rules are Petri nets. A place holds tokens; a transition takes tokens from its input places
-// and puts tokens into its output places, and can fire only if the input tokens are there. A
-// transition that lists a tool gates it: the tool can be called when the transition can fire, and
-// the call makes the transition fire. So a net can express which calls must come first, how often a
-// call may happen and which calls exclude each other; and everything that it can ever allow is
-// known before it is used.
+// The rules are Petri nets. Places hold tokens. When a transition fires, it takes tokens from its
+// input places and puts tokens into its output places; it can fire only if its input places hold
+// enough tokens. A transition that lists a tool gates it: the tool can be called when the
+// transition can fire, and the call makes the transition fire. A net can thus express which calls
+// must come first, how often a call is allowed and which calls exclude each other. Everything that
+// a net can ever allow can be computed before the net is used.
 //
 //	policy, err := gate.NewPolicy([]gate.Net{{
 //		Name:    "backup-before-delete",
@@ -36,7 +36,7 @@
 // observing transition fires for the calls to a tool but never forbids them. With
 // [Transition.Evidence], the success of a call counts only for later calls, and the observing
 // transition does not admit a call that another transition of the net gates. A transition with
-// [Transition.Spoils] invalidates evidence: a test that runs concurrently with an edit proves
+// [Transition.Spoils] keeps concurrent calls from counting: a test that runs during an edit proves
 // nothing, whether or not the test and the edit succeed. A net can also impose restrictions that
 // tokens cannot express: on the sum of an argument ([Net.Sum]), on consecutive identical calls
 // ([Net.Row]), and on all calls that are not on a list while a place is marked ([Net.Phases]).
@@ -49,8 +49,8 @@
 // A transition with [Transition.Every] fires periodically. No timer runs: when a net is evaluated,
 // it catches up on the firings that were due by the time of the call. [Net.Scope] determines which
 // calls a net counts: sessions created with the same [Shared] share its state. A net in shadow mode
-// ([Net.Shadow]) records its decisions and has no effect, and [Session.Advertise] selects
-// the tools of [Session.Offer] that are worth showing to a client.
+// ([Net.Shadow]) records its decisions but has no effect. [Session.Advertise] selects the tools of
+// [Session.Offer] that are worth showing to a client.
 //
 // # Structure
 //
@@ -58,10 +58,10 @@
 // [State] that return a [Delta]; a [Session] holds a state in memory and applies deltas under its
 // lock. All session queries are also available for a policy and a state, for stores that manage
 // states themselves; [Policy.Adopt] converts a state of another policy. The types that make up nets
-// are in package toolnet and have aliases here. The package has no clock, no I/O, no
-// goroutines and no logger of its own.
+// are in package toolnet and have aliases here. The package has no clock, no I/O, no goroutines and
+// no logger of its own.
 //
 // Only [Session] and [Shared] have locks. A decision locks its session first, then the Shared of
-// its principal, then the global Shared. [Prepared] and [PreparedEnd] do the work that needs no
-// state before a lock is taken.
+// its principal, then the global Shared. Before taking a lock, [Prepared] and [PreparedEnd] do the
+// work that does not depend on the state.
 package gate

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// ending holds the outcome of a call, to be applied to a net or to the state for a single key
+// ending holds the outcome of a call while it is applied to a net or to the state for a single key
 // value.
 type ending struct {
 	call    *OpenCall
@@ -21,7 +21,7 @@ type ending struct {
 	// The following fields are set only if the outcome is applied to the state for a single key
 	// value.
 	base  *NetData // the net's default state; see [NetData]
-	keys  uint64   // bit set of the net's keys whose values in the result include this key value
+	keys  uint64   // bit set of the net's keys that have this key value in the result
 	named []KeyValue
 }
 
@@ -141,8 +141,8 @@ func (m *move) callOnSuccess(e *ending, f Flight) {
 	m.data.Meta = meta
 }
 
-// matchingWatches returns the observers that wait for the call and whose key has e's key value in
-// the call's result. If the call did not succeed, it returns nil.
+// matchingWatches returns the observers that wait for the call and read e's key value from its
+// result. If the call did not succeed, it returns nil.
 func (e *ending) matchingWatches(n *net) []Flight {
 	if e.keys == 0 || e.outcome != Success {
 		return nil
@@ -152,8 +152,7 @@ func (e *ending) matchingWatches(n *net) []Flight {
 	})
 }
 
-// fireFound fires the observers in found. It skips those that have lapsed, that is, no longer count
-// for e's key value.
+// fireFound fires the observers in found, except those that no longer count for e's key value.
 func (m *move) fireFound(e *ending, found []Flight) {
 	for _, w := range found {
 		if !slices.Contains(m.data.Lapsed(), w) {

@@ -11,7 +11,8 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// finding is a net's verdict, possibly for a single value of its key.
+// finding is a net's verdict on a call. A net with a key can have a finding for each key value in
+// the call; see [subject].
 type finding struct {
 	subject
 	labels    []naming.Label // the call's names for the net: the policy's names or the net's own
@@ -20,8 +21,8 @@ type finding struct {
 	label     int32          // index in labels of the first name that the net blocks
 	kind      VerdictKind    // the net's verdict; if it is Abstain, the call still changes the net
 	manual    bool           // whether a chosen transition requires approval
-	restarts  bool           // whether data is the initial state because the call ends a series of identical calls
-	doubtful  bool           // whether the net blocks only because the call's name is weak (see [Name]), and thus not evidence
+	restarts  bool           // whether the call ends a series of identical calls, so that data was reset to the initial state
+	doubtful  bool           // whether the net blocks the call only because the blocked name is weak; see [Name]
 	broken    bool           // whether the net's Mapper has failed
 	addsValue bool           // whether the finding is for a key value that the state does not contain yet
 }
@@ -29,9 +30,9 @@ type finding struct {
 // findings are the verdicts on a call, in policy order.
 type findings []finding
 
-// subject is a net that applies to a call, and its state when the call is made. A net with a key
-// has one subject for each key value in the call. It has another subject, without a value, for
-// everything that does not depend on the key values.
+// subject is a net that applies to a call, together with the net's state when the call is made. For
+// a net with a key, each key value in the call is a separate subject. An additional subject without
+// a key value covers everything that does not depend on the key values.
 type subject struct {
 	net  *net
 	data *NetData
@@ -44,12 +45,12 @@ type subject struct {
 
 // special holds the data that only a few findings have.
 type special struct {
-	spoils []choice // transitions that spoil evidence; see [Transition.Spoils]
+	spoils []choice // transitions with [Transition.Spoils] that match the call
 	reason string   // why the net blocks the call; empty if the marking is the reason
 	retry  time.Duration
 	phase  *Phase   // the phase that blocks the call
 	amount *big.Rat // amount that the call adds to the net's sum
-	missed uint64   // bit set of indexes in plan.watches: the observers that do not count for this key value
+	missed uint64   // observers that do not count for this key value, as a bit set of indexes in plan.watches
 }
 
 // chosen reports whether t was chosen for one of the call's names so far.
@@ -62,8 +63,9 @@ func (f *finding) add(t, label int) {
 	f.choices = append(f.choices, choice{transition: t, name: f.labels[label].Text})
 }
 
-// moves reports whether the call changes the net when it is admitted. A call can be admitted even
-// if the net blocks it: the net might be in shadow mode or yield (see [Net.Advisory]).
+// moves reports whether the call changes the net when it is admitted. A call can be admitted
+// although the net blocks it: the net might be in shadow mode, or it might be advisory and
+// currently have no effect (see [Net.Advisory]).
 func (f *finding) moves() bool {
 	s := f.special
 	return len(f.choices) > 0 || f.restarts || s != nil && (len(s.spoils) > 0 || s.missed != 0)
@@ -80,8 +82,8 @@ func (f *finding) block(label int) {
 	}
 }
 
-// blockDoubtful blocks the call because one of its names would advance the net but is weak, that
-// is, does not count as evidence; see [Name].
+// blockDoubtful blocks the call because one of its names would advance the net but is weak (see
+// [Name]), that is, the name can only restrict the call.
 func (f *finding) blockDoubtful(label int) {
 	f.doubtful = f.doubtful || f.kind != Blocked
 	f.block(label)
@@ -165,8 +167,8 @@ func (f *finding) appliesTo(t int) bool {
 	return f.plan.KeysOf(f.value)&(1<<f.net.keyOf[t]) != 0 || slices.Contains(f.net.results, t)
 }
 
-// lacks reports whether the net blocks the call because a gating transition needs a key value that
-// is missing from the call.
+// lacks reports whether the net blocks the call because the call has no value for the key of a
+// gating transition.
 func (f *finding) lacks() bool { return f.value == nil && f.plan != nil && f.plan.missing != nil }
 
 func (f *finding) verdict() Verdict {

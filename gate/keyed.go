@@ -42,7 +42,7 @@ func newNetKeys(nets []*net) (k netKeys) {
 	return k
 }
 
-// setKey gives a transition the key k. number is the index of k among the keys of the policy.
+// setKey sets the key of a transition to k. number is the index of k among the keys of the policy.
 func (n *net) setKey(transition, number int, k *keyvalue.Key) {
 	local := slices.Index(n.keys, number)
 	if local < 0 {
@@ -56,19 +56,20 @@ func (n *net) setKey(transition, number int, k *keyvalue.Key) {
 	}
 }
 
-// plan describes how a call affects a net with a key, independently of the state. It contains the
-// key values in the call, and the transitions whose key value is not in the call.
+// plan describes how a call affects a net with a key, as far as this does not depend on the state.
+// It contains the key values in the call, and the transitions whose key values are not in the call.
 type plan struct {
 	keyvalue.Union
 	net     *net
 	labels  []naming.Label
 	ok      bool          // whether the names in labels are known, that is, the net's Mapper has not failed
 	watches []choice      // chosen observers (transitions with Observe) whose key is read from the result
-	spoils  []choice      // transitions with Spoils whose key value is missing from the call; they spoil the evidence for all values
-	missing *missingValue // first value that a gating transition needs and the call lacks; nil if no value is missing
+	spoils  []choice      // transitions with Spoils that affect all key values, because the call has no value for their key
+	missing *missingValue // first value that is missing from the call although a gating transition needs it; nil if no value is missing
 }
 
-// missingValue describes a value that a gating transition needs and the call lacks.
+// missingValue describes a key value that is missing from the call although a gating transition
+// needs it.
 type missingValue struct {
 	label   int
 	reading *keyvalue.Reading
@@ -147,10 +148,10 @@ func (j *judgement) fillPlan(p *plan) {
 	}
 }
 
-// addTransition adds transition t, which lists the name in p.labels[label], to the plan. If t reads
-// its key from the result, addTransition records t as an observer that waits for the call, unless
-// the name is weak. Otherwise, it adds t's key values in the call. If the call has no value for the
-// key, addTransition records this, unless t is an observer that does not spoil evidence.
+// addTransition adds transition t to the plan. t lists the name with index label. If t reads its
+// key from the result, t is recorded as an observer that waits for the call, unless the name is
+// weak. Otherwise, t's key values in the call are added. If the call has no value for the key, t is
+// recorded in p.spoils if it has [Transition.Spoils], or in p.missing if it gates the call.
 func (p *plan) addTransition(c *keyvalue.CallReader, label, t int) {
 	n := p.net
 	number := n.keys[n.keyOf[t]]
@@ -187,7 +188,7 @@ func (c *namedCall) ownLabels(s subject) ([]naming.Label, bool) {
 	return c.ownNames(s.net)
 }
 
-// allSpoils returns all transitions of n that spoil evidence; see [Transition.Spoils].
+// allSpoils returns a choice with the given name for each transition of n with [Transition.Spoils].
 func (n *net) allSpoils(name string) (spoils []choice) {
 	for t := range n.Transitions {
 		if n.Transitions[t].Spoils {

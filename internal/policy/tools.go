@@ -14,8 +14,9 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// checkTools warns about names that no known tool has, and about arguments that none of the tools
-// accepts. Such rules do not have the effect that their author expects.
+// checkTools warns about names that do not belong to any known tool, and about arguments that no
+// tool accepts. A rule with such a name or argument does not have the effect that its author
+// expects.
 func (b *builder) checkTools() {
 	if b.source.Tools == nil {
 		b.noteNames()
@@ -36,8 +37,7 @@ func (b *builder) checkTools() {
 	}
 }
 
-// checkName warns about a name in rules that no call can have. It does not repeat a warning that it
-// has already given.
+// checkName warns about a name in a rule if no call can have it. It gives each warning only once.
 func (b *builder) checkName(m mention, known []string, warned map[string]bool) {
 	n := m.Name
 	key := n.String() + " " + m.so
@@ -61,7 +61,8 @@ func (b *builder) checkName(m mention, known []string, warned map[string]bool) {
 	b.atName(n, problem(diag.Warning, UnknownTool, n.Pos, msg+", "+m.so, hint))
 }
 
-// checkNetTools warns about names in a net that no tool has and that no map gives to calls.
+// checkNetTools warns about unknown names in a net. A name is known if it belongs to a tool or if a
+// map entry gives it to calls.
 func (b *builder) checkNetTools(n *config.Net, given []string) {
 	check := func(names, known []string, where func(name string) gate.Position, so func(name string) string) {
 		for _, name := range names {
@@ -92,7 +93,7 @@ func (b *builder) checkNetTools(n *config.Net, given []string) {
 	}
 }
 
-// checkAllow warns about names in an allowlist that no known tool has.
+// checkAllow warns about unknown names in the net's allowlist for the given place.
 func (b *builder) checkAllow(n *config.Net, place string, known []string) {
 	where := places(n.Allowed, place, n.Position)
 	for _, name := range n.Allow[place] {
@@ -129,8 +130,8 @@ func (b *builder) noteNames() {
 }
 
 // explainOddName explains why a name probably does not denote a tool, and returns a hint. Both
-// strings are empty if it finds no reason. It also compares the name with earlier names, which were
-// already checked.
+// strings are empty if it finds no reason. One of the reasons is that the name differs only in case
+// from one of the earlier names.
 func (b *builder) explainOddName(n rules.Name, servers []string, earlier []rules.Name) (msg, hint string) {
 	if n.Quoted || b.givenBy(n.Text) != "" {
 		return "", ""
@@ -155,8 +156,7 @@ func (b *builder) explainOddName(n rules.Name, servers []string, earlier []rules
 	return "", ""
 }
 
-// isTool reports whether a map in the rules reads the arguments of the named tool, or a rule or
-// claim uses the name.
+// isTool reports whether the rules use the name as the name of a tool, in a map, a rule or a claim.
 func (b *builder) isTool(name string) bool {
 	if slices.ContainsFunc(b.labels.Maps, func(m gate.Map) bool { return m.Tool == name }) {
 		return true

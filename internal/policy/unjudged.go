@@ -13,15 +13,15 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// A successChecker finds calls that count as evidence although no condition defines when they
-// succeed.
+// A successChecker finds rules that depend on the success of a script although no condition defines
+// its success.
 type successChecker struct {
 	*builder
 	warned map[string]bool // tools already warned about
 }
 
-// warn warns if the success of a script is used as evidence, but no condition defines its success
-// and the server might not report a failure. It warns only once for each tool.
+// warn warns about a rule that depends on the success of a script if no condition defines that
+// success and the server might not report failures. It warns only once for each tool.
 func (b successChecker) warn(n rules.Name, effect string) {
 	for _, tool := range b.scriptTools(n) {
 		known, condition := b.shellOf(tool)
@@ -41,8 +41,9 @@ func (b successChecker) warn(n rules.Name, effect string) {
 	}
 }
 
-// scriptTools returns the tools whose calls get the name n from a map that looks for a command in
-// their scripts. It also returns n itself if a well-known server has a script tool named n.
+// scriptTools returns the tools whose calls get the name n if their scripts contain a certain
+// command, according to a map. It also returns n itself if n is a script tool of a well-known
+// server.
 func (b successChecker) scriptTools(n rules.Name) (tools []string) {
 	if known, _ := b.shellOf(n.Text); known != nil {
 		tools = append(tools, n.Text)
@@ -56,9 +57,9 @@ func (b successChecker) scriptTools(n rules.Name) (tools []string) {
 	return tools
 }
 
-// shellOf returns the well-known server in the configuration whose script tool has the given name,
-// and the server's condition for success. It returns nil if the tool does not belong to such a
-// server.
+// shellOf finds the well-known server in the configuration that has the given script tool. It also
+// returns the server's success condition for the tool, which may be empty. If it finds no such
+// server, it returns nil.
 func (b successChecker) shellOf(tool string) (known *toolkind.Server, condition string) {
 	if b.source.Config == nil {
 		return nil, ""

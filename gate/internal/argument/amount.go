@@ -1,5 +1,5 @@
-// Package argument reads call arguments for limits. It determines the amount of a call and whether
-// two calls are identical. It has no state.
+// Package argument reads the arguments of calls. It determines the amount that a call spends, and
+// whether two calls are identical. It has no state.
 package argument
 
 import (
@@ -18,8 +18,8 @@ const (
 	maxAmountExponent = 100
 )
 
-// Amount returns the field's value and its spelling in the call. ok is false unless the value is a
-// single nonnegative number within the limits.
+// Amount returns the field's value as a number and in its original spelling. ok is false unless the
+// field has a single value, which must be a nonnegative number with a limited length and exponent.
 func Amount(f *toolnet.Field, c *toolnet.Call) (amount *big.Rat, number string, ok bool) {
 	value, ok := single(f, c)
 	if !ok || rawjson.Kind(value) != '0' || len(value) > maxAmountDigits {

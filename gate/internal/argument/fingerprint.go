@@ -58,7 +58,7 @@ func appendValue(text []byte, value any) []byte {
 		if number, ok := jsonpath.Scalar([]byte(v)); ok {
 			return append(text, number...)
 		}
-		return append(text, v...) // a number that cannot be formatted equals only numbers with the same spelling
+		return append(text, v...) // a number that cannot be formatted is compared by its spelling
 	case bool:
 		if v {
 			return append(text, 't')

@@ -13,10 +13,10 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// identity contains everything that determines a net's decisions except the code of Go functions,
-// the refusal texts, the policy's labels, the options in [NetOfPolicy], and the options
-// Transition.Evidence and Tool.Spared. The last two were added later and do not change the meaning
-// of a marking.
+// identity contains the parts of a net that its fingerprint covers. It omits the code of Go
+// functions, the refusal texts, the policy's labels and the options in [NetOfPolicy]. It also omits
+// Transition.Evidence and Tool.Spared, which were added later and do not change the meaning of a
+// marking.
 type identity struct {
 	Places      []string
 	Initial     []int
@@ -83,8 +83,8 @@ type mapIdentity struct {
 	Glob                    bool `json:",omitempty"`
 }
 
-// Net returns a net's fingerprint. It covers the net's structure, maps and options, but neither the
-// code of Go functions nor refusal texts. The net must be free of errors.
+// Net returns a net's fingerprint. It covers the net's structure, map entries and options, but not
+// the code of Go functions or the refusal texts. The net must be free of errors.
 func Net(n *toolnet.Net) string {
 	structure, initial := n.Structure()
 	ts := make([]transitionIdentity, len(n.Transitions))

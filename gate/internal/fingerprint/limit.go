@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// WithMaps combines a net's fingerprint with the maps (see [toolnet.Map]) that give calls a name
-// listed by the net, and returns the resulting fingerprint.
+// WithMaps returns a net's fingerprint that also covers map entries. print is the fingerprint
+// without them. The entries are those that produce names listed by the net; see [toolnet.Map].
 func WithMaps(print string, maps []toolnet.Map) string {
 	if len(maps) == 0 {
 		return print
@@ -21,8 +21,9 @@ func WithMaps(print string, maps []toolnet.Map) string {
 	}{print, mapIdentities(maps)})
 }
 
-// Limit returns a fingerprint of what a limit counts: the calls that fire the transition with index
-// spend, and the net's scope and key.
+// Limit returns a fingerprint of a limit without its numbers. It covers the kind of limit, its
+// scope, and the tools and the key of the transition that uses up the limit. spend is the index of
+// this transition.
 func Limit(n *toolnet.Net, spend int) string {
 	t := &n.Transitions[spend]
 	tools := list.Map(t.Tools, func(u toolnet.Tool) string { return hash(u) })
@@ -40,11 +41,11 @@ func Limit(n *toolnet.Net, spend int) string {
 	}{tools, n.Scope, fieldIdentities(n.KeyOf(t)), of, t.Deferred, n.Row})
 }
 
-// Family returns a fingerprint of a limit without its maximum. The maximum is the initial token
-// count of the given place or the maximum of the sum. For a limit with a clock, the fingerprint
-// contains the period that the clock needs to restore the whole limit. This period is computed from
-// the time per call, which was rounded up. Therefore it is rounded down to a named period such as
-// an hour.
+// Family returns a fingerprint of a limit without its maximum, which is the initial token count of
+// the given place or the maximum of the sum. If the limit has a clock, the fingerprint contains the
+// period that restores all tokens. The net itself contains just the period per token, which was
+// rounded up. Family therefore multiplies that period and rounds the product down to a named period
+// such as an hour.
 func Family(n *toolnet.Net, place string) string {
 	c := n.Clone()
 	number := c.Initial[place]

@@ -22,7 +22,7 @@ import (
 // Limits on the data that a key reads from a call.
 const (
 	maxValues  = 1000    // maximum number of key values
-	maxKeyText = 200     // maximum length in bytes of a key value's text; a longer one is replaced by its hash and its beginning
+	maxKeyText = 200     // maximum length of a canonical string in bytes; a longer string is replaced by its hash and its beginning
 	maxResult  = 1 << 20 // maximum size of a result in bytes
 	maxNesting = 1000
 )
@@ -35,7 +35,7 @@ func Readable(result []byte) bool {
 
 // A Value is a key value in a call.
 type Value struct {
-	Text  string             // canonical string; see [Text]
+	Text  string             // canonical string of the value; see [Text]
 	Hash  uint64             // hash of Text; see [trie.Hash]
 	Named []toolnet.KeyValue // value of each field
 	Keys  uint64             // bit set of the net's keys that produce this value; see [Union]
@@ -128,8 +128,8 @@ type Reading struct {
 	number int
 }
 
-// Explain returns a sentence that explains why a call with the given name has no value for the key,
-// although the net needs one.
+// Explain returns a sentence that explains why a call has no value for the key k. name is the
+// call's name, for use in the sentence.
 func (r *Reading) Explain(k *Key, name string) string {
 	why := map[jsonpath.Fault]string{
 		jsonpath.Absent:    "the call has no such value",
@@ -145,7 +145,7 @@ func (r *Reading) Explain(k *Key, name string) string {
 	return name + " needs a value in `" + f.Name() + "`: " + why + "."
 }
 
-// ReadResult reads the fields of the result in advance. c.Call need not be set yet.
+// ReadResult reads all fields of the result in advance. It can be called before c.Call is set.
 func (c *CallReader) ReadResult() {
 	for number := range c.Set.fields {
 		if c.Set.fields[number].Result {
@@ -206,8 +206,8 @@ func (r *Reading) combine(k *Key, columns [][]string) {
 	}
 }
 
-// combination appends to parts a combination of values, one from each column. number selects the
-// combination and must be less than total, the number of combinations. The value from the last
+// combination appends the combination with the given number to parts. A combination contains one
+// value from each column, and total is the number of all combinations. The value from the last
 // column changes fastest.
 func (k *Key) combination(parts []toolnet.KeyValue, columns [][]string, number, total int) []toolnet.KeyValue {
 	for i, column := range columns {
@@ -256,7 +256,7 @@ func (c *CallReader) field(number int) *fieldReading {
 	case c.Result == nil:
 		r.fault = jsonpath.Absent
 	default:
-		r.all, r.fault = f.path.Readable(c.Result, maxValues) // in a result, elements without a value are skipped, because each value is evidence on its own
+		r.all, r.fault = f.path.Readable(c.Result, maxValues) // elements without a value are skipped, because each value in a result counts by itself
 	}
 	if c.fields == nil {
 		c.fields = c.fieldRoom[:0]
@@ -299,7 +299,7 @@ func formatPart(part string) string {
 	if part[0] != '"' {
 		return part
 	}
-	if bare := part[1 : len(part)-1]; len(bare) <= longest && isPlain(bare) { // a string with escapes must keep its quotes
+	if bare := part[1 : len(part)-1]; len(bare) <= longest && isPlain(bare) { // isPlain rejects strings with escapes
 		return bare
 	}
 	s, _ := rawjson.String([]byte(part))
@@ -330,7 +330,7 @@ func isPlain(s string) bool {
 // A Union holds a call's values for several keys of a net. Each key is represented by a bit.
 type Union struct {
 	Values []Value
-	Keys   uint64 // bit set of the added keys; a value whose own Keys is 0 comes from all of them
+	Keys   uint64 // bit set of the added keys; a value with Keys == 0 comes from all of them
 }
 
 // Add adds the values that the call has for the given key.
@@ -339,7 +339,7 @@ func (u *Union) Add(values []Value, key uint64) {
 	case u.Keys&key != 0:
 		return
 	case u.Values == nil:
-		u.Values, u.Keys = values, key // the slice is shared with other nets; it is cloned before any change
+		u.Values, u.Keys = values, key // values is shared with other nets, so Add clones it before changing it
 		return
 	case u.Values[0].Keys == 0:
 		u.Values = slices.Clone(u.Values)

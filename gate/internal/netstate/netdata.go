@@ -16,20 +16,20 @@ import (
 // NetData is the state of a net. It is immutable.
 type NetData struct {
 	Active  bool
-	Stuck   bool  // whether the net is stuck because its structural transitions, which fire by themselves, did not stop firing, or because more clock firings are due than one step allows
+	Stuck   bool  // whether the net is stuck: its structural transitions, which fire by themselves, did not stop firing, or too many clock firings are due
 	Marking []int // available tokens by place, excluding those in flight
 	Flights []Flight
 	Watches []Flight
 	Meta    toolnet.Meta
-	Shadow  *ShadowData // for a net in shadow mode, its state as if it were enforced; nil for other nets; the other fields always hold the actual state
+	Shadow  *ShadowData // additional state of a net in shadow mode; nil for other nets; the other fields always hold the actual state
 	Spent   *Spent      // amount spent, for a net with a sum; nil if nothing was spent
 	Clock   *Clock      // nil if the net has no timed transitions, or if no time is known yet
 	Extras  *Extras     // state that only a few nets have; nil if empty
 
-	// Values holds the states for the key values of a net with a key. This NetData is then the
-	// default state, which applies to every key value without an entry in Values. Its Watches are
-	// the observers that read their key value from the call's result. Its spoilers (see [Extras])
-	// spoil the evidence for all key values.
+	// Values holds the states for the key values of a net with a key. The enclosing NetData is then
+	// the default state, which applies to every key value without an entry in Values. Its Watches
+	// are the observers that will read their key value from a call's result. Its spoilers (see
+	// [Extras]) affect all key values.
 	Values *Values
 }
 
@@ -83,8 +83,8 @@ func HasNegative(d *NetData) bool {
 	return slices.ContainsFunc(d.Marking, func(tokens int) bool { return tokens < 0 }) || d.Shadow != nil && HasNegative(d.Shadow.Enforced)
 }
 
-// ForNewValue returns the initial state for a key value that has no state yet, derived from d, the
-// default state (see [NetData]).
+// ForNewValue returns the initial state for a key value that has no state yet. It is a copy of the
+// default state d (see [NetData]) without the key values, waiting observers and spoilers.
 func ForNewValue(d *NetData) NetData {
 	c := *d
 	c.Values, c.Watches = nil, nil
@@ -98,8 +98,8 @@ func ForNewValue(d *NetData) NetData {
 	return c
 }
 
-// Unwatched returns d without the observers that wait for the call. If ended is true, Unwatched
-// also removes the call from the spoilers; see [Extras].
+// Unwatched returns d without the observers that wait for the call. If the call has ended,
+// Unwatched also removes it from the spoilers; see [Extras].
 func Unwatched(d *NetData, call *Flight, ended bool) *NetData {
 	if !d.Waits(call) && (d.Shadow == nil || !d.Shadow.Enforced.Waits(call)) {
 		return d
@@ -117,8 +117,8 @@ func Unwatched(d *NetData, call *Flight, ended bool) *NetData {
 	return &c
 }
 
-// Prune removes from d's lapsed watches those that base, the default state, no longer contains. A
-// watch is an observer waiting for a call to end. d must not be shared yet.
+// Prune removes obsolete entries from d's list of lapsed observers (see [Extras]): the observers
+// that no longer wait for calls in base, the default state. d must not be shared yet.
 func Prune(d, base *NetData) {
 	if len(d.Lapsed()) > 0 {
 		SetLapsed(d, list.Filter(d.Lapsed(), func(w Flight) bool { return slices.Contains(base.Watches, w) }))
@@ -130,8 +130,9 @@ func Prune(d, base *NetData) {
 	}
 }
 
-// EqualsDefault reports whether d, the state for a key value, equals base, the default state, and
-// has no calls in flight, no waiting observers and nothing spent.
+// EqualsDefault reports whether the state d for a key value need not be stored, because it equals
+// base, the default state. A state with calls in flight, waiting observers or an amount spent never
+// equals the default state.
 func EqualsDefault(d, base *NetData) bool {
 	return d.Stuck == base.Stuck && d.Spent == nil && d.Debt() == nil && len(d.Flights)+len(d.Watches)+len(d.Spoilers())+len(d.Meta) == 0 &&
 		slices.Equal(d.Marking, base.Marking) && slices.Equal(d.Lapsed(), base.Lapsed()) && d.Clock.equalTicks(base.Clock) &&
@@ -152,25 +153,24 @@ var noExtras Extras
 // Debt returns the debt, or nil if the net has no debt; see [Extras].
 func (d *NetData) Debt() *Debt { return d.extras().Debt }
 
-// Spoilers returns the calls in flight that spoil evidence; see [Extras].
+// Spoilers returns the calls in flight that keep other calls from counting; see [Extras].
 func (d *NetData) Spoilers() []Flight { return d.extras().Spoilers }
 
-// Lapsed returns the observers that wait for calls in the default state but do not count for d's
-// key value; see [Extras].
+// Lapsed returns the waiting observers whose calls no longer count for d's key value; see [Extras].
 func (d *NetData) Lapsed() []Flight { return d.extras().Lapsed }
 
 // Row returns the fingerprint of the last call counted by a net with [toolnet.Net].Row; see
 // [Extras].
 func (d *NetData) Row() string { return d.extras().Row }
 
-// SetSpoilers sets the list of calls in flight that spoil evidence; see
+// SetSpoilers sets the list of calls in flight that keep other calls from counting; see
 // [toolnet.Transition.Spoils]. d must not be shared yet.
 func SetSpoilers(d *NetData, flights []Flight) {
 	d.setExtras(func(a *Extras) { a.Spoilers = flights })
 }
 
-// SetLapsed sets the observers that do not count for d's key value; see [Extras]. d must not be
-// shared yet.
+// SetLapsed sets the list of waiting observers whose calls no longer count for d's key value; see
+// [Extras]. d must not be shared yet.
 func SetLapsed(d *NetData, flights []Flight) {
 	d.setExtras(func(a *Extras) { a.Lapsed = flights })
 }
@@ -195,16 +195,16 @@ func (d *NetData) setExtras(change func(*Extras)) {
 	}
 }
 
-// Extras are the parts of a state that only some nets have: nets with transitions that spoil
-// evidence (see [toolnet.Transition.Spoils]), nets that count consecutive identical calls, nets
-// with a key, and limits with a [Debt]. They are immutable.
+// Extras are the parts of a state that only some nets have: nets with [toolnet.Transition.Spoils]
+// or [toolnet.Net.Row], nets with a key, and limits with a [Debt]. They are immutable.
 type Extras struct {
-	// Spoilers are the calls in flight that spoil evidence; see [toolnet.Transition.Spoils]. As
-	// long as there are any, no observer starts to wait for a call to succeed.
+	// Spoilers are the calls in flight that keep other calls from counting; see
+	// [toolnet.Transition.Spoils]. While there are any, no observer starts to wait for a call to
+	// succeed.
 	Spoilers []Flight
 
-	// Lapsed belongs to the state for a key value. It lists the observers that wait for calls in
-	// the default state but do not count for this value.
+	// Lapsed is set only in the state for a key value. It lists the observers that wait for calls
+	// in the default state, but whose calls do not count for this key value.
 	Lapsed []Flight
 
 	Row string // identifies the last call counted by a net with [toolnet.Net].Row; empty if no call was counted
@@ -212,11 +212,11 @@ type Extras struct {
 	Debt *Debt // nil if the net has no debt
 }
 
-// A Debt is usage in excess of a limit's maximum. It arises if the limit was higher under an
-// earlier policy. Refunds pay off the debt first. If the limit is raised again, the rest of the
-// debt still counts as usage. A Debt is immutable.
+// A Debt is usage in excess of a limit's maximum, from an earlier policy with a higher limit.
+// Refunds pay off the debt first. If the limit is raised again, the remaining debt still counts as
+// usage. A Debt is immutable.
 type Debt struct {
-	Amount *big.Rat  // number of calls, or amount of a sum; always positive
+	Amount *big.Rat  // number of excess calls or, for a limit on a sum, the excess amount; always positive
 	Until  time.Time // when the clock will have paid off the whole debt; zero if the net has no clock or the time is unknown
 }
 
@@ -225,7 +225,7 @@ type Flight struct {
 	Owner      uint64 // identifies the call's session among those that share the net; 0 if the net is not shared
 	Call       uint64
 	Transition int       // index of the transition
-	Name       string    // the call's name that the transition lists
+	Name       string    // one of the call's names, matched by the transition's list of tools
 	Since      time.Time // when the call was made
 }
 

@@ -68,10 +68,10 @@ func Put(v *Values, key string, d *NetData) {
 	v.states = v.states.With(e)
 }
 
-// share stores the state d in *k. If many values are likely to have equal states, share stores the
-// clock and the spent amount separately, so that the states can share the rest.
+// share stores the state d in *k. Plain states (see isPlain) that are equal share memory. The clock
+// and the amount spent are stored separately, so that more states are equal.
 func (v *Values) share(k *storedState, d *NetData) {
-	own := *d // copy d, because it may be part of a larger object
+	own := *d // a copy, so that a larger object that contains d can be freed
 	k.data = &own
 	spent, small := d.Spent.compact()
 	if !small || !d.isPlain() {
@@ -92,7 +92,7 @@ func (v *Values) share(k *storedState, d *NetData) {
 	v.pool = v.pool.With(&trie.Entry[storedState]{Hash: hash, Text: string(text), Value: storedState{data: &own}})
 }
 
-// MapValues applies f to each state in values and returns the results, except those that equal
+// MapValues applies f to each state in values and returns the new states. It omits those that equal
 // base, the default state. If values is empty, the result is nil.
 func MapValues(values *Values, base *NetData, f func(*NetData) *NetData) *Values {
 	if values.Len() == 0 {
@@ -129,9 +129,9 @@ func (d *NetData) appendPlain(text []byte) []byte {
 	return text
 }
 
-// With returns a copy of d with the state for the given key value set to value. If fresh is true, d
-// is not shared yet and may be modified instead of copied. A state that equals the default state is
-// not stored.
+// With returns a copy of d, the default state, with a new state for the given key value. If the new
+// state equals d, With removes the entry for the value instead. If fresh is set, d is not shared
+// yet, and With modifies d itself.
 func With(d *NetData, key string, value *NetData, fresh bool) *NetData {
 	if !fresh {
 		c := *d

@@ -1,5 +1,5 @@
-// Package precedence decides which nets take effect when they contradict each other. Each net
-// allows some of the tools. Advisory nets yield if no tool would be left otherwise.
+// Package precedence decides which nets take effect. Advisory nets have no effect if a net of
+// higher priority is in recovery, or if they would block the last tools that the other nets allow.
 package precedence
 
 import (
@@ -14,7 +14,7 @@ import (
 type Net struct {
 	Name     string
 	Priority int
-	Advisory bool // whether the net is advisory and may yield; otherwise it is required
+	Advisory bool // whether other nets can overrule the net; a net that is not advisory is required
 }
 
 // A Contest collects the tools that a policy's nets block.
@@ -50,26 +50,26 @@ func (c *Contest) Block(net, tool int) {
 	l.left--
 }
 
-// Recover records that the net is in recovery, so that advisory nets of lower priority yield.
+// Recover records that the net is in recovery. Advisory nets of lower priority then have no effect.
 func (c *Contest) Recover(net int) {
 	if p := c.nets[net].Priority; !c.recovery || p > c.priority {
 		c.recovery, c.priority = true, p
 	}
 }
 
-// Settled is the outcome of a contest.
+// Settled is the outcome of a contest between nets.
 type Settled struct {
 	Yields    []bool    // for each net, whether it yields, that is, does not take effect
-	Ignored   []string  // nets that block tools but yield to other nets
+	Ignored   []string  // names of the advisory nets that block tools but do not take effect
 	Conflict  *Conflict // nil if the nets together allow some tool
 	effective []*allowlist
 }
 
 // A Conflict reports that the nets together allow no tool.
 type Conflict struct {
-	Winner string   // highest-ranking net that does not yield; empty if all yield
+	Winner string   // if some nets do not take effect, the highest-ranking conflicting net that does; may be empty
 	Nets   []string // the conflicting nets, by rank
-	Yields []string // the nets in Nets that yield; all of them are advisory
+	Yields []string // the nets in Nets that do not take effect; all of them are advisory
 }
 
 // Settle decides which nets take effect. All required nets do. Advisory nets follow by rank: each
@@ -125,9 +125,9 @@ func (c *Contest) ordered(s *Settled) []*allowlist {
 	return lists
 }
 
-// conflict returns the conflict between the allowlists, or nil. allowed reports whether the
-// required nets together allow any tool. If a required net blocks every tool by itself, that is not
-// a conflict.
+// conflict returns the conflict between the allowlists, or nil. heeded contains the lists that take
+// effect, and yield the names of the nets that do not. allowed is true if the required nets
+// together allow some tool. A required net that blocks every tool by itself is not a conflict.
 func (c *Contest) conflict(lists, heeded []*allowlist, yield []string, allowed bool) *Conflict {
 	found := &Conflict{Yields: yield}
 	switch {
@@ -158,7 +158,7 @@ func (s *Settled) Hides(tool int) int {
 	return -1
 }
 
-// narrow sets blocked[i] for each tool i that l blocks.
+// narrow adds the tools that l blocks to the set blocked.
 func (l *allowlist) narrow(blocked []bool) {
 	for i := range blocked {
 		blocked[i] = blocked[i] || l.blocked[i]

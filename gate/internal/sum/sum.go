@@ -21,9 +21,10 @@ type Limit struct {
 	Each  bool // set if each key value has its own limit; descriptions then contain {key}
 }
 
-// Add returns the amount that a call with the given name adds to the amount spent. If the call does
-// not specify an amount or would exceed the limit, amount is nil and reason explains why. retry is
-// then how long to wait until the call becomes possible, or 0 if waiting does not help.
+// Add returns the amount that a call with the given name spends, or nil if the limit does not allow
+// it. spent is the amount spent so far. For a nil amount, reason is a sentence that explains the
+// refusal, and retry is how long to wait until the limit allows the call, or 0 if waiting does not
+// help.
 func (l Limit) Add(name string, c *toolnet.Call, spent *big.Rat) (amount *big.Rat, reason string, retry time.Duration) {
 	amount, _, ok := argument.Amount(&l.Field, c)
 	if !ok {
@@ -102,8 +103,8 @@ func (l Limit) Spending(spent *big.Rat) string {
 	return decimal(spent, true) + " of " + l.String()
 }
 
-// decimal formats a nonnegative number as an integer or with two to six decimal places. It rounds
-// numbers with more places to two, upward or downward.
+// decimal formats a nonnegative number as an integer or with two to six decimal places. A number
+// with more places is rounded to two, either up or down.
 func decimal(r *big.Rat, up bool) string {
 	places, exact := r.FloatPrec()
 	switch {

@@ -15,14 +15,14 @@ type Trie[V any] struct {
 	size int
 }
 
-// node holds the entries whose hashes share a prefix. The next four bits of the hash select the
-// slot.
+// node is a node of the trie. The hashes of all its entries share the bits used on the way from the
+// root. The next four bits select a slot.
 type node[V any] struct {
 	bits  uint16 // bit set of the occupied slots
 	slots []slot[V]
 }
 
-// slot holds either a node or the entries with the same hash.
+// slot contains either a child node or a list of entries with the same hash.
 type slot[V any] struct {
 	node  *node[V]
 	entry *Entry[V]
@@ -124,8 +124,8 @@ func (n *node[V]) replaced(at int, s slot[V]) *node[V] {
 	return c
 }
 
-// without returns the slot that replaces n after a removal. If a single entry remains, it moves to
-// the parent node, so that the shape of a trie depends only on its entries.
+// without removes an entry and returns the slot that replaces n. If only entries with a single hash
+// remain, they move to the parent node, so that the shape of a trie depends only on its entries.
 func (n *node[V]) without(hash uint64, text string, shift int) slot[V] {
 	bit, at := n.slot(hash, shift)
 	var next slot[V]

@@ -44,7 +44,7 @@ func (s *statementGroup) add(format string, args ...any) {
 type proposal struct {
 	servers []server
 	missing []string // servers that did not respond
-	deny    bool     // whether calls that no rule names are denied by default
+	deny    bool     // whether calls are denied by default unless a rule names them
 	rules   []statementGroup
 	claims  statementGroup
 }
@@ -62,7 +62,7 @@ func (p *proposal) approvalNames(kind toolkind.Kind) (names []string) {
 	for _, t := range p.tools() {
 		switch {
 		case t.Kind != kind:
-		case p.deny: // tools that no rule names are denied by default
+		case p.deny: // every name without a rule is denied by default
 			names = append(names, t.name)
 		default:
 			names = append(names, t.asked)
@@ -89,8 +89,8 @@ func (p *proposal) propose() {
 	}
 }
 
-// agents returns the agents whose names can qualify the names of built-in tools in rules. It omits
-// agents that share their name with a server.
+// agents returns the agents whose built-in tools the rules can name, as in "claude-code.*". It
+// omits agents with the same name as a server.
 func (p *proposal) agents() []string {
 	return slices.DeleteFunc(agenttool.Agents(), func(agent string) bool {
 		return slices.ContainsFunc(p.servers, func(s server) bool { return s.name == agent }) || slices.Contains(p.missing, agent)
@@ -119,8 +119,8 @@ func (p *proposal) addReadRules(s *server) {
 		formatLines("limit %s to "+strconv.Itoa(maxInARow)+" in a row", ofKind(s.tools, toolkind.Read, toolkind.Outside))...)
 }
 
-// addChangeRules adds rules that limit reversible changes and require a thing to be read before it is
-// changed or removed.
+// addChangeRules adds rules that limit reversible changes, and rules that let an item be changed or
+// removed only after it has been read.
 func (p *proposal) addChangeRules(s *server) {
 	p.addBudget(text.Escape(s.name)+": changes, with a budget for each session.", ofKind(s.tools, toolkind.Write, toolkind.Edit), maxChanges)
 	looks := statementGroup{comment: text.Escape(s.name) + ": nothing is changed or removed unless it was looked at first in this session, under the same name."}
@@ -140,8 +140,8 @@ func (p *proposal) addChangeRules(s *server) {
 	p.rules = append(p.rules, looks)
 }
 
-// addSuccesses adds statements that define success for tools that do not set isError in the result
-// if a script fails.
+// addSuccesses adds success statements for tools that run scripts but do not report failures
+// through isError.
 func (p *proposal) addSuccesses(s *server) {
 	group := statementGroup{comment: text.Escape(s.name) + ": its results do not show whether a script failed or is still running, so none of these calls counts as a success."}
 	for _, t := range s.tools {
@@ -206,8 +206,8 @@ func (p *proposal) addPaymentRules() {
 // such files.
 const secretPath = `/(^|[\/\\])(\.env|\.ssh|\.aws|\.gnupg|\.netrc|\.npmrc|\.kube|id_(rsa|ed25519))/i`
 
-// addSecretRules adds rules that require approval for access, with any tool, to files that contain
-// keys and passwords.
+// addSecretRules adds rules that require approval before any tool accesses a file that contains
+// keys or passwords.
 func (p *proposal) addSecretRules() {
 	var fields []string
 	for _, t := range p.tools() {
@@ -227,8 +227,9 @@ func (p *proposal) addSecretRules() {
 	p.claims.add("prove never %s without human-approval", class)
 }
 
-// unusedName returns name for use as a label, with a number appended if a tool already has that
-// name. Otherwise, rules for the label would also apply to that tool.
+// unusedName returns a label that differs from the names of all tools: the given name, with a
+// number appended if necessary. If a tool had the same name as the label, rules for the label would
+// also apply to the tool.
 func (p *proposal) unusedName(name string) string {
 	taken := func(name string) bool {
 		return slices.ContainsFunc(p.tools(), func(t tool) bool { return strings.EqualFold(t.bare, name) || strings.EqualFold(t.name, name) })
@@ -240,8 +241,8 @@ func (p *proposal) unusedName(name string) string {
 	return next
 }
 
-// groups splits names into lists for rules. Plain words form one list, and every other name forms
-// its own.
+// groups divides names into comma-separated lists, one for each rule. Names in quotes and globs
+// with ? get a rule of their own; all other names share a rule.
 func groups(names []string) (all []string) {
 	var plain, odd []string
 	for _, n := range names {
@@ -257,8 +258,8 @@ func groups(names []string) (all []string) {
 	return append(all, odd...)
 }
 
-// formatLines returns a line for each list of names that groups returns. To create a line, it
-// replaces %s in form with the list.
+// formatLines divides the names with [groups] and returns a line for each group. In that line, the
+// group takes the place of %s in form.
 func formatLines(form string, names []string) (lines []line) {
 	before, after, _ := strings.Cut(form, "%s")
 	for _, group := range groups(names) {

@@ -22,9 +22,9 @@ func (plan *Plan) Run(o Options) error {
 	return err
 }
 
-// offer shows the plan, and writes it if o.Yes is set or the user confirms. It writes nothing if
-// the configuration probably belongs to a client. If a policy already exists, offer only shows the
-// statements that it lacks.
+// offer shows the plan. It writes the plan if o.Yes is set or the user confirms, unless the
+// configuration probably belongs to a client. If a policy already exists, offer just shows the
+// statements missing from it.
 func (plan *Plan) offer(o Options) error {
 	if plan.ExistingPolicy != "" {
 		return plan.compare(o)
@@ -69,8 +69,8 @@ func (plan *Plan) offer(o Options) error {
 	return nil
 }
 
-// verb returns its first argument if the plan creates the configuration, and its second one if the
-// configuration already exists.
+// verb chooses a verb for a message: the first one if the plan creates the configuration file, the
+// second one if the file already exists.
 func (plan *Plan) verb(made, changed string) string {
 	if plan.made {
 		return made

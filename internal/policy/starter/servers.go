@@ -29,7 +29,7 @@ type server struct {
 	known string // name of the matching well-known server; may be empty
 	tools []tool
 
-	success map[string]string // conditions that the results of successful scripts meet, keyed by bare name of the script tool; "true" if failures are reported only through isError
+	success map[string]string // success conditions of tools that run scripts, keyed by bare name; "true" if isError reports failures
 }
 
 // ofKind returns the names of the tools of the given kinds.
@@ -71,9 +71,9 @@ func guess(tools []check.ListedTool, servers []config.Server) (all []server) {
 	return all
 }
 
-// visibleName returns the name for use in approval statements. Because "check" complains about
-// invisible characters, a name that contains any becomes a glob. The glob may match other tools
-// too, but no tool can use such a name to evade approval.
+// visibleName returns the name as written in approval statements. A name with invisible characters
+// is written as a glob, because "petrigate check" complains about such characters. The glob may
+// also match other tools, but it always matches this one, which therefore cannot evade approval.
 func visibleName(name string) string {
 	if !strings.ContainsFunc(name, hidden) {
 		return rules.Written(name)

@@ -15,8 +15,9 @@ var shadowKey = key{"mode", "mode: shadow", `"mode": "shadow"`}
 
 var errSplice = errors.New("the keys of the policy cannot be added to the configuration: it ends in the middle of something; add them by hand")
 
-// splice adds keys to the text of a configuration: at the end of block-style YAML, or after the
-// opening brace of an object in braces. All other bytes are left unchanged.
+// splice adds keys to the text of a configuration. If the configuration is enclosed in braces, the
+// keys follow the opening brace; otherwise, it is block-style YAML, and they are added at the end.
+// All other bytes are left unchanged.
 func splice(src []byte, keys []key) ([]byte, error) {
 	if len(keys) == 0 {
 		return src, nil
@@ -48,8 +49,8 @@ func splice(src []byte, keys []key) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// objectOffset returns the offset of the opening brace if src is an object in braces, or -1
-// otherwise. Only white space, comments and a byte order mark may precede the brace.
+// objectOffset returns the offset of the brace that opens the configuration src, or -1 if src is
+// not enclosed in braces. Only white space, comments and a byte order mark can precede the brace.
 func objectOffset(src []byte) int {
 	at := 0
 	for line := range bytes.Lines(src) {

@@ -69,6 +69,6 @@ func npmTest(src []byte) bool {
 var plainWords = regexp.MustCompile(`^[A-Za-z0-9_./][A-Za-z0-9_./:@+-]*( [A-Za-z0-9_./:@+-]+)*$`)
 
 // PlainCommand reports whether a command is a single program with its arguments, all of them
-// literal words. Test commands in a proposed policy must have this form, because its maps contain
-// them without quotes.
+// literal words. Test commands in a proposed policy must have this form, because the map statements
+// contain them without quotes.
 func PlainCommand(command string) bool { return plainWords.MatchString(command) }

@@ -12,8 +12,8 @@ import (
 // targetWords denote the destination of a file operation.
 var targetWords = []string{"destination", "dest", "dst"}
 
-// filesOf returns the arguments that name files. They are sorted and written as in maps, for
-// example "path" or "$.files[*].path".
+// filesOf returns the sorted arguments that name files. They have the form used in map statements,
+// for example "path" or "$.files[*].path".
 func filesOf(raw json.RawMessage) (files []string) {
 	for name, p := range readProperties(raw) {
 		if !IsPlain(name) {
@@ -112,7 +112,7 @@ func (p *property) listsTexts() bool {
 	})
 }
 
-// members returns the members of the objects in a list, if the argument may be a list of objects.
+// members returns the properties of the list elements if the argument may be a list of objects.
 func (p *property) members() map[string]property {
 	all := map[string]property{}
 	for _, f := range p.forms() {

@@ -29,8 +29,8 @@ var kindNames = [...]string{"unclear", "read", "outside", "secret", "write", "ed
 
 func (k Kind) String() string { return kindNames[k] }
 
-// decisiveWords maps words to kinds. Such a word determines the kind wherever it occurs in a name,
-// but a word for [Run] does so only if the name does not begin with a verb for reading.
+// decisiveWords maps words to kinds. The first of these words in a name determines the kind. A word
+// for [Run] is ignored if the name begins with a verb for reading.
 var decisiveWords = map[string]Kind{
 	"delete": Destroy, "remove": Destroy, "drop": Destroy, "destroy": Destroy, "purge": Destroy, "wipe": Destroy, "truncate": Destroy,
 	"erase": Destroy, "kill": Destroy, "terminate": Destroy, "reset": Destroy, "revoke": Destroy, "uninstall": Destroy, "overwrite": Destroy,
@@ -59,8 +59,8 @@ var leadingVerbs = map[string]Kind{
 	"pay": Pay, "transfer": Pay, "charge": Pay, "refund": Pay, "purchase": Pay, "buy": Pay, "withdraw": Pay, "payout": Pay,
 }
 
-// sendNouns and payNouns denote things that are sent or paid when created. A tool that seems to
-// create such a thing therefore counts as sending or paying.
+// sendNouns denote messages: a tool that creates a message probably sends it. payNouns denote
+// payments: a tool that does more than read a payment probably moves money.
 var (
 	sendNouns = []string{"comment", "message", "email", "mail", "tweet", "post", "reply", "issue", "review", "release", "gist", "notification", "invitation", "request"}
 	payNouns  = []string{"payment", "payout", "transfer", "refund", "charge", "purchase", "invoice"}
@@ -121,8 +121,8 @@ func namesSecret(words []string) bool {
 // Reads reports whether a call to a tool of this kind changes nothing and returns no secrets.
 func (k Kind) Reads() bool { return k == Read || k == Outside }
 
-// Acts reports whether a call to a tool of this kind has, or might have, an irreversible effect. It
-// returns false for [Unclear], although the effect is unknown.
+// Acts reports whether a call to a tool of this kind has, or might have, an irreversible effect.
+// For [Unclear], it returns false.
 func (k Kind) Acts() bool { return k >= Send }
 
 // Words splits a name into lower-case words. A word ends before a character that is not a letter,
@@ -160,7 +160,8 @@ func (k Kind) Sends() bool { return k == Send || k == Publish || k == Run || k =
 // people.
 func (k Kind) Untrusted() bool { return k == Outside }
 
-// IsPlain reports whether rules can refer to a field with the given name by a plain word.
+// IsPlain reports whether rules can use the name directly to refer to a field. The name must be an
+// identifier of at most 64 characters and not a keyword.
 func IsPlain(name string) bool {
 	for i, r := range name {
 		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_'

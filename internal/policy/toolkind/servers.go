@@ -19,9 +19,8 @@ type Server struct {
 	By    []string        // strings in the command, arguments or URL that identify the server
 	Like  []string        // tools that together identify the server; used only if By identifies no server
 	Kinds map[string]Kind // kinds of the server's tools, keyed by tool name
-	// Success contains the conditions that the results of successful scripts meet, keyed by the
-	// name of the tool that runs the script. A condition is "true" if failures are reported through
-	// isError.
+	// Success contains the success conditions of tools that run scripts, keyed by tool name. A
+	// condition is "true" if the tool reports failures through isError.
 	Success map[string]string
 	// NoHints reports whether the hints that the server gives about the tools in Kinds are
 	// meaningless.
@@ -82,10 +81,10 @@ func (s *Server) add(key string, words []string) bool {
 	return k > 0
 }
 
-// FindServer returns the well-known server that start identifies or, failing that, one that the
-// given tools identify. It returns nil if neither identifies a server. start consists of a server's
-// URL and the words of its command. It takes precedence because it comes from the user's
-// configuration.
+// FindServer finds the well-known server with the given command line or URL or, failing that, with
+// the given tools. It returns nil if it finds no server. The command line and the URL take
+// precedence because they come from the user's configuration. start contains the URL and the words
+// of the command line.
 func FindServer(start []string, tools []string) *Server {
 	started := list.Find(Servers(), func(s Server) bool {
 		return slices.ContainsFunc(s.By, func(by string) bool {
@@ -100,8 +99,8 @@ func FindServer(start []string, tools []string) *Server {
 	})
 }
 
-// hasComponent reports whether text occurs in word as a component, delimited by slashes, similar
-// characters or the ends of word.
+// hasComponent reports whether word contains text, delimited on both sides by a separator, such as
+// a slash, or by an end of word.
 func hasComponent(word, text string) bool {
 	for {
 		at := strings.Index(word, text)

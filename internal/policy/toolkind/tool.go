@@ -25,7 +25,7 @@ type Guess struct {
 // arguments are included.
 type Fields struct {
 	Paths   []string // arguments that contain file paths
-	Files   []string // arguments that contain file paths, including optional ones and lists, in map notation: path, paths, $.files[*].path
+	Files   []string // arguments that contain file paths, including optional ones and lists, written as in a map statement: path, paths, $.files[*].path
 	Same    []string // arguments that identify a thing, such as an ID or a path
 	URLs    []string
 	Amounts []string // numeric arguments that contain sums of money
@@ -55,10 +55,10 @@ func Classify(t ListedTool, server *Server) Guess {
 	return g
 }
 
-// applyHints applies the hints that make the guess more cautious, and also readOnlyHint if the kind
-// is unclear. The parameter known tells whether the tool is in the list of well-known servers. For
-// such a tool, applyHints ignores openWorldHint, and also destructiveHint unless the tool would
-// only read.
+// applyHints applies the hints that make the guess more cautious. If the kind is unclear, it also
+// applies a readOnlyHint that is true. If known is set, the tool is in the list of well-known
+// servers. applyHints then ignores openWorldHint, and considers destructiveHint only for a tool
+// listed as read-only.
 func (g *Guess) applyHints(annotations json.RawMessage, known bool) {
 	var hints struct {
 		ReadOnly    *bool `json:"readOnlyHint"`
