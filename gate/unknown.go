@@ -9,7 +9,8 @@ import (
 // separately. If there are more, similar calls are merged into a single one.
 const maxUnknown = 16
 
-// endUnknown returns the change to the open calls when c's outcome becomes unknown.
+// endUnknown returns the changes that record an unknown outcome of the call c. If another open call
+// can represent c, the changes close c and count it there; see [State.representative].
 func (s *State) endUnknown(c *OpenCall) *Delta {
 	if o := s.representative(c); o != nil {
 		stands := *o
@@ -21,18 +22,19 @@ func (s *State) endUnknown(c *OpenCall) *Delta {
 	return &Delta{Opened: &open}
 }
 
-// withOneLess returns the change to the open calls when one of the calls that c represents ends, so
-// that c represents one call fewer.
+// withOneLess returns the changes that make c represent one call fewer. It is used when one of the
+// calls that c represents ends.
 func (c *OpenCall) withOneLess() *Delta {
 	open := *c
 	open.More--
 	return &Delta{Opened: &open}
 }
 
-// representative returns the first open call that can represent c, whose outcome is unknown. Such a
-// call also has an unknown outcome, calls the same tool, has no tokens in flight, and spoils at
-// least the same evidence. representative returns nil if no call qualifies, if c has tokens in
-// flight, or if the session has few calls with unknown outcomes.
+// representative returns the first open call that can represent c, a call whose outcome is unknown.
+// The representative also has an unknown outcome, calls the same tool, has no tokens in flight, and
+// has fired spoiling transitions (see [Transition.Spoils]) in at least the same nets. The result is
+// nil if no call qualifies, if c has tokens in flight, or if the session has few calls with unknown
+// outcomes.
 func (s *State) representative(c *OpenCall) (first *OpenCall) {
 	if len(s.Calls) <= maxUnknown {
 		return nil
@@ -60,8 +62,8 @@ func sameTool(a, b *Call) bool {
 		slices.Equal(a.Also, b.Also) && bytes.Equal(a.Annotations, b.Annotations)
 }
 
-// holdsTokens reports whether the call has tokens in flight that an unknown outcome does not
-// return.
+// holdsTokens reports whether the call has tokens in flight that stay there if its outcome becomes
+// unknown; see [Transition.Release].
 func (s *State) holdsTokens(c *OpenCall) bool {
 	return s.anyState(c, func(n *net, d *NetData) bool {
 		call := s.flight(n, c.Number, c.Call.Time)
@@ -69,8 +71,8 @@ func (s *State) holdsTokens(c *OpenCall) bool {
 	})
 }
 
-// spoilsAllOf reports whether the call o spoils all evidence that the call c spoils; see
-// [Transition.Spoils].
+// spoilsAllOf reports whether the call o has fired spoiling transitions (see [Transition.Spoils])
+// in all net states where the call c has done so.
 func (s *State) spoilsAllOf(o, c *OpenCall) bool {
 	return !s.anyState(c, func(n *net, d *NetData) bool {
 		spoils := func(number uint64) bool {
@@ -81,9 +83,9 @@ func (s *State) spoilsAllOf(o, c *OpenCall) bool {
 	})
 }
 
-// anyState reports whether ok returns true for any state that may wait for the call. These are the
-// default states (see [NetData]) of the nets in c.Nets and the states for the call's key values,
-// both actual and enforced (see [ShadowData]).
+// anyState reports whether ok returns true for a state of any net in c.Nets. It examines the net's
+// default state (see [NetData]) and the state for the call's key value. If the net is in shadow
+// mode, it also examines the enforced form of both; see [ShadowData].
 func (s *State) anyState(c *OpenCall, ok func(*net, *NetData) bool) bool {
 	for k, i := range c.Nets {
 		all := []*NetData{s.Nets[i]}

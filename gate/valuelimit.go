@@ -11,9 +11,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// overfull finds the nets with a key that would store more values than the policy allows. For each
-// of them, it returns the finding for the first value that exceeds the limit. To make room, it
-// first drops stored values whose states have returned to the net's default state; see [NetData].
+// overfull looks for nets that would store more key values than the policy allows. It returns one
+// finding per net, the one for the first value over the limit. To make room, it first removes
+// stored values whose states have returned to the net's default state; see [NetData].
 func (j *judgement) overfull(d *Delta) (over []*finding) {
 	grown, freed := 0, -1
 	for i := range j.findings {
@@ -41,9 +41,9 @@ func (j *judgement) refuseOverfull(f *finding) *Refusal {
 	return j.refuse(KindBlocked, []Block{f.rejected(j.call.Tool, f.net.overfullReason(j.policy.maxValues))})
 }
 
-// dropNewValues removes from d the new key values of full nets. The parameter full contains a
-// finding for each such net; see [judgement.overfull]. dropNewValues is used for calls that were
-// made although the nets are full.
+// dropNewValues removes from d the new key values of nets that have reached their limit. It is used
+// for calls that were made despite the limit. The parameter full contains one finding for each such
+// net; see [judgement.overfull].
 func (j *judgement) dropNewValues(d *Delta, full []*finding) {
 	for _, first := range full {
 		for i := range j.findings {
@@ -54,8 +54,8 @@ func (j *judgement) dropNewValues(d *Delta, full []*finding) {
 	}
 }
 
-// dropIdle adds to d changes that remove the net's idle values (see [net.idle]), except the call's
-// own values. It returns the number of values removed.
+// dropIdle removes the idle key values of the finding's net (see [net.idle]) by adding changes to
+// d. It keeps the values of the current call. It returns the number of values removed.
 func (j *judgement) dropIdle(d *Delta, f *finding) int {
 	base := f.net.advanced(j.state.Nets[f.net.index], j.state.Nets[f.net.index], j.call.Time)
 	isCalled := func(key string) bool {
@@ -66,10 +66,10 @@ func (j *judgement) dropIdle(d *Delta, f *finding) int {
 	return len(idle)
 }
 
-// idle returns changes that remove idle values of base from the net. A value is idle if keep
-// returns false for it and its state at time t equals after, the new default state. This is the
-// case once the clock has reset the state, or once no observer waits for a call with the value
-// anymore.
+// idle returns the changes that remove idle key values from the net. The values are stored in base,
+// the current default state. A value is idle if its state at time t equals the new default state,
+// which is the parameter after. For example, the clock has reset the state, or no observer waits
+// for a call with the value anymore. Values are not removed if keep returns true for them.
 func (n *net) idle(base, after *NetData, t time.Time, keep func(key string) bool) (idle []NetDelta) {
 	if !n.moving && len(n.results) == 0 {
 		return nil

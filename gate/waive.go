@@ -7,9 +7,10 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// waive removes the call's uncertain names if these are the only reason why nets block the call. It
-// returns the questions to ask a person about the names. It does nothing if the policy does not let
-// people answer such questions, or if a net blocks the call for another reason.
+// waive removes the uncertain names of the call if nets block the call only because of them. A name
+// is uncertain if it is unclear whether the call really has it. waive returns the questions to ask
+// a person about these names. It does nothing if the policy does not allow such questions, or if a
+// net blocks the call for another reason.
 func (j *judgement) waive(s *State) (doubts []Step) {
 	if !j.policy.asks {
 		return nil
@@ -41,8 +42,9 @@ func (j *judgement) waive(s *State) (doubts []Step) {
 	return doubts
 }
 
-// doubts returns a question for each net that blocks the call because of an uncertain name from the
-// rules' maps (see [Map]). ok is false if a net blocks the call for any other reason.
+// doubts returns a question for each net that blocks the call because of an uncertain name. The
+// name must come from a map statement of the rules; see [Map]. ok is false if a net blocks the call
+// for any other reason.
 func (j *judgement) doubts() (steps []Step, ok bool) {
 	for i := range j.findings {
 		f := &j.findings[i]

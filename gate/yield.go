@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// yield changes the verdict of each blocking advisory net (see [Net.Advisory]) to [Yields] if the
-// net must currently yield to other nets.
+// yield sets the verdict of a blocking net to [Yields] if the net is advisory and other nets
+// currently take precedence; see [Net.Advisory].
 func (j *judgement) yield() {
 	if !j.blocked || !j.policy.advisory || !slices.ContainsFunc(j.findings, func(f finding) bool { return f.kind == Blocked && f.net.Advisory }) {
 		return
@@ -38,7 +38,7 @@ type adviser struct {
 	policy *Policy
 	state  *State
 	tools  []Call // tools that can be called
-	world  world  // acting: evaluate only the nets that are not in shadow mode; enforced: also evaluate the others, in their enforced states (see [ShadowData])
+	world  world  // acting ignores nets in shadow mode; enforced also evaluates them, in their enforced states (see [ShadowData])
 	now    time.Time
 
 	contest *precedence.Contest
@@ -49,7 +49,7 @@ func newAdviser(p *Policy, s *State, tools []Call, w world, now time.Time) *advi
 	return &adviser{policy: p, state: s, tools: tools, world: w, now: now, contest: precedence.New(p.ranks(), len(tools))}
 }
 
-// ranks returns, for each net, the name, priority and advisory flag that determine its rank.
+// ranks returns the properties of each net that determine whether it yields to others.
 func (t *netTable) ranks() []precedence.Net {
 	return list.Map(t.nets, func(n *net) precedence.Net {
 		return precedence.Net{Name: n.Name, Priority: n.Priority, Advisory: n.Advisory}
@@ -73,7 +73,8 @@ func (v *adviser) settle() *precedence.Settled {
 	return v.contest.Settle()
 }
 
-// judge evaluates the nets for a call without arguments to v.tools[tool].
+// judge evaluates the nets for a call without arguments to the tool with the given index in
+// v.tools.
 func (v *adviser) judge(tool int) {
 	c := v.tools[tool]
 	c.Args, c.Time = nil, v.now
@@ -82,7 +83,7 @@ func (v *adviser) judge(tool int) {
 	v.j.classify(v.state)
 }
 
-// add records the nets that block the tool whatever its arguments are.
+// add records which nets block every call to the tool, regardless of the arguments.
 func (v *adviser) add(j *judgement, tool int) {
 	for i := range j.findings {
 		if f := &j.findings[i]; j.hides(f) {
@@ -91,8 +92,8 @@ func (v *adviser) add(j *judgement, tool int) {
 	}
 }
 
-// recovering reports whether the net n is in recovery; see [Net.Recovery]. Inactive nets are not.
-// Nets in shadow mode can only be in recovery if v evaluates their enforced states.
+// recovering reports whether the net is in recovery; see [Net.Recovery]. It returns false for
+// inactive nets. For nets in shadow mode, it returns true only if v evaluates enforced states.
 func (v *adviser) recovering(n *net) bool {
 	data := v.state.Nets[n.index]
 	if n.Recovery == nil || !data.Active || n.Shadow && v.world != enforced {
@@ -106,8 +107,8 @@ func (v *adviser) recovering(n *net) bool {
 	return false
 }
 
-// recovers reports whether the marking in d puts the net in recovery. Tokens in flight count too.
-// For a net with a key, d is the state for one value or the default state.
+// recovers reports whether the net is in recovery in the state d. Tokens in flight count, too. If
+// the net has a key, d is the state for one key value or the default state.
 func (n *net) recovers(d *NetData) bool {
 	return !slices.ContainsFunc(n.show(d), func(t Tokens) bool { return t.Count < n.Recovery[t.Place] })
 }
@@ -115,8 +116,8 @@ func (n *net) recovers(d *NetData) bool {
 // hides reports whether the net blocks the call whatever the arguments are.
 func (c *namedCall) hides(f *finding) bool { return f.kind == Blocked && !c.canUnblock(f) }
 
-// canUnblock reports whether arguments could unblock the call, for example by giving it a name that
-// the net exempts.
+// canUnblock reports whether the net would let the call pass with suitable arguments. For example,
+// the arguments could give the call a name that exempts it from the net's restrictions.
 func (c *namedCall) canUnblock(f *finding) bool {
 	if f.broken {
 		return false
@@ -141,8 +142,8 @@ func (c *namedCall) canUnblock(f *finding) bool {
 	})
 }
 
-// couldGive reports whether some arguments could give the call a name that u matches. If how is
-// [Surely], only certain names count.
+// couldGive reports whether suitable arguments could give the call a name that u matches. If how is
+// [Surely], uncertain names do not count.
 func (c *namedCall) couldGive(n *net, u Tool, how Found) bool {
 	if n.Labels != nil {
 		return c.policy.names.CanGive(c.tools, &u, how == Surely)

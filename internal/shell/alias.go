@@ -25,8 +25,8 @@ var aliases = map[string]string{
 	"brew uninstall": "rm remove", "brew install": "instal", "pulumi up": "update", "pulumi destroy": "down dn",
 }
 
-// isAlias reports whether text is a built-in alias of the pattern's operand n. Only operand 0, the
-// subcommand, has aliases.
+// isAlias reports whether text is a built-in alias of the pattern's operand with index n. Only the
+// operand with index 0 can have aliases, because it is the subcommand.
 func isAlias(p *Pattern, text string, n int) bool {
 	return n == 0 && slices.Contains(strings.Fields(aliases[p.name.text+" "+p.operands[0].text]), text)
 }
@@ -115,10 +115,11 @@ func family(name string) string {
 func trimVersion(name string) string { return strings.TrimRight(name, "0123456789.-") }
 
 // argsUnder returns the arguments that the command would have if its program were called by another
-// name. For example, `docker-compose up` means the same as `docker compose up`, so its arguments
-// under the name docker are `compose up`. argsUnder returns nil if name cannot denote the same
-// program on any system, or if the command lacks the subcommand that name implies. The names rm, RM
-// and rm.exe, for example, can denote one program, and so can pip and pip3.12.
+// name. The two names may be different spellings, such as rm, RM and rm.exe, or pip and pip3.12.
+// One of them may also imply a subcommand: `docker-compose up` means the same as `docker compose
+// up`, so its arguments under the name docker are `compose up`. argsUnder returns nil if the two
+// names cannot denote the same program on any system, or if the command lacks the subcommand that
+// the other name implies.
 func (c *command) argsUnder(name string) []arg {
 	args := slices.Concat([]arg{}, c.args)
 	if sameFile(c.name, name) || trimVersion(c.name) != "" && trimVersion(c.name) == trimVersion(name) {

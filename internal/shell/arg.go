@@ -19,7 +19,7 @@ type arg struct {
 	pipe        bool   // the argument is a process substitution
 	setUp       bool   // the argument consists only of the output of a program that prints settings for a shell, such as ssh-agent
 	isArguments bool   // the argument consists only of the enclosing function's arguments
-	split       bool   // the argument is an unquoted expansion, which usually yields one word; never set under [Options.Strict]
+	split       bool   // the argument is an unquoted expansion that the shell might split, although it is usually one word; always false under [Options.Strict]
 }
 
 // An argKind describes how much of an argument is known.
@@ -63,7 +63,7 @@ func (a arg) base() (name string, sure, system bool) {
 	return "", false, false
 }
 
-// isLocalBin reports whether a is a file in a project's bin directory, such as
+// isLocalBin reports whether the argument is a path to a file in a project's bin directory, such as
 // node_modules/.bin/jest or .venv/bin/pytest.
 func isLocalBin(a arg) bool {
 	at := a.text

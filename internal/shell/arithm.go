@@ -25,10 +25,10 @@ func (r *expander) arithm(x syntax.ArithmExpr) {
 	})
 }
 
-// term interprets a number, a variable or an expansion in an arithmetic expression. If it may
-// contain an array index that the parser has not recognized, term records that the script may run
-// any command. If it contains unknown text, such as the output of a command, term calls
-// doubtArithmetic.
+// term interprets an operand of an arithmetic expression: a number, a variable or an expansion. If
+// the operand may contain an array index that the parser has not recognized, term records that the
+// script may run any command. If the operand contains unknown text, such as the output of a
+// command, term records this with [findings.doubtArithmetic].
 func (r *expander) term(w *syntax.Word) {
 	for _, part := range w.Parts {
 		switch p := part.(type) {

@@ -7,7 +7,8 @@ import (
 )
 
 // assign interprets an assignment of the form name=value, name[index]=value or name=(...), and
-// returns the value. If straight is true, the assignment is certain to run exactly once.
+// returns the value. The parameter straight reports whether the assignment is certain to run
+// exactly once.
 func (r *expander) assign(a *syntax.Assign, straight bool) (value arg) {
 	if a.Index != nil {
 		r.arithm(a.Index)

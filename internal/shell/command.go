@@ -7,8 +7,8 @@ type command struct {
 	outside bool   // the program is in neither a system directory nor a project's bin directory
 	args    []arg
 	inputs  []arg // the files named by input redirections
-	// possible is true if it is uncertain whether the words are run as a command. Examples are the
-	// words after `docker exec`.
+	// possible is true if it is uncertain whether the command runs. For example, a command may
+	// begin at any word after `docker exec`.
 	possible bool
 	// unknown is true if the tables of known programs do not fully describe the program, so that it
 	// may run commands named by its arguments.

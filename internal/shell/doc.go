@@ -25,10 +25,10 @@
 //
 // [Options.Read] walks the syntax tree once and returns a [Reading]: the commands, and a doubt for
 // each part that was not understood. A doubt that affects every command makes the reading opaque:
-// any command can still match, but none can be ruled out. The walk follows control flow, variable
-// values, functions and aliases only where they are certain. Whatever it does not understand
-// becomes a doubt, never a silent NoMatch. The work is bounded, and a script that exceeds a bound
-// is opaque.
+// a command that certainly runs still matches, but no command can be ruled out. The walk follows
+// control flow, variable values, functions and aliases only where they are certain. Whatever it
+// does not understand becomes a doubt, never a silent NoMatch. The work is bounded, and a script
+// that exceeds a bound is opaque.
 //
 // The walk has four layers, each embedding the one before: findings collects commands, doubts and
 // files (findings.go, written.go), scope adds variables (scope.go, variable.go, values.go),

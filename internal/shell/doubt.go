@@ -15,8 +15,8 @@ type reach uint8
 const (
 	all    reach = iota // the script may run any command
 	inText              // the script may run commands whose words occur in unparsed text
-	strict              // under [Options.Strict], like all; otherwise, the programs of later commands may have been replaced
-	mild                // under [Options.Strict], like all; otherwise, no commands are affected
+	strict              // under [Options.Strict], the script may run any command; otherwise, the programs of later commands may have been replaced
+	mild                // under [Options.Strict], the script may run any command; otherwise, no command is affected
 )
 
 // A doubt is a part of a script that was not fully understood.
@@ -26,12 +26,12 @@ type doubt struct {
 	reach    reach
 	owner    int  // index of the command whose arguments were not understood, or -1
 	before   int  // number of commands read before this part of the script, or 0 if the whole script is in doubt
-	spoils   bool // something may have replaced the programs that later commands run
+	spoils   bool // the programs that later commands run may have been replaced
 }
 
-// adviceTable gives advice about constructs that were not understood. An entry applies to all
-// descriptions that begin with its text. The longest such text wins; the first entry applies to
-// all.
+// adviceTable gives advice about constructs that were not understood. A construct gets the advice
+// of the entry whose text is the longest prefix of the construct's description. The text of the
+// first entry is empty, so it is a prefix of every description.
 var adviceTable = []struct{ what, write string }{
 	{"", "write the command plainly, in a separate call"},
 	{"a command word", "write the name of the program itself"},
@@ -72,7 +72,7 @@ func advice(what string) string {
 // An Outcome says whether a script runs a command or touches a file.
 type Outcome uint8
 
-// The possible outcomes. If part of the script was not understood, the outcome can be Opaque.
+// The possible outcomes of a search in a script.
 const (
 	NoMatch Outcome = iota // nothing indicates that the script runs the command or touches the file
 	Match                  // the script certainly runs the command or touches the file

@@ -6,16 +6,15 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// An effectSet holds the changes that a part of a script can make to variables, no matter when that
-// part runs.
+// An effectSet describes which variables a part of a script can change.
 type effectSet struct {
 	names     set
 	arguments bool // the arguments of the enclosing function may change
 	all       bool
 }
 
-// maxEffects limits the number of nodes visited to find effects. Nodes in nested loops count more
-// than once.
+// maxEffects is the maximum number of visits to syntax nodes in the search for changes to
+// variables. A node within nested loops is visited several times.
 const maxEffects = 200_000
 
 // effectsOf returns the effects on variables that the part of the script below node can have. It
@@ -66,8 +65,8 @@ var setters = setOf("read mapfile readarray getopts unset")
 var otherSetters = setOf(`eval source . trap alias unalias let declare typeset local export readonly enable exec command builtin fc bind emulate print vared integer
 	float zparseopts setopt unsetopt functions autoload zmodload noglob nocorrect`)
 
-// addCommand adds to c the effects that a simple command may have. args contains the words of the
-// command.
+// addCommand records in c which variables a simple command may change. The parameter args contains
+// the words of the command.
 func (v *variables) addCommand(c *effectSet, args []*syntax.Word) {
 	if len(args) == 0 {
 		return
@@ -161,8 +160,9 @@ func (v *variables) assignedValues(list []*syntax.Stmt) map[string]string {
 	return texts
 }
 
-// forgetEffects forgets the values of all variables that a part of the script may change. c holds
-// the effects of that part, which may run later or more than once.
+// forgetEffects forgets the values of the variables that a part of the script may change, according
+// to c. It is used for parts that may run later or several times, such as function bodies and
+// loops.
 func (v *variables) forgetEffects(c effectSet) {
 	if c.all {
 		v.forgetAll()

@@ -77,8 +77,9 @@ func (p *FilePattern) matchesArg(at arg) Outcome {
 	return couldBe(p.glob, text, tail)
 }
 
-// matchesPath reports whether the pattern, a glob that contains a slash, can match a path that is
-// known except for its middle. An unknown part after the last slash counts as a file name.
+// matchesPath reports whether the pattern can match a path with an unknown part in the middle. The
+// pattern's glob must contain a slash. If the unknown part follows the last known slash, it is
+// assumed to contain no other slash.
 func (p *FilePattern) matchesPath(at arg) Outcome {
 	glob := strings.TrimPrefix(p.glob, "~/")
 	if _, after, ok := strings.Cut(at.tail, "/"); ok && matchesSuffix(glob, after) {
@@ -117,8 +118,8 @@ func couldBe(glob, text, tail string) Outcome {
 	return NoMatch
 }
 
-// compatible reports whether one of the strings begins or ends with the other, depending on has,
-// which is [strings.HasPrefix] or [strings.HasSuffix].
+// compatible reports whether one of the strings is a prefix or a suffix of the other. The function
+// has, which is [strings.HasPrefix] or [strings.HasSuffix], selects the kind of match.
 func compatible(a, b string, has func(string, string) bool) bool { return has(a, b) || has(b, a) }
 
 // outputExtensions lists the extensions of files that hold command output.

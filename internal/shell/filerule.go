@@ -9,7 +9,7 @@ import (
 // A fileRule describes which arguments of a program are files. Options in a list are separated by
 // spaces.
 type fileRule struct {
-	skip    int    // number of operands before the files, for example a pattern or a script
+	skip    int    // number of operands before the first file, for example 1 if the first operand is a pattern
 	reads   bool   // the program reads the files named by the operands
 	writes  bool   // the program writes the files named by the operands
 	last    bool   // the program writes the file named by the last operand and reads the others
@@ -26,7 +26,7 @@ type fileRule struct {
 	words   bool   // a single dash introduces a whole option name, not a group of letters
 	unnamed string // arguments that make the program write files not named by any argument; see [withRows]
 	dry     string // options that request a dry run
-	rewrite string // subcommands, such as rm in git rm, whose operands name files to write; used only if unnamed applies
+	rewrite string // subcommands, such as rm in git rm, whose operands name files to write; used only if one of the rows matches the command
 	shows   string // subcommands, such as show in git show, whose operands name files to read, possibly after a colon
 	rows    []unnamedWrite
 }
@@ -108,7 +108,7 @@ func (f *fileRule) writesUnnamed(operands, options []arg) bool {
 type unnamedWrite struct {
 	subs    []string // operands that the command must begin with
 	needs   int      // minimum number of operands after subs
-	alone   bool     // no operands may follow subs
+	alone   bool     // no operands may follow those in subs
 	options string   // if not empty, the command must have one of these options
 	without string   // the command must have none of these options or operands
 }
@@ -124,11 +124,11 @@ func (row *unnamedWrite) describes(operands, options []arg) bool {
 	return row.options == "" || matchesAny(options, row.options)
 }
 
-// withRows parses the text in the field unnamed of each entry in the table, stores the result in
-// the field rows, and returns the table. Rows are separated by commas. A row begins with the
-// operands that the command must begin with. Each + in it stands for one more operand, and =
-// excludes any more. If the row contains options, the command must have one of them. Options after
-// a ! must be absent.
+// withRows parses the field unnamed of each entry in the table, stores the result in the field
+// rows, and returns the table. Commas separate the rows. The plain words of a row are the first
+// operands of the command. Each + requires another operand after them, and = forbids further
+// operands. If the row contains options, the command must have one of them. The command must not
+// have an option or operand that the row marks with a leading exclamation mark.
 func withRows(table map[string]fileRule) map[string]fileRule {
 	for name, f := range table {
 		for text := range strings.SplitSeq(f.unnamed, ",") {
@@ -158,8 +158,8 @@ func withRows(table map[string]fileRule) map[string]fileRule {
 	return table
 }
 
-// split separates operands from options and records the files named by option values. elsewhere
-// reports whether an option changes the working directory to a directory for temporary files.
+// split separates operands from options and records the files that option values name. elsewhere
+// reports whether an option selects a directory for temporary files as the working directory.
 func (f *fileRule) split(r *findings, args []arg) (operands, options []arg, elsewhere bool) {
 	ended := false
 	for i := 0; i < len(args); i++ {
@@ -200,8 +200,9 @@ func (f *fileRule) takesValue(name string) bool {
 	return slices.ContainsFunc(lists, func(list string) bool { return hasWord(list, name) })
 }
 
-// findValueLetter looks for the first option that takes a value in a, a group of option letters
-// such as -xzf. If the value is attached to the letter, findValueLetter also returns the value.
+// findValueLetter returns the first option in a group of option letters, such as -xzf, that takes a
+// value. If text follows the letter of this option, the text is its value, and with is true. If no
+// option takes a value, findValueLetter returns the whole group as the name.
 func (f *fileRule) findValueLetter(a arg) (name string, value arg, with bool) {
 	for i := 1; i < len(a.text); i++ {
 		if name = "-" + a.text[i:i+1]; f.takesValue(name) {
@@ -213,8 +214,9 @@ func (f *fileRule) findValueLetter(a arg) (name string, value arg, with bool) {
 	return a.text, arg{}, false
 }
 
-// readValue interprets an option's value, and records the file if the value names a file. elsewhere
-// reports whether the option changes the working directory to a directory for temporary files.
+// readValue interprets the value of an option. If the value names a file, readValue records the
+// file. elsewhere reports whether the option selects a directory for temporary files as the working
+// directory.
 func (f *fileRule) readValue(r *findings, name string, value arg) (elsewhere bool) {
 	switch {
 	case hasWord(f.valued, name):

@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// A fileUse records which files a script writes and which it runs. A program in a file is treated
-// like any other program unless the script itself writes the file.
+// A fileUse records which files a script writes and which it runs. It serves to find out whether
+// the script may run a program that it has written itself.
 type fileUse struct {
 	written  set  // base names of files written by redirections
 	programs set  // base names of files run by shells and interpreters
 	system   set  // base names of files written to the system's program directories
 	unknown  bool // a redirection writes to a file whose name is not literal
 
-	// A later command may act on a written file even if no argument names it. For example, the file
-	// may be a test, a hook, a module or a configuration.
+	// A later command may act on a written file even if no argument names it. The file may be a
+	// test, a hook, a module or a configuration. The following fields keep track of such files.
 	writing bool  // the current list of commands writes a file
 	obeying bool  // a program may act on a written file that no argument names
 	git     bool  // git may act on a written file that no argument names
-	after   int   // number of the first command read after the script has written a file that a program may act on, counting from 1; 0 if it has written no such file
+	after   int   // one more than the number of commands read up to the first write of a file that a program may act on; 0 if the script has written no such file
 	dashed  bool  // the script creates a file whose name a program may take for an option
 	loops   bool  // the script has a loop or a function, so any command may run before and after any other
 	texts   []arg // here documents and here strings in the current list
@@ -42,10 +42,11 @@ var gitFiles = regexp.MustCompile(`(^|/)(\.git|\.gitattributes|\.gitmodules|\.gi
 // isGitFile reports whether git may act on a file with this name.
 func isGitFile(name string) bool { return gitFiles.MatchString(path.Clean(name)) }
 
-// sourceExtensions lists extensions of project files that no program runs as code. Extensions of
-// programming languages are left out, because an interpreter or go test may run a file that no
-// argument names. namesTool matches the exceptions: files with a listed extension that configure a
-// tool. ofProject matches further files, such as CI workflows, editor settings and ignore files.
+// sourceExtensions lists extensions of project files that no program runs as code. It omits the
+// extensions of programming languages, because an interpreter or go test may run a file that no
+// argument names. namesTool matches files that have a listed extension but configure a tool.
+// ofProject matches further files that no program runs, such as CI workflows, editor settings and
+// ignore files.
 var (
 	sourceExtensions = setOf(`.sql .css .scss .less .html .json .jsonc .yml .yaml .xml .proto .graphql .svg .tf .tfvars .dockerfile .snap`)
 	namesTool        = regexp.MustCompile(`(^|/)(\.[^/]*|package\.json|composer\.json|[a-z]+file\.ya?ml|[^/]*[.-](config|conf|setup|rc)\.[a-z]+|config\.(ya?ml|json))$`)

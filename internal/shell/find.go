@@ -30,7 +30,7 @@ func readFind(args []arg, strictly bool) (p plan) {
 	return p
 }
 
-// execEnd returns the number of leading args that belong to the -exec command.
+// execEnd returns the length of the -exec command at the start of args.
 func execEnd(args []arg) int {
 	for i, a := range args {
 		if a.kind == literal && (a.text == ";" || a.text == "+" && i > 0 && args[i-1].text == "{}") {
@@ -40,9 +40,9 @@ func execEnd(args []arg) int {
 	return len(args)
 }
 
-// replaceMark returns a copy of args with an unknown part in place of mark, such as {}. If an
-// argument contains mark several times, the unknown part extends from the first mark to the last.
-// If named is true, the unknown part of an argument that begins with mark is a file name that
+// replaceMark returns a copy of args. In the copy, an unknown part takes the place of each mark,
+// such as {}. If an argument contains several marks, the unknown part reaches from the first mark
+// to the last. If named is true, an argument that begins with a mark becomes a file name that
 // cannot look like an option.
 func replaceMark(args []arg, mark string, named bool) []arg {
 	out := make([]arg, len(args))
@@ -95,8 +95,9 @@ func readXargs(args []arg, names bool) (p plan) {
 	return p
 }
 
-// findsNames reports whether no file name that find passes to a command can be an option, because
-// each name begins with one of find's starting points. Starting points precede the expression.
+// findsNames reports whether the file names that find prints or passes to a command cannot look
+// like options. Each name begins with one of find's starting points, so findsNames checks those.
+// They precede the expression.
 func findsNames(args []arg) bool {
 	if slices.ContainsFunc(args, func(a arg) bool { return a.kind == anything || a.text == "-files0-from" }) {
 		return false
@@ -113,9 +114,8 @@ func findsNames(args []arg) bool {
 	return true
 }
 
-// producers maps the programs that can print file names to the arguments that make them do so. An
-// empty string means that the program always prints file names. A line of such output can look like
-// an option only if a file's name does.
+// producers maps programs to the arguments that make them print only file names. An empty string
+// means that no such argument is needed.
 var producers = map[string]string{"find": "", "gfind": "", "fd": "", "fdfind": "", "ls": "", "git": "=ls-files", "rg": "=-l =--files =--files-with-matches =-il", "grep": "=-l =-rl =-lr =-Rl =-lR =-ril =-rli =-lrZ =-rlZ =-lZ --files-with-matches"}
 
 // lineFilters lists the filters that output lines of their input unchanged.
@@ -140,8 +140,8 @@ func (r *reader) pipesNames() bool {
 	return n == r.pipe.elements
 }
 
-// isRunBy reports whether command i is run by the command with index runner, directly or through
-// other commands.
+// isRunBy reports whether the command with index runner runs the command with index i, directly or
+// through other commands.
 func isRunBy(commands []command, i, runner int) bool {
 	for i >= 0 && i != runner {
 		i = commands[i].by

@@ -38,15 +38,14 @@ type findings struct {
 	textInput bool         // standard input is a here document or a here string
 }
 
-// addDoubt records that something at the current position was not understood. The argument what
-// describes it, and reach describes the commands that it affects. Under [Options.Strict], all
-// commands are affected.
+// addDoubt adds a [doubt] about the current position, with the given description and reach. Under
+// [Options.Strict], every doubt affects all commands.
 func (f *findings) addDoubt(what string, reach reach) {
 	switch {
 	case f.strict:
 		reach = all
 	case f.tentative && reach == all:
-		reach = mild // the commands in a container or run by a launcher are uncertain anyway
+		reach = mild // the current command might not run, so this must not affect all other commands
 	}
 	if reach == all && f.opaque {
 		return // one reason why any command may run is enough
@@ -68,12 +67,12 @@ func (f *findings) doubtAll(what string) { f.addDoubt(what, all) }
 func (f *findings) doubtStrict(what string) { f.addDoubt(what, strict) }
 
 // doubtMild records something that could run a program not named in the script, such as a program
-// in a file. Except under [Options.Strict], it does not affect other commands.
+// in a file. It affects other commands only under [Options.Strict].
 func (f *findings) doubtMild(what string) { f.addDoubt(what, mild) }
 
-// doubtText records that args contain unparsed text. A command named in the text may run. If an
-// argument is a process substitution, any command may run. If standard input comes from the script,
-// the whole script counts as unparsed text.
+// doubtText records that a program may run any command named in args, which are not parsed. If
+// standard input is a pipe, a redirection or a here document, the program may also run any command
+// named in the script. If an argument is a process substitution, any command may run.
 func (f *findings) doubtText(what string, args ...arg) {
 	if slices.ContainsFunc(args, func(a arg) bool { return a.pipe }) {
 		f.doubtAll(what)
@@ -113,9 +112,9 @@ func (f *findings) touch(access Access, at arg) {
 	f.touched = append(f.touched, one)
 }
 
-// doubtArithmetic records that bash evaluates unknown text as arithmetic. An array index in the
-// text may run a command. If the script contains an array index with a command, any command may
-// run.
+// doubtArithmetic records that bash evaluates unknown text as arithmetic. An array index in such
+// text may run a command. If the script itself contains an array index with a command, any command
+// may run; otherwise, see [findings.doubtStrict].
 func (f *findings) doubtArithmetic(what string) {
 	if hasCommandIndex(f.outermost) {
 		f.doubtAll(what)
@@ -151,9 +150,10 @@ func (f *findings) setStatement(s *syntax.Stmt) {
 	}
 }
 
-// readProgramInput records that an interpreter reads an unknown program from standard input. The
-// interpreter's arguments are args. Any command may run if f.input is true, or if args is not empty
-// and f.textInput is false. For all other cases, see [findings.doubtText].
+// readProgramInput records that an interpreter reads an unknown program from standard input. Any
+// command may run if standard input comes from a pipe or a redirection (see f.input), or if the
+// interpreter has arguments but no here document or here string. In all other situations,
+// readProgramInput calls [findings.doubtText].
 func (f *findings) readProgramInput(args []arg) {
 	if f.textInput && !f.input || !f.input && len(args) == 0 {
 		f.doubtText("a program that is read from standard input", args...)
@@ -185,9 +185,9 @@ func (f *findings) doubtForeign(args []arg) {
 	f.doubtText("a script in another shell's language", args...)
 }
 
-// A body is the body of a function, or the action of a trap, that is being read. A function's body
-// is read when the function is defined. If it uses the function's arguments, it is read again at
-// each call.
+// A body describes the function body or trap action that is currently being read. A function body
+// is read when the function is defined. It is read again at each call if it uses the function's
+// arguments.
 type body struct {
 	definition    bool
 	trap          bool // the body is a trap's action, not a function's body
@@ -217,7 +217,7 @@ func (f *findings) dropPending(args []arg) []arg {
 	return slices.DeleteFunc(slices.Clone(args), f.isPending)
 }
 
-// codeDoubts lists the descriptions of doubts about code in another language; see [doubt]. Such
+// codeDoubts lists the descriptions that a [doubt] about code in another language can have. Such
 // code may use the files that it mentions.
 var codeDoubts = map[string]bool{"a program on the command line": true, "a program that is read from standard input": true}
 
@@ -225,8 +225,8 @@ var codeDoubts = map[string]bool{"a program on the command line": true, "a progr
 // possible paths.
 const maxPaths = 25_000
 
-// A codePath is a possible file path in code written in another language. It refers to the [doubt]
-// about that code by its index.
+// A codePath is a possible file path in code written in another language, together with the index
+// of the [doubt] about that code.
 type codePath struct {
 	path string
 	of   int

@@ -39,7 +39,7 @@ type flow struct {
 
 	redirected int // number of enclosing redirections that may fail
 
-	uncertain *bool // whether a function or a trap may set errexit or pipefail
+	uncertain *bool // whether a function, a trap or a pipeline may set errexit or pipefail; shared by all copies of the flow
 }
 
 // exits reports whether the script ends when a command fails (set -e).
@@ -48,8 +48,9 @@ func (f *flow) exits() bool { return f.errexit && !*f.uncertain }
 // failsPipes reports whether a pipeline fails when any of its commands fails (set -o pipefail).
 func (f *flow) failsPipes() bool { return f.pipefail && !*f.uncertain }
 
-// mask records w as the reason why the success of the following commands is masked, unless a reason
-// is already recorded. It returns the previous value of f.masking, which the caller must restore.
+// mask records w as the reason why the script's success does not prove the success of the following
+// commands. If a reason is already recorded, mask keeps it. It returns the previous value of
+// f.masking, which the caller must restore.
 func (f *flow) mask(w masking) (before masking) {
 	if before = f.masking; before == certain {
 		f.masking = w
@@ -57,30 +58,33 @@ func (f *flow) mask(w masking) (before masking) {
 	return before
 }
 
-// enterCondition masks the success of commands that run only under a condition, for the reason w.
-// The caller must call the returned function after these commands.
+// enterCondition begins a part of the script that runs only under a condition. It masks the success
+// of the commands in the part, with w as the reason; see [flow.mask]. The caller must call the
+// returned function at the end of the part.
 func (f *flow) enterCondition(w masking) func() {
 	before := f.mask(w)
 	f.conditions++
 	return func() { f.conditions--; f.masking = before }
 }
 
-// enterSubprocess enters a subprocess. The caller must call the returned function at its end.
+// enterSubprocess begins a part of the script that runs in a subprocess. The caller must call the
+// returned function at the end of the part, to restore the shell options -e and pipefail.
 func (f *flow) enterSubprocess() func() {
 	errexit, pipefail := f.errexit, f.pipefail
 	f.subprocesses++
 	return func() { f.subprocesses--; f.errexit, f.pipefail = errexit, pipefail }
 }
 
-// enterMasked enters a subprocess and masks its success, for the reason w. The caller must call the
-// returned function at its end.
+// enterMasked is like [flow.enterSubprocess], but also masks the success of the commands in the
+// subprocess, with w as the reason; see [flow.mask].
 func (f *flow) enterMasked(w masking) func() {
 	before, leave := f.mask(w), f.enterSubprocess()
 	return func() { leave(); f.masking = before }
 }
 
-// enterNegated enters the statement s, which may be negated with ! or run in the background with &.
-// The caller must call the returned function at the end of s.
+// enterNegated begins the statement s. If s is negated with ! or runs in the background,
+// enterNegated masks the success of its commands; see [flow.mask]. The caller must call the
+// returned function at the end of the statement.
 func (f *flow) enterNegated(s *syntax.Stmt) func() {
 	switch {
 	case s.Background || s.Coprocess || s.Disown:
@@ -91,9 +95,9 @@ func (f *flow) enterNegated(s *syntax.Stmt) func() {
 	return func() {}
 }
 
-// enterElement enters element n of a list or pipeline. Element 0 is the left operand of list[0],
-// and element n is the right operand of list[n-1]. The caller must pass the results to leaveElement
-// at the end of the element.
+// enterElement begins the statement s, which is an element of a list or pipeline. The index of the
+// element is n. Element 0 is the left operand of list[0], and element n is the right operand of
+// list[n-1]. At the end of the element, the caller must pass the results to leaveElement.
 func (f *flow) enterElement(list []*syntax.BinaryCmd, n int, s *syntax.Stmt) (before flow, apart bool) {
 	before = *f
 	if len(list) == 0 {
@@ -117,7 +121,7 @@ func (f *flow) enterElement(list []*syntax.BinaryCmd, n int, s *syntax.Stmt) (be
 		f.mask(alternative)
 	}
 	if _, simple := s.Cmd.(*syntax.CallExpr); !simple && len(behind) > 0 && !isPipe(behind[0]) {
-		f.conditions++ // set -e has no effect inside the element
+		f.conditions++ // inside a compound command before && or ||, set -e has no effect
 	}
 	return before, apart
 }
@@ -132,9 +136,9 @@ func (f *flow) leaveElement(before flow, apart bool) {
 	*f = before
 }
 
-// leaveList ends a list. errexit and pipefail are the options in effect after the list's first
-// element. Options set by later elements do not remain in effect, because those elements might not
-// have run.
+// leaveList ends a list of commands. The parameters errexit and pipefail are the options in effect
+// after the first element. leaveList clears options that were set only by later elements, because
+// those elements might not have run.
 func (f *flow) leaveList(errexit, pipefail bool) {
 	if f.chained == 0 {
 		f.errexit, f.pipefail = f.errexit && errexit, f.pipefail && pipefail

@@ -8,8 +8,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Limits on the function bodies that are read again for calls: their number and their total size in
-// bytes.
+// Limits on the work of reading function bodies again for calls: the number of bodies and their
+// total size in bytes.
 const (
 	maxCalls  = 128
 	maxCalled = 1 << 16
@@ -104,7 +104,7 @@ func (r *reader) readCall(name string, args []arg, redirs []*syntax.Redirect) {
 	delete(r.calling, name)
 }
 
-// shift removes the function's first arguments, like the shift builtin.
+// shift interprets the shift builtin, which removes the first arguments of the enclosing function.
 func (r *reader) shift(args []arg) {
 	b := r.body
 	n, err := 1, error(nil)

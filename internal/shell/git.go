@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// readGit interprets a git command: its subcommand, and those options before the subcommand that
-// run a command.
+// readGit interprets a git command. It reads the subcommand, and preceding options such as -c that
+// may make git run another command.
 func readGit(args []arg) (p plan) {
 	found, rest, ok := gitOptions().splitLeading(args)
 	for _, o := range found {
@@ -88,8 +88,8 @@ func readGitForeach(args []arg) plan {
 	return plan{{do: runsScript, args: rest}}
 }
 
-// Options and subcommands of git config. Those in gitConfigFlags do not affect what a setting runs.
-// Those in gitConfigReads make git config do nothing but print or remove a setting.
+// gitConfigFlags lists options of git config that do not run a command themselves. gitConfigReads
+// lists options and subcommands that make git config only print or remove a setting.
 var (
 	gitConfigFlags = setOf("--global --system --local --worktree --add --replace-all --get --get-all --get-regexp --unset --unset-all --list -l --bool --show-origin")
 	gitConfigReads = setOf("get list unset --get --get-all --get-regexp --list -l --unset")

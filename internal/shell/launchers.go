@@ -9,7 +9,7 @@ import (
 // it downloads.
 type launch struct {
 	options func() *optionTable
-	loose   bool // instead of a program, the words after the launcher may name a subcommand of the launcher or a script of the project
+	loose   bool // whether the word after the launcher may also be a subcommand of the launcher or a script of the project, as in yarn add
 }
 
 // launches is the table of launchers. A launched program is read as if it were run directly.
@@ -45,10 +45,9 @@ var ownWords = setOf(`
 	plugin policies prune publish rb rebuild remove rm root run run-script runtime search self-update server set setup start stage store t tag team test
 	tst un uninstall unlink unplug unlink up update upgrade upgrade-interactive version versions view why workspace workspaces`)
 
-// findLaunch returns the entry in launches for the named launcher, and the words of the program
-// that it runs. sure is false if it is uncertain where the launcher's options end, or if one of
-// them is unknown or may change the program. ok is false if name and args do not form a call of a
-// launcher.
+// findLaunch returns the table entry of a launcher, and the words of the program that the launcher
+// runs. sure is false if it is uncertain where the launcher's options end, if an option is unknown,
+// or if an option may change the program. ok is false if the command is not a launcher.
 func findLaunch(name string, args []arg) (l launch, program []arg, sure, ok bool) {
 	name = tableName(name)
 	l, lead, ok := entryOf(launches, name, args)

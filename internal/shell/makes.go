@@ -28,11 +28,11 @@ func (c *command) makes() bool {
 	}
 	t, ok := tools[c.name]
 	plain := plainPrograms[c.name] && !configurable[c.name]
-	return !clients[c.name] && (c.unlisted || ok && t.kind == optionTool || plain) // clients such as psql are excluded: if their input can write a file, the reader has already noted this
+	return !clients[c.name] && (c.unlisted || ok && t.kind == optionTool || plain) // clients such as psql do not count, because input that may write a file is already recorded elsewhere
 }
 
-// makesSources reports whether the command is one of the makers and all files named by its
-// arguments are sources; see [isSource].
+// makesSources reports whether the command is in makers and its arguments name only source files;
+// see [isSource].
 func (c *command) makesSources() bool {
 	return makers[c.name] && !slices.ContainsFunc(c.args, func(a arg) bool {
 		return a.kind != literal || !strings.HasPrefix(a.text, "-") && !isSource(a.text) || strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "=")
@@ -58,8 +58,8 @@ func (c *command) takesOptions() bool {
 	return slices.ContainsFunc(c.args, func(a arg) bool { return a.kind >= spread && a.text == "" })
 }
 
-// namesPartOf reports whether the text of any argument contains one of the file names, as s.sh.gz
-// and -os.sh contain s.sh.
+// namesPartOf reports whether any argument contains one of the file names. For example, both
+// s.sh.gz and -os.sh contain s.sh.
 func (c *command) namesPartOf(files set) bool {
 	for _, a := range c.args {
 		file := a.file()

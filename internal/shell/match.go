@@ -50,8 +50,8 @@ func (c *command) mayBeSplit() bool {
 }
 
 // runsProgram reports whether the command runs the program named by the pattern p. The command may
-// use a different name for the program. The returned arguments are those that it would have under
-// the pattern's name; see [command.argsUnder].
+// call the program by another name. runsProgram also returns the arguments that the command has
+// under the pattern's name for the program; see [command.argsUnder].
 func (c *command) runsProgram(p *Pattern) (Outcome, []arg) {
 	switch {
 	case p.name.text == "":
@@ -70,8 +70,8 @@ func (c *command) runsProgram(p *Pattern) (Outcome, []arg) {
 	return NoMatch, nil
 }
 
-// hasOperands reports whether args contain the pattern's operands. If the program has subcommands,
-// the first operand must be the subcommand. The others must be in the same order as in the pattern.
+// hasOperands reports whether args contain the pattern's operands in the same order. If the program
+// has subcommands, the pattern's first operand must match the subcommand in args.
 func (p *Pattern) hasOperands(c *command, args []arg) Outcome {
 	if len(p.operands) == 0 {
 		return Match
@@ -123,9 +123,9 @@ func (p *Pattern) matchesOperand(n int, a arg) Outcome {
 	return NoMatch
 }
 
-// hasInOrder reports whether the pattern's operands, starting with the one at index first, occur in
-// this order. It looks for them among args, and then among the files that the command gets as
-// input.
+// hasInOrder reports whether the command contains the pattern's operands, beginning with
+// p.operands[first], in the same order. It searches args and then the files that the command gets
+// as input.
 func (p *Pattern) hasInOrder(c *command, args []arg, first int) Outcome {
 	sure, may := first, first // how many of the pattern's operands were certainly found, and how many may have been found
 	files := subcommandsOf(p.name.text) == nil
@@ -146,9 +146,9 @@ func (p *Pattern) hasInOrder(c *command, args []arg, first int) Outcome {
 	return Match
 }
 
-// advance returns how many of the pattern's operands may have been found after the argument a, if n
-// of them may have been found before it. If files is true, an operand that is a file name also
-// matches paths to that file.
+// advance updates n, the number of the pattern's operands that may have been found so far, for the
+// next argument a. It returns the new number. If files is true, an operand that is a file name also
+// matches longer paths to that file.
 func (p *Pattern) advance(a arg, n int, files bool) int {
 	switch {
 	case n == len(p.operands):
@@ -165,8 +165,8 @@ func (p *Pattern) advance(a arg, n int, files bool) int {
 	return n
 }
 
-// isFile reports whether the given path is a longer path to the file that the word w names, such as
-// ./x.sh or dir/x.sh for x.sh.
+// isFile reports whether the given path is a longer path to the file that the word names. For
+// example, ./x.sh and dir/x.sh are longer paths to x.sh.
 func (w *word) isFile(at string) bool {
 	if !strings.ContainsAny(w.text, "./") || len(at) <= len(w.text) || strings.HasPrefix(at, "-") {
 		return false
@@ -179,8 +179,8 @@ func (w *word) isFile(at string) bool {
 }
 
 // inert reports whether the command, which matches the pattern p, does exactly what its name says.
-// If a table describes the program, the command may have only options and operands that occur in
-// the table or the pattern.
+// If the program is in a table, the command may have only options and operands that the table
+// allows or the pattern contains. Otherwise, it may have only the arguments in the pattern.
 func (c *command) inert(p *Pattern) bool {
 	args, _ := c.plainArgs()
 	known, options, lead, ok := programOf(c.name, args)
@@ -223,7 +223,7 @@ func (p *Pattern) names(o givenOption) bool {
 	})
 }
 
-// leads reports whether the first elements of args match the pattern's operands, one by one.
+// leads reports whether args certainly begin with the pattern's operands.
 func (p *Pattern) leads(args []arg) bool {
 	if len(args) < len(p.operands) {
 		return false

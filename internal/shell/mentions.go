@@ -8,23 +8,25 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A mentionIndex holds unparsed text, such as the arguments of programs that may run a command
-// named in them. The text is collected once for all patterns. For each word of the text, the map
-// words holds the index of a [doubt], which explains why a command of this name may run.
+// A mentionIndex holds text that was not parsed, such as the arguments of programs that may run a
+// command named in them. The index is built once and serves all patterns. For each word of the
+// text, the field words holds the index of a [doubt] that explains why a command with this name may
+// run.
 type mentionIndex struct {
 	words map[string]int
-	texts []mention // whole texts, for finding names that contain separators
+	texts []mention // all of the text, for finding names that contain separators
 }
 
-// A mention is a piece of unparsed text, with the index of the [doubt] that explains why a command
-// in the text may run.
+// A mention is a piece of text that was not parsed, together with the index of the [doubt] that
+// explains why a command named in the text may run.
 type mention struct {
 	text string
 	of   int
 }
 
-// add collects the words of args in several forms: as written, without the first letters of an
-// option, with URL-encoded separators as spaces, and as a second shell would read them.
+// add adds the words in args to the index. It also adds variants of each argument: without the
+// first letters of an option, with spaces for URL-encoded separators, and without quotes and
+// escapes, as a second shell would read it.
 func (m *mentionIndex) add(args []arg, of int) {
 	for _, a := range args {
 		for _, text := range [...]string{a.text, a.tail} {
@@ -66,8 +68,8 @@ func (m *mentionIndex) addText(text string, of int) {
 	}
 }
 
-// has reports whether unparsed text contains name as a separate word. It also returns the index of
-// the [doubt] that explains why a command in that text may run.
+// has reports whether name occurs as a word in text that was not parsed. It also returns the index
+// of the [doubt] that explains why a command with this name may run.
 func (m *mentionIndex) has(name string) (of int, ok bool) {
 	if strings.ContainsFunc(name, isBetween) { // the name itself contains characters that separate words, as g++ and [ do
 		if t := list.Find(m.texts, func(t mention) bool { return strings.Contains(t.text, name) }); t != nil {
@@ -79,9 +81,9 @@ func (m *mentionIndex) has(name string) (of int, ok bool) {
 	return of, ok
 }
 
-// hasAll reports whether unparsed text may contain all words of the pattern, apart from operands
-// with wildcards. It also returns the index of the [doubt] that explains why the program in the
-// pattern may run.
+// hasAll reports whether text that was not parsed may contain all words of the pattern. It ignores
+// operands with wildcards. It also returns the index of the [doubt] that explains why the pattern's
+// program may run.
 func (m *mentionIndex) hasAll(p *Pattern) (of int, ok bool) {
 	if len(m.words) == 0 {
 		return 0, false
@@ -104,8 +106,8 @@ func (m *mentionIndex) hasAll(p *Pattern) (of int, ok bool) {
 	return of, true
 }
 
-// hasName reports whether a word of unparsed text matches the pattern's program name. It also
-// returns the index of the [doubt] that explains why that program may run.
+// hasName reports whether the pattern's program name matches a word in text that was not parsed. It
+// also returns the index of the [doubt] that explains why the program may run.
 func (m *mentionIndex) hasName(p *Pattern) (of int, ok bool) {
 	if !p.name.glob {
 		return m.has(p.name.text)
@@ -118,7 +120,8 @@ func (m *mentionIndex) hasName(p *Pattern) (of int, ok bool) {
 	return of, ok
 }
 
-// mayHave reports whether unparsed text may contain the option w, alone or in a group of letters.
+// mayHave reports whether text that was not parsed may contain the given option, alone or in a
+// group of letters.
 func (m *mentionIndex) mayHave(w *wanted) bool {
 	for word := range m.words {
 		if strings.HasPrefix(word, "-") && w.given(nil, []arg{{text: word}}) != NoMatch {

@@ -6,16 +6,17 @@ import (
 )
 
 // Only reports whether the script does nothing but what the patterns describe. If it does more, the
-// Doubt gives the reason. Every command must match a pattern, have no effect that a policy might
-// restrict, or do nothing but run another command, as timeout does. The script must not write a
-// file other than /dev/null, set a variable that programs act on, define a function, or contain
-// anything that was not fully understood.
+// Doubt gives the reason. Every command must match a pattern with certainty, have no effect that a
+// policy might restrict, or do nothing but run another command, as timeout does. The script must
+// not write a file other than /dev/null, set a variable that programs act on, define a function, or
+// contain anything that was not fully understood.
 //
-// A command certainly matches a pattern if its other options and operands are in the tables and
-// leave the command's meaning unchanged. By contrast, `git log --output=f` writes a file, and `make
-// -n test` builds nothing. If a program is in no table, only the words of the pattern are allowed.
-// The words up to the pattern's first option must be the command's first operands, because `git
-// push status` is not `git status`. A pattern that ends with * allows any literal arguments.
+// A command may have more arguments than the pattern as long as they leave the command's meaning
+// unchanged, according to the tables of known programs. For example, `git log --output=f` does not
+// match `git log`, because it writes a file, and `make -n test` does not match `make test`, because
+// it builds nothing. If a program is in no table, only the words of the pattern are allowed. The
+// words up to the pattern's first option must be the command's first operands, because `git push
+// status` is not `git status`. A pattern that ends with * allows any literal arguments.
 func (r *Reading) Only(ps ...Pattern) (bool, Doubt) {
 	o := onlyCheck{r, ps, make([]bool, len(r.commands))}
 	if len(o.commands) == 0 {
@@ -53,11 +54,11 @@ func (r *Reading) Only(ps ...Pattern) (bool, Doubt) {
 type onlyCheck struct {
 	*Reading
 	patterns []Pattern
-	covered  []bool // for each command, whether the command, or a command that runs it, matches a pattern that ends with *
+	covered  []bool // for each command, whether it matches a pattern that ends with *, or is run by a command that does
 }
 
-// isCovered reports whether [Reading.Only] can ignore the doubt d, for example because d concerns
-// only a covered command; see [onlyCheck.covered].
+// isCovered reports whether [Reading.Only] can ignore the doubt d. For example, d may concern only
+// a command that matches a pattern ending with *; see [onlyCheck.covered].
 func (o *onlyCheck) isCovered(d *doubt) bool {
 	if d.reach == mild && (d.owner < 0 || !o.commands[d.owner].unlisted) {
 		return true
@@ -66,7 +67,8 @@ func (o *onlyCheck) isCovered(d *doubt) bool {
 }
 
 // matchesPattern reports whether the command certainly matches one of the patterns and does nothing
-// else. any is true if the pattern ends with * and the command has only literal arguments.
+// else. any reports whether a pattern that ends with * matches the command and all arguments are
+// literal.
 func (o *onlyCheck) matchesPattern(c *command) (carried, any bool) {
 	if c.outside || c.possible || c.mayBeSplit() {
 		return false, false
@@ -90,9 +92,8 @@ func (c *command) allLiteral() bool {
 	return !slices.ContainsFunc(c.args, func(a arg) bool { return a.kind != literal && !a.name })
 }
 
-// begins reports whether the command's first operands are those of the pattern p. If the program
-// has a table of subcommands, begins returns true, because the subcommand has already been
-// compared.
+// begins reports whether the command's first operands are those of the pattern p. For a program
+// with known subcommands, it always returns true, because the subcommand has already been compared.
 func (c *command) begins(p *Pattern) bool {
 	if subcommandsOf(p.name.text) != nil || len(p.operands) == 0 {
 		return true
@@ -101,8 +102,8 @@ func (c *command) begins(p *Pattern) bool {
 	return p.leads(operands)
 }
 
-// passes reports whether command i does nothing but run another command of the script, as timeout
-// does.
+// passes reports whether the command with index i does nothing but run another command of the
+// script, as timeout does.
 func (o *onlyCheck) passes(i int) bool {
 	c := &o.commands[i]
 	if c.outside || c.possible {

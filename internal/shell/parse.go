@@ -13,14 +13,14 @@ const (
 	maxScript = 1 << 20 // maximum length of a script in bytes
 	maxWeight = 20_000  // maximum nesting of a script, as estimated by the function weight
 	maxPieces = 25_000  // maximum number of pieces (words and separators) in a script; see the function pieces
-	maxWork   = 40_000  // maximum number of pieces in a script and its nested scripts
-	maxArgs   = 100_000 // maximum number of arguments of all commands together; an argument counts again for each command that a wrapper, such as timeout, passes it to
+	maxWork   = 40_000  // maximum total number of pieces in a script and the scripts nested in it
+	maxArgs   = 100_000 // maximum total number of arguments of all commands; an argument counts again if a wrapper, such as timeout, passes it on
 	maxLooks  = 100_000 // maximum number of comparisons of an argument with a pattern, for all patterns together
 	maxName   = 1024    // maximum length of a command name in bytes; file systems allow 255
 	maxDepth  = 10_000  // maximum nesting depth of nodes
 	maxTexts  = 16      // maximum nesting depth of scripts, as in sh -c "sh -c ..."
 
-	piecesOfParser = 8 // number of pieces that each call of the parser adds to the count, even for an empty script
+	piecesOfParser = 8 // number of pieces added for each call of the parser, because even an empty script causes work
 )
 
 // parse parses a script. It returns an error if the parser panics.
@@ -44,12 +44,13 @@ func parse(text string) (file *syntax.File, err error) {
 	return nil, syntax.ParseError{Text: "a comment that ends with a backslash hides the next line"}
 }
 
-// maxCommentRounds is the maximum number of rounds in endComments.
+// maxCommentRounds is the maximum number of attempts to parse a script. Each attempt may change
+// further comments; see endComments.
 const maxCommentRounds = 8
 
-// endComments replaces the backslash at the end of each comment line with a space. To a shell, the
-// comment ends at the newline, but the parser appends the next line to the command before the
-// comment.
+// endComments returns text with a space in place of the backslash at the end of each comment line.
+// A shell ends such a comment at the newline, but the parser appends the next line to the command
+// before the comment.
 func endComments(file *syntax.File, text string) string {
 	if !strings.Contains(text, "#") || !strings.Contains(text, "\\\n") {
 		return text
@@ -91,8 +92,9 @@ func unreadableReason(text string) string {
 	return ""
 }
 
-// weight returns an upper bound on the depth of the parser's recursion on text, in units of roughly
-// three kilobytes of stack. The parser itself has no limit.
+// weight returns an upper bound on the depth of the parser's recursion on text. One unit stands for
+// roughly three kilobytes of stack. The bound is needed because the parser does not limit its
+// recursion.
 func weight(text string) int {
 	if len(text) < 1<<10 {
 		return 0
@@ -119,8 +121,8 @@ func pieces(text string) int {
 	return n
 }
 
-// kinds maps white space, which separates words, to 1, other characters that can split a word to 2,
-// and the remaining bytes to 0.
+// kinds classifies bytes: 1 is white space, which separates words, 2 is any other character that
+// can split a word, and 0 is anything else.
 var kinds = func() (k [256]byte) {
 	for _, c := range []byte(" \t\n") {
 		k[c] = 1

@@ -12,12 +12,12 @@ import (
 // [Compile]. The zero value matches nothing.
 type Pattern struct {
 	name     word
-	words    []string // words after the program name, as written, without a * at the end
+	words    []string // words after the program name, as written, except for a * at the end
 	operands []word   // words that are not options
 	options  []wanted
 	known    *optionTable // the program's options; nil if the program is in no table
 	any      bool         // the pattern ends with *, so the command may have any other options and operands
-	exactly  bool         // with its other arguments, the command must still do exactly what its name says; see [Compile]
+	exactly  bool         // the command may have other arguments only if it still does exactly what its name says; see [Compile]
 	source   string       // the pattern as written
 	files    *FilePattern // not nil if the pattern describes files rather than a command
 }
@@ -39,14 +39,16 @@ func (w *word) matches(text string) bool {
 	return matchStar(w.text, text)
 }
 
-// Compile returns the pattern made of words. The first word is the name of the command, and the
-// rest narrow the pattern. Words that are not options must be arguments of the command, in the same
-// order but not necessarily adjacent. If the program has subcommands, the first such word is the
-// subcommand. Options match anywhere and in all spellings: -rf means -r and -f and, if the tables
-// know the program, also --recursive and --force. A * within a word matches any text. A * as the
-// last word allows any further arguments; see [Reading.Only] and [Reading.Surely]. If exactly is
-// true, further arguments are allowed only if the command still does exactly what its name says. A
-// launcher such as npx at the start is ignored.
+// Compile returns the pattern made of words. The first word, apart from a launcher such as npx, is
+// the name of the command. The other words are operands and options that the command must have.
+// Operands must be in the same order but need not be adjacent. If the program has subcommands, the
+// first operand is the subcommand. Options match anywhere and in all spellings: -rf means -r and -f
+// and, if the tables know the program, also --recursive and --force. A * within a word matches any
+// text.
+//
+// The command may also have further arguments. If exactly is true, it must still do exactly what
+// its name says. [Reading.Only] and [Reading.Surely] restrict the further arguments unless the last
+// word is *.
 func Compile(words []string, exactly bool) (Pattern, error) {
 	if len(words) == 0 || words[0] == "" || words[0] == "*" {
 		return Pattern{}, errors.New("a command pattern needs a command name")

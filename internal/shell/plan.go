@@ -7,8 +7,8 @@ type plan []step
 // A step is one action in a plan.
 type step struct {
 	do    action
-	reach reach  // for addsDoubt: the commands that the uncertainty affects
-	what  string // the uncertain thing, or the name of the variable, git setting or git subcommand
+	reach reach  // for addsDoubt: the commands that are affected
+	what  string // description of the uncertainty, or name of the variable, git setting or git subcommand
 	args  []arg
 }
 
@@ -19,7 +19,7 @@ const (
 	addsDoubt      action = iota
 	addsOptions           // a command may be preceded by unknown options
 	addsArithmetic        // bash evaluates text as arithmetic
-	runsCommand           // args are a command with its own input
+	runsCommand           // args are a command, which does not inherit the program's redirections
 	passesCommand         // args are a command, which inherits the program's redirections
 	runsScript            // args, joined with spaces, are a script
 	runsElsewhere         // args, joined with spaces, are a script for another shell; the program's redirections also apply to it
@@ -31,7 +31,7 @@ const (
 	writesFile            // the argument names a file to write
 	givesVariable         // programs get an environment variable whose value is the argument
 	changesPackage        // args are written to package.json
-	passesValue           // make is called with a non-literal value
+	passesValue           // make or a similar program gets a variable whose value is not literal
 	definesAlias          // sets a git setting, which may define an alias, to the argument
 	runsAlias             // runs git with a subcommand, which may be an alias, and the arguments args
 )
@@ -40,13 +40,14 @@ func (p *plan) add(do action, what string, args ...arg) {
 	*p = append(*p, step{do: do, what: what, args: args})
 }
 
-// doubtPlan returns a plan that only records an uncertainty; see [plan.addDoubt].
+// doubtPlan returns a plan whose only step records an uncertainty; see [plan.addDoubt].
 func doubtPlan(reach reach, what string, args ...arg) plan {
 	return plan{{reach: reach, what: what, args: args}}
 }
 
-// addDoubt appends a step that records an uncertainty, described by what; see [doubt]. reach
-// selects the commands that the uncertainty affects. args are used only if reach is [inText].
+// addDoubt appends a step that records an uncertainty; see [doubt]. The parameters are the reach
+// and the description of the uncertainty. If the reach is [inText], args contain the text that may
+// name commands.
 func (p *plan) addDoubt(reach reach, what string, args ...arg) {
 	*p = append(*p, doubtPlan(reach, what, args...)...)
 }

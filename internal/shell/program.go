@@ -13,10 +13,10 @@ type program struct {
 	// one-letter name is a short option; a name with a leading dash is a long option with a single
 	// dash. After a name, "=" means that the option takes a value, and "~" that it takes only an
 	// attached value. The prefix "!" means that the option makes the command do more or less than
-	// its name says, and "?" that the option may run something. "=1,2" has the effect of "!" for
-	// all values except 1 and 2. "D>d+f" means that D implies d and f. "#" stands for -1, -20 and
-	// so on. "+" and ":" stand for operands that begin with these characters, as in git push origin
-	// +main.
+	// its name says, and "?" that the option may run something. In "=1,2", values other than 1 and
+	// 2 have the same effect as "!". "D>d+f" means that the option D implies the options d and f.
+	// "#" stands for the options -1, -20 and so on. "+" and ":" stand for operands that begin with
+	// these characters, as in git push origin +main.
 	options  string
 	operands operands
 	free     bool // no argument makes the command do more than its name says
@@ -72,7 +72,7 @@ type knownOption struct {
 	names    []string
 	takes    bool     // the option takes a value, attached or as the next argument
 	attached bool     // the option takes only an attached value
-	values   []string // with any other value, the command may do more or less than its name says; nil allows all values
+	values   []string // if not nil, the command may do more or less than its name says for all values except these
 	inert    bool
 	mayRun   bool     // the option may run something
 	implies  []string // the names of the options that this option implies
@@ -123,15 +123,15 @@ type givenOption struct {
 }
 
 // splitOptions separates a command's options from its operands, which may be mixed. ok is false if
-// it is uncertain which arguments are options. If sure is false, an argument whose start is unknown
-// counts as an operand.
+// it is uncertain which arguments are options. An argument whose start is unknown makes ok false if
+// sure is true; otherwise, it counts as an operand.
 func (k *optionTable) splitOptions(args []arg, sure bool) (options []givenOption, operands []arg, ok bool) {
 	for len(args) > 0 {
 		a := args[0]
 		switch {
 		case a.kind == literal && a.text == "--":
 			if k.dashed {
-				return options, operands, false // such a program may accept options after --, as in find -- -delete
+				return options, operands, false // a program whose long options begin with a single dash may accept options after --, as in find -- -delete
 			}
 			return options, append(operands, args[1:]...), true
 		case sure && (a.kind == anything || a.kind != literal && a.text == ""):
@@ -195,8 +195,8 @@ func has(found []givenOption, name string) bool {
 	return slices.ContainsFunc(found, func(o givenOption) bool { return o.name == name })
 }
 
-// parseOption parses args[0], which contains one or more options. It returns the options and the
-// number of arguments that the options and their values take up, or 0 if this number is uncertain.
+// parseOption parses the options in args[0], such as -rf, and the value that may follow them. n is
+// the number of arguments that the options and the value occupy, or 0 if this number is uncertain.
 func (k *optionTable) parseOption(args []arg) (found []givenOption, n int) {
 	a := args[0]
 	name, value, with := a.cut()
@@ -232,7 +232,7 @@ func (k *optionTable) parseOption(args []arg) (found []givenOption, n int) {
 	return found, 1
 }
 
-// digits is the known option for arguments such as -20.
+// digits is the entry for options such as -20.
 var digits = &knownOption{names: []string{"#"}, inert: true}
 
 // parseLong parses a long option.
@@ -256,8 +256,8 @@ func (k *optionTable) parseLong(name string, value arg, with bool, args []arg) (
 	return []givenOption{{known: o, name: name}}, 1
 }
 
-// isValue reports whether args[0] is the value of the preceding option. Unless k.exact is set, an
-// argument that looks like an option does not count, because the value may be optional.
+// isValue reports whether args[0] is the value of the preceding option. An argument that looks like
+// an option counts as a value only if k.exact is set.
 func (k *optionTable) isValue(args []arg) bool {
 	if len(args) == 0 || args[0].kind > single && !(k.exact && args[0].split) {
 		return false

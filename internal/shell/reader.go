@@ -92,8 +92,8 @@ type numberedReading struct {
 	reader *Reader
 	script *Reading
 	found  []Outcome
-	by     []int // for each pattern that names a command, index of the first command that led to the outcome in found, or -1 if no single command did; unused if the outcome is NoMatch
-	work   int   // number of arguments compared with patterns so far
+	by     []int // for each command pattern, index of the first command that led to the outcome in found, or -1 if no single command did; unused if the outcome is NoMatch
+	work   int   // number of comparisons so far between patterns and the words of commands
 }
 
 // matchAll computes the outcome of every pattern. It compares a command only with globs and with
@@ -166,7 +166,8 @@ func (n *numberedReading) Doubt(pattern int) gate.Doubt {
 	return d
 }
 
-// Evidence reports whether the script's success proves that the command ran and succeeded.
+// Evidence reports whether the script's success proves that the pattern's command ran and
+// succeeded.
 func (n *numberedReading) Evidence(pattern int) bool {
 	_, surely := n.script.evidence(&n.reader.patterns[pattern])
 	return surely

@@ -52,8 +52,7 @@ func (o Options) newReader(script string) *reader {
 	return r
 }
 
-// settle adds the uncertainties that are known only after the whole script has been read; see
-// [doubt].
+// settle adds each [doubt] that can be found only after the whole script has been read.
 func (r *reader) settle() {
 	r.at, r.owner, r.settling = nil, -1, true
 	r.scope.settle()

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// readTool determines what a [tool] runs. known is false if an argument may name a command that
-// readTool did not find.
+// readTool determines what a [tool] runs. known reports whether the plan accounts for every command
+// that the arguments may name.
 func readTool(name string, t tool, args []arg, strictly bool) (p plan, known bool) {
 	for file := range strings.FieldsSeq(t.files) {
 		p.add(runsFile, "", arg{text: file})
@@ -31,7 +31,7 @@ func readTool(name string, t tool, args []arg, strictly bool) (p plan, known boo
 	}
 	launched := false
 	for i, a := range args {
-		option := t.launches == "" && a.kind == spread && a.text == "" // a glob at the start of an argument may yield a file name that is an option
+		option := t.launches == "" && a.kind == spread && a.text == "" // a glob without known text at the start may match a file whose name is an option
 		if t.kind == container && (a.kind == anything || option) || t.kind >= builder && i == 0 && a.kind == anything {
 			p.addDoubt(strict, "a subcommand that is not literal")
 			return p, false
@@ -53,8 +53,8 @@ func readTool(name string, t tool, args []arg, strictly bool) (p plan, known boo
 	return p, t.kind != runner
 }
 
-// readArgument determines what the first argument makes a [tool] run. The arguments after it may be
-// its value or operands.
+// readArgument determines what args[0] makes a [tool] run. The other elements of args may be its
+// value or operands.
 func (t *tool) readArgument(args []arg) (p plan) {
 	a, rest := args[0], args[1:]
 	option, value, with := a.cut()

@@ -28,7 +28,7 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 		r.files.programs.add(path.Base(args[0].file()))
 	}
 	if strings.HasPrefix(name, "-") {
-		r.doubtAll("a command word that looks like an option") // in time -- rm, for example, the command word is --
+		r.doubtAll("a command word that looks like an option") // for example, the parser takes -- in time -- rm as the command word
 	}
 	if len(name) > 1 && name[0] == '=' {
 		r.doubtAll("a command word that zsh searches for") // in zsh, =rm expands to the path of rm
@@ -60,7 +60,7 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	r.readThrough(at, name, args, redirs)
 }
 
-// readThrough reads the commands and scripts run by the command with index at.
+// readThrough reads the commands and scripts that r.commands[at] runs.
 func (r *reader) readThrough(at int, name string, args []arg, redirs []*syntax.Redirect) {
 	owner := r.owner
 	if shellWords[name] && r.isOutside(owner) {
@@ -107,8 +107,8 @@ func (r *reader) readThrough(at int, name string, args []arg, redirs []*syntax.R
 	r.flow.noteExit(lower, args[1:])
 }
 
-// dispatch determines what a program runs, according to the tables. It returns false if the program
-// is in no table, or if an argument may name a command that dispatch did not find.
+// dispatch determines what a program runs, according to the tables. It reports whether it has found
+// every command that the arguments may name. For a program in no table, it returns false.
 func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bool {
 	if plainPrograms[name] {
 		return true
@@ -141,7 +141,7 @@ func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bo
 	}
 	family := name
 	if !interpreters[family] {
-		family = strings.TrimRight(name, "0123456789.-") // for example, the tables contain python3.12 as python
+		family = strings.TrimRight(name, "0123456789.-") // for example, python3.12 is listed as python in the tables
 	}
 	switch {
 	case name == "xargs", name == "gxargs":
@@ -179,7 +179,8 @@ func readProgram(name string, args []arg, strictly bool) (p plan, ok bool) {
 // transparent lists the builtins and shells whose exit status is that of the script they run.
 var transparent = setOf("eval sh bash dash ash ksh mksh zsh rbash")
 
-// perform carries out the [plan] of a program. redirs are the program's redirections.
+// perform carries out the [plan] of a program. Some commands in the plan inherit the program's
+// redirections, redirs.
 func (r *reader) perform(p plan, redirs []*syntax.Redirect) {
 	defer func(before masking) { r.flow.masking = before }(r.flow.masking)
 	for _, s := range p {
@@ -216,9 +217,9 @@ func (r *reader) readElsewhere(args []arg, redirs []*syntax.Redirect) {
 }
 
 // readJoined joins words with spaces and reads the result as a script, as eval and ssh do. If a
-// word is not literal, readJoined records that the script might run any command; see [doubt].
-// Except under [Options.Strict], it ignores a script whose first such word is pending; see
-// [findings.isPending].
+// word is not literal, readJoined records that the script might run any command; see [doubt]. It
+// does nothing if that word is an argument of a function whose definition is being read (see
+// [findings.isPending]), unless [Options.Strict] is set.
 func (r *reader) readJoined(args ...arg) {
 	var b strings.Builder
 	for i, a := range args {

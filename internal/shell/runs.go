@@ -64,8 +64,8 @@ func (r *Reading) mayMatch(c *command, p *Pattern) Doubt {
 	return Doubt{What: what, Code: r.code(c.from, c.to), At: r.character(c.from), Advice: how}
 }
 
-// endsOptions reports whether inserting -- before the first non-literal argument, as in rm -- "$f",
-// would certainly prevent the command c from matching the pattern p.
+// endsOptions reports whether the command c would certainly not match the pattern p if -- preceded
+// the first non-literal argument, as in rm -- "$f".
 func (c *command) endsOptions(p *Pattern) bool {
 	i := slices.IndexFunc(c.args, func(a arg) bool { return a.kind != literal })
 	if i < 0 || c.possible || !p.name.matches(c.name) {
@@ -76,9 +76,9 @@ func (c *command) endsOptions(p *Pattern) bool {
 	return ended.matches(p) == NoMatch
 }
 
-// missingPart looks for a command that has the pattern's program and subcommand but does not match
-// the pattern. It names the first word of the pattern that the command lacks. For example, the
-// command `go test ./pkg` lacks ./... of the pattern `go test ./...`. If the script has no such
+// missingPart looks for a command with the pattern's program and subcommand. It returns a Doubt
+// that names the first word of the pattern that the command lacks. For example, the command `go
+// test ./pkg` lacks the word ./... of the pattern `go test ./...`. If the script contains no such
 // command, missingPart returns the zero Doubt.
 func (r *Reading) missingPart(p *Pattern) Doubt {
 	begin := 1

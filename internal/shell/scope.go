@@ -7,8 +7,8 @@ import (
 )
 
 // A scope holds the findings about a script and the variables of the shell that runs it. An
-// assignment in the script updates the variable's value in the scope. If its effect is uncertain,
-// the scope also records this; see [doubt].
+// assignment in the script updates the variable's value in the scope. If the effect of the
+// assignment is uncertain, the scope also records a [doubt].
 type scope struct {
 	findings
 	vars   variables
@@ -17,14 +17,14 @@ type scope struct {
 
 // A nestedReader reads the scripts that are nested in words and in the values of variables.
 type nestedReader interface {
-	// substitution reads the commands of a command substitution or process substitution. If fed is
-	// true, their standard input is a pipe.
+	// substitution reads the commands of a command substitution or process substitution. The
+	// parameter fed reports whether their standard input is a pipe.
 	substitution(list []*syntax.Stmt, fed bool)
 	// tentativeScript reads text that a program may run as a script.
 	tentativeScript(text string)
 }
 
-// assigned handles the assignment of a value to the named variable.
+// assigned records that the script assigns a value to the named variable.
 func (r *scope) assigned(name string, value arg) {
 	r.vars.unbind(name)
 	if name == "IFS" { // from here on, it is unknown how expansions are split
@@ -56,7 +56,7 @@ func (r *scope) assigned(name string, value arg) {
 	}
 	r.vars.note(name, free)
 	if counters[name] {
-		r.doubtArithmetic("arithmetic on text") // bash evaluates the assigned value, as in RANDOM='a[$(rm y)]'
+		r.doubtArithmetic("arithmetic on text") // bash evaluates the value as arithmetic, as in RANDOM='a[$(rm y)]'
 	}
 }
 
@@ -64,7 +64,7 @@ func (r *scope) assigned(name string, value arg) {
 // to it.
 func (r *scope) compute(name string) {
 	if steers(name) {
-		r.doubtStrict("a variable that changes what runs: " + name) // for example, PATH in ((PATH=1))
+		r.doubtStrict("a variable that changes what runs: " + name) // as in ((PATH=1))
 	}
 	r.vars.unbind(name)
 	if name == "IFS" {
@@ -87,7 +87,7 @@ func (r *scope) setUnknown(args []arg) {
 
 // declareArgs reads the assignments and other arguments of declare and similar builtins.
 func (r *scope) declareArgs(builtin string, assigned, args []arg) {
-	var kind fact // isArray if the builtin declares arrays, and otherwise 0
+	var kind fact // isArray if an option of the builtin declares arrays; otherwise, 0
 	exported, functions := builtin == "export", false
 	for _, a := range args {
 		if strings.HasPrefix(a.text, "-") {
@@ -112,8 +112,8 @@ func (r *scope) declareArgs(builtin string, assigned, args []arg) {
 	}
 }
 
-// declareArg reads an argument of declare or a similar builtin. The argument is not parsed as an
-// assignment; for example, it may be an option or contain an expansion.
+// declareArg reads an argument of declare or a similar builtin that the parser has not recognized
+// as an assignment. For example, the argument may be an option or contain an expansion.
 func (r *scope) declareArg(a arg) {
 	name, value, ok := strings.Cut(a.text, "=")
 	name = strings.TrimSuffix(name, "+")
@@ -175,10 +175,10 @@ func (r *scope) doubtObeyed(commands []command) {
 	}
 }
 
-// settle adds the uncertainties about variables that are known only after the whole script has been
-// read; see [doubt].
+// settle adds each [doubt] about variables that can be found only after the whole script has been
+// read.
 func (r *scope) settle() {
-	evaluated, array := r.vars.tests && r.vars.commandIndex, false // test may evaluate an array index, as in x=-v; y='a[$(rm z)]'; [ $x $y ]
+	evaluated, array := r.vars.tests && r.vars.commandIndex, false // the test builtin may evaluate an array index, as in x=-v; y='a[$(rm z)]'; [ $x $y ]
 	for name, f := range r.vars.facts {
 		evaluated = evaluated || f&computed != 0 && (f&free != 0 || implicitVariables[name] || r.vars.wild && isName(name))
 		array = array || f&isArray != 0 && f&filled != 0
@@ -197,7 +197,8 @@ func (r *scope) settle() {
 	}
 }
 
-// note carries out s, a step of a [plan] that does not run a command.
+// note carries out a step of a [plan]. It handles only the steps that do not contain a command or a
+// script; see [reader.perform].
 func (r *scope) note(s step) {
 	switch s.do {
 	case addsDoubt:

@@ -2,7 +2,7 @@ package shell
 
 import "strings"
 
-// A set holds names.
+// A set is a set of names.
 type set map[string]bool
 
 func (s *set) add(name string) {
@@ -26,8 +26,8 @@ func setOf(list string) set {
 	return s
 }
 
-// eachName expands a table whose keys may be several comma-separated names. The result has one
-// entry per name.
+// eachName returns a table with a separate entry for each name. A key of rows may contain several
+// names, separated by commas.
 func eachName[T any](rows map[string]T) map[string]T {
 	table := make(map[string]T, len(rows))
 	for names, row := range rows {
@@ -48,7 +48,7 @@ func hasWord(list, word string) bool {
 	return false
 }
 
-// begins reports whether text begins with any of the words, which are separated by spaces.
+// begins reports whether text begins with any of the space-separated words.
 func begins(text, words string) bool {
 	for word := range strings.FieldsSeq(words) {
 		if strings.HasPrefix(text, word) {

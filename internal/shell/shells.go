@@ -99,8 +99,8 @@ func (r *reader) readScriptInput(name string, redirs []*syntax.Redirect) {
 	r.readDialect(name, arg{text: text})
 }
 
-// readsFile reports whether a shell reads its script from files on standard input, as in bash <
-// x.sh or cat x.sh | bash. If so, it records the files as programs.
+// readsFile reports whether a shell reads its script from files through standard input, as in bash
+// < x.sh or cat x.sh | bash. If so, it records that the script runs the files as programs.
 func (r *reader) readsFile(redirs []*syntax.Redirect) bool {
 	if len(redirs) == 0 && !r.input && !r.piped {
 		redirs = r.outerRedirs
@@ -121,8 +121,8 @@ func (r *reader) readsFile(redirs []*syntax.Redirect) bool {
 	return true
 }
 
-// stdin returns the literal text that a statement gets on standard input through << or <<<. ok is
-// false if its standard input is anything else.
+// stdin returns the text that a statement gets on standard input from a here document (<<) or a
+// here string (<<<). ok is false if the text is not literal, or if standard input is anything else.
 func stdin(list []*syntax.Redirect) (text string, ok bool) {
 	var found *syntax.Redirect
 	for _, rd := range list {
