@@ -2,10 +2,10 @@ package petri
 
 import "slices"
 
-// Advance fires the structural transitions, which fire by themselves, in the marking m. It does so
-// round by round, until none of them can fire or a marking repeats. If that takes more than the
-// given number of rounds, Advance restores m and returns false. Conflicts between transitions are
-// determined in the marking present(m), not in m.
+// Advance fires structural transitions, which fire by themselves, in the marking m. It proceeds in
+// rounds until no transition can fire or a marking repeats. If this takes more than the given
+// number of rounds, Advance restores m and returns false. It passes m to present, and looks for
+// conflicts between transitions in the marking that present returns.
 func (n *Net) Advance(m Marking, structural []int, rounds int, present func(Marking) Marking) bool {
 	start := slices.Clone(m)
 	seen := map[string]bool{string(m.AppendKey(nil)): true}
@@ -25,8 +25,8 @@ func (n *Net) Advance(m Marking, structural []int, rounds int, present func(Mark
 
 // round fires, in order, the structural transitions that are enabled in m and do not conflict with
 // another structural transition. It reports whether any transition fired. A transition that becomes
-// enabled during the round waits for the next round. Otherwise, the declaration order would decide
-// between it and competitors that become enabled later in the round.
+// enabled during the round must wait for the next one, because a competitor might become enabled
+// later in the same round.
 func (n *Net) round(m Marking, structural []int, present Marking) bool {
 	var room [8]int
 	ready := room[:0]

@@ -3,12 +3,12 @@ package petri
 import "github.com/petrigate/petrigate/internal/list"
 
 // An Analysis is the result of [Analyze]. If Stop is not Finished, the analysis covers only some of
-// the states, and only Bounded, Unbounded, Pump and Invariants also hold for the others. The states
-// of an unbounded net are not counted; its Dead and Bounds come from a coverability search.
+// the states; only Bounded, Unbounded, Pump and Invariants hold for all of them. The states of an
+// unbounded net are not counted; its Dead and Bounds come from a coverability search.
 type Analysis struct {
 	Stop      Stop
 	States    int   // number of distinct reachable markings
-	Edges     int   // number of pairs of a state and a transition enabled in it
+	Edges     int   // number of edges in the state graph: for each state, the number of enabled transitions
 	Deadlocks int   // number of states without an enabled transition
 	Trapped   int   // number of trapped states: deadlocks without a marked terminal place
 	Trap      []int // shortest firing sequence to a trapped state; nil if unknown
@@ -60,7 +60,7 @@ type Options struct {
 const DefaultLimit = 100_000
 
 // largeCount is the default minimum number of tokens in a counter, a place whose token counts are
-// stored as ranges. For fewer tokens, ranges are not worth the effort.
+// stored as ranges. With fewer tokens, ranges would not pay off.
 const largeCount = 256
 
 // A Stop is the reason why a search ended.
@@ -88,8 +88,8 @@ func unfired(fired []bool) []int {
 	return list.Indexes(fired, func(ok bool) bool { return !ok })
 }
 
-// live returns whether a net is live, given the list of its transitions that are not live. If the
-// list is not empty, live returns No and the list.
+// live returns Yes if the given list of transitions that are not live is empty. Otherwise, it
+// returns No and the list.
 func live(lost []int) (Answer, []int) {
 	if len(lost) > 0 {
 		return No, lost

@@ -104,16 +104,16 @@ func Conserves(n *Net, initial Marking, weights []int, o Options) Answer {
 	fires := slices.ContainsFunc(changing, func(t int) bool { return !slices.Contains(a.Dead, t) })
 	switch {
 	case a.Stop != Finished && (a.Bounded == No || !fires):
-		return Unknown // unknown whether any of the transitions can fire
+		return Unknown // the incomplete search does not show whether any of the transitions can fire
 	case fires:
 		return No
 	}
 	return Yes
 }
 
-// findDeadlocks finds all deadlocks while visiting as few other states as possible. The order of
-// transitions that share no place is irrelevant, so in each state, the search fires only a strong
-// stubborn set: a set that no transition outside it can interfere with. The search proves nothing
+// findDeadlocks finds all deadlocks while visiting as few other states as possible. In each state,
+// it fires only the transitions in a strong stubborn set. Transitions outside the set cannot
+// interfere with it, so firing them later leads to the same deadlocks. The search proves nothing
 // about the net except its deadlocks.
 func findDeadlocks(n *Net, initial Marking, bounds []int, o *Options) (*search, Stop) {
 	s := newSearch(n, initial, bounds)

@@ -11,7 +11,7 @@ type box struct {
 	lo, hi [maxCounters]int
 }
 
-// step is the change that firing a sequence of transitions makes to each counter.
+// step holds the change to each counter when a sequence of transitions fires.
 type step [maxCounters]int
 
 func (b box) empty() bool {
@@ -86,7 +86,8 @@ func (b box) size() (n int, ok bool) {
 	return n, true
 }
 
-// subtract appends to out the values of b that are not in o, as disjoint boxes.
+// subtract splits the values of b that are not in o into disjoint boxes, and appends these boxes to
+// out. It returns the extended slice.
 func (b box) subtract(o box, out []box) []box {
 	if b.intersect(o).empty() {
 		return append(out, b)
@@ -108,7 +109,7 @@ func (b box) subtract(o box, out []box) []box {
 	return out
 }
 
-// subtractAll returns the values of b that are in none of the others, as disjoint boxes.
+// subtractAll splits the values of b that lie outside all the other boxes into disjoint boxes.
 func (b box) subtractAll(others []box) []box {
 	left := []box{b}
 	for _, o := range others {

@@ -15,11 +15,11 @@ const (
 	maxLoopWork  = 400 // maximum number of edges to follow in the search for the loops of a control state; see counterSearch
 )
 
-// counterSearch explores a net with a few places, the counters, that hold many tokens. A control
-// state (see [control]) is a marking of the other places. Its reachable counter values are stored
-// as boxes. If firing a few transitions leads back to the same control state and changes a single
-// counter by one, the search adds all values reached by repeating this loop in a single step. A
-// counter of a million tokens therefore costs as much as one of three.
+// counterSearch explores a net with a few counters, places that hold many tokens. A marking of the
+// other places is called a control state (see [control]). The counter values reachable in a control
+// state are stored as boxes. If firing a few transitions leads back to the same control state and
+// changes a single counter by one, the search adds, in a single step, all values reached by
+// repeating this loop. A counter of a million tokens therefore costs as much as one of three.
 type counterSearch struct {
 	net      *Net
 	small    []int // places that are neither counters nor mirrors (see mirror); their token counts form a control state
@@ -33,9 +33,9 @@ type counterSearch struct {
 	fired    []bool
 }
 
-// mirror is a place that holds many tokens and is tied to a counter by an invariant. The tokens in
-// both places together, times weight, equal the invariant's constant minus the weighted tokens in
-// the small places.
+// mirror is a place that holds many tokens but needs no range of its own, because an invariant ties
+// it to a counter. The tokens in both places together, times weight, equal the invariant's constant
+// minus the weighted tokens in the small places.
 type mirror struct {
 	place, counter int
 	weight         int
@@ -101,8 +101,8 @@ func newCounterSearch(n *Net, initial Marking, bounds []int, invariants []Invari
 	return c
 }
 
-// tiedPlaces returns the two places in an invariant that hold many tokens, and their weight. ok is
-// true if exactly two such places occur in the invariant, with the same weight.
+// tiedPlaces returns the two places that hold many tokens and occur in an invariant, and their
+// weight. ok is true if the invariant has exactly two such places, and both have the same weight.
 func tiedPlaces(inv *Invariant, large []bool) (a, b, weight int, ok bool) {
 	var found []Arc
 	for _, w := range inv.Weights {
@@ -190,12 +190,13 @@ func (c *counterSearch) guard(t int, m Marking) (box, step) {
 func (r *mirror) total(m Marking) int {
 	left := r.invariant.Constant
 	for _, w := range r.invariant.Weights {
-		left -= w.Weight * m[w.Place] // the sum leaves out the large places, because m is 0 for them
+		left -= w.Weight * m[w.Place] // large places contribute nothing, because m is 0 for them
 	}
 	return left / r.weight
 }
 
-// insert adds the counter values in b to the control state u, and appends the new values to queue.
+// insert adds the counter values in b to the control state u. It appends the values that u did not
+// have before to queue, and returns the extended queue.
 func (c *counterSearch) insert(u int, b box, queue []controlBox) []controlBox {
 	at := c.controls[u]
 	for _, part := range b.subtractAll(at.boxes) {
@@ -355,7 +356,8 @@ func (a *Analysis) countStates(c *counterSearch, o *Options) bool {
 	return exact
 }
 
-// terminal returns, as boxes, the counter values in control state u that mark a terminal place.
+// terminal returns boxes of counter values. In control state u, a terminal place is marked if the
+// counter values are in one of the boxes.
 func (c *counterSearch) terminal(u *control, places []int) []box {
 	var marked []box
 	for _, p := range places {
@@ -392,8 +394,8 @@ func (c *counterSearch) bounds() []int {
 }
 
 // liveness determines the transitions that are not live. For each transition, it searches backwards
-// from the states that enable it. The transition is live if this search meets every reachable
-// state.
+// from the states that enable it. The transition is live if this search visits all reachable
+// states.
 func (c *counterSearch) liveness() (Answer, []int) {
 	var lost []int
 	for t := range c.net.Transitions {

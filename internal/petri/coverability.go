@@ -13,7 +13,7 @@ const Omega = math.MaxInt
 const (
 	quickCover    = 500
 	thoroughCover = 20_000
-	maxCoverCells = 8_000_000 // maximum number of token counts in a cover, in all its markings together
+	maxCoverCells = 8_000_000 // limit on the size of a cover: the number of its markings times the number of places
 )
 
 func coverBudget(n *Net, markings int) int {
@@ -33,9 +33,9 @@ func FindPump(n *Net, initial Marking) *Pump {
 // one of its ancestors, the places that have grown are unbounded and get Omega.
 //
 // A new marking that is covered by an earlier one is not expanded, because the earlier one leads to
-// markings that are at least as large. Existing markings are never removed, so this pruning is
-// sound (pruning old markings is not). The search terminates because the markings on a path cannot
-// grow forever without one covering another.
+// markings that are at least as large. This pruning is sound because it never removes a marking
+// that is already in the cover. The search terminates because the markings on a path cannot grow
+// forever without one covering another.
 type cover struct {
 	net      *Net
 	nodes    []node
@@ -52,8 +52,8 @@ type node struct {
 	parent, by int // indexes of the parent node and of the transition; -1 for the initial marking
 }
 
-// omegaSum is the contribution of an unbounded place to a sum. It is so large that, of two
-// markings, the one with more unbounded places never has the smaller sum.
+// omegaSum is the contribution of an unbounded place to a sum. It is so large that a marking never
+// has a smaller sum than a marking with fewer unbounded places.
 const omegaSum = 1 << 40
 
 // newCover runs the search until it is complete or exceeds the given number of markings. If first
@@ -101,8 +101,8 @@ func (c *cover) fire(i, t int) {
 	}
 }
 
-// accelerate compares m with each ancestor that it covers, and sets the places of m that have grown
-// since then to Omega.
+// accelerate compares m with each of its ancestors. If m covers an ancestor, accelerate sets the
+// places where m has more tokens than the ancestor to Omega.
 func (c *cover) accelerate(m Marking, parent, by int) {
 	for a := parent; a >= 0; a = c.nodes[a].parent {
 		c.work--
@@ -116,7 +116,7 @@ func (c *cover) accelerate(m Marking, parent, by int) {
 				grown = append(grown, place)
 			}
 		}
-		if len(grown) > 0 && c.pump == nil { // no marking contains Omega yet, so the path can actually be fired
+		if len(grown) > 0 && c.pump == nil { // until the first pump is found, no marking contains Omega, so all transitions on the path can really fire
 			c.pump = &Pump{Places: grown, Prefix: c.path(a), Cycle: append(c.path(parent), by)}
 			c.pump.Cycle = c.pump.Cycle[len(c.pump.Prefix):]
 		}

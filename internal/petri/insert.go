@@ -46,7 +46,8 @@ func (s *search) insertSuccessors(state, from, to, limit int) Stop {
 	return Finished
 }
 
-// lookup returns a successor's slot and whether the state set contains the successor.
+// lookup reports whether the state set contains successor i, given its key. If not, slot is the
+// free slot where the successor belongs.
 func (s *search) lookup(i int, key []uint64) (slot int, found bool) {
 	if s.layout.words != 1 {
 		slot = s.states.keySlot(key, s.hashes[i])
@@ -59,10 +60,9 @@ func (s *search) lookup(i int, key []uint64) (slot int, found bool) {
 	return slot, s.states.inline[slot] != 0
 }
 
-// probe computes the hashes of the keys in next. For each key, found receives the contents of the
-// key's first slot or, if keys are longer than one word, the first word of these contents. Memory
-// latency dominates the search. The second loop therefore only reads memory, so that the processor
-// can overlap many accesses.
+// probe computes the hashes of the keys in next, and reads the first slot of each key into found.
+// For keys longer than one word, see probeKeys. Memory latency dominates the search. The second
+// loop therefore only reads memory, so that the processor can overlap many accesses.
 func (s *search) probe() {
 	s.hashes, s.found = s.hashes[:0], slices.Grow(s.found[:0], len(s.lookups))[:len(s.lookups)]
 	if s.layout.words != 1 {
@@ -78,8 +78,8 @@ func (s *search) probe() {
 	}
 }
 
-// probeKeys does the work of probe for keys that are not one word long. It also reads the stored
-// keys that are likely to be compared with the keys in next, to bring them into the cache.
+// probeKeys does the work of probe for keys longer than one word. It also reads the stored keys
+// that these keys are likely to be compared with, to bring them into the cache.
 func (s *search) probeKeys() {
 	words := s.layout.words
 	for i := range s.lookups {
@@ -99,9 +99,9 @@ func (s *search) probeKeys() {
 	}
 }
 
-// initSets initializes the sets of knownSuccessors for the new successors of the state. The set of
-// a successor reached by the transition u contains each transition that is enabled together with u
-// and leads from the state to a successor found earlier.
+// initSets initializes the sets of knownSuccessors for the new successors of the state. Suppose
+// that the transition u leads to a new successor. Its set contains each transition that leads from
+// the state to a successor found earlier and that is enabled together with u.
 func (s *search) initSets(state int) {
 	k := s.known
 	first := s.states.len() - len(k.fresh)

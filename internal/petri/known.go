@@ -9,18 +9,18 @@ const maxKnown = 256
 // knownSuccessors stores, for each state waiting to be expanded, the transitions whose successors
 // are already in the state set and thus need no lookup.
 //
-// Suppose that t leads from p to q, u leads from p to s, and p has tokens for both t and u at once.
-// Then firing u in q leads to the same state as firing t in s. If q was found before s, q is also
-// expanded before s, so that this state is already in the set when s is expanded. In a highly
-// concurrent net, this leaves little more than one lookup per state.
+// Suppose that t leads from p to q, u leads from p to s, and p has enough tokens to fire both. Then
+// firing u in q leads to the same state as firing t in s. If q was found before s, q is also
+// expanded before s. By the time s is expanded, the common successor is therefore in the set. In a
+// highly concurrent net, this leaves little more than one lookup per state.
 type knownSuccessors struct {
 	words      int      // size of a set of transitions in words; 0 means that knownSuccessors is not used
 	ring       []uint64 // ring buffer with a set of transitions for each waiting state; the set of state i is at index i modulo size
 	size       int      // number of sets in the ring buffer, a power of 2
 	conflicts  []uint64 // for each transition, the transitions that share an input place with it
-	duplicates []uint64 // transitions with the same effect as an earlier transition
+	duplicates []uint64 // transitions with the same effect as an earlier transition; they are never recorded as known
 
-	set   []uint64 // transitions from the current state to known states
+	set   []uint64 // transitions that lead from the current state to states that are already in the state set
 	fresh []int32  // transitions from the current state to new states, in order
 }
 

@@ -12,15 +12,16 @@ import (
 const maxWidth = 62
 
 // layout defines the position of each place in a packed marking. Each place has a lane of bits and,
-// above it, a guard bit that is 0 in a valid marking. To compare all lanes in a word with a single
-// subtraction, the guards are set first. A lane that is too small then borrows from its own guard,
-// and the other lanes are not affected.
+// above it, a guard bit that is 0 in a valid marking. To compare all lanes of two words at once,
+// the guards of the first word are set and the second word is subtracted. If a lane of the first
+// word is too small, the subtraction borrows from that lane's guard and does not affect the other
+// lanes.
 type layout struct {
 	words int
 	lanes []lane // lane of each place
 	guard []uint64
 	ones  []uint64 // lowest bit of each lane
-	owner []int32  // at index 64*w+b, the place that has bit b of word w as its guard
+	owner []int32  // for each guard bit, its place; the index for bit b of word w is 64*w+b
 }
 
 type lane struct {

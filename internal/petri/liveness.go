@@ -130,8 +130,8 @@ func (c *components) finishState(v visit) {
 }
 
 // closeComponent completes a component and removes its states from the list of open states. If the
-// component has no outgoing edges, a transition that is not enabled in any of its states is not
-// live.
+// component has no outgoing edges, all transitions that are disabled in each of its states are
+// marked as not live.
 func (c *components) closeComponent(v visit) {
 	clear(c.enabledHere)
 	for {

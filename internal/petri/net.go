@@ -25,7 +25,7 @@ import (
 	"slices"
 )
 
-// A Net is a set of transitions over places, which are numbered from 0.
+// A Net is a set of transitions over places. Places are numbered from 0.
 type Net struct {
 	Places      int
 	Transitions []Transition

@@ -11,9 +11,9 @@ func (s *search) pathToTrap() []int {
 	return s.path(s.firstTrapped)
 }
 
-// path returns a shortest firing sequence to a state. States are numbered in the order they were
-// discovered, so a state was discovered from its predecessor with the smallest number. That
-// predecessor need not be stored.
+// path returns a shortest firing sequence to a state. The search need not store predecessors:
+// states are numbered in the order they are discovered, so each state was discovered from its
+// predecessor with the smallest number.
 func (s *search) path(state int) []int {
 	path := []int{}
 	m, prev := make(Marking, s.net.Places), make(Marking, s.net.Places)

@@ -54,8 +54,8 @@ func (s *search) gather() bool {
 // batchKeys is the approximate number of successors that are looked up together.
 const batchKeys = 32
 
-// countGathered updates the statistics of the search for the current states. Their successors must
-// already be stored.
+// countGathered updates the search statistics for the states that gather made current. Their
+// successors must already be stored.
 func (s *search) countGathered() {
 	from := 0
 	for _, e := range s.ends {
@@ -64,8 +64,8 @@ func (s *search) countGathered() {
 	}
 }
 
-// countState updates the statistics of the search for the next state, given the transitions enabled
-// in it.
+// countState updates the search statistics for the first state not yet counted. enabled lists the
+// transitions enabled in that state.
 func (s *search) countState(enabled []int32) {
 	for _, t := range enabled {
 		s.fired[t] = true

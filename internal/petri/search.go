@@ -2,13 +2,13 @@ package petri
 
 import "math/bits"
 
-// manyTransitions is the largest number of transitions that a search tries in every state. In a net
-// with more transitions, each of them watches one of its input places and is tried only if that
+// manyTransitions is the maximum number of transitions that a search tries in every state. If a net
+// has more transitions, each one is assigned to one of its input places and is tried only if that
 // place is marked; see search.watchers.
 const manyTransitions = 48
 
-// learnStates is the number of states to visit before the search chooses the watched places again.
-// It then knows which places are rarely marked.
+// learnStates is the number of states to visit before the search assigns transitions to input
+// places again, this time to places that are rarely marked.
 const learnStates = 512
 
 // search visits a net's reachable markings in breadth-first order. It stores them in packed form.
@@ -21,11 +21,11 @@ type search struct {
 	high        []uint64 // largest token count in each place, as a packed marking
 	fired       []bool   // transitions enabled in at least one state
 
-	// In a net with many transitions, each transition watches one of its input places, and the
-	// search tries only the transitions that watch a marked place.
+	// In a net with many transitions, each transition watches one of its input places. The search
+	// tries only transitions whose watched place is marked, because the others cannot be enabled.
 	watchers [][]int32 // for each place, the transitions that watch it
 	always   []int32   // transitions to try in every state: those without inputs or, in a net with few transitions, all
-	marked   []int     // for each place, the number of states where it is marked; used only while learning
+	marked   []int     // for each place, the number of states where it is marked, counted up to state learnStates; nil if the net has few transitions
 
 	stubborn *stubborn // chooses the transitions to fire; if nil, all enabled transitions are fired
 
@@ -36,7 +36,7 @@ type search struct {
 	next      []uint64 // successors that need a lookup, as concatenated keys
 	ends      []end    // for each current state, the ends of its entries in firable and lookups
 	scratch   []uint64 // scratch space for a key
-	knownHere []uint64 // set of the transitions from the current state to known states; may be empty
+	knownHere []uint64 // transitions that lead from the state being gathered to known states; empty if not tracked
 
 	hashes, found []uint64 // hash and first slot of each key in next; filled by probe
 
@@ -48,7 +48,8 @@ type search struct {
 	terminal     []int
 }
 
-// An end holds the indexes after a state's last entries in firable and lookups.
+// An end marks the end of a state's entries in firable and lookups. It holds the index after the
+// last entry of each.
 type end struct{ firable, lookups int }
 
 // newSearch prepares a search. bounds contains the known upper bound of the token count in each
@@ -143,8 +144,8 @@ func (s *search) bounds() []int {
 	return m
 }
 
-// reserveSet makes room for the next state's set of transitions; see knownSuccessors. It returns
-// false if that would exceed the memory limit.
+// reserveSet makes room in knownSuccessors for another state's set of transitions. It returns false
+// if that would exceed the memory limit.
 func (s *search) reserveSet() bool {
 	k, waiting := s.known, s.states.len()-s.expanded
 	if waiting < k.size || k.words == 0 {

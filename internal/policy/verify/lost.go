@@ -10,8 +10,8 @@ import (
 )
 
 // If calls make a tool permanently unavailable, there are three cases. The tool may have a limit
-// per session, which is meant to be exhausted. Otherwise, if successful calls alone can do it, this
-// is the end of a workflow. If it takes a failed call, it is a trap.
+// per session, which is meant to be exhausted. Otherwise, if successful calls alone lead there,
+// this is the end of a workflow. If only a failed call leads there, it is a trap.
 
 // Limits on the number of states that the search for losses visits: in total, and per search. Both
 // grow with Options.States if it exceeds its default.
@@ -67,7 +67,7 @@ func (m *prover) withoutFixedLimits(o Options) *prover {
 	if err != nil {
 		return nil
 	}
-	o.passes, o.Prove = true, nil // calls known only to an omitted limit must still be admitted
+	o.passes, o.Prove = true, nil // still admit calls that only an omitted limit lists
 	return newProver(p, &o)
 }
 
@@ -82,7 +82,7 @@ func isFixedLimit(n *gate.NetInfo) bool {
 func (m *prover) findLoss(t gate.Tool) (l Loss, why string) {
 	match, one := m.matcherOf(t)
 	if one && slices.ContainsFunc(m.Classes, func(s *callclass.Class) bool { return m.gatedByKey(s) && !s.Free() }) {
-		match, one = func(s *callclass.Class) bool { return s.Carries(t, false) }, false // some calls to the tool cannot have arbitrary key values
+		match, one = func(s *callclass.Class) bool { return s.Carries(t, false) }, false // consider calls with all key values together, because some calls cannot have an arbitrary value
 	}
 	for i, ok := range m.Attractor().Ok {
 		if ok && match(m.Classes[i]) {
@@ -102,8 +102,8 @@ func (m *prover) findLoss(t gate.Tool) (l Loss, why string) {
 }
 
 // keptBySuccess reports whether the goal remains reachable after every run of successful calls. It
-// considers the given nets first and then adds nets that may block calls. If the result is unknown,
-// keptBySuccess also returns the reason.
+// starts with the given nets and, as needed, adds nets that may block calls. If the result is
+// unknown, keptBySuccess also returns the reason.
 func (m *prover) keptBySuccess(nets []int, g *explore.Goal) (kept bool, why string) {
 	tag := explore.Tagger(func(s *callclass.Class) bool { return !s.Waits && g.Matches(s) })
 	for {

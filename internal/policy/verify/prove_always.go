@@ -33,7 +33,7 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 		match, one = m.matcherOf(a.Tool)
 	}
 	classes, gap := m.ClassesFor(nil, taggerOf(a.Tool))
-	var matched, known []int // nets affected by matching calls, and by matching calls that are known to be possible
+	var matched, known []int // nets affected by matching calls: by any of them, and by those known to be possible
 	for i, s := range classes {
 		if !match(s) {
 			continue
@@ -61,8 +61,8 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 }
 
 // proveAlways tries to prove that successful calls can reach the goal from every state. If the nets
-// in around have few enough states together, it explores all of these nets. Otherwise, it starts
-// with the nets in few and adds nets only as needed.
+// in the first argument have few enough product states, it explores them all. Otherwise, it starts
+// with the nets in the second argument and adds others only as needed.
 func (m *prover) proveAlways(around, few []int, g *explore.Goal) Proof {
 	if why := m.WhyAdvisory(around); why != "" {
 		return Proof{Why: why}
@@ -82,10 +82,10 @@ func (m *prover) proveAlways(around, few []int, g *explore.Goal) Proof {
 	}
 }
 
-// alwaysBy tries to decide the goal with the given nets alone. The goal is proved if it can always
-// be reached by calls that no other net ever refuses. It is refuted by a run that all nets admit,
-// if the given nets make the goal unreachable after it. Otherwise, alwaysBy returns the nets to
-// add, if any.
+// alwaysBy tries to decide, with the given nets alone, whether the goal can always be reached. It
+// proves this if calls that no other net ever refuses lead to the goal from every state. To refute
+// it, alwaysBy looks for a run that leads to a state where the given nets make the goal
+// unreachable; all nets must admit that run. In other cases, more contains the nets to add, if any.
 func (m *prover) alwaysBy(nets []int, g *explore.Goal) (p Proof, more []int) {
 	tag := explore.Tagger(func(s *callclass.Class) bool { return !s.Waits && g.Matches(s) })
 	if why := m.Calls.Gap(nets, tag); why != "" {

@@ -48,8 +48,8 @@ func (a AtMost) refillInterval() time.Duration {
 // [AtMost.lengthen] repeats a call of the run that such a monitor finds.
 const maxCount = 64
 
-// maxExact is the maximum Count for a monitor that tracks more than maxCount calls. Such a monitor
-// is used only if calls restart the count and [AtMost.lengthen] fails.
+// maxExact is the maximum Count that a monitor tracks exactly. Counts above maxCount are tracked
+// only if calls restart the count and [AtMost.lengthen] fails.
 const maxExact = 500
 
 // query returns a query for a run with more than count calls per session, or between two calls that
@@ -109,8 +109,8 @@ func (a AtMost) lengthen(m *prover, ms []explore.Move) []explore.Move {
 	return nil
 }
 
-// proveWindow tries to prove the claim for a time window. A run refutes the claim if a limit with
-// the same window would refuse one of its calls.
+// proveWindow tries to prove the claim for a time window. A run refutes the claim only if a token
+// bucket with the claim's count and window would refuse one of its calls.
 func (a AtMost) proveWindow(m *prover) Proof {
 	over := a
 	over.Per.Window = 0
@@ -123,7 +123,7 @@ func (a AtMost) proveWindow(m *prover) Proof {
 	return Proof{Why: "calls were counted only at certain times"}
 }
 
-// past is the monitor's state once time has passed.
+// past is the monitor's state after time has passed, when it no longer counts calls.
 const past = ^uint32(0)
 
 // instantQuery returns a query for a run with more than Count calls before any time has passed.
@@ -174,7 +174,7 @@ func (a AtMost) exceeded(ms []explore.Move) bool {
 }
 
 // proveUser extends a proof for one session to all sessions of a user. It relies only on nets that
-// the sessions share, because a call forbidden in one session can be made in another.
+// the sessions share, because other nets start over in each session.
 func (a AtMost) proveUser(m *prover, one Proof) Proof {
 	if a.Per.Window > 0 {
 		return Proof{Why: "a user can have several sessions, and it holds in each of them separately"}

@@ -14,7 +14,9 @@ func (a Never) prove(m *prover) Proof {
 	return m.proveNeverMet(&explore.Query{Tag: explore.Tagger(own), Sole: -1})
 }
 
-// prove looks for a call to Tool in monitor state 0, where no earlier success of First permits it.
+// prove looks for a run that admits a call to Tool in monitor state 0. The success of a call to
+// First leads to state 1, where calls to Tool are permitted. Unless Once is set, the next call to
+// Tool leads back to state 0.
 func (a NeverBefore) prove(m *prover) Proof {
 	tools := tagger([]gate.Tool{a.Tool}, nil, []gate.Tool{a.First})
 	return m.proveNeverMet(&explore.Query{

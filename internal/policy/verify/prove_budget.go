@@ -7,8 +7,8 @@ import (
 )
 
 // proveWithoutBudget tries to prove the claim for the policy without the limits that gate only
-// Tool. Removing these limits forbids no run but may permit new ones, so a counterexample counts
-// only if the real policy admits it.
+// Tool. More runs may be possible without these limits, so a counterexample counts only if the real
+// policy also admits it.
 func (a AlwaysPossible) proveWithoutBudget(m *prover) Proof {
 	var nets []gate.Net
 	own := false

@@ -44,8 +44,7 @@ func (a NoFailureLocks) prove(m *prover) Proof {
 }
 
 // lockedByFailure examines a run that ends with a failed call. The run refutes the claim if a call
-// selected by match would be reachable after the success of that last call, at least for some key
-// values.
+// selected by match, with some key value, would be reachable had that last call succeeded.
 func (m *prover) lockedByFailure(failed []explore.Move, match func(*callclass.Class) bool) Proof {
 	won := slices.Clone(failed)
 	won[len(won)-1].End = gate.Success

@@ -19,10 +19,10 @@ type prover struct {
 	policy     *gate.Policy
 	also       map[string][]gate.Name // for each known tool, its other names
 	conditions []string               // conditions on arguments that nets evaluate
-	each       *ForEach               // the claim being proved, if it is made for each value of a key; all questions are then restricted to one value
+	each       *ForEach               // the [ForEach] claim being proved, if any; all searches then consider a single value of its key
 	options    *Options
 
-	judging bool // whether some net judges arguments
+	judging bool // whether the verdict of some net depends on arguments
 	rows    bool // whether some net counts consecutive identical calls
 }
 
@@ -36,7 +36,7 @@ func listedNames(p *gate.Policy) []gate.Tool {
 	for _, tool := range list.FlatMap(transitions, func(t gate.Transition) []gate.Tool { return t.Tools }) {
 		name := tool.Name
 		if tool.Kind == gate.Literal && strings.Contains(name, ".") {
-			name = "\"" + name // distinguish a tool from an action with the same name
+			name = "\"" + name // the quote distinguishes a tool from an action with the same name
 		}
 		if !seen[name] {
 			seen[name] = true
@@ -82,11 +82,11 @@ func (m *prover) groups() [][]int {
 type Options struct {
 	Prove []Assertion
 	Tools []Tool // tools known to exist; tools named in the policy may exist too
-	Known bool   // whether Tools lists all tools, including those that share the name of an action or label
+	Known bool   // whether Tools lists all existing tools, including those that share a name with an action or a map entry
 
-	// Lacks returns an argument that field f reads but the schema of the tool does not list, or ""
-	// if the schema lists all arguments that f reads. A call with an unlisted argument does not
-	// show that anything is possible. If Lacks is nil, no schemas are known.
+	// Lacks returns an argument that field f reads but the tool's schema does not list, or "" if
+	// the schema lists all arguments that f reads. A call with an unlisted argument might not be
+	// possible, so no result relies on it. If Lacks is nil, no schemas are known.
 	Lacks func(tool string, f gate.Field) string
 
 	Doubtful bool // whether Calls also returns calls whose arguments are not known
@@ -96,7 +96,7 @@ type Options struct {
 	States int         // maximum number of states per search; less than 1 means DefaultStates
 	Stop   func() bool // called periodically; the searches end when it returns true; may be nil
 
-	passes     bool // whether to admit calls unknown to all nets, even if the policy denies calls by default
+	passes     bool // whether to admit calls that no net lists, even if the policy denies calls by default
 	groups     int  // for liveness, nets that share calls are explored completely if together they have at most this many states; 0 means explore.GroupLimit
 	inventions int  // maximum number of names made up to match patterns; 0 means the default of package callclass
 }
@@ -113,16 +113,16 @@ type Assertion interface {
 // A Proof is the result of an attempt to prove an assertion.
 type Proof struct {
 	Assertion      Assertion // the assertion; for Each, the element of Of that the other fields refer to
-	Part           int       // for Each, the index of Assertion in Of
+	Part           int       // if the assertion is an Each, the index of Assertion in its field Of
 	Result         Result
-	Counterexample Trace  // if Refuted, a shortest run that violates the assertion; empty if no single run does
+	Counterexample Trace  // if Refuted, a shortest run that violates the assertion; empty if no single run is a counterexample
 	Witness        Trace  // for Reachable, if Proved, a run that leads to a call to Tool
 	Because        []Net  // nets that cause the result; if Refuted, all of them are necessary unless Rough is set
 	Rough          bool   // if Refuted, whether some nets in Because might be unnecessary; set if not all subsets were tried
 	Default        bool   // if Refuted, whether all calls that the assertion is about are refused by the policy's default
 	ForEach        string // words such as "for each path" if only the claim for each single value of the key is proved
 	Why            string
-	Supposed       string // if Unknown, the tool whose existence decides the result
+	Supposed       string // if Unknown because a tool might not exist, the name of that tool
 
 	query *explore.Query // query that Counterexample meets; may be nil
 }
@@ -134,11 +134,12 @@ type ForEach struct {
 	Key []Compared
 }
 
-// Compared is a pair of fields that must have the same value in two calls. Field is read from a
-// call that the claim is about. Other is read from a call that precedes it or restarts the count.
+// A Compared names two fields, each read from a different call, that must have the same value.
+// Field is read from a call that the claim is about. Other is read from a call that must come
+// first, for [NeverBefore], or that restarts the count, for [AtMost].
 type Compared struct{ Field, Other gate.Field }
 
-// enforces reports whether some enforced net satisfies f.
+// enforces reports whether any enforced net satisfies the given condition.
 func (m *prover) enforces(f func(n *explore.Net) bool) bool {
 	return slices.ContainsFunc(m.Nets, func(n *explore.Net) bool { return !n.Info.Shadow && f(n) })
 }
@@ -185,9 +186,9 @@ func compared(p *gate.Policy, all []Assertion) (out [][]callclass.Reading) {
 	return out
 }
 
-// resolveField returns f unless f is an expression without a reader. For such an expression, it
-// returns the field of the policy's keys that has a reader and the same source text, or f if no
-// such field exists.
+// resolveField returns the field to use for f. If f is an expression without a [gate.ValueReader]
+// to evaluate it, this is the field of the policy's keys that has a reader and the same source
+// text. In other cases, or if no such field exists, it is f itself.
 func resolveField(p *gate.Policy, f gate.Field) gate.Field {
 	if f.Path != "" || f.Reader != nil {
 		return f

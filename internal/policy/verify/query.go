@@ -25,11 +25,12 @@ func (m *prover) toProof(f explore.Answer, q *explore.Query) Proof {
 	return p
 }
 
-// earlier is the tag bit of calls that start the monitor, the observer of a run.
+// earlier is the tag bit of calls that change the monitor's state when they begin.
 const earlier = 4
 
-// tagger returns a function that marks three kinds of calls with tag bits: those that the claim is
-// about, those that start the monitor, and those whose success stops it.
+// tagger returns a function that sets the tag bits of a class: [explore.Wanted] for calls that the
+// claim is about, the constant earlier for calls that change the monitor's state when they begin,
+// and [explore.Succeeded] for calls that change it when they succeed.
 func tagger(about []gate.Tool, begins []gate.Tool, ends []gate.Tool) func(*callclass.Class) uint8 {
 	return func(s *callclass.Class) (tag uint8) {
 		if carriesAny(s, about, false) {
@@ -45,8 +46,8 @@ func tagger(about []gate.Tool, begins []gate.Tool, ends []gate.Tool) func(*callc
 	}
 }
 
-// onSuccess returns a Done function for a monitor that enters state next when a call tagged
-// Succeeded succeeds.
+// onSuccess returns a function for explore.Query.Done. When a call tagged as [explore.Succeeded]
+// succeeds, the function sets the monitor's state to the given one.
 func onSuccess(next uint32) func(mon uint32, tag uint8) uint32 {
 	return func(mon uint32, tag uint8) uint32 {
 		if tag&explore.Succeeded != 0 {

@@ -23,7 +23,7 @@ type RemedyFinder struct {
 	model *explore.Model
 }
 
-// A Remedy lists calls that make a refused call possible, if any were found.
+// A Remedy is the result of a search for calls that make a refused call possible.
 type Remedy struct {
 	Found bool   // whether the refused call is admitted after Steps
 	None  bool   // whether the refused call stays impossible after any sequence of successful calls
@@ -43,8 +43,8 @@ type Remedy struct {
 // waiting for the response.
 const remedyStates = 2000
 
-// remedyRoom limits the number of states that a model visits in all its searches together. If a
-// model exceeds the limit, it is replaced by a new one, to limit memory use.
+// remedyRoom limits memory use: after the searches in a model have visited more than this number of
+// states, a new model replaces it.
 const remedyRoom = 1_000_000
 
 // NewRemedyFinder returns a RemedyFinder for p. It uses only the options Tools and Lacks. If Tools
@@ -57,9 +57,9 @@ func NewRemedyFinder(p *gate.Policy, o Options) *RemedyFinder {
 	return f
 }
 
-// Remedy looks for the shortest sequence of calls that makes c possible, given that it was refused
-// with r in state s. If the nets read several key values from c, the sequence might not be the
-// shortest. Remedy does not modify s.
+// Remedy looks for the shortest sequence of calls that makes c possible. The policy refused c in
+// state s; r is this refusal. If the nets read several key values from c, the sequence might not be
+// the shortest. Remedy does not modify s.
 func (f *RemedyFinder) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remedy {
 	switch r.Kind {
 	case gate.KindBlocked, gate.KindStateChanged:
@@ -113,7 +113,7 @@ func (f *RemedyFinder) madeUpTools(r *Remedy) map[string]string {
 	made := make(map[string]string)
 	for i, step := range r.Steps {
 		if step.Name != step.Tool || step.Args != "" && !r.valued[i] {
-			continue // a map or an action rule determines the name or arguments, so the tool was not synthesized
+			continue // a map entry or an action rule determines the name or arguments, so the tool was not synthesized
 		}
 		if pattern, named := f.patternOf(step.Tool); !named && pattern != "" {
 			made[step.Tool] = pattern
@@ -160,7 +160,7 @@ type remedySearch struct {
 	call   gate.Call
 	goal   *callclass.Class
 	values callclass.Values // values of the nets' keys
-	done   Remedy           // the partial remedy found for other key values of the call
+	done   Remedy           // partial remedy to extend, which was found for other key values of the call
 	rounds int
 }
 
@@ -202,9 +202,9 @@ func (t *remedySearch) states() []*gate.NetData {
 // of the call.
 const maxRounds = 8
 
-// continueFrom extends the given partial remedy. After its steps, in state s, the call is still
-// refused; stopped is this refusal. The second result is false if no key value caused the refusal,
-// if the remedy has no steps, or if it has been extended maxRounds times already.
+// continueFrom extends the given partial remedy. Its steps lead to state s, where the call is still
+// refused; stopped is the new refusal. The second result is false if no key value caused the
+// refusal, if the remedy has no steps, or if it has been extended maxRounds times already.
 func (t *remedySearch) continueFrom(s *gate.State, so Remedy, stopped *gate.Refusal) (Remedy, bool) {
 	keyed := slices.ContainsFunc(stopped.Blocks, func(b gate.Block) bool { return b.Key != nil })
 	if t.rounds++; !keyed || len(so.Steps) == 0 || t.rounds > maxRounds {
@@ -245,8 +245,8 @@ func (t *remedySearch) find(nets []int) Remedy {
 	}
 }
 
-// withoutPlan returns the remedy to report if no plan was found. It sets None only if no calls
-// other than those considered can change the nets.
+// withoutPlan returns the remedy to report if no plan was found. It sets None only if it is certain
+// that no calls help.
 func (t *remedySearch) withoutPlan(nets []int) Remedy {
 	if why := cmp.Or(t.model.Calls.Gap(nets, nil), t.model.WhyAdvisory(nets)); why != "" {
 		return Remedy{Why: why}

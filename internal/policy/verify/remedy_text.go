@@ -79,8 +79,8 @@ func (r *Remedy) step(i, times int) string {
 
 func quoted(name string) string { return "`" + name + "`" }
 
-// argsText returns the arguments of step i as text. Key values are written readably, and invisible
-// characters are escaped.
+// argsText returns the arguments of step i as text, with invisible characters escaped. If they
+// contain key values, argsText lists names and values instead of writing JSON, where possible.
 func (r *Remedy) argsText(i int) string {
 	s := &r.Steps[i]
 	var members map[string]json.RawMessage

@@ -121,9 +121,9 @@ func (r *replay) admit(s *Step, vary bool) (number uint64, refused *gate.Refusal
 // maxOthers is the maximum number of additional key values per run.
 const maxOthers = 100
 
-// admitRenewed makes the call in step s with an additional key value: first each one that earlier
-// calls used, then a new one. If the gate refuses them all, admitRenewed takes another new value
-// and begins with the calls that lead up to this one.
+// admitRenewed makes the call in step s with an additional key value. It first tries each value
+// that earlier calls used, then a new one. If the gate refuses them all, admitRenewed first makes
+// the calls that lead up to this call, all with the new value.
 func (r *replay) admitRenewed(s *Step) (number uint64, ok bool) {
 	for n := 1; n <= min(r.others+1, maxOthers); n++ {
 		args, ok := s.class.ArgsWithValue(r.values, n)
@@ -142,8 +142,8 @@ func (r *replay) admitRenewed(s *Step) (number uint64, ok bool) {
 	return r.admitLed(s, s.class.RenewTracked(r.values, r.others))
 }
 
-// admitLed makes the calls that lead up to the call in step s, and then that call, all with the
-// given values.
+// admitLed makes the calls that lead up to the call in step s, and then the call in step s. All
+// calls have the given values.
 func (r *replay) admitLed(s *Step, values callclass.Values) (number uint64, ok bool) {
 	for left := r.prover.wayTo(s.class); len(left) > 0; left = left[1:] {
 		c := left[0]
@@ -194,8 +194,8 @@ func (r *replay) decide(tool, args string) (number uint64, refused *gate.Refusal
 	return 0, &gate.Refusal{}
 }
 
-// meets reports whether the monitor of the query accepts the replayed run. It returns true if the
-// query has no monitor or is about calls that never end.
+// meets reports whether the replayed run meets the query, according to the query's monitor. It
+// returns true without checking if the query has no monitor or is about calls that never end.
 func (r *replay) meets(q *explore.Query) bool {
 	if q.Start == nil || q.Stay != nil {
 		return true
@@ -236,9 +236,9 @@ const maxReplayed = 20_000
 // proof tracks.
 func (s *Step) hasOther() bool { return s.class != nil && s.class.HasOther() }
 
-// alternativeArgs returns further arguments to try after a net has refused the arguments of a call.
-// The new arguments give the call the same names, but contain additional members: either members
-// mentioned in the nets' conditions, or one that no net reads.
+// alternativeArgs returns further arguments to try after a net has refused those of a call. They
+// contain additional members: either members mentioned in the nets' conditions, or one that no net
+// reads. These members do not change the call's names.
 func (m *prover) alternativeArgs(s *Step, refused *gate.Refusal, number int) []string {
 	var tried []string
 	switch {

@@ -18,7 +18,7 @@ type Report struct {
 	Redundant    []Redundant
 	Overlaps     []Overlap
 	MoreOverlaps bool     // whether there may be more overlaps
-	Gaps         []string // why some kinds of calls were not considered; nothing is proved about such calls
+	Gaps         []string // why some calls were not considered; nothing is proved about those calls
 	States       int      // total number of states in the groups that were explored completely
 	Visited      int      // number of states visited in all searches
 }
@@ -94,7 +94,7 @@ type Topic uint8
 // Topics of questions.
 const (
 	TopicLost      Topic = iota // whether a failure can make Tools permanently unavailable
-	TopicRedundant              // for each of Nets, whether it ever changes a verdict
+	TopicRedundant              // whether each net in Nets ever changes a verdict
 	TopicDeadlock               // whether Nets can forbid all further calls
 	TopicBecause                // whether all of Nets are needed to forbid Tools, or to forbid all further calls if Tools is empty
 )
@@ -123,7 +123,7 @@ func (r *Report) addLoss(t gate.Tool, l Loss) {
 	r.Losses[at].Tools = append(r.Losses[at].Tools, t)
 }
 
-// whyFewer explains why a report leaves open whether all listed nets are needed.
+// whyFewer is the reason given for an open question of topic [TopicBecause].
 const whyFewer = "not every combination of rules was tried"
 
 // askOpen adds the questions left open by other fields of the report.

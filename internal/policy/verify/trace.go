@@ -17,11 +17,11 @@ type Trace []Step
 type Step struct {
 	Call    int           // number of the call in the trace, starting at 1
 	Tool    string        // tool, if the step begins a call
-	Names   *gate.Call    // an example of a call that the policy gives the same names; if nil, the tool alone determines the names
+	Names   *gate.Call    // example call with the same names as this call; if nil, the tool alone determines the names
 	Args    string        // JSON arguments; empty means {}
 	Result  string        // JSON result that the call must return on success; empty means any
-	Name    string        // human-readable name: the last name given by a map of the policy, or the tool if no map gives one
-	Weak    bool          // whether the call does not count as evidence for Name even if it succeeds
+	Name    string        // human-readable name: the last name that a map entry of the policy gives the call, or the tool if no entry does
+	Weak    bool          // whether the call cannot count toward a requirement for Name, even if it succeeds
 	Wait    time.Duration // if positive, the step is not a call but the passage of this amount of time
 	Ends    bool          // whether the step ends a call, rather than begins one
 	Outcome gate.Outcome  // outcome, if the step ends the call
@@ -39,14 +39,14 @@ type Net struct {
 // DefaultStates is the default maximum number of states per search.
 const DefaultStates = explore.DefaultStates
 
-// A Tool is a callable tool with its aliases: other names that it has even if the policy has no
-// maps.
+// A Tool is a callable tool with its aliases, the other names that it has independently of the
+// policy.
 type Tool = callclass.Tool
 
-// An Overlap is a pair of maps that read the same field and can match the same call.
+// An Overlap is a pair of map entries that read the same field and can match the same call.
 type Overlap = callclass.Overlap
 
-// Result is the result of an attempt to prove an assertion.
+// A Result tells whether an assertion was proved, was refuted, or remains unknown.
 type Result = explore.Result
 
 // The possible results of an assertion.

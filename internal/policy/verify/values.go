@@ -7,9 +7,10 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// A net with a key is verified for a single arbitrary value of the key. If a claim is proved under
-// the assumption that calls may also have other values, it holds for all values. A counterexample
-// may use several values, because a claim without a key covers the calls with all values together.
+// A net with a key is verified for a single arbitrary value of the key. A claim holds for all
+// values if it is proved for calls that may have the tracked value or any other value. A
+// counterexample may use several values, because a claim without a key covers the calls with all
+// values together.
 
 // proof tries to prove the assertion for all values. Failing that, it tries to refute the
 // assertion, first with calls that all have the same value and then with calls that have several
@@ -24,10 +25,10 @@ func (m *prover) proof(a Assertion) Proof {
 	}
 	switch a.(type) {
 	case Reachable, DeadlockFree, NoTerminalStates:
-		return p // the proofs of these assertions already consider both a single value and several values
+		return p // for these assertions, the first attempt already considered both a single value and several values
 	}
 	if always, ok := a.(AlwaysPossible); ok && always.ButBudget {
-		return p // this proof, too, considers both a single value and several values
+		return p // the first attempt already considered both a single value and several values
 	}
 	one := m.oneValue()
 	q := one.checkRefutation(a.prove(one))
@@ -60,8 +61,9 @@ func (m *prover) forEach(a Assertion, nets []Net) string {
 	return ""
 }
 
-// comparison returns the net's key fields if the claim's calls can be compared by them. It also
-// returns words for this comparison, such as "with same path".
+// comparison returns pairs of the net's key fields. By comparing these fields, calls that the claim
+// is about can be matched with its other calls. comparison also returns words for this, such as
+// "with same path". key is nil if the calls cannot be compared.
 func comparison(a Assertion, n *explore.Net) (key []Compared, words string) {
 	var other []gate.Field
 	switch a := a.(type) {
@@ -97,8 +99,8 @@ func comparison(a Assertion, n *explore.Net) (key []Compared, words string) {
 
 func (c *Compared) differs() bool { return c.Other.Name() != c.Field.Name() }
 
-// pair matches, one by one, the key fields of the calls that a claim is about with the key fields
-// of the other calls in the claim. It returns nil if the fields cannot be compared.
+// pair combines the key fields of the calls that a claim is about with the key fields of the
+// claim's other calls, in order. It returns nil if the fields cannot be compared.
 func pair(about, other []gate.Field) (key []Compared) {
 	if len(about) != len(other) {
 		return nil
@@ -112,8 +114,8 @@ func pair(about, other []gate.Field) (key []Compared) {
 	return key
 }
 
-// isLiveness reports whether the assertion claims that calls remain reachable. A call with one key
-// value may be reached by way of calls with other values.
+// isLiveness reports whether the assertion claims that calls remain reachable, possibly by way of
+// calls with other key values.
 func isLiveness(a Assertion) bool {
 	switch a.(type) {
 	case AlwaysPossible, NoFailureLocks:

@@ -26,9 +26,9 @@ func (q question) includes(p question) bool {
 	return q.approvals >= p.approvals && (p.via == "" || q.via == p.via)
 }
 
-// asksMore reports whether the net requires an approval that no approval required by another net
-// includes. If another net's approval includes the required one, covering is that other net. If the
-// net requires no approval, covering is -1.
+// asksMore reports whether the net requires an approval that no other net's approval includes.
+// Otherwise, covering is the index of another net whose approval includes it, or -1 if the net
+// requires no approval.
 func asksMore(net int, all []question) (more bool, covering int) {
 	covering = -1
 	for _, q := range all {

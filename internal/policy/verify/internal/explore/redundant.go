@@ -13,9 +13,9 @@ type redundancy struct {
 	Because []int
 }
 
-// Minimize shrinks a set of nets that prevents the query from being met: it removes nets one by one,
-// as long as the remaining nets still prevent this. sure reports whether each remaining net was
-// shown to be necessary.
+// Minimize removes nets one by one, as long as the remaining nets still keep every run from meeting
+// the query. It returns the remaining nets. sure reports whether each of them was shown to be
+// necessary.
 func (m *Model) Minimize(q *Query, nets []int) (left []int, sure bool) {
 	return leaveOut(nets, func(fewer []int) Result {
 		if m.Stop() {
@@ -25,7 +25,8 @@ func (m *Model) Minimize(q *Query, nets []int) (left []int, sure bool) {
 	})
 }
 
-// proveForbidden returns Proved if the nets alone admit no call that q tags as [Wanted].
+// proveForbidden returns Proved if, with only the given nets enforced, no call that q tags as
+// [Wanted] is ever admitted.
 func (m *Model) proveForbidden(q *Query, nets []int) Result {
 	v := m.view(nets, ViewOptions{Tag: q.Tag})
 	if m.Calls.Gap(nets, q.Tag) == "" && v.isBarred() {
@@ -37,7 +38,7 @@ func (m *Model) proveForbidden(q *Query, nets []int) Result {
 	return m.proveUnmet(q, nets, ViewOptions{Tag: q.Tag, Limit: m.Limit})
 }
 
-// proveUnmet returns Proved if the nets alone never meet the query.
+// proveUnmet returns Proved if, with only the given nets enforced, no run meets the query.
 func (m *Model) proveUnmet(q *Query, nets []int, o ViewOptions) Result {
 	s, why := m.exploreCapped(q, nets, o)
 	switch {
@@ -49,14 +50,16 @@ func (m *Model) proveUnmet(q *Query, nets []int, o ViewOptions) Result {
 	return Proved
 }
 
-// An UndecidedNet is a net that might be redundant. Why gives the reason why this is unknown.
+// An UndecidedNet is a net that the search could not decide on: it might be redundant or not. Why
+// states the reason.
 type UndecidedNet struct {
 	Net int
 	Why string
 }
 
-// RedundantNets returns nets that can all be removed at the same time. If two nets forbid the same
-// calls, the later net is removed. The result untried contains the nets that could not be decided.
+// RedundantNets returns nets that can all be removed at once without changing any verdict. If two
+// nets forbid the same calls, the later one is removed. untried contains the nets that the search
+// could not decide on.
 func (m *Model) RedundantNets() (found []redundancy, untried []UndecidedNet) {
 	more := max(1, m.Limit/DefaultStates)
 	until := m.effort + more*redundantEffort
@@ -108,7 +111,7 @@ func (m *Model) checkRedundant(n, effort int) (because []int, ok bool, why strin
 	solely := func(s *callclass.Class) bool {
 		return slices.Contains(s.KnownTo, n) && !slices.ContainsFunc(s.KnownTo, func(k int) bool { return k != n && !m.off[k] })
 	}
-	if info := &m.Nets[n].Info; info.Shadow || len(info.Phases) > 0 { // phases forbid tools that the policy does not name
+	if info := &m.Nets[n].Info; info.Shadow || len(info.Phases) > 0 { // phases also forbid tools that the policy does not name, so a net with phases is never redundant
 		return nil, false, ""
 	}
 	if why = m.unsupportedReason(n); why != "" {
@@ -135,7 +138,7 @@ func (m *Model) checkRedundant(n, effort int) (because []int, ok bool, why strin
 	q := &Query{Sole: n}
 	o := ViewOptions{about: n + 1, Limit: m.Limit, until: m.effort + effort}
 	plan := Answer{Result: Proved, Nets: []int{n}}
-	if m.Nets[n].counter() < 0 { // if a large counter had to be exhausted, the plan would be long
+	if m.Nets[n].counter() < 0 { // exhausting a large counter would make the plan too long
 		plan = m.planFor(q, plan.Nets, o)
 	}
 	if plan.Result != Proved {
@@ -155,10 +158,10 @@ func (m *Model) checkRedundant(n, effort int) (because []int, ok bool, why strin
 	return slices.DeleteFunc(because, func(i int) bool { return i == n }), true, ""
 }
 
-// offWithOtherScopes returns a copy of sys.off that also leaves out the nets with scopes other than
-// the scope of net n. It returns nil if all nets have the same scope. Nets with other scopes are
-// left out because, in another session, they might permit calls that n forbids: session nets start
-// anew there, and nets with wider scopes retain the tokens from earlier sessions.
+// offWithOtherScopes returns, by index, the nets to leave out while net n is examined: those in
+// sys.off and those with a scope other than n's. It returns nil if all nets have the same scope. In
+// another session, a net with another scope might permit calls that n forbids: a net with session
+// scope starts anew there, and a net with a wider scope keeps the tokens from earlier sessions.
 func (sys *system) offWithOtherScopes(n int) []bool {
 	off, found := slices.Clone(sys.off), false
 	for i, o := range sys.Nets {

@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// relax returns the relaxation of the scope's calls, computed on first use.
+// relax returns the scope's [relaxation], computing it on first use.
 func (g *scope) relax() *relaxation {
 	if g.relaxed != nil {
 		return g.relaxed
@@ -69,14 +69,14 @@ func (r *relaxation) blockers(goal []int) (nets []int, ok bool) {
 	return nets, true
 }
 
-// alwaysBlocks reports whether the net blocks calls with the given meaning in every state that it
-// can reach.
+// alwaysBlocks reports whether, in every state that it can reach, the net blocks calls with the
+// given effect. The effect is the index of a [callclass.Meaning].
 func (x *relaxedNet) alwaysBlocks(meaning int) bool {
 	return !x.any && !slices.ContainsFunc(x.states, func(s int) bool { return x.begin(s, meaning).verdict != blocks })
 }
 
-// addMeaning adds the states that the net can reach if calls with the given meaning are also
-// possible.
+// addMeaning adds the states that the net can reach if calls with the given effect, the index of a
+// [callclass.Meaning], are also possible.
 func (x *relaxedNet) addMeaning(meaning int) {
 	if slices.Contains(x.meanings, meaning) {
 		return
@@ -113,10 +113,11 @@ func (x *relaxedNet) step(state int) {
 	}
 }
 
-// add records that the net can reach the given state. If a call in flight invalidates evidence in
-// this state (see [gate.Transition.Spoils]), add also records the same state without such a call.
-// It also records the given [holding] and the set killed of observers that stop waiting. For each
-// holding and each such set, it records the part of the holding that is left.
+// add records three things that can occur in the net: a state, a call in flight with the given
+// [holding], and an event that makes the observers in killed stop waiting. It also records two
+// kinds of consequences: the same state once no call in flight keeps other calls from counting
+// toward a requirement (see [gate.Transition.Spoils]), and each known holding without the observers
+// that stop waiting.
 func (x *relaxedNet) add(state, hold int, killed uint64) {
 	before := x.size()
 	x.states = list.Add(x.states, state, x.unspoil(state))
@@ -138,7 +139,8 @@ func (x *relaxedNet) add(state, hold int, killed uint64) {
 	}
 }
 
-// inFlight reports whether the tokens of the given [holding] are in flight in the given state.
+// inFlight reports whether the given state includes enough calls in flight for a call with the
+// given [holding] to be one of them.
 func (n *Net) inFlight(state, hold int) bool {
 	flights := slices.Clone(n.locals.List[state].flights)
 	return !slices.ContainsFunc(n.held.List[hold].flights, func(t int) bool {

@@ -17,14 +17,14 @@ type run struct {
 	long  bool // whether the run repeats calls more often than can be replayed; its final state is then unknown
 
 	from *run // the run that this run continues, if any
-	by   Move // if this run continues another, the last event: a new call, or the success of a call that was in flight
+	by   Move // if this run continues another, the added event: a new call, or the success of a call in flight
 	next int  // value of [Move].Call for the next call to begin
 }
 
 // An admittedCall is a call that was admitted in a run, whether or not it has ended.
 type admittedCall struct {
 	class *callclass.Class
-	holds []callclass.Effect // the call's holdings: Net is the index of the net, and Meaning the index of the [holding] in that net
+	holds []callclass.Effect // the parts of the nets' states that belong to the call: Net is the index of a net, and Meaning the index of a [holding] in it
 	ended bool
 	stays bool // whether the call never ends, or its end is not observed
 
@@ -70,8 +70,8 @@ func (r *run) judge(s *callclass.Class) (blocking, asking []int) {
 	return blocking, asking
 }
 
-// asks reports whether, before calls of class s, the net requires an approval that counts for the
-// query.
+// asks reports whether, in its current state, the net requires an approval for calls of class s.
+// Only approvals that count for the query matter.
 func (r *run) asks(q *Query, net int, s *callclass.Class) bool {
 	n := r.nets[net]
 	return q.asks(n, n.begin(r.local[net], s.MeaningIn(net)))
@@ -115,8 +115,9 @@ func (r *run) end(c *admittedCall, o gate.Outcome) {
 	}
 }
 
-// spoils reports whether a call in flight invalidates evidence in the given net. If so, no observer
-// there can start to wait for a call to succeed.
+// spoils reports whether the given net has a call in flight that keeps other calls from counting
+// toward a requirement (see [gate.Transition.Spoils]). Until that call ends, no observer of the net
+// starts to wait for the success of another call.
 func (r *run) spoils(net int) bool {
 	return slices.ContainsFunc(r.calls, func(c *admittedCall) bool {
 		return slices.ContainsFunc(c.holds, func(h callclass.Effect) bool {
@@ -125,7 +126,8 @@ func (r *run) spoils(net int) bool {
 	})
 }
 
-// unwatch makes the net's observers in the set killed stop waiting for any call of r.
+// unwatch makes some of the net's observers, given as a bit set, stop waiting for the success of
+// calls.
 func (r *run) unwatch(net int, killed uint64) {
 	if killed == 0 {
 		return
@@ -158,12 +160,12 @@ func ClassesOf(ms []Move) (classes []*callclass.Class) {
 	return classes
 }
 
-// maxDoubles is the maximum number of calls that are added to a run to make it possible.
+// maxDoubles limits the number of additional calls that [Space.moves] inserts into a run.
 const maxDoubles = 64
 
-// moves converts a path to a state into the moves of separate calls. Because a single call in the
-// space may represent any number of calls, the result contains as many additional calls as needed.
-// ok is false if the conversion fails.
+// moves converts a path to a state into the moves of separate calls. A state may list one call that
+// stands for any number of identical calls (see [maxAlike]), so moves inserts additional calls
+// where the path needs them. ok is false if the conversion fails.
 func (s *Space) moves(path []event) (ms []Move, ok bool) {
 	double := make(map[int]int)
 	for range maxDoubles {
@@ -176,13 +178,13 @@ func (s *Space) moves(path []event) (ms []Move, ok bool) {
 	return nil, false
 }
 
-// tryMoves converts the path into moves, with double[i] additional calls for event i. If this fails
-// because too few calls begin, the result again is the index of an event that must begin one more
-// call. Otherwise, again is -1.
+// tryMoves converts the path into moves, with double[i] additional calls for event i. If too few
+// calls begin, the second result is the index of an event that must begin one more call. Otherwise,
+// it is -1.
 func (s *Space) tryMoves(path []event, double map[int]int) (ms []Move, again int, ok bool) {
 	r := s.newRun()
-	var began []int                  // by call, the index of the event that began the call
-	consumed := make(map[uint32]int) // for each type of call, the index of the event that began the most recently ended call
+	var began []int                  // for each call, the index of the event that began it
+	consumed := make(map[uint32]int) // for each type of call, the index of the event that began the call that ended last
 	for i, e := range path {
 		if e.kind == starts || e.kind == stays {
 			for range 1 + double[i] {
@@ -228,8 +230,8 @@ func (r *run) play(ms []Move) {
 // maxReplay is the maximum number of repeated calls in a move that are replayed one by one.
 const maxReplay = 20_000
 
-// apply plays a move if accept returns true for the nets that block it. It reports whether the
-// whole move was played, including its repetitions.
+// apply plays a move. Before each repetition of a call, it passes the nets that block the call to
+// accept, and stops if accept returns false. It reports whether the whole move was played.
 func (r *run) apply(mv Move, accept func(blocking []int) bool) bool {
 	if mv.Class == nil {
 		r.end(r.calls[mv.Call], mv.End)
@@ -292,7 +294,7 @@ func pickBlocking(blocking []int, s *callclass.Class) int {
 	return blocking[0]
 }
 
-// clone returns an independent copy of r, omitting calls that hold nothing.
+// clone returns an independent copy of r without the calls that can no longer affect a net.
 func (r *run) clone() *run {
 	c := &run{nets: r.nets, local: slices.Clone(r.local), next: r.next}
 	for _, l := range r.calls {
@@ -311,9 +313,9 @@ func (r *run) key() string {
 	return fmt.Sprint(r.local, calls)
 }
 
-// continuations returns the runs that extend r by the success of one call, either in flight or new.
-// If a call selected by match can begin, continuations instead returns a single run, found, that
-// continues with this call.
+// continuations returns the runs that extend r by the success of one call, which is either new or
+// already in flight. If a call selected by match can begin, continuations instead sets found to r
+// extended by this call, and returns no other runs.
 func (r *run) continuations(calls []*callclass.Class, match func(*callclass.Class) bool) (next []*run, found *run) {
 	for _, s := range calls {
 		if blocking, _ := r.judge(s); len(blocking) > 0 {
@@ -338,10 +340,10 @@ func (r *run) continuations(calls []*callclass.Class, match func(*callclass.Clas
 	return next, nil
 }
 
-// extend extends r by successful calls until a call selected by match can begin. It tries
-// shorter runs first. The function calls returns the calls to try in a run, and stop reports
-// whether the search must end. found is nil if no such run was found; complete is false if the
-// search was cut off.
+// extend extends r by successful calls until a call selected by match can begin. It tries shorter
+// runs first. In each run, it tries the classes of calls that the last argument returns. The search
+// is cut off if stop returns true. found is nil if no suitable run was found; complete is false if
+// the search was cut off.
 func (l *searchLimits) extend(r *run, match func(*callclass.Class) bool, stop func(visited int) bool, calls func(*run) []*callclass.Class) (found *run, complete bool) {
 	runs, seen := []*run{r}, map[string]bool{r.key(): true}
 	for k := 0; k < len(runs); k++ {
@@ -376,9 +378,10 @@ func (r *run) extension() (ms []Move) {
 	return ms
 }
 
-// Tidy moves the end of each call in ms to the earliest position that preserves the meaning of the
-// run, so calls follow one another where possible. The end of a call is moved before events that
-// affect other nets, unless the function tag marks both calls. The last move stays last.
+// Tidy moves the end of each call to an earlier position if this does not change the effect of the
+// run, so that calls follow one another where possible. The end of a call moves before an event of
+// another call if the two calls affect different nets and tag returns 0 for at least one of them.
+// The last move stays last.
 func Tidy(ms []Move, tag func(*callclass.Class) uint8) []Move {
 	out := slices.Clone(ms)
 	of := make(map[int]*callclass.Class)
@@ -398,8 +401,8 @@ func Tidy(ms []Move, tag func(*callclass.Class) uint8) []Move {
 	return out
 }
 
-// commute reports whether calls of classes a and b commute: they affect different nets, and tag does
-// not mark both.
+// commute reports whether events of calls of the two classes can be reordered: the calls affect
+// different nets, and tag returns 0 for at least one of the classes.
 func commute(a, b *callclass.Class, tag func(*callclass.Class) uint8) bool {
 	if tag != nil && tag(a) != 0 && tag(b) != 0 {
 		return false
@@ -407,10 +410,10 @@ func commute(a, b *callclass.Class, tag func(*callclass.Class) uint8) bool {
 	return !slices.ContainsFunc(a.Effects, func(t callclass.Effect) bool { return b.Concerns(t.Net) })
 }
 
-// accelerate repeats, in one step, the call that led from the given earlier state to the current
-// state, at most the given number of times (loop acceleration). It returns the number of
-// repetitions. Each repetition must add and remove the same tokens. Before and after, every net
-// must have so many tokens that the repetitions neither enable nor disable a transition.
+// accelerate repeats the latest call in a single step, at most the given number of times (loop
+// acceleration). It returns the number of repetitions. The first argument holds the nets' states
+// when that call began. Each repetition must change the token counts by the same amounts, and every
+// net must have enough tokens that no repetition enables or disables a transition.
 func (r *run) accelerate(before []int, most int) int {
 	if most == 0 {
 		return 0

@@ -24,8 +24,8 @@ func (m *Model) NeverMet(q *Query, nets []int) Answer {
 	return f
 }
 
-// unsureAnswer returns the [Unknown] answer for a result that depends on a call that might not
-// exist. The answer gives this as the reason.
+// unsureAnswer returns the [Unknown] answer for a result that depends on whether calls of the given
+// class are possible. The answer states this as the reason.
 func (m *Model) unsureAnswer(unsure *callclass.Class, tool string) Answer {
 	why, supposed := m.Calls.Doubt(unsure, tool)
 	return Answer{Why: why, Supposed: supposed}
@@ -176,8 +176,9 @@ func (m *Model) Objection(q *Query, ms []Move) int {
 	return -1
 }
 
-// pickRelevant returns a blocking net that is affected by calls whose success the query's monitor
-// waits for. If no such net exists, it returns the result of [pickBlocking].
+// pickRelevant chooses the blocking net to examine first. It prefers a net that does not always
+// block the call and that is affected by calls tagged as [Succeeded]. If no such net exists, it
+// chooses as [pickBlocking] does.
 func (m *Model) pickRelevant(q *Query, blocking []int, s *callclass.Class) int {
 	for _, n := range blocking {
 		if !slices.Contains(s.BlockedBy, n) && q.Tag != nil && slices.ContainsFunc(m.byNet[n], func(i int) bool { return q.Tag(m.Classes[i])&Succeeded != 0 }) {
@@ -187,9 +188,10 @@ func (m *Model) pickRelevant(q *Query, blocking []int, s *callclass.Class) int {
 	return pickBlocking(blocking, s)
 }
 
-// otherRefuser returns a net other than sole that refuses the call, or that requires an approval at
-// least as strict as the one that sole requires. It returns -1 if only sole refuses or requires
-// approval. If sole does neither, it returns sole.
+// otherRefuser returns a net that makes the given net, sole, unnecessary for the call: another net
+// that refuses the call, or that requires an approval at least as strict as the one that sole
+// requires. It returns -1 if sole is necessary. If sole neither refuses the call nor requires
+// approval, and no other net refuses the call, it returns sole.
 func (r *run) otherRefuser(sole int, blocking []int, s *callclass.Class) int {
 	others := slices.DeleteFunc(slices.Clone(blocking), func(n int) bool { return n == sole })
 	switch {
@@ -213,9 +215,9 @@ func (s *Space) extend(q *Query, ms []Move) ([]Move, bool) {
 	return s.extendTo(ms, func(ms []Move) bool { return s.model.Objection(q, ms) < 0 && s.model.Meets(q, ms) })
 }
 
-// extendTo repeats a call of the run ms, trying one call after another, until accept returns true
-// for the longer run. It then returns that run. The number of repetitions is the number of tokens
-// that were removed from a reduced counter.
+// extendTo repeats a call of the run ms, trying one call after another, until the longer run
+// satisfies accept. It then returns that run. The run ms was found with reduced counters (see
+// [Net.cap]), so extendTo repeats a call as many times as tokens were removed from a counter.
 func (s *Space) extendTo(ms []Move, accept func([]Move) bool) ([]Move, bool) {
 	for _, pos := range s.limits {
 		n := s.nets[pos]
@@ -276,10 +278,10 @@ func Repeat(ms []Move, i, n int) []Move {
 	return out
 }
 
-// An advisory net blocks calls unless it yields, either because a recovery net overrules it or
-// because no tool would be left. The searches assume that it always blocks. A run found by a search
-// is real nevertheless, because no net blocks any of its calls. But a proof that no run exists
-// counts only if it also holds without the advisory nets.
+// An advisory net does not always block calls: it gives way if a recovery net overrules it or if no
+// tool would be left. The searches assume that it always blocks. A run found by a search is real
+// nevertheless, because no net blocks any of its calls. But a proof that no run exists counts only
+// if it also holds without the advisory nets.
 
 // WhyAdvisory returns the reason to give for an unknown answer if any of the nets is advisory.
 // Otherwise, it returns "".

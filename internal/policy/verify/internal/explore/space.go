@@ -11,7 +11,7 @@ import (
 // A Query describes what a search looks for: the beginning of a call, or a state. Its monitor is a
 // small automaton whose current state is part of each product state.
 type Query struct {
-	Tag     func(*callclass.Class) uint8                                     // returns the tag of a class: the bits that its calls show to the monitor
+	Tag     func(*callclass.Class) uint8                                     // returns the tag of a class: bits that classify its calls for the monitor
 	Start   func(mon uint32, tag uint8, manual bool) (next uint32, hit bool) // returns the monitor's next state when a call is admitted, and whether this meets the query; if nil, a call tagged as [Wanted] meets it
 	Done    func(mon uint32, tag uint8) uint32                               // returns the monitor's next state when a call has succeeded
 	Stay    func(mon uint32, tag uint8) (next uint32, may bool)              // reports whether an admitted call can stay in flight forever, or end without being observed; if nil, no call can
@@ -43,8 +43,8 @@ const Succeeded = 2
 // type are interchangeable.
 type openType struct {
 	tag     uint8
-	many    bool // whether no net changed its state when the call began; any number of such calls may then be in flight
-	watches bool // whether the call holds no tokens in flight
+	many    bool // whether any number of such calls can be in flight, because the beginning of one changes no state
+	watches bool // whether the nets keep all their tokens while the call is in flight
 	stays   bool // whether the call never ends, or its end is not observed
 	holds   []callclass.Effect
 }
@@ -261,8 +261,8 @@ func (s *Space) visitStart(k int32, by event, mon uint32) {
 	s.reach(next, open, k, by)
 }
 
-// reach visits the state in words, after adding the call described by t to the calls in flight if
-// it holds anything.
+// reach visits the state in words, after adding the call described by t to the calls in flight. It
+// does not add a call that can no longer affect a net.
 func (s *Space) reach(words []uint32, t openType, from int32, by event) {
 	if len(t.holds) > 0 {
 		words = append(words[:1+len(s.nets)], s.insert(words[1+len(s.nets):], s.typeOf(t))...)
@@ -297,8 +297,8 @@ func (o *openTypeTable) clearSpoiled(words []uint32) {
 // are exact.
 const maxAlike = 2
 
-// insert adds a call of type id to opens, unless the identical calls in opens already stand for any
-// number of such calls.
+// insert adds a call of type id to opens, the sorted types of the calls in flight. If the calls of
+// this type in opens already stand for any number of calls, opens stays the same.
 func (o *openTypeTable) insert(opens []uint32, id uint32) []uint32 {
 	i, alike := find(opens, id)
 	if o.types.List[id].isSaturated(alike) {
@@ -307,7 +307,8 @@ func (o *openTypeTable) insert(opens []uint32, id uint32) []uint32 {
 	return slices.Insert(opens, i, id)
 }
 
-// find returns the position of the first call of type id in opens, and the number of such calls.
+// find returns the position of the first call of type id in opens, the sorted types of the calls in
+// flight, and the number of such calls.
 func find(opens []uint32, id uint32) (at, alike int) {
 	at, _ = slices.BinarySearch(opens, id)
 	for at+alike < len(opens) && opens[at+alike] == id {
@@ -322,8 +323,9 @@ func (t *openType) isSaturated(alike int) bool {
 	return t.watches && !t.stays && (t.many && alike > 0 || alike >= maxAlike)
 }
 
-// survivors returns the calls in opens that still hold something after observers have stopped
-// waiting. killed holds the set of these observers for each net.
+// survivors updates opens, the types of the calls in flight, after some observers have stopped
+// waiting, and returns the result. It drops the calls that can no longer affect a net. For each
+// net, killed is the bit set of these observers.
 func (o *openTypeTable) survivors(opens []uint32, killed []uint64) []uint32 {
 	var out []uint32
 	for _, id := range opens {
@@ -367,8 +369,8 @@ func (o *openTypeTable) typeOf(t openType) uint32 {
 	return uint32(o.types.NumberOf(k, t))
 }
 
-// unclear reports whether an unknown outcome of a call of type id has a different effect than a
-// failure, and also a different effect than a call that never ends.
+// unclear reports whether an unknown outcome must be explored separately for calls of type id: its
+// effect differs from that of a failure, and also from that of a call that never ends.
 func (o *openTypeTable) unclear(id uint32) bool {
 	t := &o.types.List[id]
 	flies := slices.ContainsFunc(t.holds, func(h callclass.Effect) bool {
@@ -412,10 +414,9 @@ func (s *Space) end(k int32, id uint32, kind eventKind) {
 	by := event{kind: kind, arg: id}
 	opens := s.opens(k)
 	i, alike := find(opens, id)
-	// If the calls of type id in opens stand for any number of calls, one of them can succeed
-	// without a change to opens. The state where opens lists one call fewer is visited as well. But
-	// if t.many is true and the call succeeds, that state matters only if calls of the type
-	// invalidate evidence.
+	// If the calls of type id in opens stand for any number of calls, opens can stay the same after
+	// one of them succeeds. The state with one call fewer is visited, too, except if the call
+	// succeeds, t.many is true, and s.spoils(id) is false.
 	if kind == succeeds && t.isSaturated(alike) {
 		s.visitEnd(k, opens, killed, rest, by)
 	}

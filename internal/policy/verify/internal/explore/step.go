@@ -17,7 +17,7 @@ func (n *Net) begin(state, e int) *callStart {
 	}
 	if l.begins[e] == nil {
 		b := n.compute(state, n.Meanings.List[e])
-		n.locals.List[state].begins[e] = b // compute may have reallocated the list, so l might be outdated
+		n.locals.List[state].begins[e] = b // l may be stale, because compute may have reallocated the list
 		return b
 	}
 	return l.begins[e]
@@ -86,8 +86,8 @@ func (n *Net) unspoil(state int) int {
 	return n.intern(l)
 }
 
-// judge evaluates the names of the call one after the other, as the gate does. e holds the
-// transitions that list each name.
+// judge returns the net's verdict on a call with effect e in the given local state, and chooses the
+// transitions that the call fires. It evaluates the call's names in order, as the gate does.
 func (n *structure) judge(l *localState, e callclass.Meaning) (v verdict, chosen []int) {
 	scratch := slices.Clone(l.marking)
 	blocked, forbids := false, false
@@ -137,8 +137,8 @@ func (n *structure) judge(l *localState, e callclass.Meaning) (v verdict, chosen
 	return v, chosen
 }
 
-// lists reports whether any transition lists calls with the given meaning (see
-// [callclass.Meaning]). Phases and free names do not count.
+// lists reports whether any transition lists a name of calls with the given effect, the index of a
+// [callclass.Meaning]. Phases and free names do not count.
 func (n *structure) lists(meaning int) bool {
 	return slices.ContainsFunc(n.Meanings.List[meaning], func(a callclass.Ask) bool { return len(a.Barred) == 0 && !a.Free })
 }
@@ -150,15 +150,16 @@ func (n *structure) holds(l *localState, places []int) bool {
 	return slices.ContainsFunc(places, func(p int) bool { return present[p] > 0 })
 }
 
-// void reports whether transition t would wait for a success that does not count, because the call
-// itself or a call in flight invalidates evidence.
+// void reports whether it is pointless for transition t to wait for the success of the call: the
+// success would not count, because the call itself or a call in flight prevents this (see
+// [gate.Transition.Spoils]).
 func (n *structure) void(l *localState, e callclass.Meaning, t int) bool {
 	def := &n.Info.Transitions[t]
 	return def.Deferred && (l.spoiled || e.Spoils())
 }
 
-// earn appends to chosen the transitions that count the call's success as evidence. Initially,
-// chosen holds the transitions that gate the call.
+// earn returns chosen, the transitions that gate the call, extended by those that count the call
+// toward a requirement.
 func (n *structure) earn(l *localState, e callclass.Meaning, chosen []int) []int {
 	after := slices.Clone(l.marking)
 	for _, t := range chosen {
@@ -213,8 +214,8 @@ func (n *structure) take(t int, m petri.Marking) bool {
 	return true
 }
 
-// endedWatches returns the set of observers that stop waiting for calls because they are not
-// enabled in marking m.
+// endedWatches returns, as a bit set, the observers that stop waiting because they are not enabled
+// in marking m.
 func (n *structure) endedWatches(m petri.Marking) uint64 {
 	var set uint64
 	for t, w := range n.watchAt {
@@ -225,7 +226,7 @@ func (n *structure) endedWatches(m petri.Marking) uint64 {
 	return set
 }
 
-// keptWatches returns the given observers without those in the set killed.
+// keptWatches returns the given observers without those in the bit set killed.
 func (n *structure) keptWatches(watches []int, killed uint64) []int {
 	if killed == 0 {
 		return watches
@@ -238,7 +239,8 @@ func (n *Net) tokenless(hold int) bool {
 	return !slices.ContainsFunc(n.held.List[hold].flights, func(t int) bool { return len(n.Trans[t].In) > 0 })
 }
 
-// dropWatches returns the index of the given [holding] without the observers in the set killed.
+// dropWatches returns the index of a [holding] that equals the given one, except that the observers
+// in the bit set killed are removed.
 func (n *Net) dropWatches(hold int, killed uint64) int {
 	h := n.held.List[hold]
 	kept := n.keptWatches(h.watches, killed)
@@ -286,9 +288,10 @@ func (n *Net) end(state, hold int, o gate.Outcome) *callEnd {
 	return e
 }
 
-// succeed produces the output of the transitions in done, which took their inputs when the call
-// began. It then fires the observers in watches, which waited for the call to succeed. killed is
-// the set of observers that stop waiting because they are no longer enabled.
+// succeed updates the local state after a call has succeeded. It adds the outputs of the
+// transitions in done, which took their inputs when the call began. It then fires those observers
+// in watches that are still enabled. killed is the bit set of observers that stop waiting because
+// they have become disabled.
 func (n *structure) succeed(l *localState, done, watches []int) (killed uint64) {
 	for _, t := range done {
 		n.Trans[t].Put(l.marking)

@@ -30,14 +30,14 @@ func (m *Model) OneValue() *Model {
 }
 
 // Assured reports, for each state, whether successful calls of allowed classes can certainly reach
-// the goal. All calls that lead to the goal must have the same value: the tracked value or a new
-// one. If the goal is only about the tracked value, no new value is tried.
+// the goal. These calls must all have the same key value: the tracked value or a new one. If the
+// goal is only about the tracked value, no new value is tried.
 //
-// The policy's maps name calls by their arguments, and can match one value but not another. Assured
-// therefore repeats the search for each value that the classes mention, and a state is assured only
-// if every search reaches the goal from it. Unless the goal is only about the tracked value, there
-// is an exception: if one search reaches the goal from all states, all states are assured, because
-// calls with its value can follow any state.
+// Map statements of the policy name calls by their arguments, and can match one value but not
+// another. Assured therefore repeats the search for each value that the classes mention, and a
+// state is assured only if every search reaches the goal from it. Unless the goal is only about the
+// tracked value, there is an exception: if one search reaches the goal from all states, all states
+// are assured, because calls with its value can follow any state.
 func (s *Space) Assured(g *Goal, allowed func(class int) bool) []bool {
 	var all []bool
 	for _, v := range s.valuesOf(allowed) {
@@ -86,10 +86,11 @@ func (s *Space) assured(g *Goal, allowed func(class int) bool) []bool {
 	return s.Escapes(&either, allowed)
 }
 
-// assuredFresh reports, for each state, whether calls with a new value lead to the goal. It
-// compares the state with all states where no call has used the tracked value and the nets without
-// a key have the same local states. The result is true if such states exist and good is true for
-// all of them.
+// assuredFresh reports, for each state, whether calls with a new key value can reach the goal. good
+// is the answer for calls with the tracked value. A new value behaves like the tracked value before
+// its first use. assuredFresh therefore finds the states where no call has used the tracked value
+// and the nets without a key have the same local states. At least one such state must exist, and
+// good must be true for all of them.
 func (s *Space) assuredFresh(good []bool) []bool {
 	unused := make([]map[int]bool, len(s.nets)) // for each net with a key, its possible states for an unused value; nil for other nets
 	for pos, n := range s.nets {
@@ -157,8 +158,8 @@ func (n *Net) unusedStates() map[int]bool {
 	return states
 }
 
-// anyValue reports whether the given [callclass.Ask] contains only transitions of the clock and
-// idle transitions, which do not fire because the call lacks the tracked value.
+// anyValue reports whether every transition in the given [callclass.Ask] is either fired by the
+// clock or idle. An idle transition does not fire because the call lacks the tracked value.
 func (n *structure) anyValue(a callclass.Ask) bool {
 	return !slices.ContainsFunc(a.Transitions, func(t int) bool { return !slices.Contains(n.timed, t) && !slices.Contains(a.Idle, t) })
 }

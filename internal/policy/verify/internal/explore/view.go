@@ -26,8 +26,8 @@ type class struct {
 	effects []callclass.Effect
 	tag     uint8
 
-	sure   bool  // whether calls of some represented class are certainly possible; see ViewOptions.Beyond
-	beyond []int // the nets outside the view that can refuse such calls; if the represented classes differ, the smallest set
+	sure   bool  // whether calls of at least one represented class are known to be possible; set only if ViewOptions.Beyond is set
+	beyond []int // the nets outside the view that can refuse calls known to be possible; if the represented classes differ, the smallest set
 }
 
 // ViewOptions select what a view includes.
@@ -95,9 +95,9 @@ func (m *Model) view(nets []int, o ViewOptions) *view {
 	return v
 }
 
-// noteBeyond determines the nets outside the view that can refuse calls of class s, one of the
-// classes that c represents. Of the sets found for these classes, c.beyond keeps the smallest.
-// Uncertain classes are ignored.
+// noteBeyond updates c.beyond for s, one of the classes that c represents. It finds the nets
+// outside the view that can refuse calls of class s, and stores them if c.beyond is not set or is
+// larger. It ignores classes of uncertain calls.
 func (c *class) noteBeyond(v *view, s *callclass.Class, o ViewOptions) {
 	if !o.Beyond || uncertain(s) {
 		return
