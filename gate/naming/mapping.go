@@ -221,10 +221,10 @@ func (m *Mapping) gives(c *toolnet.Call, tools []Label, name string) (d toolnet.
 					continue
 				}
 				switch is := r.Finds(of.Pattern); {
-				case is == toolnet.Surely && !r.Evidence(of.Pattern) && found != toolnet.Surely:
+				case is == toolnet.Surely && r.Evidence(of.Pattern):
+					return toolnet.Doubt{}, toolnet.Surely
+				case is == toolnet.Surely && found != toolnet.Surely:
 					d, found = r.Doubt(of.Pattern), toolnet.Surely
-				case is == toolnet.Surely:
-					found = toolnet.Surely
 				case is == toolnet.Perhaps && found == toolnet.NotFound:
 					d, found = r.Doubt(of.Pattern), toolnet.Perhaps
 				case is == toolnet.NotFound && part.What == "":

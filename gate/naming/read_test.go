@@ -169,14 +169,16 @@ func TestWhy(t *testing.T) {
 		what  string
 		found toolnet.Found
 	}{
-		`{}`:                     {"", toolnet.NotFound},
-		`{"c":"rm"}`:             {"a doubt", toolnet.NotFound}, // the missing part
-		`{"c":"rm","d":"ls"}`:    {"", toolnet.Surely},
-		`{"c":"ls"}`:             {"", toolnet.Surely},
-		`{"c":"?"}`:              {"a doubt", toolnet.Perhaps},
-		`{"c":"ls; rm"}`:         {"a doubt", toolnet.Surely},
-		`{"c":"?","d":"ls; rm"}`: {"a doubt", toolnet.Surely},
-		`{"c":"panic"}`:          {"", toolnet.NotFound},
+		`{}`:                      {"", toolnet.NotFound},
+		`{"c":"rm"}`:              {"a doubt", toolnet.NotFound}, // the missing part
+		`{"c":"rm","d":"ls"}`:     {"", toolnet.Surely},
+		`{"c":"ls"}`:              {"", toolnet.Surely},
+		`{"c":"?"}`:               {"a doubt", toolnet.Perhaps},
+		`{"c":"ls; rm"}`:          {"a doubt", toolnet.Surely},
+		`{"c":"?","d":"ls; rm"}`:  {"a doubt", toolnet.Surely},
+		`{"c":"?","d":"ls"}`:      {"", toolnet.Surely}, // evidence, whatever the other field does
+		`{"c":"ls; rm","d":"ls"}`: {"", toolnet.Surely},
+		`{"c":"panic"}`:           {"", toolnet.NotFound},
 	} {
 		c := &toolnet.Call{Tool: "sh", Args: []byte(args)}
 		for _, ask := range []func(*toolnet.Call, []naming.Label, string) (toolnet.Doubt, toolnet.Found){own.Why, naming.New(maps).Why} {
