@@ -79,8 +79,8 @@ func (s State) secrets() []string {
 //
 //   - in this package: checks of its settings (settleState), its secrets (State.secrets), and its
 //     name in petrigate.schema.json
-//   - in internal/serve/daemon: newDatabase (state.go), RecordsOf (auditsource.go) and openPins
-//     (pins.go)
+//   - in internal/serve/daemon: newDatabase (state.go), RecordsOf and Elsewhere (auditsource.go) and
+//     openPins (pins.go)
 //   - in internal/doctor/files.go: state and securedFiles
 //   - in cmd/petrigate/found.go: describeAccess
 //   - a backend.Backend that passes backendtest.Run

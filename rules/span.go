@@ -30,9 +30,10 @@ type spanRow struct {
 	window time.Duration // length of a time span
 }
 
-// spans describes each span. A new unit needs a row here, a constant above and a word in the
-// editors' grammars (folder editors). A time unit also needs a row in internal/text, because the
-// gate formats periods without this package. Tests find any missing row. Time spans are sorted by
+// spans describes each span. A new unit needs a row here, a constant above, and its word in the
+// grammar in doc.go and in the editors' grammars (folder editors). A time unit also needs a row in
+// internal/text, because the gate formats periods without this package; any other unit needs a net
+// of its own in limitNet. Tests find any missing row. Time spans are sorted by
 // length.
 var spans = [...]spanRow{
 	Session: {word: "session"},

@@ -82,8 +82,10 @@ func newDatabase(config *config.Config, log *slog.Logger) (*database, error) {
 		open = func(ctx context.Context) (backend.Backend, error) {
 			return asBackend(postgres.Open(ctx, postgres.Options{DSN: c.DSN, NoSync: c.Sync == "normal"}))
 		}
-	default:
+	case "memory", "":
 		return nil, nil
+	default:
+		return nil, &InvalidError{fmt.Errorf("the daemon cannot open the state driver %q", c.Driver)}
 	}
 	db.LateBackend = store.NewLateBackend(open, log)
 	return db, nil

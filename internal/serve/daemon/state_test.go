@@ -54,16 +54,18 @@ func TestUnusableStateFailsStart(t *testing.T) {
 	for name, c := range map[string]struct {
 		state   config.State
 		invalid bool
+		says    string
 	}{
-		"no database": {config.State{Driver: "sqlite", Path: foreign}, true},
-		"a directory": {config.State{Driver: "sqlite", Path: dir}, true},
-		"a bad dsn":   {config.State{Driver: "postgres", DSN: "postgres://db:port/x"}, true},
-		"away":        {config.State{Driver: "postgres", DSN: "postgres://127.0.0.1:1/x?connect_timeout=1"}, false},
+		"no database": {config.State{Driver: "sqlite", Path: foreign}, true, ""},
+		"a directory": {config.State{Driver: "sqlite", Path: dir}, true, ""},
+		"a bad dsn":   {config.State{Driver: "postgres", DSN: "postgres://db:port/x"}, true, ""},
+		"unknown":     {config.State{Driver: "new"}, true, `the daemon cannot open the state driver "new"`},
+		"away":        {config.State{Driver: "postgres", DSN: "postgres://127.0.0.1:1/x?connect_timeout=1"}, false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, err := New(Options{Config: &config.Config{State: c.state, Audit: config.Audit{Arguments: "hash"}}, Policy: &policy.Result{}})
 			_, invalid := errors.AsType[*InvalidError](err)
-			if invalid != c.invalid || !c.invalid && err != nil {
+			if invalid != c.invalid || !c.invalid && err != nil || c.says != "" && err.Error() != c.says {
 				t.Fatal(err)
 			}
 			if err != nil {
