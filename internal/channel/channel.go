@@ -42,7 +42,7 @@ type Channel struct {
 //     readApproval (pass its URL to addTarget and its secrets to addSecret; the key of a secret is
 //     "secret"), and its name and section in petrigate.schema.json
 //   - if it runs next to the proxy, a file in internal/serve/daemon with an entry in openers, which
-//     also adds the channel's state to operator.Status
+//     also adds the channel's state to operator.Status, and a line in statusprint.go
 //   - a call to operator.Proxy.Answer for each answer, with the person if the channel has authenticated
 //     one
 var all = [...]Channel{

@@ -8,8 +8,8 @@
 // must not be displayed. [Client.Safeguards] finds restrictions that petrigate import does not
 // carry over.
 //
-// To support another client, add a function that returns its Client and call this function in
-// [All]. Package splice edits the files, and package takeover asks the user and writes them. This
+// To support another client, add a function that returns its Client, call this function in [All],
+// and add an archive to testdata/clients. Package splice edits the files, and package takeover asks the user and writes them. This
 // package starts no goroutines; its tables are read-only.
 package clientcfg
 

@@ -35,7 +35,8 @@
 //
 // # Structure
 //
-// This package contains the questions, the proofs and the remedies. Package internal/callclass
+// This package contains the questions, the proofs and the remedies. Each kind of claim is an
+// [Assertion] with a method prove, in a file such as prove_before.go. Package internal/callclass
 // derives the classes of calls that a policy distinguishes. Package internal/explore contains the
 // nets as automata, their states and the searches.
 //

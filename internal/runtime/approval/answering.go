@@ -19,7 +19,8 @@ func (b *Broker) Answer(id string, approve bool, channel, actor, reason string) 
 // An answer without a person could come from anyone whom the channel's system knows or, if the
 // channel has no such system, from any user of this machine.
 //
-// Every channel must answer through AnswerAs. An answer counts only if its channel is configured,
+// Channels that run next to the proxy must call operator.Proxy.Answer, which also checks the PIN.
+// An answer counts only if its channel is configured,
 // the request's rules allow the channel, and the channel has shown the request (see [Broker.Put]).
 // The error is a [RejectedError] if the answer came too late, or if the caller approved its own
 // call through a channel other than [Elicit] and Options.Self is false.

@@ -11,4 +11,7 @@
 // the proxy decide on calls to the proxy's own tools (proxiedCalls). Gate.mu guards the map of
 // sessions. Each session and the proxied calls have their own locks. No lock is held while a call
 // is decided or a person is asked.
+//
+// To add an agent, add its facts to the table in package agenttool and its format to the table in
+// agents.go.
 package hook
