@@ -7,7 +7,7 @@ import (
 )
 
 type (
-	// Never claims that no call to Tool is admitted.
+	// Never is the claim that no call to Tool is admitted.
 	Never struct{ Tool gate.Tool }
 
 	// NeverBefore claims that each call to Tool is admitted only if a call to First has succeeded
@@ -46,7 +46,7 @@ type (
 		Tool      gate.Tool
 		ButBudget bool
 
-		each bool // whether the claim is made for each value of the nets' keys separately
+		each bool // whether the claim is made separately for each value of the keys that nets read from calls
 	}
 )
 
@@ -54,9 +54,10 @@ type (
 	// Conserved claims that the total number of tokens in Net never changes.
 	Conserved struct{ Net string }
 
-	// Exclusive claims that no two of Places in Net are ever marked at the same time. A token taken
-	// by a call in flight still counts as being in its place. So does a token that returned when
-	// the outcome of its call became unknown, because that call may still be running.
+	// Exclusive claims that no two of Places in Net are ever marked at the same time. A place also
+	// counts as marked while a call in flight holds its token. If the call ends with an unknown
+	// outcome and the token returns, the place still counts as marked, because the call may still
+	// be running.
 	Exclusive struct {
 		Net    string
 		Places []string
@@ -73,8 +74,8 @@ type (
 
 // NoFailureLocks claims that no call makes Tool unreachable by failing or by ending with an unknown
 // outcome. If successful calls can lead to a call to Tool after the call succeeds, they can also do
-// so after its other outcomes. If a net with a key gates Tool, the claim is made for each value of
-// the key separately, and calls with other values do not count.
+// so after its other outcomes. If a net with a key gates Tool, the claim is checked separately for
+// each value of the key: a call to Tool with another value does not satisfy it.
 type NoFailureLocks struct{ Tool gate.Tool }
 
 // Each claims that all assertions in Of hold.
@@ -86,7 +87,7 @@ type Each struct{ Of []Assertion }
 type NeverAfter struct {
 	Tool, After gate.Tool
 	Until       []gate.Tool // the restriction ends when a call to any of these tools succeeds; if empty, the restriction is permanent
-	Unapproved  *Approval   // calls that need this approval are exempt; if nil, no calls are
+	Unapproved  *Approval   // calls that need this approval are allowed; if nil, no calls are
 }
 
 // NeverWhile claims that no call to Tool is admitted while a call to Other is in flight or has an
@@ -108,10 +109,10 @@ type (
 		Approval
 	}
 
-	// An Only is the claim that every admitted call is certain to have one of the names in Tools.
-	// If Unapproved is set, calls that need the approval in Unapproved may have other names.
+	// An Only is the claim that a call is admitted only if it is certain to have one of the names
+	// in Tools. If Unapproved is set, calls that need the approval in Unapproved are also allowed.
 	Only struct {
 		Tools      []gate.Tool
-		Unapproved *Approval // calls that need this approval are exempt; if nil, no calls are
+		Unapproved *Approval // calls that need this approval are allowed; if nil, no other calls are
 	}
 )

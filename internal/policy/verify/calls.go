@@ -11,7 +11,7 @@ import (
 
 // A Call stands for all calls that a policy cannot distinguish from it.
 type Call struct {
-	Name string // human-readable name: the last name that maps or actions give, or else the tool
+	Name string // human-readable name: the last name that a map statement or an action gives to the call, or the tool if no such name exists
 	Tool string
 	Also []gate.Name // other names of the tool, from Options.Tools
 	Args string      // JSON arguments; empty means {}
@@ -51,9 +51,10 @@ func Calls(p *gate.Policy, o Options) (calls []Call, why string) {
 	return calls, why
 }
 
-// Synthesize finds the sets of patterns that can match the same name, and returns one unused name
-// for each set. A pattern matches a name if it matches any of the prefixes followed by the name.
-// The first prefix must be empty. complete is false if there are too many sets.
+// Synthesize returns a name for each set of patterns that a single name can match. The name matches
+// exactly these patterns and is not in taken. A name matches a pattern if the pattern matches any
+// of the prefixes followed by the name. The first prefix must be empty. complete is false if there
+// are too many sets.
 func Synthesize(patterns, prefixes []string, taken map[string]bool) (names []string, complete bool) {
 	return callclass.Synthesize(patterns, prefixes, taken)
 }

@@ -13,17 +13,19 @@
 // it can have and, if they can be found, arguments that give a call exactly these names. Classes
 // are derived from the policy. As in rules, a name with a dot is an action of a tool, unless it is
 // quoted or [Options.Tools] contains a tool with that name. Unless [Options.Known] is set, a tool
-// with such a name, or with the name of a label, might exist. If such a tool would violate a claim,
-// the claim is neither proved nor refuted.
+// might exist whose name has a dot or equals a label, a name that a map statement gives to calls.
+// If such a tool would violate a claim, the claim is neither proved nor refuted.
 //
 // Claims that something never happens are checked over all classes, outcomes and interleavings; a
 // call can succeed, fail or end with an unknown outcome. Claims that something is possible are
 // checked over runs where each call succeeds before the next begins and all approvals are granted.
-// Claims that something is always possible, or that nothing deadlocks, cover every state that runs
-// of the first kind reach; each such state is then continued with runs of the second kind.
+// A claim that something is always possible, or that nothing deadlocks, combines the two: each
+// state that is reachable over all outcomes and interleavings must have a continuation where all
+// calls succeed.
 //
-// Advisory nets are assumed to block always. A run found under this assumption is real; the absence
-// of a run is proved only if it also holds without the advisory nets.
+// An advisory net stops blocking calls while the nets together allow no tool. The searches assume
+// that it always blocks. A run found under this assumption is real; the absence of a run is proved
+// only if it also holds without the advisory nets.
 //
 // # Method
 //
@@ -35,11 +37,11 @@
 //
 // # Structure
 //
-// This package contains the questions, the proofs and the remedies. Each kind of claim is an
-// [Assertion] with a method prove, in a file such as prove_before.go. Package internal/callclass
-// derives the classes of calls that a policy distinguishes. Package internal/explore contains the
-// nets as automata, their states and the searches.
+// This package proves or refutes claims and finds remedies. Each kind of claim is an [Assertion]
+// with a method prove, in a file such as prove_before.go. Package internal/callclass derives the
+// classes of calls that a policy distinguishes. Package internal/explore contains the nets as
+// automata, their states and the searches.
 //
-// Whatever exceeds the effort limits is reported as unknown, never as proved. A [RemedyFinder]
-// locks its model and is safe for concurrent use.
+// If a search exceeds the limits on time or states, its result is unknown. A [RemedyFinder] locks
+// its model and is safe for concurrent use.
 package verify

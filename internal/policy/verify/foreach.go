@@ -32,9 +32,9 @@ func (a ForEach) prove(m *prover) Proof {
 	return p
 }
 
-// narrow returns a function like tag that selects only calls with the tracked value, the one key
-// value that the proof considers. If the claim is a [NeverBefore], calls to Tool without a value
-// stay selected, because no earlier call can have the same value.
+// narrow returns a function like tag that selects fewer calls: only those with the tracked value,
+// the one key value that the proof considers. If the claim is a [NeverBefore], it also selects
+// calls to Tool that lack the key value, because no earlier call can have the same value.
 func (a *ForEach) narrow(tag func(*callclass.Class) uint8) func(*callclass.Class) uint8 {
 	if tag == nil {
 		return nil
@@ -55,9 +55,9 @@ func (a *ForEach) narrow(tag func(*callclass.Class) uint8) func(*callclass.Class
 }
 
 // hasTrackedValue reports whether calls of class s have the tracked value, the one key value that
-// the proof considers. If keys compare several fields with each other, only the first of these
-// fields that the calls have counts. If the claim is made for each value of a key, the fields of
-// that key are ignored.
+// the proof considers. If keys compare several fields with each other, it checks only the first of
+// these fields that the calls have. If the claim is made for each value of a key, it ignores the
+// fields of that key.
 func (m *prover) hasTrackedValue(s *callclass.Class) bool {
 	if m.each == nil {
 		return s.TracksFirst()
@@ -98,7 +98,8 @@ func (m *prover) NeverMet(q *explore.Query, nets []int) explore.Answer {
 }
 
 // ofOneValue reports whether all calls in ms that the function tag selects can have the same key
-// value. They cannot if the calls get their names from maps that match different values.
+// value. This is impossible if they need different values to get their names, because map
+// statements name calls by their arguments.
 func ofOneValue(ms []explore.Move, tag func(*callclass.Class) uint8) bool {
 	classes := explore.ClassesOf(ms)
 	v := callclass.CommonValues(classes)
@@ -115,6 +116,6 @@ func (m *prover) FindBudget(tag func(*callclass.Class) uint8, count int, b explo
 	return m.Model.FindBudget(tag, count, b)
 }
 
-// repeatTag is the bit that a tag function sets for calls that use up an earlier success, unless
-// [NeverBefore].Once is set.
+// repeatTag is the bit that a tag function sets for all calls to [NeverBefore].Tool. Unless
+// [NeverBefore].Once is set, First must succeed again before the next such call.
 const repeatTag = 8

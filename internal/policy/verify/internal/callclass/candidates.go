@@ -92,8 +92,8 @@ func (w *recipe) samples(v Values, expressions []Datum) []map[string]any {
 	return slices.DeleteFunc(samples(sources, nil, values...), w.mayAddName)
 }
 
-// mayAddName reports whether arguments with these members might give the call a name that its
-// [form] does not give.
+// mayAddName reports whether adding the members to the arguments might give the call a further
+// name.
 func (w *recipe) mayAddName(members map[string]any) bool {
 	return slices.ContainsFunc(w.b.fields(w.form.tools), func(field string) bool {
 		v, there := members[keysOf(field)[0]]

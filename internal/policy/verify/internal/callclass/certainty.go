@@ -11,18 +11,20 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A reader, such as the reader of shell scripts, decides two things about the label that its map
-// gives to a call: whether the call is certain to have the label, and whether the call's success is
-// evidence for it. If the maps of several readers match the same text, only some combinations of
-// these properties are possible. kindsOf returns values for exactly these combinations.
+// A map statement gives a label, an additional name, to the calls that it matches. If it uses a
+// reader, such as the reader of shell scripts, the label has two properties: whether the call is
+// certain to have the label, and whether the call's success counts toward requirements that name
+// the label. If several readers match the same text, only some combinations of these properties are
+// possible. kindsOf returns values for exactly these combinations.
 
-// maxLabels is the maximum number of labels of a single text. With more labels, their properties
-// have too many combinations to enumerate.
+// maxLabels is the maximum number of labels per value whose properties are enumerated. More labels
+// have too many combinations of properties.
 const maxLabels = 6
 
-// findCertainties determines which properties of a label matter if its map has a reader. The
-// property of being evidence matters if some net or assertion uses the label as evidence. The
-// property of being certain matters if a certain label exempts calls.
+// findCertainties determines which properties make a difference for each label that a reader
+// assigns. Whether a call is certain to have the label matters only if the label can exempt the
+// call from a rule. Whether the call's success counts toward requirements matters only if some net
+// or assertion depends on it.
 func (b *Enumerator) findCertainties() {
 	b.certainties = make(map[string]certainty)
 	for _, m := range b.maps {
@@ -33,7 +35,7 @@ func (b *Enumerator) findCertainties() {
 	}
 }
 
-// isEvidence reports whether some net or assertion uses the label as evidence.
+// isEvidence reports whether some net or assertion depends on the success of calls with the label.
 func (b *vocabulary) isEvidence(name string) bool {
 	l := &naming.Label{Text: name, From: naming.FromMap}
 	for _, n := range b.nets {
@@ -46,8 +48,8 @@ func (b *vocabulary) isEvidence(name string) bool {
 	return slices.ContainsFunc(b.extra, func(t gate.Tool) bool { return naming.Matches(&t, l) })
 }
 
-// exempts reports whether the label, when certain, exempts calls from a transition or phase of the
-// net.
+// exempts reports whether calls that are certain to have the label are exempt from a transition or
+// phase of the net.
 func (n *Net) exempts(name string) bool {
 	l := &naming.Label{Text: name, From: naming.FromMap}
 	return slices.ContainsFunc(n.certainNames(), func(u gate.Tool) bool { return naming.Matches(&u, l) }) ||
@@ -56,10 +58,10 @@ func (n *Net) exempts(name string) bool {
 		})
 }
 
-// kindsOf returns values of the field that match all patterns in set and no others, one value for
-// each combination of properties of the patterns' labels. It ignores matches with the patterns in
-// the parameter either, because they make no difference. If it is clear that no text matches in
-// this way, kindsOf returns no values. ok is false if there are too many combinations.
+// kindsOf returns values of the field that match all patterns in set and no others: one value for
+// each combination of properties that the patterns' labels can have. If it is clear that every text
+// that matches these patterns also matches another one, kindsOf returns no values. The patterns in
+// the set called either do not count as others. ok is false if there are too many combinations.
 func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (values []*value, ok bool) {
 	text, known := witness(ps, set)
 	if !known && impossible(ps, set, either) {
@@ -86,7 +88,7 @@ func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (va
 	if known {
 		noop := unsoughtCommand(ps, "true", "pwd", "date", "id")
 		tried := append(withOperands(text), text+"; "+noop, text+"; "+text)
-		for i := range members(set) { // all patterns might look for the same command
+		for i := range members(set) { // the command that one pattern looks for might match all of them
 			tried = append(tried, withOperands(strings.Join(ps[i].script, " "))...)
 		}
 		tried = append(tried, scriptsOf(ps, set, text)...)
@@ -99,11 +101,11 @@ func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (va
 	return list.Map(ways, func(hits []hit) *value { return &value{field: field, hits: hits, texts: texts[hitsKey(hits)]} }), true
 }
 
-// scriptsOf returns scripts that run the commands that the patterns in set look for. Different
-// scripts make different commands count as evidence. Some scripts also run a command that no
-// pattern looks for.
+// scriptsOf returns scripts that run the commands that the patterns in set look for. The scripts
+// differ in the commands that must succeed for the script to succeed. Some scripts also run a
+// command that no pattern looks for.
 func scriptsOf(ps []pattern, set uint64, text string) (scripts []string) {
-	other := unsoughtCommand(ps, "date", "id", "hostname", "uname") // commands that some readers consider to have an effect
+	other := unsoughtCommand(ps, "date", "id", "hostname", "uname") // some readers assume that these commands have an effect
 	var commands []string
 	for i := range members(set) {
 		if ps[i].script == nil {
@@ -135,8 +137,9 @@ func withOperands(command string) []string {
 	return []string{command, command + " a b", command + " https://example.com"}
 }
 
-// evidentCommand returns a command that is certain to get the label of p's map and whose success
-// counts as evidence. It returns "" if it found none, or if the map does not read scripts.
+// evidentCommand returns a command that is certain to match p and whose success counts toward
+// requirements that name p's label. It returns "" if it found none, or if p does not look for
+// commands.
 func (p *pattern) evidentCommand() string {
 	if p.script == nil {
 		return ""
@@ -149,8 +152,8 @@ func (p *pattern) evidentCommand() string {
 	return ""
 }
 
-// hitsOf returns a hit for each pattern in set, with a label that counts as evidence but is not
-// certain.
+// hitsOf returns a match for each pattern in set. The success of the call counts toward
+// requirements that name the pattern's label, but the call is not certain to have the label.
 func hitsOf(ps []pattern, set uint64) []hit {
 	var hits []hit
 	for i := range members(set) {
@@ -161,8 +164,9 @@ func hitsOf(ps []pattern, set uint64) []hit {
 
 func hitsKey(hits []hit) string { return fmt.Sprint(hits) }
 
-// exactHits returns the matches of the maps in text, without the label properties that do not matter.
-// The second result is true if exactly the patterns in set match text.
+// exactHits returns the matches of the patterns in set with text. exact is false if some of them do
+// not match text or if other patterns match it. Properties of labels that make no difference are
+// cleared.
 func (b *Enumerator) exactHits(ps []pattern, set uint64, text string) (hits []hit, exact bool) {
 	if !exactly(ps, set, text) {
 		return nil, false
@@ -190,12 +194,13 @@ func unsoughtCommand(ps []pattern, commands ...string) string {
 	return commands[0]
 }
 
-// possibleHits returns the combinations of label properties that the maps in set can produce
-// together. readers holds the indexes of the maps that have a reader. Properties that do not matter
-// are set to weak and uncertain. ok is false if there are too many combinations.
+// possibleHits returns the possible combinations of label properties for a value that exactly the
+// patterns in set match. readers holds the indexes of the patterns whose map statements use a
+// reader. For these patterns, properties that make no difference have fixed values. ok is false if
+// there are too many combinations.
 func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways [][]hit, ok bool) {
 	var matter []int
-	var proving, exempting uint64 // bit sets of indexes into matter: labels used as evidence, and labels that exempt calls if certain
+	var proving, exempting uint64 // bit sets over the elements of matter: labels whose calls count toward requirements, and labels that exempt calls if certain
 	for _, i := range readers {
 		w := b.certainties[ps[i].As]
 		if !w.evidence && !w.certain {
@@ -224,7 +229,7 @@ func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways
 		}
 		ways = append(ways, hits)
 	}
-	if ps[readers[0]].Field == "" { // if a condition holds, its label is both certain and evidence
+	if ps[readers[0]].Field == "" { // a condition that holds gives its label both properties, and a condition that might hold gives it neither
 		for strong := range partsOf(all) {
 			if strong&^(proving|exempting) == 0 {
 				take(strong&proving, strong&exempting)
@@ -238,7 +243,7 @@ func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways
 			if !one && !compatible(ps, readers, matter, certain) {
 				continue
 			}
-			for evidence := range partsOf(proving) { // any set is possible, because evidence depends on only some of the script's commands
+			for evidence := range partsOf(proving) { // all sets are possible, because a script can ignore the failure of any of its commands
 				if plain == (evidence&exempting == certain&proving) {
 					take(evidence, certain)
 				}
@@ -248,8 +253,8 @@ func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways
 	return ways, true
 }
 
-// oneCommand reports whether a single command could satisfy all readers. It returns true if none of
-// the readers reads scripts.
+// oneCommand reports whether a single command might match the patterns with the given indexes. It
+// returns true if none of these patterns looks for commands.
 func oneCommand(ps []pattern, readers []int) bool {
 	first := &ps[readers[0]]
 	return !slices.ContainsFunc(readers, func(i int) bool {
@@ -258,8 +263,8 @@ func oneCommand(ps []pattern, readers []int) bool {
 	})
 }
 
-// compatible reports whether a script can make all labels in strong certain and still run the
-// commands that the other readers look for.
+// compatible reports whether calls can be certain to have all labels in the set strong although
+// they also match the patterns of all readers. The set contains indexes into matter.
 func compatible(ps []pattern, readers, matter []int, strong uint64) bool {
 	for at, i := range matter {
 		if strong&(1<<at) == 0 {
@@ -278,15 +283,15 @@ func compatible(ps []pattern, readers, matter []int, strong uint64) bool {
 	return true
 }
 
-// carries reports whether p's command, extended by more words, could also be a command that other
-// looks for. This is possible, for example, if p's program is unknown and can therefore have any
-// arguments.
+// carries reports whether a command that p looks for can contain the command that other looks for
+// as its arguments, so that both patterns match it.
 func carries(p, other *pattern) bool {
 	return other.matches(strings.Join(p.script, " ") + " " + strings.Join(other.script, " "))
 }
 
-// spares reports whether other's command has no effect. A script that runs the commands of both
-// patterns then counts as running only p's command.
+// spares reports whether p's reader ignores the command that other looks for, because the command
+// has no effect. A script that runs both commands then counts as running only the command that p
+// looks for.
 func spares(p, other *pattern) bool {
 	own, inert := strings.Join(p.script, " "), strings.Join(other.script, " ")
 	return slices.ContainsFunc([]string{inert + "; " + own, own + " | " + inert}, func(s string) bool { return p.read(s).Only(p.same) })

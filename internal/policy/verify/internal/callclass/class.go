@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// Carries reports whether calls of class s have the given name. If evidence is true, the name must
-// also count as evidence.
+// Carries reports whether calls of class s have the given name. If evidence is true, it ignores
+// weak names, which restrict a call but do not make its success count toward requirements.
 func (s *Class) Carries(t gate.Tool, evidence bool) bool {
 	for _, l := range s.labels { // slices.ContainsFunc would allocate a closure on every call
 		if denotes(l, t) && !(evidence && l.Weak) {
@@ -19,7 +19,7 @@ func (s *Class) Carries(t gate.Tool, evidence bool) bool {
 	return false
 }
 
-// denotes reports whether the label is the given name.
+// denotes reports whether the name t in a rule refers to the label.
 func denotes(l naming.Label, t gate.Tool) bool {
 	return l.Text == t.Name && (l.Glob > 0) == (t.Kind == gate.Glob) && !(t.Kind == gate.Literal && l.From == naming.FromAction)
 }
@@ -51,8 +51,9 @@ func (s *Class) Name() string {
 	return name
 }
 
-// Mapped returns the names that maps give to calls of class s. ok is false if nets can also see
-// names of actions, or fields that keys read.
+// Mapped returns the names that map statements give to calls of class s. ok is false if these names
+// are not all that nets can distinguish, because the calls also have names of actions, or values
+// that keys read.
 func (s *Class) Mapped() (names []gate.Name, ok bool) {
 	for _, l := range s.labels {
 		switch {
@@ -66,8 +67,8 @@ func (s *Class) Mapped() (names []gate.Name, ok bool) {
 	return names, len(s.Data) == 0
 }
 
-// CarriesWeakly reports whether calls of class s have the given name, but the name only restricts
-// them and does not count as evidence.
+// CarriesWeakly reports whether calls of class s have the given name only as a restriction: their
+// success does not count toward requirements that use the name.
 func (s *Class) CarriesWeakly(name string) bool {
 	return slices.ContainsFunc(s.labels, func(l naming.Label) bool { return l.Glob == 0 && l.Text == name && l.Weak })
 }

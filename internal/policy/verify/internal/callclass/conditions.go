@@ -153,7 +153,7 @@ func (b *Enumerator) certainIfHolds(m *mapping) bool {
 	if vouches, known := b.certainConditions[m]; known {
 		return vouches
 	}
-	all := true // if no sample satisfies the condition, assume that such a call is certain to have the label
+	all := true // if no sample satisfies the condition, assume that every call that satisfies it is certain to have the label
 	for _, sample := range samples([]string{m.Source}, nil) {
 		r := m.Reader.Read(&gate.Call{Tool: m.Tool, Args: []byte(cmp.Or(object(sample).text(), "{}"))}, "")
 		if r.Finds(m.Pattern) == gate.Surely {
@@ -165,8 +165,8 @@ func (b *Enumerator) certainIfHolds(m *mapping) bool {
 	return all
 }
 
-// agree reports whether the conditions, evaluated for the arguments, yield the results that f
-// requires.
+// agree reports whether evaluating the conditions for the arguments gives the labels that the form
+// f specifies.
 func (b *Enumerator) agree(w *conditionSet, f *form, args string) bool {
 	found := w.read(f.tools[0].Text, args)
 	for i, m := range w.maps {

@@ -27,7 +27,7 @@ const (
 
 // A Datum holds a field that keys read from calls of a class, and the field's [Presence].
 type Datum struct {
-	Field gate.Field // the field, without its source text
+	Field gate.Field // the field without its Source
 	Has   Presence
 	sort  int
 }
@@ -41,7 +41,7 @@ type Reading struct {
 // A sort is a set of fields that are compared with each other.
 type sort struct {
 	fields []gate.Field
-	texts  [2]string // texts of the tracked value and of another value; if possible, no map matches either text
+	texts  [2]string // strings that represent the tracked value and another value; if possible, no map statement matches them
 }
 
 // normalize returns f without the parts that do not affect the value read.
@@ -174,12 +174,12 @@ func (b *fieldTable) Crossed(key []gate.Field) bool {
 	return false
 }
 
-// valueTexts are candidates for the texts of a [sort]. A sort uses the first two that no map (see
-// [gate.Map]) of its fields matches.
+// valueTexts are candidates for the strings that represent the values of a [sort]. A sort uses the
+// first two candidates that do not match any map statement (see [gate.Map]) for its fields.
 var valueTexts = []string{"x", "y", "z", "main", "other", "k1", "k2", "1", "2", "a-b", "c-d", "#", "-"}
 
-// findTexts sets the two texts of the [sort] s. If possible, no map (see [gate.Map]) of a field of
-// s matches either text.
+// findTexts chooses the two strings that represent the values of s. If possible, it chooses strings
+// that do not match any map statement (see [gate.Map]) for a field of s.
 func (b *fieldTable) findTexts(s *sort) {
 	s.texts = [2]string{valueTexts[0], valueTexts[1]}
 	free := list.Filter(valueTexts, func(text string) bool {
@@ -235,8 +235,8 @@ func (b *fieldTable) data(s *Class) (data []Datum, why string) {
 }
 
 // eachPresence calls the given function for every way of assigning a [Presence] to each of the
-// fields. A result field does not restrict the call, so it either has the tracked value or is
-// ignored.
+// fields. A field of the call's result never gets [Other]: if it does not have the tracked value,
+// it is ignored.
 func eachPresence(data []Datum, do func([]Datum)) {
 	count := 1
 	options := func(d *Datum) int {
@@ -265,10 +265,9 @@ func (s *Class) HasOther() bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Has == Other })
 }
 
-// Counterpart returns the class like s, but with the tracked value and the other value exchanged.
-// When another value becomes the tracked one, calls with the old or the new tracked value move from
-// s to this class. Counterpart returns nil if no such class is known, and s itself if s has no
-// values.
+// Counterpart returns the class that differs from s only in that the tracked value and the other
+// value are exchanged. Calls with either of these values belong to that class once the other value
+// is tracked. Counterpart returns nil if no such class is known, and s itself if s has no values.
 func (s *Class) Counterpart() *Class {
 	if len(s.Data) == 0 {
 		return s
@@ -277,8 +276,8 @@ func (s *Class) Counterpart() *Class {
 }
 
 // exchange sets the result of [Class.Counterpart] for each of the given classes, which must differ
-// only in their values. In the exchanged class, every result field is [Lacks], because it never has
-// the newly tracked value.
+// only in their values. In a counterpart, every field of the call's result is [Lacks], because the
+// result never contains the newly tracked value.
 func exchange(all []*Class) {
 	for _, s := range all {
 		s.alike = all
@@ -372,9 +371,9 @@ func (n *Net) awaits(t int) bool {
 	return slices.ContainsFunc(n.keyFields(t), func(f gate.Field) bool { return f.Result })
 }
 
-// readPresence checks the fields that transition t reads from calls of class s. void is set if the
-// calls lack any of these fields, and other is set if any of them has a value other than the
-// tracked one.
+// readPresence checks the key fields that transition t reads from calls of class s. void reports
+// whether the calls lack any of these fields. other reports whether any of them has a value other
+// than the tracked one.
 func (n *Net) readPresence(t int, s *Class) (void, other bool) {
 	for _, f := range n.keyFields(t) {
 		switch s.PresenceOf(f) {

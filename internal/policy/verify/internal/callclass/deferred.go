@@ -46,9 +46,9 @@ func (b *Enumerator) Kinds(nets []int, tag func(*Class) uint8) (classes []*Class
 	return classes, gap
 }
 
-// JointNets returns the nets that a single deferred call can affect, for each group of deferred
-// calls. Calls are deferred if the fields of their tool can match in too many combinations to list,
-// or if many patterns match their names.
+// JointNets returns, for each group of deferred calls, the nets that a single call of the group can
+// affect. The enumeration of calls is deferred if they can match too many combinations of maps,
+// actions or patterns to list.
 func (b *Enumerator) JointNets() [][]int {
 	return list.Map(b.deferred, func(d *deferredGroup) []int { return d.nets })
 }

@@ -7,9 +7,10 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// entangled reports whether setting the fields of f affects a map that reads a different field.
-// This happens if one path is a prefix of the other, or if one path expects an object where the
-// other expects a list. Fields that differ only in letter case are always entangled.
+// entangled reports whether the arguments set by f could affect a map statement that reads another
+// field. This happens if the path of one field is a prefix of the path of the other, or if one path
+// expects an object where the other expects a list. Fields that differ only in letter case are
+// always entangled.
 func (b *Enumerator) entangled(f *form) bool {
 	if len(f.fields) == 0 {
 		return false
@@ -48,9 +49,9 @@ func isPath(field string) bool {
 	return strings.HasPrefix(field, "$.") || strings.HasPrefix(field, "$[")
 }
 
-// overlap reports whether one value can affect both fields. This is possible if the steps of one
-// field are a prefix of the steps of the other, or if one of the first two differing steps is an
-// array element.
+// overlap reports whether one value can affect both fields. At least one of them must be a path.
+// Two fields overlap if the steps of one are a prefix of the steps of the other, or if the first
+// steps that differ include an array element.
 func overlap(a, b string) bool {
 	if !isPath(a) && !isPath(b) {
 		return false
@@ -84,8 +85,8 @@ func keysOf(field string) []string {
 	return steps(field)
 }
 
-// steps returns the keys and brackets in a path. It also splits a key that contains a dot. At
-// worst, arguments are then found for fewer calls.
+// steps returns the keys and brackets in a path. It also splits a key that contains a dot; as a
+// result, arguments might be found for fewer calls.
 func steps(field string) []string {
 	text := strings.NewReplacer(`["`, ".", `"]`, "", "[", ".[").Replace(strings.TrimPrefix(field, "$"))
 	return strings.FieldsFunc(text, func(c rune) bool { return c == '.' })

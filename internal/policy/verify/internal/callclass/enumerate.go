@@ -15,7 +15,7 @@ import (
 const (
 	maxClassesOfTool = 2048
 	maxClasses       = 8192
-	maxMapsOfField   = 8 // if the field "action" has at most this many maps, all subsets of the maps are tried; the same limit applies to the actions in lists
+	maxMapsOfField   = 8 // maximum number of maps of the field "action", or of actions in a list, whose subsets are all tried
 	maxListed        = 5 // if a field has at most this many maps, all subsets of the maps are enumerated in advance
 )
 
@@ -100,7 +100,7 @@ func (b *Enumerator) AdmittedClasses() []*Class {
 	return out
 }
 
-// ClassOf returns the class of the real call c.
+// ClassOf returns the class of c, a call with actual arguments.
 func (b *Enumerator) ClassOf(p *gate.Policy, c gate.Call) *Class {
 	s := &Class{Tool: c.Tool, Args: string(c.Args)}
 	for _, meaning := range p.Meaning(c) {
@@ -111,8 +111,8 @@ func (b *Enumerator) ClassOf(p *gate.Policy, c gate.Call) *Class {
 	return s
 }
 
-// addPhases adds to the effects of s the places that, while marked, do not admit a call with the
-// given names.
+// addPhases adds to the effects of s the places that refuse a call with the given names while they
+// are marked.
 func (b *vocabulary) addPhases(s *Class, names []gate.Name) {
 	var ls []naming.Label
 	for _, name := range names {

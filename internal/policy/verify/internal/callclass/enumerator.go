@@ -18,7 +18,7 @@ type Enumerator struct {
 	deferred          []*deferredGroup
 	overflows         []string // reasons why some deferred calls were not enumerated
 	Deny              bool
-	certainties       map[string]certainty     // for each label from a map with a reader, which of its properties matter
+	certainties       map[string]certainty     // for each label that a reader assigns, the properties that make a difference
 	conditions        map[string]*conditionSet // the conditions that apply to each tool
 	paths             map[string][]string      // cached results of [Enumerator.pathsOf], by tool
 	certainConditions map[*mapping]bool        // cached results of [Enumerator.certainIfHolds]
@@ -43,7 +43,7 @@ type Class struct {
 	lacking   string         // an argument of the calls that is missing from the tool's schema, if any
 	labels    []naming.Label // first the policy's labels, then those added by nets' own maps, then patterns that match a label
 	Effects   []Effect       // effects of the class, at most one per net
-	KnownTo   []int          // indexes of the nets that gate one of the call's names or declare it free; used if the policy denies all other calls by default
+	KnownTo   []int          // indexes of the nets that gate one of the call's names or list it as free; used if the policy denies all other calls by default
 	Waits     bool           // whether the class is not a call but the passage of time until a timed transition fires
 	Wait      time.Duration
 	BlockedBy []int // indexes of the nets that block the class in every state
@@ -52,7 +52,7 @@ type Class struct {
 
 	of        *recipe  // how to build the arguments
 	exchanged *Class   // the result of [Class.Counterpart]
-	alike     []*Class // this class and the classes that differ from it only in the Has fields of Data
+	alike     []*Class // all classes that differ from this one at most in the values of fields that keys read
 }
 
 // An Effect describes how calls of a class affect a net. It holds the index of the net, and the
@@ -87,7 +87,7 @@ type deferredGroup struct {
 	alone    [][]contrast // for each atom, pairs of classes that differ only in whether calls match it
 	of       func(atoms []int) kindSet
 	made     map[string]kindSet // classes created so far, keyed by the atoms that they distinguish
-	overflow string             // why some calls are omitted if a question depends on all atoms
+	overflow string             // reason for omitting some calls when a question depends on all atoms
 }
 
 // A contrast consists of the class of a call that matches a single map, action or pattern, and the
@@ -104,8 +104,8 @@ type kindSet struct {
 // A gap describes omitted calls to a tool, or to any tool if tool is empty.
 type gap struct{ tool, text string }
 
-// A certainty records which properties of a label matter: whether it is evidence, and whether it is
-// certain.
+// A certainty records which properties of a label make a difference: whether the success of calls
+// with the label counts toward requirements, and whether calls are certain to have the label.
 type certainty struct{ evidence, certain bool }
 
 // A conditionSet groups the maps of a tool that read a whole call, such as CEL conditions. No text

@@ -44,9 +44,9 @@ func (b *Enumerator) AllGaps() []string {
 	return list.Add(list.Map(b.gaps, func(g gap) string { return g.text }), b.overflows...)
 }
 
-// Doubt returns the reason why an answer is unknown if it depends on a call of class s. If the
-// class's tool might not exist, the reason consists of the parameter tool and the name of the
-// class's tool. In this case, supposed is that name.
+// Doubt returns the reason why an answer that depends on a call of class s is unknown. If the only
+// problem is that the tool of the class might not exist, supposed is the tool's name, and the
+// reason consists of the parameter tool and this name.
 func (b *Enumerator) Doubt(s *Class, tool string) (why, supposed string) {
 	switch {
 	case !s.Doubtful && s.supposed:

@@ -15,8 +15,8 @@ type mapping struct {
 	readings map[readingKey]gate.Reading // cache shared by all mappings that were created together
 }
 
-// A readingKey identifies a text that a reader has read, and the tool of the call that contains the
-// text.
+// A readingKey is the key of a cached result: the reader, the string that it has read, and the tool
+// of the call that contains the string.
 type readingKey struct {
 	reader     gate.Reader
 	tool, text string
@@ -50,8 +50,8 @@ func (m *mapping) read(text string) gate.Reading {
 	return r
 }
 
-// matches reports whether text contains what the map looks for. If the map's reader is uncertain,
-// matches returns true.
+// matches reports whether the map statement matches text. It returns true if the statement uses a
+// reader that cannot decide.
 func (m *mapping) matches(text string) bool {
 	if m.Reader != nil {
 		return m.read(text).Finds(m.Pattern) != gate.NotFound

@@ -38,7 +38,7 @@ func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
 	}
 	for _, f := range fresh {
 		if i := strings.IndexByte(f.text, '.'); i > 0 && i < len(f.text)-1 {
-			fresh := taken[f.text[:i]] && !b.isTool[f.text[:i]] // the part before the dot is a label that a map gives, not a tool
+			fresh := taken[f.text[:i]] && !b.isTool[f.text[:i]] // the part before the dot is a label, a name from a map statement, and not a tool
 			b.addDotted(f.text)                                 // treat the name as though a rule listed it
 			if fresh {
 				b.supposed[f.text[:i]] = true
@@ -75,9 +75,9 @@ func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
 	return true
 }
 
-// supposeMatched adds hypothetical tools named after the labels of maps. It adds a tool if some
-// pattern matches the label, unless exactly the same patterns match a known tool or a name in
-// fresh.
+// supposeMatched adds tools that might exist: tools with the same name as a label, a name that map
+// statements give to calls. It skips a label if no pattern matches it, or if exactly the same
+// patterns match a known tool or a name in fresh.
 func (b *vocabulary) supposeMatched(v *synthesis, fresh []synthName) {
 	met := make(map[string]bool)
 	for _, f := range fresh {
@@ -96,7 +96,7 @@ func (b *vocabulary) supposeMatched(v *synthesis, fresh []synthName) {
 	}
 }
 
-// taken returns the names that already have a meaning: tools, labels, and tools with an action.
+// taken returns the names that must not be invented: tools, labels and actions of tools.
 func (b *vocabulary) taken() map[string]bool {
 	taken := maps.Clone(b.isTool)
 	for name := range b.naming.Dotted() {
@@ -108,9 +108,9 @@ func (b *vocabulary) taken() map[string]bool {
 	return taken
 }
 
-// synthesizeBases adds tools that the patterns distinguish only by their actions. The tools in
-// unnamed, which no rule names, already represent the tools that the same patterns match. A tool
-// that a rule names represents only itself.
+// synthesizeBases adds tools that the patterns distinguish only by the names of their actions. No
+// rule names the tools in unnamed, so each of them represents all tools that the same patterns
+// match. A tool that a rule names represents only itself.
 func (b *vocabulary) synthesizeBases(v synthesis, unnamed []string) (complete bool) {
 	v.distinguish = func(at []uint64) string {
 		after := v.step(at, '.')
@@ -138,8 +138,8 @@ func (b *vocabulary) synthesizeBases(v synthesis, unnamed []string) (complete bo
 	return complete
 }
 
-// takenActions returns the given taken names and the actions of tool t that rules mention under
-// another name of t. These actions are taken too, because they have their own meaning.
+// takenActions returns the names that must not be invented for actions of tool t: the names in
+// taken and the actions that rules mention under another name of t.
 func (b *vocabulary) takenActions(t string, also []gate.Name, taken map[string]bool) map[string]bool {
 	all := maps.Clone(taken)
 	for _, a := range also {
@@ -150,7 +150,8 @@ func (b *vocabulary) takenActions(t string, also []gate.Name, taken map[string]b
 	return all
 }
 
-// addUnnamedTool adds a tool that the policy does not name, if phases forbid such tools.
+// addUnnamedTool adds a tool that the policy does not name, if some enforced net has phases, which
+// can forbid such tools.
 func (b *vocabulary) addUnnamedTool() {
 	phases := func(n *Net) bool { return len(n.Info.Phases) > 0 && !n.Info.Shadow }
 	if !slices.ContainsFunc(b.nets, phases) {

@@ -12,12 +12,12 @@ import (
 type policyNaming struct {
 	naming.Naming
 	maps   []*mapping
-	others map[string]bool // whether an alias of a known tool contains a dot; an action with such a name does not count as evidence
+	others map[string]bool // for each alias of a known tool, whether it contains a dot; the success of an action with such a name does not count toward requirements
 }
 
-// newNaming collects the names that the rules use and numbers their patterns. The names in extra
-// are those that assertions use. Their patterns, and those of nets with their own maps, get the
-// last numbers, so adding them does not affect any other net.
+// newNaming collects the names that rules and assertions use, and numbers the patterns among them.
+// extra holds the names in assertions. Patterns from extra, and from nets with map statements of
+// their own, get the last numbers, so that they do not affect any other net.
 func newNaming(maps []gate.Map, nets []*Net, extra []gate.Tool, known []Tool) *policyNaming {
 	g := &policyNaming{Naming: *naming.New(nil), maps: newMappings(maps, -1), others: make(map[string]bool)}
 	for _, t := range known {
@@ -58,17 +58,19 @@ type form struct {
 	fields []value
 }
 
-// A value is the content of an argument field. An abstract value has no texts; it lists the maps
-// that match it.
+// A value is the content of an argument field. If the value is abstract, its content is unknown,
+// and only the map statements that match it are known.
 type value struct {
 	field string
-	weak  bool     // whether the value is not a string; texts then holds the scalars in it, followed by all of them as one text
-	texts []string // the texts of the value; nil for an abstract value
-	hits  []hit    // for an abstract value, one hit for each map that matches it
-	like  string   // for an abstract value, an action matched by the same name patterns as the value; may be empty
+	weak  bool     // whether the value is not a string; texts then holds the scalars in it and, if there are several, also all of them in one string
+	texts []string // strings to match against map statements; nil for an abstract value
+	hits  []hit    // for an abstract value, the map statements that match it
+	like  string   // for an abstract value, the name of an action that the same name patterns match; may be empty
 }
 
-// A hit holds a map that matches a value, and the properties of the label that the map gives.
+// A hit records that a map statement matches a value, and so gives a label to the call. weak is set
+// if the call's success does not count toward requirements that name the label, and certain is set
+// if the call is certain to have the label.
 type hit struct {
 	of      *mapping
 	weak    bool
@@ -165,7 +167,8 @@ func mappedNames(maps []*mapping, f *form) []naming.Label {
 	return ls
 }
 
-// otherReader reports whether a reader reads some field of the call other than the given field.
+// otherReader reports whether, besides the given field, the form sets a field that some reader
+// reads.
 func (f *form) otherReader(maps []*mapping, field string) bool {
 	return field != "" && slices.ContainsFunc(maps, func(m *mapping) bool {
 		return m.Reader != nil && m.Field != "" && m.Field != field && m.appliesTo(f.tools) && f.value(m.Field) != nil
@@ -193,7 +196,7 @@ type Tool struct {
 	Supposed bool // whether the tool might not exist
 }
 
-// Also returns a map of the tools' Also fields, keyed by tool name.
+// Also returns the aliases of each tool, keyed by tool name.
 func Also(tools []Tool) map[string][]gate.Name {
 	also := make(map[string][]gate.Name)
 	for _, t := range tools {

@@ -19,7 +19,7 @@ type Net struct {
 	Index int
 	Place map[string]int // indexes of the places, by name
 	Trans []petri.Transition
-	Adds  []bool // for each transition, whether it ignores weak names, which do not count as evidence
+	Adds  []bool // for each transition, whether it ignores weak names, which do not count toward requirements
 	Dead  []bool // for each transition, whether it is dead and can thus never fire
 
 	crossed bool // whether two fields of the key are compared with each other; see [Enumerator.Crossed]
@@ -79,25 +79,27 @@ func AppendKey(key []byte, numbers []int) []byte {
 	return key
 }
 
-// A Meaning is the effect of a call on a net: the names of the call in order, each with the
-// transitions that list the name.
+// A Meaning describes the effect of a call on a net. It lists the names of the call in order, each
+// with the transitions for that name.
 type Meaning []Ask
 
 // An Ask is the part of a [Meaning] that belongs to a single name of the call.
 type Ask struct {
-	gate.Asked       // the transitions that list the name, except those that invalidate evidence
-	Spoilers   []int // transitions that list the name and invalidate evidence
-	Barred     []int // indexes of places that, while marked, do not admit the call; an Ask with such places has no name
-	Idle       []int // elements of Transitions that admit the call but do not fire, because it lacks the tracked value
-	Refused    bool  // whether a gating transition needs a value that the call lacks; such an Ask has no name
+	gate.Asked       // the transitions that list the name, except the spoiling ones
+	Spoilers   []int // spoiling transitions that list the name; see [gate.Transition.Spoils]
+	Barred     []int // indexes of places that refuse the call while they are marked; an Ask with such places has no name
+	Idle       []int // elements of Transitions that admit the call without firing, because the call lacks the tracked value
+	Refused    bool  // whether a gating transition refuses the call because of its key or sum fields; such an Ask has no name
 }
 
-// Spoils reports whether the call invalidates evidence that observers of the net wait for.
+// Spoils reports whether observers of the net stop waiting for earlier calls to succeed when the
+// call begins; see [gate.Transition.Spoils].
 func (m Meaning) Spoils() bool {
 	return slices.ContainsFunc(m, func(a Ask) bool { return len(a.Spoilers) > 0 })
 }
 
-// Spoilers returns the transitions that the call fires to invalidate evidence, without duplicates.
+// Spoilers returns the spoiling transitions that list names of the call, without duplicates; see
+// [gate.Transition.Spoils].
 func (m Meaning) Spoilers() []int {
 	var all []int
 	for _, a := range m {
@@ -196,7 +198,8 @@ func (n *Net) patterns() []naming.Pattern {
 	return append(all, list.Map(globs, naming.NewPattern)...)
 }
 
-// patternsOf returns the patterns that maps contain in place of the name of a tool.
+// patternsOf returns the patterns of those map statements that apply to a pattern of tools instead
+// of a single tool.
 func patternsOf(maps []*mapping) []naming.Pattern {
 	var all []naming.Pattern
 	for _, m := range maps {

@@ -11,9 +11,9 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// Many patterns can match the same name, in so many combinations that names cannot be synthesized
-// for all of them. A question is about only a few of these patterns, so names that match them are
-// synthesized when the question is asked.
+// The patterns of a policy can match names in more combinations than can be enumerated. A question
+// is about only a few of these patterns, so names that match them are synthesized when the question
+// is asked.
 
 // openNames represents the calls to tools that the policy does not name and that only its patterns
 // match.
@@ -42,7 +42,7 @@ func (b *Enumerator) openPatterns(before *Enumerator, also map[string][]gate.Nam
 		}
 		var alone []contrast
 		k := o.kinds([]int{i})
-		if k.gap != "" { // without this class, questions about the pattern would not report the omitted calls
+		if k.gap != "" { // add a class, so that questions about the pattern report that calls were omitted
 			name := shortName(o.all[i].Text)
 			s := b.class(name, &form{tools: []naming.Label{{Text: name, From: naming.FromTool, Certain: true}}})
 			alone = append(alone, contrast{s, before.plainClass(name)})
@@ -95,7 +95,7 @@ func (o *openNames) kindsOf(seen []int) kindSet {
 			}
 		}
 		for _, s := range b.classes.List {
-			s.Doubtful = s.Doubtful || b.Deny && len(s.KnownTo) == 0 // another name that these patterns match might be known to a net
+			s.Doubtful = s.Doubtful || b.Deny && len(s.KnownTo) == 0 // these patterns also match other names, and a net might know one of them
 		}
 		k.classes = b.classes.List
 		if len(b.deferred) > 0 {

@@ -8,24 +8,25 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// An openTool is a tool whose fields can match in more combinations than can be listed. A single
-// question about the policy depends on only a few names of the tool's calls, so classes are created
-// for each question; see [Enumerator.Kinds].
+// An openTool is a tool whose calls can match map statements and actions in more combinations than
+// can be listed. A single question about the policy depends on only a few names of the tool's
+// calls, so classes are created for each question; see [Enumerator.Kinds].
 type openTool struct {
 	deferredGroup
 	name   string
 	base   []naming.Label
 	fields []openField
-	known  []int // atoms (maps or actions) that can make the call known to a net
+	known  []int // indexes of the map statements or actions that can make the call known to a net
 }
 
-// An openField is a field of an open tool. Its atoms are the maps or actions that it can match, in
-// any combination. Its fixed values are tried for each question.
+// An openField is a field of an open tool. Its atoms are the map statements that can match its
+// value, or the actions that its value can name. A value can have any combination of atoms. The
+// fixed values are tried for each question.
 type openField struct {
 	name    string
-	first   int       // index of the field's first map or action among those of all fields of the tool
-	ps      []pattern // patterns of the field's maps; nil if its atoms are actions
-	actions []string  // the field's actions, which can be in a list; nil if its atoms are maps
+	first   int       // index of the field's first atom among the atoms of all fields of the tool
+	ps      []pattern // patterns of the field's map statements; nil if the atoms are actions
+	actions []string  // actions that the field can name, alone or in a list; nil if the atoms are map statements
 	fixed   []*value
 }
 
@@ -76,10 +77,11 @@ func (f *openField) ownAtoms(atoms []int) (own []int) {
 	return own
 }
 
-// samplesEach is the maximum number of texts per map that are tried against the other maps.
+// samplesEach is the maximum number of a pattern's samples that [Enumerator.singleTextValues] uses.
 const samplesEach = 2
 
-// singleTextValues returns values with a single text that some map of the field matches.
+// singleTextValues returns two values for each of a few samples that the field's patterns match:
+// the sample itself, and a list that contains only the sample.
 func (b *Enumerator) singleTextValues(f *openField) []*value {
 	var out []*value
 	for i := range f.ps {
@@ -167,10 +169,10 @@ func (b *Enumerator) kindsOfTool(o *openTool, atoms []int) kindSet {
 	return k
 }
 
-// admittedClasses returns the classes that are known to some net, because the policy denies all
-// others by default. If a call could also match a map or action outside atoms that makes it known
-// to a net, admittedClasses keeps the other classes too. It marks these as doubtful, because the
-// arguments of such calls are unknown.
+// admittedClasses returns the classes that are known to some net; the policy denies all other calls
+// by default. If a map statement or action outside atoms could make calls known to a net,
+// admittedClasses also returns the other classes. It marks them as doubtful, because the arguments
+// of such calls are unknown.
 func (o *openTool) admittedClasses(classes []*Class, atoms []int) []*Class {
 	unseen := slices.ContainsFunc(o.known, func(a int) bool { return !slices.Contains(atoms, a) })
 	return slices.DeleteFunc(classes, func(s *Class) bool {
@@ -179,9 +181,10 @@ func (o *openTool) admittedClasses(classes []*Class, atoms []int) []*Class {
 	})
 }
 
-// subsets returns values of the field for each subset of the atoms (maps or actions), with texts if
-// these are known. If several maps give the same label, subsets uses only one of them, because it
-// does not matter which of them match. ok is false if there are too many subsets.
+// subsets returns values of the field for each subset of the atoms, the map statements or actions
+// that the field can match. The content of a value is known if the search found one. If several map
+// statements give the same label, a subset contains at most one of them, because it does not matter
+// which of them match. ok is false if there are too many subsets.
 func (b *Enumerator) subsets(f *openField, atoms []int) (values []*value, ok bool) {
 	if f.ps == nil {
 		return listValues(list.Map(atoms, func(a int) string { return f.actions[a] }))
@@ -189,7 +192,7 @@ func (b *Enumerator) subsets(f *openField, atoms []int) (values []*value, ok boo
 	ps := list.Map(atoms, func(a int) pattern { return f.ps[a] })
 	groups, count := b.groupByLabel(ps), 1
 	if len(ps) > 64 {
-		return nil, false // sets are stored in 64 bits
+		return nil, false // a set of patterns must fit into 64 bits
 	}
 	for _, g := range groups {
 		if count *= 1 + len(g); count > maxSetsOfField {
@@ -231,8 +234,9 @@ func (b *Enumerator) subsets(f *openField, atoms []int) (values []*value, ok boo
 // for a question are created.
 const maxSetsOfField = 2048
 
-// certaintyOf returns a key that identifies everything nets can see of the value, namely the
-// certainty of its labels and their use as evidence.
+// certaintyOf returns a key that identifies everything that nets can distinguish about the value:
+// whether it is a string and, for each label, whether the label is certain and whether it counts
+// toward requirements.
 func certaintyOf(v *value, ps []pattern, groups [][]int) string {
 	var certainties []string
 	for _, h := range v.hits {

@@ -8,14 +8,14 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// In the model, a keyed net admits all calls with values other than the tracked one. In the gate,
-// each of those calls has a specific value. To replay a run, these calls are given numbered
-// additional values, chosen so that the gate admits the run.
+// The model of a net with a key distinguishes only one key value, the tracked one, and admits all
+// calls with other values. In the gate, each of those calls has a specific value. To replay a run,
+// these calls are given numbered additional values, chosen so that the gate admits the run.
 
 // TracksFirst reports whether calls of class s have the tracked value in the first readable field
-// of each [sort]. Every call that has values meets this condition if the values of these fields are
-// chosen as the tracked values. TracksFirst ignores the sorts of the fields in chosen, because a
-// claim determines the tracked values of those sorts.
+// of each [sort], a set of fields that share a tracked value. The values of any call can be chosen
+// as the tracked ones, so that its class meets this condition. TracksFirst ignores the sorts of the
+// fields in chosen, because a claim determines the tracked values of those sorts.
 func (s *Class) TracksFirst(chosen ...gate.Field) bool {
 	var seen []int
 	for _, f := range chosen {
@@ -35,8 +35,8 @@ func (s *Class) TracksFirst(chosen ...gate.Field) bool {
 	return true
 }
 
-// Owns reports whether calls of the given class would belong to class s if their untracked value
-// were the tracked one.
+// Owns reports whether calls of the class other would belong to class s if each of their untracked
+// values were the tracked one.
 func (s *Class) Owns(other *Class) bool {
 	return s.Tool == other.Tool && slices.Equal(s.labels, other.labels) &&
 		slices.EqualFunc(s.Data, other.Data, func(a, b Datum) bool {
@@ -90,10 +90,9 @@ func (s *Class) same(sort int) bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.sort == sort && d.Has == Same && !d.Field.Result })
 }
 
-// ClassUnder returns the class that calls of class s belong to after to.RenewTracked has replaced
-// tracked values. If the [sort] of a field gets a new tracked value, a field with the old one now
-// has another value. Result fields lack the value. ClassUnder returns nil if no such class is
-// known.
+// ClassUnder returns the class that calls of class s belong to after to.RenewTracked has chosen new
+// tracked values. A field with the old tracked value of a [sort] then has an untracked value, and a
+// field of the call's result has no value. ClassUnder returns nil if no such class is known.
 func (s *Class) ClassUnder(to *Class) *Class {
 	if len(s.Data) == 0 {
 		return s

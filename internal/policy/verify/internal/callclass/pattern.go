@@ -14,15 +14,16 @@ type pattern struct {
 	*mapping
 	samples []string // strings that the pattern matches
 	word    string   // the word to look for; empty for a regular expression
-	grows   bool     // whether a text always matches if it contains a matching text
+	grows   bool     // whether every string that contains a matching string also matches
 	script  []string // words of the command to look for in scripts; nil if the map does not read scripts
 }
 
 // maxSamples is the maximum number of texts tried for a pattern.
 const maxSamples = 6
 
-// newPattern parses the source of map m: a word, a regular expression between slashes with optional
-// flags or, if the map has a reader, whatever the reader looks for.
+// newPattern parses the pattern of map statement m: a word or, between slashes, a regular
+// expression with optional flags. If the statement uses a reader, the reader defines the syntax of
+// the pattern.
 func newPattern(m *mapping) pattern {
 	p := pattern{mapping: m}
 	candidates := []string{m.Source}
@@ -56,7 +57,7 @@ func (m *mapping) command() []string {
 	if !ok || m.Field == "" {
 		return nil
 	}
-	words = strings.TrimSuffix(strings.TrimPrefix(words, "exactly "), " *") // "exactly" and "*" are not words of the command
+	words = strings.TrimSuffix(strings.TrimPrefix(words, "exactly "), " *") // "exactly" and "*" modify the pattern and are not parts of the command
 	return strings.Fields(words)
 }
 
@@ -119,7 +120,7 @@ func texts(re *syntax.Regexp) []string {
 
 func few(s []string) []string { return s[:min(len(s), 2*maxSamples)] }
 
-// classTexts returns texts for a character class, preferably letters and digits.
+// classTexts returns a few strings that match a character class, each a single character.
 func classTexts(ranges []rune) []string {
 	var out []string
 	for _, r := range "ax0 -_" {
@@ -138,8 +139,8 @@ func classTexts(ranges []rune) []string {
 // maxTries is the maximum number of texts tried for a set of patterns.
 const maxTries = 128
 
-// maxScripts is the maximum number of texts tried if all patterns look for commands, but the script
-// that runs these commands does not match exactly these patterns.
+// maxScripts is the maximum number of strings tried for a set of patterns that all look for
+// commands, after a script of their commands has failed to match exactly these patterns.
 const maxScripts = 16
 
 // scriptOf returns a script that runs the commands that the patterns in set look for. ok is false
@@ -206,8 +207,8 @@ func join(a, b string) []string {
 	return []string{a + " " + b, b + " " + a, a + b, a + "; " + b}
 }
 
-// impossible reports whether no text can match all patterns in set without also matching some other
-// pattern. It ignores the patterns in the parameter either, and detects only simple cases.
+// impossible reports whether a simple check shows that every string that matches all patterns in
+// set also matches another pattern. The patterns in the set called either do not count as others.
 func impossible(ps []pattern, set, either uint64) bool {
 	for i := range members(set) {
 		for j := range ps {

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// literal returns the value that v gives to field d. If d must have a value other than the tracked
-// one, the result differs from the tracked value.
+// literal returns the value of field d for a call with the values v. This is the tracked value or,
+// if d must have another value, a value that differs from the tracked one.
 func (b *fieldTable) literal(v Values, d *Datum) literal {
 	texts := b.sorts[d.sort].texts
 	same, ok := v.same[d.sort]
@@ -45,8 +45,8 @@ func (b *fieldTable) sourceOf(f gate.Field) string {
 	return ""
 }
 
-// mayMatchMap reports whether the value l in the given field would match a map that reads a field
-// left unset by the form.
+// mayMatchMap reports whether setting the given field to l could make a map statement match. It
+// considers only map statements for fields that the form does not set.
 func (w *recipe) mayMatchMap(field string, l literal) bool {
 	var text string
 	if json.Unmarshal([]byte(l), &text) != nil {
@@ -58,13 +58,13 @@ func (w *recipe) mayMatchMap(field string, l literal) bool {
 	})
 }
 
-// mustLack reports whether the class requires that keys find no value in the given field.
+// mustLack reports whether keys must not find a value in the given field.
 func (p presences) mustLack(field string) bool {
 	return slices.ContainsFunc(p, func(d Datum) bool { return d.Has == Lacks && !d.Field.Result && d.Field.Path == field })
 }
 
-// setsLacking reports whether the members set an argument although the class requires that keys
-// find no value in this argument or in a field inside it.
+// setsLacking reports whether the members set an argument although keys must not find a value in
+// this argument or in a field inside it.
 func (p presences) setsLacking(members map[string]any) bool {
 	return slices.ContainsFunc(p, func(d Datum) bool {
 		if d.Has != Lacks || d.Field.Result || d.Field.Path == "" {
@@ -75,8 +75,8 @@ func (p presences) setsLacking(members map[string]any) bool {
 	})
 }
 
-// permitsLack reports whether keys can find no value in each field that must lack one. They always
-// find a value in a field that the form sets to a string.
+// permitsLack reports whether the form is compatible with the fields that must lack a value for
+// keys. It must not set such a field to a string, because keys always find the value of a string.
 func (f *form) permitsLack(data []Datum) bool {
 	return !slices.ContainsFunc(data, func(d Datum) bool {
 		v := f.value(d.Field.Path)

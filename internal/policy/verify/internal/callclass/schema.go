@@ -6,8 +6,8 @@ import (
 )
 
 // A tool's schema lists the arguments that the tool accepts, but an agent may send others. A call
-// with an unlisted argument can violate a claim, but it cannot prove a claim that some call is
-// possible.
+// with an unlisted argument can therefore violate a claim. It cannot prove that some call is
+// possible, because the tool might reject it.
 
 // unlistedArg returns an argument of the class's calls that the tool's schema does not list, or "" if
 // it lists all of them.

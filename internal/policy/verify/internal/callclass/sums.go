@@ -32,7 +32,7 @@ func sumsField(sums []sum, field string) bool {
 	})
 }
 
-// sumSources returns the source texts of the expressions that are summed.
+// sumSources returns the source code of the expressions whose values are summed.
 func (w *recipe) sumSources() (sources []string) {
 	for _, s := range w.sums {
 		if s.field.Reader != nil {
@@ -135,8 +135,8 @@ func (w *recipe) sumRefuses(of sum) bool {
 	return left.empty()
 }
 
-// A comparison is a condition of the form "args.FIELD op than", where op is an operator and than is
-// a number.
+// A comparison compares a field of a call's arguments with a number: op is the operator, and than
+// is the number to its right.
 type comparison struct {
 	op   string
 	than *big.Rat

@@ -23,13 +23,12 @@ type synthesis struct {
 	patterns    []string
 	tries       int
 	clock       *clock
-	prefixes    []string        // a pattern matches a name if it matches any of the prefixes followed by the name
+	prefixes    []string        // a pattern matches a name if it matches some prefix followed by the name
 	taken       map[string]bool // names that must not be returned
 	distinguish func(at []uint64) string
-	// distinguish returns a key for the states that the automata reach with a name. Names with
-	// different keys are returned separately even if the same patterns match them. A name with the
-	// key "" is not returned. If distinguish is nil, names that no pattern matches are not
-	// returned.
+	// distinguish returns a key for the states that the automata reach with a name. The search
+	// returns one name for each combination of matching patterns and key, but no names with the key
+	// "". If distinguish is nil, it returns only names that some pattern matches.
 }
 
 // maxSyntheses is the default maximum number of names to try; see [Options].
@@ -39,8 +38,8 @@ const maxSyntheses = 3000
 // set.
 const longestPattern = 62
 
-// names finds the sets of patterns that can match the same name, and returns one unused name for
-// each set. complete is false if the search reached its limit.
+// names returns an unused name for each set of patterns that a single name can match. complete is
+// false if some names might be missing.
 func (v *synthesis) names() (names []synthName, complete bool) {
 	if slices.ContainsFunc(v.patterns, func(p string) bool { return len(p) > longestPattern }) {
 		return nil, false
@@ -52,19 +51,20 @@ func (v *synthesis) names() (names []synthName, complete bool) {
 	return names, complete
 }
 
-// Synthesize finds the sets of patterns that can match the same name, and returns one unused name
-// for each set. A pattern matches a name if it matches any of the prefixes followed by the name.
-// Each returned name starts with the first prefix. complete is false if the search reached its
-// limit.
+// Synthesize returns a name for each set of patterns that a single name can match. The name matches
+// exactly these patterns, begins with the first prefix and is not in taken. A pattern matches a
+// name if it matches any of the prefixes followed by the name. complete is false if the search
+// reached its limit.
 func Synthesize(patterns, prefixes []string, taken map[string]bool) (names []string, complete bool) {
 	v := synthesis{tries: maxSyntheses, patterns: patterns, prefixes: prefixes, taken: taken}
 	found, complete := v.names()
 	return list.Map(found, func(s synthName) string { return s.text }), complete
 }
 
-// search tries two names for each state of the automata. It tries one more for each taken name that
-// passes through the state, so it finds a free name if one exists. sets is the number of sets of
-// patterns found.
+// search tries two names for each state of the automata, plus the number of names in passes. If
+// passes holds the number of taken names that lead through each state, search finds a free name
+// whenever one exists. sets is the number of sets of patterns found, including those without a free
+// name.
 func (v *synthesis) search(passes map[string]int) (names []synthName, sets int, complete bool) {
 	type node struct {
 		text string
@@ -101,7 +101,7 @@ func (v *synthesis) search(passes map[string]int) (names []synthName, sets int, 
 		}
 	}
 	if v.prefixes[0] != "" {
-		take(queue[0]) // an action can be empty
+		take(queue[0]) // the name of an action can be empty
 	}
 	return names, len(found), true
 }
@@ -162,8 +162,8 @@ func (v *synthesis) passCounts() map[string]int {
 	return passes
 }
 
-// keyAfter returns a key for the states that the automata reach with letter c. A text that ends in
-// a dot is not a name, so its key differs from that of a name leading to the same states.
+// keyAfter returns a key for the states that the automata reach by reading c. The key also depends
+// on whether c is a dot, because a string that ends in a dot is not a name.
 func keyAfter(c rune, at []uint64) string {
 	if c == '.' {
 		return "." + stateKey(at)
@@ -171,8 +171,8 @@ func keyAfter(c rune, at []uint64) string {
 	return stateKey(at)
 }
 
-// acceptedSet returns a key for the set of patterns that match in the given states of the automata,
-// and reports whether names that lead to these states should be returned.
+// acceptedSet returns a key for the set of patterns that match the names leading to the given
+// states of the automata. wanted reports whether the search should return such a name.
 func (v *synthesis) acceptedSet(at []uint64) (set string, wanted bool) {
 	b := make([]byte, len(at))
 	for i := range at {
@@ -188,8 +188,9 @@ func (v *synthesis) acceptedSet(at []uint64) (set string, wanted bool) {
 	return string(b) + apart, apart != ""
 }
 
-// letters returns the letters that occur in the patterns, preceded by one letter that stands for
-// all the rest. No taken name that is spelled with the returned letters contains this first letter.
+// letters returns one letter that stands for all letters not in the patterns, followed by the
+// letters in the patterns. If a taken name contains the first of these letters, it also contains a
+// letter that is not among them.
 func letters(patterns []string, taken map[string]bool) []rune {
 	all := strings.Join(patterns, "")
 	out := list.Add([]rune{0}, []rune(strings.NewReplacer("*", "", "?", "").Replace(all))...)
@@ -239,7 +240,7 @@ func step(p string, at uint64, c rune) uint64 {
 	return passStars(p, next)
 }
 
-// passStars adds the positions reached if stars match the empty string.
+// passStars adds the positions that the automaton reaches if stars match the empty string.
 func passStars(p string, at uint64) uint64 {
 	for i := range len(p) {
 		if at&(1<<i) != 0 && p[i] == '*' {
@@ -257,8 +258,8 @@ func stateKey(at []uint64) string {
 	return string(b)
 }
 
-// isJoint reports whether name a represents several of the names together: the patterns that match
-// a are exactly those that match at least one of these names.
+// isJoint reports whether name a represents several of the names together: a pattern matches a if
+// and only if it matches at least one of them.
 func isJoint(a synthName, names []synthName) bool {
 	union := bytes.Repeat([]byte{'0'}, len(a.set))
 	for _, n := range names {

@@ -40,7 +40,8 @@ func (b *Enumerator) values(field string, tools []naming.Label) (values []*value
 	return out, true
 }
 
-// weakValue returns a value that is not a string and that the patterns in set match.
+// weakValue returns a value that exactly the patterns in set match and that is not a string but,
+// for example, a list.
 func weakValue(field string, ps []pattern, set uint64) *value {
 	weak := &value{field: field, weak: true, hits: hitsOf(ps, set)}
 	if text, ok := witness(ps, set); ok {
@@ -68,8 +69,8 @@ func weakWitness(ps []pattern, set uint64) []string {
 	return nil
 }
 
-// leavesOf returns the texts that maps read from a list of strings: the strings and, if there are
-// several, all of them as one text.
+// leavesOf returns the strings that map statements read from a list: its elements and, if there are
+// several, all of them joined by spaces.
 func leavesOf(leaves []string) []string {
 	if len(leaves) < 2 {
 		return leaves
@@ -89,9 +90,9 @@ func listValues(actions []string) (values []*value, ok bool) {
 	return values, true
 }
 
-// actionValues returns the actions that the policy distinguishes, starting with those whose text is
-// unknown. It also returns the actions to try in lists: all except those that represent several
-// other actions together.
+// actionValues returns the values of the field "action" that the policy distinguishes, starting
+// with those whose content is unknown. listed holds the actions to try in lists: all except those
+// that represent several other actions together.
 func (b *Enumerator) actionValues(tools []naming.Label, ps []pattern) (values []*value, listed []string) {
 	var texts []string
 	for _, t := range tools {
@@ -100,7 +101,7 @@ func (b *Enumerator) actionValues(tools []naming.Label, ps []pattern) (values []
 	invented := slices.DeleteFunc(slices.Clone(texts), func(s string) bool { _, made := b.joint[tools[0].Text+"."+s]; return !made })
 	complete := len(ps) <= maxMapsOfField && (len(invented) == 0 || !slices.ContainsFunc(ps, func(p pattern) bool { return p.Reader != nil }))
 	if len(ps) > 0 {
-		for _, s := range invented { // a map may match the synthesized action but not all actions that it represents
+		for _, s := range invented { // a synthesized action represents all actions that the same name patterns match, but a map statement may match only some of them
 			values = append(values, &value{field: "action", like: s})
 		}
 	}
@@ -111,7 +112,7 @@ func (b *Enumerator) actionValues(tools []naming.Label, ps []pattern) (values []
 		texts = list.Add(texts, known...)
 		values = append(values, unknown...)
 	}
-	for _, p := range ps[tried:] { // maps that were not tried also need values, so that the reported gap concerns these maps
+	for _, p := range ps[tried:] { // the remaining map statements also need values, so that the reported gap concerns them
 		values = append(values, &value{field: "action", hits: []hit{{of: p.mapping}}})
 	}
 	if !complete {
@@ -123,9 +124,9 @@ func (b *Enumerator) actionValues(tools []naming.Label, ps []pattern) (values []
 	return values, slices.DeleteFunc(texts, func(s string) bool { return b.joint[tools[0].Text+"."+s] })
 }
 
-// actionsOf returns the actions that exactly the patterns in set match. Most of them are texts,
-// including some that no rule names. Abstract values are added if no text is known or if name
-// patterns also match.
+// actionsOf returns the actions that exactly the patterns in set match: texts holds those whose
+// name is known, including some that no rule names, and others holds values whose content may be
+// unknown. ok is false if there are too many of them.
 func (b *Enumerator) actionsOf(tools []naming.Label, ps []pattern, set uint64, invented []string) (texts []string, others []*value, ok bool) {
 	values, ok := b.kindsOf("action", ps, set, 0)
 	for _, v := range values {
@@ -150,7 +151,8 @@ func (b *Enumerator) actionsOf(tools []naming.Label, ps []pattern, set uint64, i
 	return texts, others, ok
 }
 
-// namesAction reports whether rules name the action itself and not only the labels that maps give it.
+// namesAction reports whether a rule names the action itself and not only a label from a map
+// statement.
 func (b *vocabulary) namesAction(tools []naming.Label, action string) bool {
 	return slices.ContainsFunc(tools, func(t naming.Label) bool {
 		l := naming.Label{Text: t.Text + "." + action, From: naming.FromAction, Certain: t.Certain}
@@ -158,8 +160,9 @@ func (b *vocabulary) namesAction(tools []naming.Label, action string) bool {
 	})
 }
 
-// unnamedAction returns an action that no rule names and that all maps match in the same way as the
-// given action. The result is a longer text if possible, and an abstract value otherwise.
+// unnamedAction returns an action that no rule names and that map statements match in the same way
+// as the given action. The result is an extension of that action if possible, and an abstract value
+// otherwise.
 func (b *Enumerator) unnamedAction(tools []naming.Label, ps []pattern, set uint64, action string) *value {
 	hits, _ := b.exactHits(ps, set, action)
 	for _, s := range join(action, "x") {

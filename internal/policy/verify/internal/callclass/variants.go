@@ -8,7 +8,8 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// add adds the classes of calls with the fields of f, except those equivalent to existing classes.
+// add adds the classes of calls with the arguments that f describes, except those equivalent to
+// existing classes.
 func (b *Enumerator) add(tool string, f *form) {
 	if b.clock.tick() {
 		return
@@ -20,8 +21,8 @@ func (b *Enumerator) add(tool string, f *form) {
 	}
 }
 
-// variants returns the classes of calls with the fields of f. They differ in whether each field
-// that keys read has the tracked value, another value, or no value.
+// variants returns the classes of calls with the arguments that f describes. In each class, every
+// field that keys read has the tracked value, another value, or no value.
 func (b *Enumerator) variants(tool string, f *form) []*Class {
 	s := b.class(tool, f)
 	data, why := b.data(s)
@@ -68,8 +69,8 @@ func (b *vocabulary) project(s *Class) {
 	}
 }
 
-// class returns the class of calls with the fields of f. It determines no arguments and ignores
-// keys.
+// class returns the class of calls with the arguments that f describes, ignoring keys. It does not
+// construct the arguments.
 func (b *Enumerator) class(tool string, f *form) *Class {
 	s := &Class{Tool: tool, supposed: b.supposed[tool]}
 	policy := b.naming.labels(f)
@@ -95,7 +96,7 @@ func (b *Enumerator) class(tool string, f *form) *Class {
 			if !n.admitsInitially(e) {
 				b.addGap("", "the net %s counts calls in a row, but does not admit every call in its initial marking", n.Info.Name)
 			}
-			continue // the net limits only consecutive identical calls, so it would admit calls with different arguments
+			continue // the net limits only consecutive identical calls, so it would admit a call with different arguments
 		}
 		if len(e) > 0 {
 			s.Effects = append(s.Effects, Effect{n.Index, n.intern(e)})
@@ -122,7 +123,7 @@ func (b *vocabulary) keyOf(s *Class, f *form) string {
 	for _, d := range s.Data {
 		fmt.Fprintf(&key, "%d", d.Has)
 	}
-	for _, t := range s.Effects { // exemptions are visible in the effects
+	for _, t := range s.Effects { // the effects also reflect exemptions
 		fmt.Fprintf(&key, "%d:%d,", t.Net, t.Meaning)
 	}
 	return key.String()

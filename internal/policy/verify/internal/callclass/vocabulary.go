@@ -93,8 +93,8 @@ func (b *vocabulary) collectNames() {
 	}
 }
 
-// suppose adds hypothetical tools: one for each of the given names of actions, and one for each
-// label that a net or an assertion uses.
+// suppose adds tools that might exist: one for each of the given names, which rules use for
+// actions, and one for each label that a net or an assertion uses.
 func (b *vocabulary) suppose(names []string) {
 	listed := list.Filter(b.maps, func(m *mapping) bool { return b.listed[m.As] })
 	names = append(names, list.Map(listed, func(m *mapping) string { return m.As })...)
@@ -106,9 +106,9 @@ func (b *vocabulary) suppose(names []string) {
 	}
 }
 
-// addDotted adds name as an action of each tool that it can belong to. If none of these tools is
-// known and name is not itself the name of a known tool, addDotted also adds the tool named before
-// the first dot, with this action.
+// addDotted adds name, which has the form tool.action, as an action of each tool that it can belong
+// to. If none of these tools is known and no known tool is called name, addDotted also adds the
+// part before the first dot as a tool with this action.
 func (b *vocabulary) addDotted(name string) {
 	if listed := b.addAction(name); listed || b.known[name] {
 		return // the name may also be the name of a known tool

@@ -16,9 +16,9 @@ func (s *Class) Values() Values {
 	return s.of.fixed
 }
 
-// HasValues reports whether the known arguments of class s contain the values v wherever the class
-// requires the tracked value. If not, a call with the values v might be impossible, because maps
-// can match one value but not another.
+// HasValues reports whether the known arguments of class s have the values v in all fields that
+// must have the tracked value. If not, a call with the values v might be impossible, because map
+// statements can match one value but not another.
 func (s *Class) HasValues(v Values) bool {
 	return s.of == nil || !slices.ContainsFunc(s.Data, func(d Datum) bool {
 		return d.Has == Same && s.of.b.literal(v, &d) != s.of.b.literal(s.of.fixed, &d)
@@ -110,8 +110,8 @@ func (w *recipe) arguments(v Values) (args string, known bool) {
 	return w.complete(o, v, expressions)
 }
 
-// Free reports whether calls of class s can have arbitrary values in the fields that keys read.
-// They can if nothing else is known to read these fields.
+// Free reports whether calls of class s can have any values in the fields that keys read, because
+// nothing else is known to read these fields.
 func (s *Class) Free() bool {
 	if s.of == nil || len(s.Data) == 0 {
 		return true
@@ -175,8 +175,8 @@ func (w *recipe) complete(o object, v Values, expressions []Datum) (args string,
 	return "", false
 }
 
-// CommonValues returns values that calls of all the classes can have, provided that one value per
-// [sort] suffices.
+// CommonValues looks for values that calls of all the classes can have, with a single value for
+// each [sort], a set of fields with comparable values.
 func CommonValues(classes []*Class) Values {
 	all := Values{same: make(map[int]literal)}
 	for _, s := range classes {
@@ -228,9 +228,9 @@ func (s *Class) Fill(v Values) (args, result string) {
 	return args, o.text()
 }
 
-// objectOf returns an object with the fields of the form. It stores a number that a sum reads as a
-// JSON number, and hides values that keys must not find. The second result is false if the text of
-// some value is unknown or a field does not fit into the object.
+// objectOf returns an object with the fields of the form f. Numbers that sums read are stored as
+// JSON numbers, and values that keys must not find are wrapped in objects. The second result is
+// false if the text of some value is unknown or a field does not fit into the object.
 func objectOf(f *form, data presences, sums []sum) (object, bool) {
 	o := make(object)
 	for _, v := range f.fields {
@@ -250,7 +250,7 @@ func objectOf(f *form, data presences, sums []sum) (object, bool) {
 			content = v.texts[:len(v.texts)-1]
 		}
 		if data.mustLack(v.field) {
-			content = map[string]any{"value": content} // wrap the value in an object, which no key can read
+			content = map[string]any{"value": content} // keys do not read values inside an object
 		}
 		if !put(o, v.field, content) {
 			return nil, false

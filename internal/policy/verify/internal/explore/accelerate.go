@@ -30,10 +30,10 @@ func (n *structure) maxRepeats(a, b *localState) int {
 	return times
 }
 
-// sufficientTokens returns how many tokens in the given place suffice for every transition and
-// cannot be used up by a single call. The number is three times the total demand of all
-// transitions, because a call may fire them when it begins, when it ends, and when the net fires
-// its structural transitions after either event.
+// sufficientTokens returns a number of tokens in the given place that suffices for every transition
+// and that a single call cannot use up. The number is three times the tokens that all transitions
+// together take from the place, because a call may fire them when it begins and when it ends, and
+// the net may fire its structural transitions after either event.
 func (n *structure) sufficientTokens(place int) int {
 	sum := 0
 	for i := range n.Trans {

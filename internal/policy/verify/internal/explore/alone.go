@@ -6,10 +6,10 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// neverBlocks reports whether a simple check shows that n never blocks calls with effect e. n must
-// only observe or exempt them, or admit them in every state that it can reach on its own; see
-// [Net.reachableAlone]. The structural transitions of n must be certain to stop firing, because
-// otherwise n could block every call.
+// neverBlocks reports whether a simple check shows that n never blocks calls with effect e. The
+// check requires that n only observes or exempts the calls, or admits them in every state that it
+// can reach on its own; see [Net.reachableAlone]. It also requires that n's structural transitions,
+// which fire without a call, stop firing, because otherwise n could block every call.
 func (n *Net) neverBlocks(e int) bool {
 	for _, a := range n.Meanings.List[e] {
 		if len(a.Barred) == 0 && !a.Refused && (a.Free || n.Observed(a.Transitions)) {
@@ -31,9 +31,9 @@ func (n *Net) alwaysAdmits(e int) bool {
 	return ok && !slices.ContainsFunc(locals, func(l int) bool { return n.begin(l, e).verdict == blocks })
 }
 
-// quiesces reports whether the structural transitions of n stop firing when n starts, and no
-// transition with tools can make them fire again. It ignores timed transitions. If structural
-// transitions could fire forever, n would block every call.
+// quiesces reports whether a simple check shows that n's structural transitions, which fire without
+// a call, stop firing when n starts and are never enabled again by calls. It ignores timed
+// transitions. If structural transitions could fire forever, n would block every call.
 func (n *Net) quiesces() bool {
 	for _, t := range n.free {
 		for _, a := range n.Trans[t].In {
@@ -47,9 +47,10 @@ func (n *Net) quiesces() bool {
 	return !n.locals.List[0].stuck
 }
 
-// reachableAlone returns the states that n could reach, over all calls and outcomes, if no other
+// reachableAlone returns the states that n would reach, over all calls and outcomes, if no other
 // net forbade any call. ok is false if there are too many states, if calls can keep tokens in
-// flight or make structural transitions fire, or if some effects of calls on n are unknown.
+// flight, if calls can make structural transitions fire, or if some effects of calls on n are
+// unknown.
 func (n *Net) reachableAlone() (locals []int, ok bool) {
 	if n.incomplete {
 		return nil, false
@@ -61,9 +62,9 @@ func (n *Net) reachableAlone() (locals []int, ok bool) {
 	return n.aloneCache.locals, n.aloneCache.ok
 }
 
-// unspoiledAlone returns the states that n could reach alone, like [Net.reachableAlone], but omits
-// those with a call in flight that invalidates evidence (see [gate.Transition.Spoils]). The
-// remaining states suffice, because a call in flight can always succeed before another call begins.
+// unspoiledAlone is like [Net.reachableAlone], but omits the states with a spoiling call in flight;
+// see [gate.Transition.Spoils]. The remaining states suffice, because a call in flight can always
+// succeed before another call begins.
 func (n *Net) unspoiledAlone() (locals []int, ok bool) {
 	locals, ok = n.reachableAlone()
 	return slices.DeleteFunc(slices.Clone(locals), func(l int) bool { return n.locals.List[l].spoiled }), ok

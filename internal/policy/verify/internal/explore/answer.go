@@ -28,18 +28,19 @@ const (
 	WhyNoRun    = "a run could not be built from the states that were found"
 )
 
-// An Answer holds the result of a search, with the evidence for it.
+// An Answer holds the result of a search, together with a proof, a counterexample, or the reason
+// why the result is unknown.
 type Answer struct {
-	Result   Result // if Proved, the query is never met or the goal is always reachable; if Refuted, Moves is the counterexample
+	Result   Result // Proved if the query is never met or the goal is always reachable, Refuted if Moves is a counterexample
 	Moves    []Move
-	Nets     []int  // if Proved, nets that suffice for the proof; if a goal is Refuted, nets that forbid the goal after Moves
-	Rough    bool   // if a goal is Refuted, whether some of Nets might not be needed; set if not all subsets were tried
+	Nets     []int  // if Proved, nets that suffice for the proof; if Refuted for a goal, nets that make the goal unreachable after Moves
+	Rough    bool   // if Refuted for a goal, whether fewer nets than Nets might make the goal unreachable
 	Why      string // if Unknown, why the answer is unknown
 	Supposed string // if Unknown, the tool whose existence decides the answer, if any
 }
 
 // leaveOut removes nets one by one, as long as the function search returns Proved for the remaining
-// nets. sure is true if, for each remaining net, search returned Refuted without this net.
+// nets. sure is false if search ever returned Unknown.
 func leaveOut(nets []int, search func(fewer []int) Result) (left []int, sure bool) {
 	left, sure = slices.Clone(nets), true
 	for i := 0; i < len(left); {

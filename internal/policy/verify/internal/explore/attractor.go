@@ -39,9 +39,9 @@ func (m *Model) Attractor() *attractor {
 	return a
 }
 
-// inNextLayer reports whether class s belongs to the next layer: from every state, calls in the
-// existing layers lead to a state that admits a call of class s. prep holds the nets whose states
-// those calls change.
+// inNextLayer reports whether class s belongs to the next layer: whether calls in the existing
+// layers lead from every state to one that admits calls of class s. prep holds the nets whose
+// states change on the way.
 func (a *attractor) inNextLayer(s *callclass.Class) (prep map[int]bool, ok bool) {
 	m := a.model
 	strict := list.Filter(s.Effects, func(t callclass.Effect) bool { return !m.Nets[t.Net].neverBlocks(t.Meaning) }) // the nets that can refuse the class
@@ -64,11 +64,11 @@ func (a *attractor) inNextLayer(s *callclass.Class) (prep map[int]bool, ok bool)
 	return prep, true
 }
 
-// connectedNets splits strict into nets, which must be prepared together with the first net, and
-// rest. A helper is a class in the attractor whose calls can be prepared without changing the state
-// of any net in strict. The passage of time is also a helper. Two nets must be prepared together if
-// a helper changes the states of both. The result helpers holds the helpers that change the states
-// of the nets.
+// connectedNets selects nets that must be examined together. It selects them from strict, starting
+// with the first net, and returns the others as rest. Two nets must be examined together if a
+// helper affects both. A helper is a class in the attractor, or the passage of time, that can be
+// prepared without changing the state of any net in strict. The result helpers holds the helpers
+// that affect the selected nets.
 func (a *attractor) connectedNets(strict []callclass.Effect) (nets []callclass.Effect, helpers []int, rest []callclass.Effect) {
 	m := a.model
 	nets, rest = strict[:1:1], slices.Clone(strict[1:])
@@ -140,8 +140,8 @@ func (a *attractor) leads(nets []callclass.Effect, helpers []int, state []int, g
 	})
 }
 
-// Endless reports whether the attractor contains a call that at least one of the nets gates. Such a
-// call is always possible.
+// Endless reports whether some call that affects one of the nets is always possible, because it
+// belongs to the attractor. It ignores calls that no net gates.
 func (a *attractor) Endless(nets []int) bool {
 	m := a.model
 	endless := func(i int) bool { return a.Ok[i] && !m.Classes[i].Waits && m.isGated(m.Classes[i]) }

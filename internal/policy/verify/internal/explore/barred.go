@@ -13,8 +13,9 @@ func (m *Model) ProveBarred(q *Query) Answer {
 	return Answer{Result: Proved, Nets: nets}
 }
 
-// isBarred reports whether the nets forbid every call tagged as [Wanted], over all outcomes and
-// interleavings. It uses landmarks and the relaxation, without exploring states.
+// isBarred reports whether a check without exploration shows that the nets forbid every call tagged
+// as [Wanted], over all outcomes and interleavings. The check uses landmarks (see [landmark]) and
+// the relaxation, a Cartesian abstraction.
 func (v *view) isBarred() bool {
 	g, goal := v.scopeOf(), v.wantedClasses()
 	if g.fails = true; len(goal) == 0 {

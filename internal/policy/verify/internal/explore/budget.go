@@ -35,9 +35,9 @@ func (m *Model) FindBudget(tag func(*callclass.Class) uint8, limit int, b Budget
 	return 0, false
 }
 
-// pays reports whether n refuses each call tagged as [Wanted] or permanently takes a token from the
-// given place for it, and whether only the clock refills this place, by at most one token per
-// interval. If the interval is 0, the clock must not refill it either.
+// pays reports whether n permanently takes a token from the given place for each call tagged as
+// [Wanted] that it admits, and whether only the clock refills the place, with at most one token per
+// interval every. If every is 0, not even the clock must refill the place.
 func (m *Model) pays(n *Net, place int, tag func(*callclass.Class) uint8, every time.Duration) bool {
 	cost, filled := make([]bool, len(n.Trans)), 0
 	for i := range n.Trans {
@@ -60,9 +60,9 @@ func (m *Model) pays(n *Net, place int, tag func(*callclass.Class) uint8, every 
 	})
 }
 
-// bounded reports whether the given place never holds more tokens than at the start. This is the
-// case if every token that it gains comes from a second place that is empty at the start, and the
-// total of both places never grows.
+// bounded reports whether a simple check shows that the given place never holds more tokens than at
+// the start. The check looks for a second place that is empty at the start, such that no transition
+// increases the total of both places.
 func (n *structure) bounded(place int) bool {
 	for q, name := range n.Info.Places {
 		adds := func(t petri.Transition) bool {

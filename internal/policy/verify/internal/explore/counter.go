@@ -6,11 +6,11 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A place that starts with many tokens is a large counter, and exploring all its levels would be
-// expensive. If calls add and remove one token at a time, the policy behaves alike at all levels
-// except the outermost ones, so a smaller initial marking suffices. Such a cut-off (Emerson and
-// Namjoshi, "Reasoning about rings", POPL 1995) is not assumed but detected in the explored states;
-// see [Space.saturated].
+// A place that starts with many tokens is a large counter, and exploring all its levels, or numbers
+// of tokens, would be expensive. If calls add and remove one token at a time, the policy behaves
+// alike at all levels except those near the maximum and near zero, so a smaller initial marking
+// suffices. The searches do not assume such a cut-off (Emerson and Namjoshi, "Reasoning about
+// rings", POPL 1995), but detect it in the explored states; see [Space.saturated].
 
 // A place that initially has more than minLargeCounter tokens is a large counter.
 const minLargeCounter = 8
@@ -31,7 +31,7 @@ func (n *structure) counter() int {
 }
 
 // steady reports whether only calls and the clock change the number of tokens in the given place,
-// by one token at a time and immediately, not at the end of a call.
+// by one token at a time. No call may take tokens when it begins and add tokens when it ends.
 func (n *structure) steady(place int) bool {
 	for i := range n.Trans {
 		in, out := weight(n.Trans[i].In, place), weight(n.Trans[i].Out, place)

@@ -10,9 +10,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// saturated reports whether each reduced counter has two adjacent levels (numbers of tokens), both
-// away from its ends, with otherwise equal states. A larger counter would then only add levels with
-// the same states.
+// saturated reports whether larger counters would only add states like those already explored. This
+// is the case if each reduced counter has two adjacent levels (numbers of tokens), away from its
+// maximum and from zero, with otherwise equal states.
 func (s *Space) saturated() bool {
 	return !slices.ContainsFunc(s.limits, func(pos int) bool { return !s.saturatedAt(pos) })
 }

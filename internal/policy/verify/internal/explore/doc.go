@@ -1,22 +1,23 @@
-// Package explore searches what a policy can do: the runs of calls that it admits and the states
-// that they lead to. It answers whether a query is ever met ([Model.NeverMet]), whether a goal can
-// always be reached ([Space.FindLock]), which nets are redundant ([Model.RedundantNets]), and which run
-// leads to a call ([Model.Plan]).
+// Package explore searches the runs of calls that a policy admits and the states that they lead to.
+// It answers whether a query is ever met ([Model.NeverMet]), whether a goal can always be reached
+// ([Space.FindLock]), which nets are redundant ([Model.RedundantNets]), and which run leads to a
+// call ([Model.Plan]).
 //
 // The state space. Each net is an automaton ([Net]). Its local states consist of a marking, the
 // transitions in flight, and a few flags. They are numbered when they are first reached, and each
-// step from a local state is computed once. A [Space] holds the product states of some nets, with
-// the calls in flight and the monitor of a [Query], over all outcomes and interleavings. A run
-// replays moves one by one in all nets, with the same semantics as package gate.
+// step from a local state is computed once. A [Space] holds the reachable combined states of some
+// nets, over all outcomes and interleavings. A combined state also contains the calls in flight and
+// the state of the [Query]. A run is replayed in all nets, one move at a time, with the same
+// semantics as in package gate.
 //
-// Abstraction refinement. Fewer nets forbid less, so a view with a few of the nets
-// over-approximates the policy. A query is first explored in such a view. A run found there is
-// replayed in the whole policy, and a net that blocks it is added to the view, until all nets admit
-// a run or no run is left in the view. This is counterexample-guided abstraction refinement
-// (Clarke, Grumberg, Jha, Lu and Veith, CAV 2000), where the abstraction drops whole components, as
-// in Kurshan's localization reduction. A proof names the nets that it needs. If the nets have too
-// many states together, a few nets can also decide whether something is always possible, provided
-// that only calls that no other net ever refuses are counted.
+// Abstraction refinement. Fewer nets forbid less, so a view, which consists of only some nets,
+// over-approximates the policy. A query is first explored in a view with a few nets. A run found
+// there is replayed in the whole policy, and a net that blocks it is added to the view. This ends
+// when all nets admit a run or when the view admits no run. The method is counterexample-guided
+// abstraction refinement (Clarke, Grumberg, Jha, Lu and Veith, CAV 2000), where the abstraction
+// drops whole components, as in Kurshan's localization reduction. A proof names the nets that it
+// needs. If all nets together have too many states, a view can also show that something is always
+// possible, provided that the calls leading there are never refused by a net outside the view.
 //
 // Reductions. Plans ignore the order of calls that share no net (strong stubborn sets, Valmari,
 // "Stubborn sets for reduced state space generation", 1990) and are guided by sets of calls that
@@ -25,7 +26,7 @@
 // arbitrary value; see [callclass.Datum]. Some queries are refuted or proved without exploration,
 // by a Cartesian abstraction (relaxation) or by backward induction (attractor).
 //
-// A search ends when its budget of states or its time is exhausted, and its answer is then
-// [Unknown]. Answers are never guessed: [Proved] and [Refuted] hold for the policy as the gate
-// enforces it. A [Model] starts no goroutines and is not safe for concurrent use.
+// If a search runs out of time or states, its answer is [Unknown]. Answers are never guessed:
+// [Proved] and [Refuted] hold for the policy as the gate enforces it. A [Model] starts no
+// goroutines and is not safe for concurrent use.
 package explore

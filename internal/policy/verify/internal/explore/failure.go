@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// FindFailureLock looks for a call in flight whose outcome decides whether successful calls can still
-// reach the goal. They can reach it if the call succeeds, but not if the call fails or its outcome
-// is unknown. The space must have unreduced counters (see [Net.cap]).
+// FindFailureLock looks for a call that makes the goal unreachable by failing or by ending with an
+// unknown outcome, although successful calls could still reach the goal if it succeeded. The space
+// must have unreduced counters (see [Net.cap]).
 func (s *Space) FindFailureLock(g *Goal) Answer {
 	found, open := s.failureLocks(g)
 	if len(found) == 0 && !open {
@@ -49,9 +49,9 @@ func (s *Space) FindFailureLock(g *Goal) Answer {
 	return Answer{Why: WhyValues}
 }
 
-// failureLocks returns the failures and unknown outcomes that make the goal unreachable although it
-// would remain reachable if the same call succeeded. open reports whether this is undecided for
-// some outcome.
+// failureLocks returns the steps where a call makes the goal unreachable by failing or by ending
+// with an unknown outcome, although the goal would remain reachable if the call succeeded. open
+// reports whether this could not be decided for some step.
 func (s *Space) failureLocks(g *Goal) (found []edge, open bool) {
 	sure, possible := s.Assured(g, s.isCertain), s.Escapes(g, func(int) bool { return true })
 	type ending struct {
@@ -78,9 +78,9 @@ func (s *Space) failureLocks(g *Goal) (found []edge, open bool) {
 	return found, open
 }
 
-// failRest returns ms, the moves of a run that ends with edge e. If the state before e represents
-// calls in flight without listing them, failRest inserts a failure of each such call before the
-// last move, because the call could otherwise still succeed.
+// failRest returns the run ms, which ends with edge e, with failures inserted before its last move:
+// one for each call in flight that the state before e does not list. Such a call could otherwise
+// still succeed.
 func (s *Space) failRest(ms []Move, e edge) []Move {
 	last := ms[len(ms)-1]
 	ms = slices.Clone(ms[:len(ms)-1])

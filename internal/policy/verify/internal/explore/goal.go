@@ -6,21 +6,21 @@ import "github.com/petrigate/petrigate/internal/policy/verify/internal/callclass
 type Goal struct {
 	Matches func(*callclass.Class) bool             // reports whether calls of the class meet the goal, at least in some states
 	ok      func(s *Space, k int32, class int) bool // reports whether a call of the class meets the goal in state k
-	values  bool                                    // whether calls with values other than the tracked one also meet the goal
+	values  bool                                    // whether calls with any key value meet the goal, not only those with the tracked value
 	one     bool                                    // whether only calls with the tracked value meet the goal
 	excused func(s *Space, k int32) bool            // reports whether a run may stop in state k without reaching the goal; may be nil
 }
 
 // TaggedGoal returns the goal of reaching a call tagged as [Wanted]. The function match must select
-// the same calls. If single is true, the goal is only about the tracked value, and match must not
-// select calls with other values.
+// the classes of these calls. If single is true, only calls with the tracked value meet the goal,
+// and match must select only such calls.
 func TaggedGoal(match func(*callclass.Class) bool, single bool) *Goal {
 	return &Goal{Matches: match, one: single, ok: func(s *Space, _ int32, c int) bool { return s.classes[c].tag&Wanted != 0 }}
 }
 
-// Escapes reports, for each state, whether successful calls can lead from there to a state that
-// admits a call meeting the goal, or to a state where the goal allows a run to stop. It considers
-// only calls of allowed classes.
+// Escapes reports, for each state, whether successful calls can lead from there to a call that
+// meets the goal, or to a state where the goal allows a run to stop. It considers only calls of
+// allowed classes.
 func (s *Space) Escapes(g *Goal, allowed func(class int) bool) []bool {
 	good := make([]bool, len(s.At))
 	var queue []int32
@@ -63,16 +63,15 @@ func (s *Space) successPredecessors(allowed func(class int) bool) [][]int32 {
 	return back
 }
 
-// afterSuccess returns the state after a call of class c has begun and succeeded in state k, with all
-// earlier calls still in flight. The new call is not in flight in that state, even if it is an
-// observing call that can stand for any number of calls. ok is false if the state was not visited.
+// afterSuccess returns the state that results if a call of class c begins and succeeds in state k
+// while all earlier calls stay in flight. ok is false if the search did not visit that state.
 func (s *Space) afterSuccess(k int32, c uint32) (to int32, ok bool) {
 	to, ok = s.index[string(appendWords(nil, s.stateAfter(k, c)))]
 	return to, ok
 }
 
-// Unhindered reports whether some call of the class is known to be possible and no net left out of
-// the view ever refuses it.
+// Unhindered reports whether calls of the class are known to be possible and no net outside the
+// view can refuse them.
 func (v *view) Unhindered(class int) bool {
 	c := &v.classes[class]
 	return c.sure && len(c.beyond) == 0
@@ -81,8 +80,8 @@ func (v *view) Unhindered(class int) bool {
 // isCertain reports whether calls of the class are known to be possible unless a net blocks them.
 func (v *view) isCertain(class int) bool { return !uncertain(v.classes[class].member) }
 
-// rebuildPaths recomputes the path to each state, without the calls selected by the function avoid.
-// A state that cannot be reached without these calls then has no predecessor.
+// rebuildPaths recomputes a path from the start to each state. The paths do not contain calls
+// selected by the function avoid. A state without such a path has no predecessor.
 func (s *Space) rebuildPaths(avoid func(*callclass.Class) bool) {
 	next := make([][]int, len(s.At))
 	for i, e := range s.edges {
@@ -103,8 +102,9 @@ func (s *Space) rebuildPaths(avoid func(*callclass.Class) bool) {
 	}
 }
 
-// BlockingNets returns a smallest set of nets that the view leaves out and that keep at least one
-// state from reaching the goal. It returns nil if no such set exists.
+// BlockingNets looks for a call that the view admits and that would lead from a state k with
+// good[k] false to the goal, but that nets outside the view might refuse. It returns the smallest
+// set of nets that might refuse such a call, or nil if it finds no such call.
 func (s *Space) BlockingNets(g *Goal, good []bool) []int {
 	var least []int
 	for i := range good {

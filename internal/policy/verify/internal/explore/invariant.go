@@ -87,8 +87,8 @@ func (n *Net) markedPlaces(state int, places []int) (set uint32) {
 	return set
 }
 
-// releasedPlaces returns the subset of the given places that get tokens back when the outcome of a
-// call is unknown, although the call may still be running.
+// releasedPlaces returns the subset of the given places that get tokens back if a call in flight
+// ends with an unknown outcome. hold is the index of the call's [holding].
 func (n *Net) releasedPlaces(hold int, places []int) (set uint32) {
 	for _, t := range n.held.List[hold].flights {
 		for i, p := range places {

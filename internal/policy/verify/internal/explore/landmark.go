@@ -11,16 +11,16 @@ import (
 // contains at least one of them.
 type landmark struct {
 	calls  []int
-	nets   []int // nets that block all calls of the parent landmark until a call of this landmark changes their state
-	parent int   // index of the landmark that first needed this one; -1 if the goal needs it
+	nets   []int // nets that together block all calls of the parent landmark, until a call of this landmark changes the state of one of them
+	parent int   // index of the landmark that needs this one to come first; -1 for the goal itself
 }
 
-// landmarks returns the landmarks of all runs that lead from the given state to a call in goal. If
-// a net blocks all calls of a landmark, a call that changes the state of this net must come first;
-// such calls form the next landmark. ok is false if the last landmark found is empty, because then
-// no run reaches the goal.
+// landmarks returns landmarks of the runs that lead from the given state to a call in goal. The
+// first landmark is goal itself. If nets block all calls of a landmark, a call that changes the
+// state of one of these nets must come first; all such calls form another landmark. ok is false if
+// such a landmark is empty, because then no run reaches the goal.
 //
-// The net at position sole, if any, is not regarded as a barrier to the goal itself.
+// If sole is not -1, the net at that position is not considered to block the calls in goal.
 func (g *scope) landmarks(state []int, goal []int, sole int) (found []landmark, ok bool) {
 	g.round++
 	found = append(found, landmark{calls: goal, parent: -1})
@@ -125,9 +125,8 @@ func (m *Model) wholeScope() *scope {
 	return m.all
 }
 
-// seed returns nets that, according to the landmarks, constrain the runs that lead to the query's
-// goal. If barred is true, no run reaches the goal: these nets forbid it over all outcomes and
-// interleavings.
+// seed returns nets to begin a search for the query's goal: they block calls that every run to the
+// goal needs. If barred is true, these nets forbid the goal, over all outcomes and interleavings.
 func (m *Model) seed(q *Query) (nets []int, barred bool) {
 	goal := q.goalClasses(m.Classes)
 	if len(goal) == 0 {
@@ -160,11 +159,12 @@ func (v *view) scopeOf() *scope {
 }
 
 // A plan cannot be shorter than the number of disjoint landmarks. If a plan of that length exists,
-// as it does for a chain of rules, it is found without a search.
+// as for a chain of rules, landmarkPlan usually finds it without a search.
 
-// landmarkPlan returns a plan that makes one call from each landmark, preceded by calls from the
-// landmarks that this landmark needs. It returns nil if the query is about a sole net (see
-// [Query].Sole), if these calls do not form a plan, or if a shorter plan might exist.
+// landmarkPlan tries to build a plan from one call of each landmark; the calls of landmarks that
+// another landmark needs come before that landmark's call. It returns nil if these calls do not
+// form a plan, if a shorter plan might exist, or if the query is about a sole net (see
+// [Query].Sole).
 func (p *planner) landmarkPlan(start []int) (path []int) {
 	if p.sole >= 0 {
 		return nil

@@ -60,9 +60,9 @@ func (s *Space) FindLock(g *Goal) Answer {
 	return Answer{Result: Refuted, Moves: Tidy(ms, nil), Nets: nets, Rough: !sure}
 }
 
-// badState returns a reachable state that is not marked as good, or -1 if no such state exists. It
-// prefers a state that is reachable with a single key value. If required is true, it considers only
-// states reached by calls that are known to exist.
+// badState returns a reachable state k with good[k] false, or -1 if no such state exists. It
+// prefers a state that is reachable with a single key value. If required is true, all calls on the
+// way to the state must be known to be possible.
 func (s *Space) badState(good []bool, required bool) int32 {
 	if slices.ContainsFunc(s.nets, (*Net).Keyed) {
 		s.rebuildPaths(func(c *callclass.Class) bool { return c.Unsure() || c.HasOther() })
@@ -76,9 +76,8 @@ func (s *Space) badState(good []bool, required bool) int32 {
 	return s.lockState(good)
 }
 
-// lockState returns a state that has a path from the start but is not marked as good, or -1 if no
-// such state exists. It prefers a state without calls in flight: if a state is not good, the state
-// after the success of all its calls in flight is not good either.
+// lockState returns a state k with good[k] false that has a path from the start, or -1 if no such
+// state exists. It prefers a state without calls in flight.
 func (s *Space) lockState(good []bool) int32 {
 	found := int32(-1)
 	for i := range good {
@@ -102,9 +101,9 @@ func (s *Space) leastSure() *callclass.Class {
 	return UnsureOf(list.Map(s.classes, func(c class) Move { return Move{Class: c.member} }))
 }
 
-// failSurplus appends to the run ms a failure of each call that is in flight at its end but not in
-// state k. Such calls can exist because a space does not track how many observing calls are in
-// flight.
+// failSurplus returns the run ms with a failure appended for each call that is in flight at its end
+// but not in state k. Such calls can exist because a space does not track how many observing calls
+// are in flight.
 func (s *Space) failSurplus(ms []Move, k int32) []Move {
 	r := s.newRun()
 	r.play(ms)
@@ -124,8 +123,10 @@ func (s *Space) failSurplus(ms []Move, k int32) []Move {
 	return ms
 }
 
-// realize extends the run ms, if necessary, until all nets admit it with unreduced counters (see
-// [Net.cap]) and the given nets still forbid all later calls selected by match.
+// realize extends the run ms, which was found with reduced counters (see [Net.cap]), until all nets
+// admit it with unreduced counters and the given nets still forbid all later calls selected by
+// match. If no counter is reduced, it returns ms itself. The second result reports whether realize
+// succeeded.
 func (s *Space) realize(ms []Move, nets []int, match func(*callclass.Class) bool) ([]Move, bool) {
 	if len(s.limits) == 0 {
 		return ms, true
@@ -144,8 +145,8 @@ func (s *Space) realize(ms []Move, nets []int, match func(*callclass.Class) bool
 	return longer, ok
 }
 
-// lockingNets returns a set of nets that, after the run ms, forbid every call selected by match.
-// sure reports whether all of these nets are needed.
+// lockingNets returns a set of nets that forbid every call selected by match after the run ms. sure
+// reports whether all of these nets are known to be needed.
 func (s *Space) lockingNets(ms []Move, match func(*callclass.Class) bool) (nets []int, sure bool) {
 	calls := s.callsOf(match)
 	return leaveOut(s.netIndexes(), func(fewer []int) Result { return s.model.checkLock(s.newRun().nets, calls, ms, fewer, match) })
@@ -154,8 +155,8 @@ func (s *Space) lockingNets(ms []Move, match func(*callclass.Class) bool) (nets 
 // netIndexes returns, for each net of the view, its index in the model.
 func (v *view) netIndexes() []int { return list.Map(v.nets, func(n *Net) int { return n.Index }) }
 
-// checkLock determines whether the nets alone, after the run ms, forbid every call selected by
-// match, even if all calls succeed.
+// checkLock tries to prove that the given nets alone forbid every call selected by match after the
+// run ms, whatever successful calls come first.
 func (m *Model) checkLock(all []*Net, calls []*callclass.Class, ms []Move, nets []int, match func(*callclass.Class) bool) Result {
 	r := m.runIn(list.Map(nets, func(n int) *Net { return all[n] }))
 	if r.play(ms); r.long {
@@ -173,8 +174,8 @@ func (m *Model) checkLock(all []*Net, calls []*callclass.Class, ms []Move, nets 
 	return Proved
 }
 
-// callsOf returns the classes that affect a net of the view. No class contains both calls selected
-// by match and other calls.
+// callsOf returns the classes that affect a net of the view. The function match selects either all
+// calls of a class or no calls of it.
 func (v *view) callsOf(match func(*callclass.Class) bool) []*callclass.Class {
 	classes, _ := v.model.ClassesFor(v.netIndexes(), Tagger(match))
 	return list.Filter(classes, func(s *callclass.Class) bool {
@@ -189,7 +190,7 @@ func (m *Model) FindNetLock(nets []int) Answer {
 		return !s.Waits && m.isGated(s) && slices.ContainsFunc(nets, s.Concerns)
 	})
 	if slices.ContainsFunc(nets, func(n int) bool { return m.Nets[n].Keyed() }) {
-		return Answer{} // a net with a key forbids only calls with the tracked value
+		return Answer{} // in the model, a net with a key forbids only calls with the tracked value
 	}
 	for _, n := range nets {
 		if m.Calls.Gap([]int{n}, tag) != "" {
@@ -219,8 +220,8 @@ func (m *Model) Callless(nets []int) bool {
 	return !slices.ContainsFunc(calls, func(s *callclass.Class) bool { return !s.Waits && m.isGated(s) })
 }
 
-// mayReturn reports whether a call in flight after the run ms could still return the tracked value,
-// although the run assumes that this does not happen.
+// mayReturn reports whether a call is in flight after the run ms that could still return the
+// tracked value, although the run assumes that it does not.
 func mayReturn(ms []Move) bool {
 	open := make(map[int]*callclass.Class)
 	for _, mv := range ms {

@@ -18,7 +18,7 @@ type Model struct {
 	byNet     [][]int            // for each net, the indexes of the classes that affect it
 	attractor *attractor         // the classes of calls that are always possible; computed on first use
 	all       *scope             // scope with all classes and outcomes; computed on first use
-	full      *Model             // in the result of [Model.OneValue], the model with all calls; otherwise nil
+	full      *Model             // if [Model.OneValue] created this model, the model with all calls that it was created from; otherwise nil
 	one       *Model             // the result of [Model.OneValue], computed on first use
 }
 
@@ -117,9 +117,9 @@ func stickyStop(stop func() bool) func() bool {
 	}
 }
 
-// addWaits adds a class for each timed transition of an enforced net, because the model allows
-// these transitions to fire at any time. This permits more than the real clock does: one transition
-// may be overdue while another one fires.
+// addWaits adds a class for each timed transition of an enforced net. In the model, these
+// transitions can fire at any time and in any order, so the model admits more runs than the real
+// clock does.
 func (m *Model) addWaits() {
 	for _, n := range m.Nets {
 		if n.Info.Shadow {
@@ -131,12 +131,12 @@ func (m *Model) addWaits() {
 	}
 }
 
-// An attractor holds the classes of calls that are always possible, as proved without exploration
-// by backward induction over layers. The first layer holds the calls that no net can refuse. A call
-// belongs to the next layer if calls of lower layers lead from every state of the nets that can
-// refuse it to a state that admits it. These calls prepare it. Nets whose states are changed by the
-// same calls are treated together, as a set. Preparing these calls must not itself change the state
-// of any net in the set.
+// An attractor holds the classes of calls that are always possible. It is computed by backward
+// induction over layers, without exploring the states of all nets together. The first layer holds
+// the calls that no net can refuse. A call belongs to the next layer if, from every state of the
+// nets that can refuse it, calls of lower layers lead to a state that admits it. These calls
+// prepare it. Nets that the same preparing calls affect are examined together. A call is not used
+// to prepare another one if its own preparation changes the state of a net under examination.
 type attractor struct {
 	model *Model
 	Ok    []bool         // for each class, whether it is in the attractor

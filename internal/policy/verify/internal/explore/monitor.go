@@ -6,9 +6,9 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Meets replays the moves in the query's monitor and reports whether the run meets the query. It
-// returns true without replaying the moves if the query has no Start function or is about calls
-// that never end ([Query].Stay).
+// Meets reports whether the run with the given moves meets the query. If the query has no Start
+// function or is about calls that never end ([Query].Stay), Meets does not examine the moves and
+// returns true.
 func (sys *system) Meets(q *Query, ms []Move) bool {
 	if q.Start == nil || q.Stay != nil {
 		return true

@@ -8,12 +8,12 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// After a run whose calls all have the same key value, no other value has been used. A later call
-// with another value is therefore admitted only if the same call would be admitted with the run's
-// value or with a new value.
+// A run whose calls all have the same key value leaves all other values unused. After the run, a
+// call with another value is therefore admitted only if the same call would be admitted with the
+// run's value or with an unused value.
 
-// maxOthers is the maximum number of states visited in a search for calls with values other than
-// the run's. The maximum is higher if a single search may visit very many states.
+// maxOthers is the default maximum number of states visited in a search for calls with values other
+// than the run's. The maximum is higher if the limit on states per search is very high.
 const maxOthers = 2000
 
 // overOthers reports whether a search for calls with values other than the run's must stop after
@@ -22,8 +22,8 @@ func (l *searchLimits) overOthers(visited int) bool {
 	return visited == max(maxOthers, l.Limit/25) || l.Stop()
 }
 
-// proveLost tries to prove that, after a run whose calls all have the same value, no successful
-// calls meet the goal, whatever their values. It returns "" if it succeeds, and otherwise the
+// proveLost tries to prove that successful calls with any values can no longer meet the goal after
+// the run ms, whose calls all have the same value. It returns "" if it succeeds, and otherwise the
 // reason why the result is unknown. It first tries the given nets, which forbid the goal for the
 // run's value, and then all nets that share calls with the goal.
 func (m *Model) proveLost(ms []Move, g *Goal, nets []int) (why string) {
@@ -36,9 +36,9 @@ func (m *Model) proveLost(ms []Move, g *Goal, nets []int) (why string) {
 	return why
 }
 
-// proveLostIn tries the proof of proveLost with the given nets alone. Fewer nets forbid fewer
-// calls, and a call that affects none of the nets does not change their state. If successful calls
-// do not meet the goal in these nets, they therefore do not meet it in the whole policy either.
+// proveLostIn is like proveLost, but considers only the given nets. The proof also holds for the
+// whole policy: other nets only forbid more calls, and a call that affects none of the given nets
+// does not change their state.
 func (m *Model) proveLostIn(ms []Move, g *Goal, nets []int) (why string) {
 	var unmet []Move // the run's calls as they appear when a new value is tracked
 	for _, mv := range ms {
@@ -125,8 +125,8 @@ type otherSearch struct {
 }
 
 // follow tries to show that no call selected by match is possible after the run ms. It returns ""
-// if it succeeds, and otherwise the reason why this is unknown. On the way, it adds admitted calls
-// with other values to o.calls. The result more reports whether it found any such calls.
+// if it succeeds, and otherwise the reason why this is unknown. It also adds calls with other
+// values to o.calls if they turn out to be admitted; more reports whether it added any.
 func (o *otherSearch) follow(ms []Move, match func(*callclass.Class) bool) (why string, more bool) {
 	r := o.model.runOf(o.nets)
 	if r.play(ms); r.long {
@@ -145,8 +145,8 @@ func (o *otherSearch) follow(ms []Move, match func(*callclass.Class) bool) (why 
 	return "", more
 }
 
-// admit moves calls with other values from o.open to o.calls if they would be possible now with the
-// run's value. It reports whether it moved any.
+// admit moves calls with other values from o.open to o.calls if the same calls with the run's value
+// would be possible now. It reports whether it moved any.
 func (o *otherSearch) admit(r *run) (more bool) {
 	o.open = slices.DeleteFunc(o.open, func(c *callclass.Class) bool {
 		if blocking, _ := r.judge(c.Counterpart()); len(blocking) > 0 {

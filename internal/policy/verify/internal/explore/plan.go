@@ -7,19 +7,19 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// Plan searches for the shortest successful run to a call tagged as [Wanted]. If such a run exists,
-// the answer is Refuted and contains the run. If no such run exists, the answer is Proved. It is
-// Unknown if the search is cut off. If witnessed is true, only calls with known tools and arguments
-// are considered.
+// Plan searches for a shortest run of successful calls that ends with a call tagged as [Wanted].
+// The answer is Refuted and contains the run if it exists, and Proved if no such run exists. The
+// answer is Unknown if the search is cut off. If witnessed is true, Plan considers only calls with
+// known tools and arguments.
 func (m *Model) Plan(tag func(*callclass.Class) uint8, witnessed bool) Answer {
 	q := &Query{Tag: tag, Sole: -1}
 	nets, _ := m.seed(q)
 	return m.planFor(q, nets, ViewOptions{Tag: tag, witnessed: witnessed, Limit: m.Limit})
 }
 
-// ShrinkPlanless shrinks a set of nets that admits no plan for the query's goal: it removes nets
-// one by one, as long as no plan becomes possible, and returns the remaining nets. A search over
-// all interleavings is cheaper if it starts with these nets.
+// ShrinkPlanless removes nets from a set of nets that admits no plan for the query's goal, as long
+// as the remaining nets admit no plan either. It returns the remaining nets. A search over all
+// interleavings is cheaper if it starts with these nets.
 func (m *Model) ShrinkPlanless(q *Query, nets []int) []int {
 	o := ViewOptions{Tag: q.Tag, Limit: min(m.Limit, GroupLimit)}
 	left, _ := leaveOut(nets, func(fewer []int) Result {

@@ -22,7 +22,7 @@ type planner struct {
 	queue  [][]int32 // states to expand, by estimated length of a plan that contains them
 	least  int       // index of the first list in queue that might not be empty
 	key    []byte
-	sole   int // position of a net that must be the only one to refuse the wanted call or require approval for it; -1 if a call tagged as [Wanted] must be admitted
+	sole   int // position of the net that must be the only one to refuse the wanted call or require approval for it; -1 if the wanted call must be admitted instead
 }
 
 func (m *Model) newPlanner(v *view, sole int) *planner {
@@ -143,9 +143,9 @@ func (p *planner) stubbornSet(state []int) []int {
 	return enabled
 }
 
-// addSoleHelpers adds the calls that help to reach the goal, a wanted call that only the net p.sole
-// refuses or requires approval for. If another net blocks the wanted call, calls that affect that
-// net can help. Otherwise, calls that affect any of the wanted call's nets can help.
+// addSoleHelpers calls the function concerning with each net whose state might have to change
+// before p.sole is the only net that refuses the wanted call or requires approval for it. If
+// another net blocks the call, this is that net. Otherwise, it is every net that the call affects.
 func (p *planner) addSoleHelpers(state []int, concerning func(net int)) {
 	for _, c := range p.goal {
 		if b := p.blocker(state, c); b >= 0 && b != p.sole {
