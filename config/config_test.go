@@ -399,6 +399,7 @@ func TestServersAlone(t *testing.T) {
 		{"audit: { file: '${V}' }\nnets: 1\nrules: x\nlog: { level: loud }\n", ""},
 		{"mcpServers: []\n", "f:1:13: \"mcpServers\" must be a mapping, not a list"},
 		{"mcpServer: {}\n", "f:1:1: unknown key \"mcpServer\" in the configuration (did you mean \"mcpServers\"?)"},
+		{"upstreams: {}\n", "f:1:1: unknown key \"upstreams\" in the configuration (did you mean \"mcpServers\"?)"},
 		{"", "f:1:1: the configuration is empty (write at least mcpServers)"},
 	}
 	t.Chdir(t.TempDir())

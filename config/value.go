@@ -94,9 +94,10 @@ func (v Value) Each(f func(key string, value Value)) {
 
 func firstAt(p Position) string { return fmt.Sprintf("the first is at %d:%d", p.Line, p.Column) }
 
-// otherNames maps keys of other programs to the corresponding keys of petrigate. It is read-only.
+// otherNames maps keys of other programs, and other words for keys of petrigate, to the keys of
+// petrigate. It is read-only.
 var otherNames = map[string]string{
-	"servers": "mcpServers", "mcp_servers": "mcpServers", "context_servers": "mcpServers", "extensions": "mcpServers",
+	"servers": "mcpServers", "upstreams": "mcpServers", "upstream": "mcpServers", "mcp_servers": "mcpServers", "context_servers": "mcpServers", "extensions": "mcpServers",
 	"serverUrl": "url", "httpUrl": "url", "uri": "url", "endpoint": "url",
 	"environment": "env", "envs": "env",
 	"cmd": "command", "transport": "type", "http_headers": "headers", "enabled": "disabled",
