@@ -13,7 +13,7 @@ import (
 type File struct {
 	Name       string
 	Statements []Statement
-	Base       bool // whether the file is a base policy, whose limits other files may lower on purpose
+	Base       bool // whether the file is a base policy, whose limits other files may lower without a warning
 
 	source map[Statement]*scanner // source line of each statement, for excerpts
 	errs   ErrorList
@@ -65,7 +65,7 @@ type Approve struct {
 type Block struct {
 	Rule
 	Tools        []Name
-	After, Until []Name // the rule applies from a call to After until a call to Until succeeds; if After is empty, from the start of the session; if Until is empty, to its end
+	After, Until []Name // the rule applies from a call to After, or from the start of the session, until a call to Until succeeds, or until the end of the session
 }
 
 // Limit is "limit A, B to N" followed by a span. The limit is shared by all names. If Of is set, it
@@ -97,11 +97,12 @@ type Map struct {
 	Pattern Pattern
 	As      Name
 
-	whole *Map // statement that this map was split off from; nil if the map is a whole statement
+	whole *Map // original statement, if split has divided it by tool; nil otherwise
 }
 
-// Example is "example T, U.F "text" as N", or "not as N". It states that the maps must, or must
-// not, give the name N to the call to T or U.
+// Example is "example T, U.F "text" as N" or "example T, U.F "text" not as N". It states that the
+// map statements must, or must not, give the name N to calls to T and U with this text in the field
+// F.
 type Example struct {
 	Pos   gate.Position
 	Tools []Name
@@ -209,9 +210,9 @@ func (s *Success) names() []Name { return nil }
 // name stands for.
 func (s *Map) provesEffect() bool { return s.Pattern.Kind == Runs && !s.readsSeveral() }
 
-// exempts reports whether the name that the map gives can exempt a call. Only a certain name
-// exempts. The map must therefore look for a command in a single script, or use an expression; the
-// name is then certain if the expression evaluates to true without an error.
+// exempts reports whether the name that the map gives can exempt calls. The name must be certain.
+// It is certain if the map looks for a command in a single script, or if it uses an expression and
+// the expression evaluates to true without an error.
 func (s *Map) exempts() bool { return s.provesEffect() || s.Pattern.Kind == When }
 
 // readsSeveral reports whether the map can read several values from one call. If so, a match does

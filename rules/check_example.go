@@ -59,8 +59,8 @@ func isEvidence(nets []gate.Net, name string) bool {
 	return false
 }
 
-// noEvidenceReason returns the reason why the name does not prove that the call performs the named
-// action. It returns nil if the name is proof, or if it is uncertain whether the example's call has
+// noEvidenceReason explains why a successful call with the example's arguments does not count as
+// the named action. It returns nil if the call counts, or if it is uncertain whether the call has
 // the name.
 func (e *Example) noEvidenceReason(tool Name, p *gate.Policy) *gate.Doubt {
 	why, found := p.Why(gate.Call{Tool: tool.Text, Args: e.args()}, e.As.Text)

@@ -10,10 +10,9 @@ import (
 // identifier matches the keys that an expression can read as args.KEY.
 var identifier = regexp.MustCompile(`^[A-Za-z_]\w*$`)
 
-// asExpression returns, for use in hints, the text of the map statement m with an expression in
-// place of the pattern. Unlike m, the new statement gives a name that can exempt calls; see
-// [Map.exempts]. If the pattern cannot be converted, asExpression returns the general form of such
-// a statement.
+// asExpression returns the map statement m with an expression instead of its pattern, for use in
+// hints. The resulting statement, unlike m, gives a name that can exempt calls; see [Map.exempts].
+// If the pattern cannot be converted, the result is a form with placeholders.
 func (m *Map) asExpression() string {
 	pattern := m.Pattern.Text
 	if !identifier.MatchString(m.Field) || strings.Contains(pattern, "'") {
@@ -59,8 +58,8 @@ func (c *compiler) checkCertain(s Statement, names []Name) {
 }
 
 // checkEvidence warns if a map may give the name n to a call that does not perform the named
-// action. For example, "echo cp" contains the word cp but does not copy anything. The effect
-// parameter completes the warning, as in "unlocks deploy".
+// action. For example, a map that looks for the word cp also matches "echo cp", which copies
+// nothing. The effect argument, such as "unlocks deploy", completes the warning.
 func (c *compiler) checkEvidence(n Name, effect string) {
 	m := c.labels.firstWeak(n)
 	if m == nil {
@@ -79,8 +78,8 @@ func (c *compiler) checkEvidence(n Name, effect string) {
 	}
 }
 
-// doubt explains, for an error message, why it is uncertain that a call really has the map's name.
-// It also returns a hint.
+// doubt explains, for an error message, why it is never certain that a call has the name that the
+// map gives. It also returns a hint.
 func (m *Map) doubt() (why, hint string) {
 	switch {
 	case m.Pattern.Kind.readsScript() && m.Pattern.Kind != Runs:

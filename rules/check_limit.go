@@ -137,8 +137,9 @@ type strongerRules struct {
 	limits map[string][]*Limit // limits with the lowest count for their span
 }
 
-// findStrongerRules collects the blocks and limits that apply to all calls with their names at all
-// times. It lists a rule about a pattern under every limited name that the pattern matches.
+// findStrongerRules collects the blocks and limits that always apply to all calls with the names in
+// them. If such a rule is about a pattern, it is also listed under each limited name that matches
+// the pattern.
 func (c *compiler) findStrongerRules() strongerRules {
 	over := strongerRules{make(map[string]*Block), make(map[string][]*Limit)}
 	var limited []string
@@ -175,8 +176,8 @@ func (c *compiler) findStrongerRules() strongerRules {
 	return over
 }
 
-// block stores s as the rule that blocks the calls named key. If there is already such a rule, it
-// is kept, unless it is a shadow rule and s is enforced.
+// block records that s blocks the calls with the name key. If an earlier rule blocks the same
+// calls, block keeps that rule, unless it is a shadow rule and s is enforced.
 func (o *strongerRules) block(key string, s *Block) {
 	if earlier := o.blocks[key]; earlier == nil || earlier.Shadow && !s.Shadow {
 		o.blocks[key] = s
@@ -229,17 +230,18 @@ func (n Name) enclosingNames() []string {
 	return keys
 }
 
-// implies reports whether the limit s refuses every call that another limit refuses. This is so if
-// the budget of s is at most as large, s does not refill faster, and s counts over all sessions of
-// a user if the other limit does. The limit s must count all its calls; see [Limit.countsAll]. If
-// the limits differ only in their counts, implies returns false.
+// implies reports whether the limit s refuses every call that the other limit refuses, so that the
+// other limit is redundant. This requires that the budget of s is at most as large, that s does not
+// refill faster, and that s counts over all sessions of a user if the other limit does. The limit s
+// must count all its calls; see [Limit.countsAll]. If the limits differ only in their counts,
+// implies returns false.
 func (s *Limit) implies(other *Limit) bool {
 	switch {
 	case s.Shadow && !other.Shadow || s.Count > other.Count:
 		return false
 	case other.countsPerPrincipal() && !s.countsPerPrincipal():
 		return false
-	case s.subject() == other.subject(): // skip limits with equal subjects: checkContrary warns if their exceptions are also equal and both or neither are shadow rules, unless one narrows a limit in a base file
+	case s.subject() == other.subject(): // checkContrary compares limits that differ only in the count
 		return false
 	case s.interval() == 0:
 		return true

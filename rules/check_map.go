@@ -51,8 +51,8 @@ func (c *compiler) usedLabels() map[string]bool {
 // such map.
 type scripts map[string]*Map
 
-// find returns the first map that reads m's field as a script for one of m's tools, or nil if no
-// map does.
+// find returns a map that reads m's field as a script, for any of m's tools. It returns nil if it
+// finds no such map.
 func (s scripts) find(m *Map) *Map {
 	for _, one := range m.split() {
 		if script := s[one.target()]; script != nil {
@@ -90,8 +90,8 @@ func (m *Map) checkWord(r *report, script *Map) {
 	}
 }
 
-// keywordForms contains the correct form of a pattern for each pattern keyword and for "exactly",
-// for use in hints.
+// keywordForms holds the correct forms of patterns, for use in hints. Its keys are the pattern
+// keywords and "exactly".
 var keywordForms = map[string]string{
 	"runs": "runs COMMAND", "reads": "reads FILES", "writes": "writes FILES", "exactly": "runs exactly COMMAND", "when": `map TOOL when "EXPRESSION" as NAME`,
 }

@@ -25,8 +25,7 @@ func (c *compiler) checkMisleading(s Statement) {
 }
 
 // checkPeople rejects human-approval as the call that ends a rule, and warns about calls with
-// similar names. The write parameter holds the correct form of a statement that asks a person, for
-// use in hints.
+// similar names. The write argument is the statement that the hint suggests for asking a person.
 func (c *compiler) checkPeople(s Statement, until []Name, write string) {
 	for _, n := range until {
 		help := "write: " + write + "; quote the name of a tool"

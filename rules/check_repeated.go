@@ -1,7 +1,7 @@
 package rules
 
-// checkParts warns about a name in a list if the statement, reduced to this name, repeats an
-// earlier statement.
+// checkParts warns if a part of a statement repeats a part of an earlier statement. For example,
+// "block a, c" repeats a part of "block a, b".
 func (c *compiler) checkParts() {
 	first := make(map[string]Statement)
 	for _, s := range c.statements {
@@ -18,8 +18,9 @@ func (c *compiler) checkParts() {
 	}
 }
 
-// A part is a statement with a single name in place of each list. All parts of a statement together
-// are equivalent to the statement. name is the listed name that a warning about the part refers to.
+// A part is one of the shorter statements that together are equivalent to a statement with lists.
+// For example, "block a, b" has the parts "block a" and "block b". Warnings about the part point at
+// its name.
 type part struct {
 	statement Statement
 	name      Name
@@ -53,8 +54,8 @@ func partsOf(s Statement) (parts []part) {
 	return parts
 }
 
-// parts returns the parts of s for one of the calls that must wait. There is one part for each
-// required call or, with Or, a single part.
+// parts returns the parts of s for one of the calls that must wait. If one of several required
+// calls is enough, it returns a single part; otherwise, one part for each required call.
 func (s *Require) parts(before Name) (parts []part) {
 	one := *s
 	one.Before, one.Because = []Name{before}, ""

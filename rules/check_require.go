@@ -64,8 +64,9 @@ func (c *compiler) warnLocked(s *Require, before Name, own ...Name) {
 	}
 }
 
-// checkSince warns if n is one of the calls after "since". A call to n then cancels the success
-// that it achieves or needs. The arguments of format are n, the name after "since", and last.
+// checkSince warns if every call to n is also a call to one of the names after "since". Such a call
+// cancels its own success, or the success that it requires. The warning's format takes three
+// arguments: n, the name after "since", and last.
 func (c *compiler) checkSince(s *Require, n Name, format, last string) {
 	for _, spoiler := range s.Since {
 		if c.labels.isOneOf(n, spoiler) {

@@ -84,9 +84,8 @@ func (c *compiler) add(s Statement) {
 	}
 }
 
-// afterStates returns the state count of a rule that may be limited to the period from a call in
-// after to a call in until. The always argument is the state count of the same rule without this
-// limitation.
+// afterStates returns the verification result for a rule with the names in its clauses "after" and
+// "until". The always argument is the result for the same rule without these clauses.
 func afterStates(after, until []Name, always Verification) Verification {
 	switch {
 	case len(after) == 0:

@@ -9,7 +9,7 @@
 //	block send_email after fetch_url           # from the first fetch on
 //	limit push to 3 per session
 //	limit push to 1 per successful test        # each successful call to test gives one push back
-//	limit fetch to 100 per minute              # calls come back with time
+//	limit fetch to 100 per minute              # refilled one call at a time
 //	map bash.command runs rm as delete         # names a bash call by what its script runs
 //	map charge when "args.amount > 100" as big # names a call by its arguments
 //	block bash unless safe                     # calls that are certainly safe are exempt
@@ -25,11 +25,10 @@
 //	...
 //	policy, err := gate.NewPolicy(compiled.Nets, gate.PolicyOptions{})
 //
-// The main types are [File] with its statements, one type per kind ([Require], [Block], [Limit],
-// [Map], ...), and [Compiled]. Files depend on one another in one direction: parse.go parses
-// statements with the files parse_*.go and parser.go, print.go prints the canonical form, and
-// compile.go generates nets (nets*.go, compile_map.go) and finds errors and warnings (check*.go).
-// The package has no goroutines and no locks; compiling a File does not modify it.
+// The main types are [File], [Compiled] and one type per kind of statement, such as [Require],
+// [Block], [Limit] and [Map]. The files parse*.go parse statements, print.go prints the canonical
+// form, and compile.go generates nets (nets*.go, compile_map.go) and finds errors and warnings
+// (check*.go). The package has no goroutines and no locks; compiling a File does not modify it.
 //
 // # Grammar
 //
@@ -132,15 +131,16 @@
 //
 // The keyword "runs" reads the field as a shell script and finds the commands that it would run;
 // more words narrow the match. If a match is uncertain (because the script does not parse or
-// contains $X, for example), the call is restricted as if it matched, but is never evidence. Words
-// of the command can be quoted. A * as the last word allows any arguments for exemptions and
-// evidence; "exactly" allows only inert ones. The keywords "reads" and "writes" find the files that
-// the script would read or write: one match of several patterns is enough, and * matches any text.
-// Their names restrict calls, but are never evidence and exempt nothing. The text after "when" is a
-// CEL expression over args, tool, upstream and annotations, in a JSON string; if it fails, the call
-// is restricted as well. Argument keys that differ from the field only in letter case count, too:
-// the field then has all their values, but only for restrictions. Maps apply to every rule of the
-// policy, regardless of their order.
+// contains $X, for example), the call is restricted as if it matched, but it unlocks and refills
+// nothing. Words of the command can be quoted. For exemptions, and for calls that unlock or refill
+// something, a * as the last word allows any arguments, and "exactly" allows only inert ones. The
+// keywords "reads" and "writes" find the files that the script would read or write: one match of
+// several patterns is enough, and * matches any text. The names that they give restrict calls, but
+// unlock, refill and exempt nothing. The text after "when" is a CEL expression over args, tool,
+// upstream and annotations, in a JSON string; if it fails, the call is restricted as well. Argument
+// keys that differ from the field only in letter case count, too: the field then has all their
+// values, but only for restrictions. Maps apply to every rule of the policy, regardless of their
+// order.
 //
 // The tool of a map can be a glob, as in "map *.path /\.env/ as secret", or a list, as in "map
 // Edit, Write.path /\.env/ as secret".

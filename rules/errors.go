@@ -110,7 +110,7 @@ const (
 	MatchesAll     Code = "W008" // a regex matches every text
 	WordLikeRegex  Code = "W009" // a word looks like a regex
 	LabelLikeGlob  Code = "W010" // a name given by a map looks like a glob, and a rule treats it as one
-	ContraryLimits Code = "W011" // two limits apply to the same calls
+	ContraryLimits Code = "W011" // two limits differ only in their counts
 	Locked         Code = "W012" // a call is locked forever, because every call that could unlock it is locked as well
 	Anchored       Code = "W013" // a regex finds a command only at the beginning or end of the text
 	AnyCharacter   Code = "W014" // a dot in a regex looks like a literal dot
@@ -123,7 +123,7 @@ const (
 	EndsItself     Code = "W022" // a rule that applies from one call to another begins and ends with the same call, or never ends
 	ManyBudgets    Code = "W023" // a limit counts each value separately, and the caller can vary the value
 	LikePath       Code = "W024" // an argument key looks like a path
-	OwnRefill      Code = "W025" // a call counted toward a limit for one value can refill the limit for another value
+	OwnRefill      Code = "W025" // a call can count toward a limit for one value and refill the limit for another value
 	LikeExpression Code = "W026" // a name looks like an expression
 	IdleStar       Code = "W027" // a * between the words of a command has no effect
 	NoProof        Code = "W028" // rules restrict the call in an example, but its success neither unlocks calls nor refills limits

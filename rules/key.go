@@ -55,9 +55,10 @@ func keyNetForm(key []KeyField, first bool) string {
 // same reports whether f and g are written in the same way.
 func (f Field) same(g Field) bool { return f.String() == g.String() }
 
-// pair formats the fields as in statements. If the fields differ, the field of the earlier call
-// comes first, but a field of a result always comes last. The earlier calls are the unlocking or
-// refilling calls if first is true, and the restricted calls otherwise.
+// pair formats the fields as in statements, for example as "src as path". The field of the
+// unlocking or refilling calls comes first if first is true, and the field of the restricted calls
+// otherwise. However, a field of a result always comes last. If both fields are the same, pair
+// formats only one.
 func (k KeyField) pair(first bool) string {
 	switch {
 	case k.Field.same(k.Other):

@@ -12,13 +12,13 @@ import (
 
 // Names of the places in rule nets.
 const (
-	idle    = "idle"    // initially marked, until the start transition fires
+	idle    = "idle"    // marked until the start transition fires
 	ready   = "ready"   // marked once the start transition has fired; a later call may remove the token
 	gated   = "gate"    // marked once the required call has succeeded
 	locked  = "locked"  // never holds a token
 	tainted = "tainted" // marked once the call that activates the rule has been made
 	budget  = "budget"  // one token for each remaining call
-	spent   = "spent"   // one token for each used call that a refill can give back
+	spent   = "spent"   // one token for each call that a refill can add to the budget
 )
 
 // ruleNet returns a net with the parts common to all rules.
@@ -41,8 +41,8 @@ func ruleNet(name string, r Rule, cause gate.Cause, places []string, ts ...gate.
 const maxPairs = 256
 
 // requireNets returns a net for each pair of a required call and a call that must wait for it. If
-// one of several required calls is enough, it returns a net for each call that must wait. If both
-// lists have several names that form too many pairs, it returns none.
+// one of several required calls is enough, it returns a net for each call that must wait. If there
+// are more than maxPairs pairs, it returns nil.
 func (c *compiler) requireNets(s *Require) (nets []gate.Net) {
 	if s.pairs() > maxPairs {
 		return nil
@@ -59,8 +59,9 @@ func (c *compiler) requireNets(s *Require) (nets []gate.Net) {
 	return nets
 }
 
-// pairs returns the number of pairs formed by the required calls and the calls that must wait. It
-// returns 0 if either list has a single name, or if one of the required calls is enough.
+// pairs returns the number of pairs of a required call and a call that must wait, for comparison
+// with [maxPairs]. It returns 0 if the number of nets cannot exceed the number of names, that is,
+// if either list has a single name or one of the required calls is enough.
 func (s *Require) pairs() int {
 	if s.Or || len(s.First) < 2 || len(s.Before) < 2 {
 		return 0
@@ -195,8 +196,8 @@ func taintTransitions(after, until []Name) []gate.Transition {
 	return ts
 }
 
-// exemptUntil returns exemptions for the calls that end a rule about the pattern n. The rule must
-// not block these calls. If n is not a pattern, it returns nil.
+// exemptUntil returns exemptions from a rule about the pattern n for the calls that end the rule,
+// so that the rule does not block them. It returns nil if n is not a pattern.
 func exemptUntil(n Name, until []Name) []gate.Tool {
 	if !n.Glob() {
 		return nil

@@ -100,8 +100,8 @@ func (s *Limit) window() time.Duration {
 }
 
 // interval returns the time between two refills of a limit, or 0 for a limit without a time span.
-// The result is rounded up. Otherwise, after a burst that uses the whole budget, the next span
-// could refill more calls than the limit allows.
+// It rounds up, because with a shorter interval, more calls than the limit allows could be refilled
+// within a span.
 func (s *Limit) interval() time.Duration {
 	n := time.Duration(s.Count)
 	return (s.window() + n - 1) / n
@@ -110,8 +110,8 @@ func (s *Limit) interval() time.Duration {
 // canRefill reports whether calls or time refill the budget.
 func (s *Limit) canRefill() bool { return s.Per != nil || s.window() > 0 }
 
-// refill returns the transition that adds one call to the budget. key is the key of the refilling
-// calls.
+// refill returns the transition that adds one call to the budget. The key argument holds the fields
+// of the refilling calls.
 func (s *Limit) refill(key []gate.Field) gate.Transition {
 	t := gate.Transition{Name: "refill", Inputs: []string{ready, spent}, Outputs: []string{ready, budget}, Every: s.interval()}
 	if s.Per != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Parse parses a rules file. file is the name used in positions. The returned File contains all
-// valid statements, and the list contains all errors, at most one per line. The list is empty if
+// Parse parses a rules file. The file argument is the name used in positions. Parse returns a File
+// with all valid statements, and a list of all errors, at most one per line. The list is empty if
 // there are no errors.
 func Parse(file string, src []byte) (*File, ErrorList) {
 	return ParseAt(src, func(line, column int) gate.Position {

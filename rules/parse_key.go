@@ -5,8 +5,8 @@ import "strings"
 // A keyParser parses the key of a rule, and fields in other statements.
 type keyParser struct{ *parser }
 
-// A side describes one side of a rule with a key: the calls that unlock others or refill the limit.
-// The rule restricts the calls on the other side.
+// A side describes one of two kinds of calls in a rule with a key: those that unlock other calls or
+// refill the limit. The calls of the other kind are restricted by the rule.
 type side struct {
 	other  bool // whether the rule has unlocking or refilling calls
 	first  bool // whether the field of the unlocking or refilling calls is written first

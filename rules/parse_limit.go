@@ -8,7 +8,7 @@ import (
 )
 
 func (p ruleParser) limit(r Rule) Statement {
-	if t := p.line.peek(); t.isWord("session") { // "session" is a period here, so it must be quoted as the name of a call
+	if t := p.line.peek(); t.isWord("session") { // "session" is a span, so a tool with this name must be in quotes
 		p.line.fail(Unexpected, t, `quote a tool with this name: limit "session" to`, "%q is not a call", t.text)
 	}
 	l := &Limit{Tools: p.list("the name to limit is missing", "name", limitForm)}
@@ -45,7 +45,8 @@ func (p ruleParser) limit(r Rule) Statement {
 	return l
 }
 
-// sumHint rejects "at once" and "in a row" in a limit on a sum, and suggests a span instead.
+// sumHint reports an error if "at once" or "in a row" follows a limit on a sum. Its hint suggests a
+// span.
 func (p ruleParser) sumHint() {
 	if t := p.line.peek(); t.isWord("at") || t.isWord("in") {
 		p.line.fail(Unexpected, t, "a sum needs a span; write: limit A to 1000 of amount per session", `expected "per", not %q`, t.text)
@@ -67,8 +68,8 @@ func (l *Limit) nextKeywords() []string {
 	return []string{"for", "with"}
 }
 
-// spanHint rejects words that authors write instead of "per", "of", "at once" and "in a row", and
-// suggests the correct form.
+// spanHint reports an error if t is a word that authors write instead of "per", "of", "at once" or
+// "in a row". Its hint shows the correct form.
 func (p ruleParser) spanHint(t token) {
 	hint := ""
 	switch t.text {

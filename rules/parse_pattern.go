@@ -58,7 +58,8 @@ func (p patternParser) word() Pattern {
 	return found
 }
 
-// otherForms maps words that authors write to the corresponding pattern keywords.
+// otherForms holds words that authors write instead of pattern keywords, with the correct keyword
+// for each.
 var otherForms = map[string]string{
 	"run": "runs", "running": "runs", "execute": "runs", "executes": "runs", "exec": "runs", "starts": "runs", "read": "reads", "write": "writes",
 }
@@ -75,7 +76,8 @@ func (p patternParser) rejectLikeKeyword(t token) {
 	}
 }
 
-// patternAt returns a pattern that contains only its position in the line, given as two offsets.
+// patternAt returns a pattern that contains only a position. The position is given as two offsets
+// in the line.
 func (p patternParser) patternAt(from, to int) Pattern {
 	return Pattern{Pos: p.line.position(from), line: p.line, written: token{off: from, end: to}}
 }
@@ -117,9 +119,9 @@ func (p patternParser) words(kind PatternKind, at token, missing, form string) P
 	return found
 }
 
-// rejectListEntry rejects a word that looks like an entry in an agent's permission list, and
-// suggests the equivalent words for a map. The before slice contains the preceding words of the
-// command. A word that really ends in :* must be quoted.
+// rejectListEntry rejects a word that looks like an entry in an agent's permission list. Its hint
+// suggests words with the same meaning in a map statement. The before argument contains the
+// preceding words of the command. A word that really ends in :* must be quoted.
 func (p patternParser) rejectListEntry(before []string, t token) {
 	list, hint := ruleOfAgent.FindStringSubmatch(p.line.text[t.off:]), ""
 	switch {
@@ -207,7 +209,7 @@ func (p patternParser) closingSlash(start int) int {
 	return -1
 }
 
-// endsAsMap reports whether the rest of the line, from off, is "as NAME".
+// endsAsMap reports whether the line ends with "as NAME" and this part begins at offset off.
 func (p patternParser) endsAsMap(off int) bool {
 	look := &scanner{place: p.line.place, text: p.line.text, off: off}
 	return look.next().isWord("as") && look.next().kind != atEnd && look.next().kind == atEnd && look.err == nil

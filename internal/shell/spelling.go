@@ -52,7 +52,8 @@ func name(text string) string {
 	return name
 }
 
-// isNumber reports whether the value of the special parameter with this name is always a number.
+// isNumber reports whether name is a special parameter, such as # or ?, whose value is always a
+// number.
 func isNumber(name string) bool {
 	return name == "?" || name == "#" || name == "$" || name == "!"
 }

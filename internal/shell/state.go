@@ -15,13 +15,12 @@ type reader struct {
 	budget int // number of bytes of script text that may still be parsed
 	work   int // number of pieces (words and separators) parsed so far, including those of nested scripts
 
-	// covered is set while readPossible reads every suffix of an argument list as a command. The
-	// current command is one of these suffixes, and suffixes of its arguments need not be read
-	// again.
+	// covered is set while readPossible reads every suffix of an argument list as a command. A
+	// nested call of readPossible then does nothing, because the outer call reads the same
+	// suffixes.
 	covered bool
-	// recognized is true if the current program is a launcher, an interpreter or a tool in one of
-	// the tables, even if one of its arguments may name a command that was not found. It is false
-	// for tools of kind container.
+	// recognized is true if the tables contain the current program as a launcher, an interpreter or
+	// a tool. A tool of kind [container] does not count.
 	recognized bool
 	loopBodies int // number of words of for loops read so far; see [maxLoopBodies]
 
@@ -40,11 +39,11 @@ type reader struct {
 // A pipeline describes the part of a pipeline before the current command.
 type pipeline struct {
 	from     int // index of the first command in the pipeline
-	elements int // number of commands before the current one if all of them are simple commands; otherwise, zero or negative
+	elements int // number of commands before the current one, or a negative number if any of them is not a simple command
 }
 
-// withInput calls the function read, which reads commands. If fed is true, these commands get their
-// standard input from a pipe in the script.
+// withInput calls a function that reads commands. If fed is true, these commands get their standard
+// input from a pipe in the script.
 func (r *reader) withInput(fed bool, read func()) {
 	defer func(input, piped bool) { r.input, r.piped = input, piped }(r.input, r.piped)
 	r.input, r.piped = r.input || fed, r.piped || fed
@@ -55,7 +54,8 @@ func (r *reader) withInput(fed bool, read func()) {
 // that the reader expands.
 type scriptAliases map[string][]string
 
-// use reports whether name is one of the aliases, or a program that one of the aliases runs.
+// use reports whether the script defines an alias with the given name, or an alias that runs a
+// program with this name.
 func (a scriptAliases) use(name string) bool {
 	for alias, words := range a {
 		if alias == name || words[0] == name {

@@ -117,7 +117,7 @@ func (k *optionTable) next(args []arg) (sub *arg, rest []arg, sure bool) {
 		case a.kind == literal && (a.text == "--" || strings.HasPrefix(a.text, "+")): // skip a toolchain, as in cargo +nightly test
 			args = args[1:]
 			continue
-		case len(a.text) > 1 && a.text[0] == '-': // an option, or an argument that is known to begin like one
+		case len(a.text) > 1 && a.text[0] == '-': // an option, even if only its start is known
 		default:
 			return a, args[1:], sure
 		}
@@ -129,8 +129,9 @@ func (k *optionTable) next(args []arg) (sub *arg, rest []arg, sure bool) {
 	return nil, nil, sure
 }
 
-// beside returns args without the known, non-literal options that precede the subcommand. It keeps
-// the options that a pattern asks for.
+// beside returns args without the non-literal options that precede the subcommand, such as -C
+// "$dir" in git -C "$dir" push, so that these do not make a match uncertain. It keeps options that
+// are not in the table, and options that the pattern contains.
 func (k *optionTable) beside(args []arg, options []wanted) []arg {
 	sub, rest, _ := k.next(args)
 	end := len(args) - len(rest)

@@ -20,9 +20,10 @@ import (
 //   - as the last command of a pipeline, or anywhere in a pipeline under set -o pipefail
 //   - inside ( ), { }, wrappers such as timeout, launchers such as npx, and bash -c
 //
-// The command may have any arguments except those that, according to the tables, make the program
-// do something else, less, or nothing. A pattern that ends with * allows these arguments as well.
-// An exact pattern allows an argument only if the command still does exactly what its name says.
+// The result is false if the command has an argument that makes the program do nothing, less than
+// usual or something else, according to the tables of known programs. A pattern that ends with *
+// allows even such arguments. An exact pattern allows an argument only if the command still does
+// exactly what its name says.
 func (r *Reading) Surely(p Pattern) (bool, Doubt) {
 	first, surely := r.evidence(&p)
 	if surely || first < 0 {
@@ -31,7 +32,7 @@ func (r *Reading) Surely(p Pattern) (bool, Doubt) {
 	c := &r.commands[first]
 	own := strings.TrimLeft(strings.TrimRight(r.code(c.from, c.to), ";& "), "! ")
 	if c.by >= 0 || c.masking == substituted {
-		own = p.source // c has the position of a surrounding command, so the text at this position is not that of c
+		own = p.source // c.from and c.to delimit a surrounding command rather than c
 	}
 	what, advice := r.gap(first, &p)(own)
 	return false, Doubt{What: what, Code: own, At: r.character(c.from), Advice: advice}
@@ -110,13 +111,14 @@ func (r *Reading) gap(i int, p *Pattern) gap {
 	return nil
 }
 
-// spoiled looks for something in the script that may have replaced the program that command i runs.
-// It returns the [doubt] about it, or nil.
+// spoiled returns the first [doubt] about a part of the script that may have replaced the program
+// that command i runs. It returns nil if it finds none.
 func (r *Reading) spoiled(i int) *doubt {
 	return list.Find(r.doubts, func(d doubt) bool { return d.spoils && d.before <= i })
 }
 
-// hides describes how each [masking] hides whether a command succeeded.
+// hides explains, for each [masking], why the script's success does not prove that the command
+// succeeded.
 var hides = [...]string{
 	followed:    "another command decides whether the script succeeds",
 	piped:       "the pipe hides whether it failed",
@@ -130,8 +132,8 @@ var hides = [...]string{
 	ended:       "the script may end before it",
 }
 
-// lost explains how the construct around the command c hides whether c succeeded, and how to avoid
-// this. alone is the advice to run c on its own.
+// lost explains how the construct around the command c hides whether c succeeded, and advises how
+// to avoid this. The alone argument is the advice to run c in a separate call.
 func (r *Reading) lost(c *command, p *Pattern, alone string) (what, advice string) {
 	switch what = hides[c.masking]; c.masking {
 	case followed:
@@ -230,9 +232,9 @@ func (c *command) optionDeviates(p *Pattern, options *optionTable, tests bool, a
 	return n, less
 }
 
-// shows looks for an argument that makes a test program use another shell or configuration, or
-// print something instead of running tests. It ignores arguments after --, and arguments that the
-// pattern also contains. ok is false if it finds no such argument.
+// shows looks for an option that makes a test program use another shell or configuration, or print
+// something instead of running tests. It ignores arguments after --, and options that are part of
+// the pattern. ok is false if it finds no such option.
 func (c *command) shows(p *Pattern) (option string, ok bool) {
 	words := otherEffectOptions[c.name]
 	for _, a := range c.args {
@@ -264,8 +266,8 @@ func changes(k *optionTable, o givenOption, text string) bool {
 }
 
 // shortens reports whether the given option may be an abbreviation or another spelling of a long
-// option that changes what the command does. It assumes this of every option that begins with
-// -test.
+// option that changes what the command does. Options that begin with -test. always count, because
+// go test accepts this prefix in its flags.
 func (k *optionTable) shortens(name string) bool {
 	long, ok := strings.CutPrefix(name, "--")
 	if !ok || len(long) < 2 {
@@ -279,9 +281,10 @@ func (k *optionTable) shortens(name string) bool {
 	return false
 }
 
-// others returns the operands that match no operand of the pattern. The pattern's first lead
-// operands belong to the name of the table entry. They are skipped, because the slice operands does
-// not contain them.
+// others returns those of the operands that match no operand of the pattern. The lead argument is
+// the number of operands that belong to the program's name in the tables, such as stash and list in
+// git stash list. The pattern begins with these operands, but the operands argument does not
+// contain them.
 func (p *Pattern) others(operands []arg, lead int) (rest []arg) {
 	next := min(lead, len(p.operands))
 	for _, a := range operands {

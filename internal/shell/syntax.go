@@ -103,8 +103,8 @@ func isList(p *syntax.ParamExp) bool {
 	return p.Param != nil && (p.Param.Value == "@" || p.Param.Value == "*") || lit(p.Index) == "@" || lit(p.Index) == "*" || p.Names != 0
 }
 
-// isZsh reports whether the first two parts form one of the zsh expansions $=x, $~x and $^x. The
-// parser splits these after the dollar sign.
+// isZsh reports whether parts begin with one of the zsh expansions $=x, $~x and $^x. The parser
+// puts the dollar sign and the rest into separate parts.
 func isZsh(parts []syntax.WordPart) bool {
 	dollar, ok := parts[0].(*syntax.Lit)
 	if !ok || dollar.Value != "$" || len(parts) == 1 {

@@ -51,7 +51,8 @@ var sameTestOptions = map[string]set{"go": setOf("-coverprofile -coverpkg -cpupr
 // scripts.
 var scriptSettings = setOf("script-shell shell node-options if-present dry-run workspace workspaces prefix usage version versions ignore-scripts")
 
-// setsScripts reports whether the program, called with args, changes any of the scriptSettings.
+// setsScripts reports whether the program, called with args, changes any setting in
+// [scriptSettings].
 func setsScripts(program string, args []arg) bool {
 	if program != "npm" && program != "pnpm" && program != "yarn" || !slices.ContainsFunc(args[:min(2, len(args))], func(a arg) bool { return a.matchWord("=set =config =c") != "" }) {
 		return false
@@ -59,10 +60,10 @@ func setsScripts(program string, args []arg) bool {
 	return slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal || scriptSettings[name(a.text)] })
 }
 
-// passed looks for an argument that may make a test program run only some of its tests, or none.
-// args are the arguments that the program with the given name passes on to the test program. less
-// reports whether there is such an argument, and argument is the first one. An operand that follows
-// an option without = does not count, because it may be the option's value; with cargo, it counts.
+// passed returns the first of args that may make a test program run only some of its tests, or
+// none. less is false if it finds no such argument. The named program passes args on to the test
+// program. An operand that follows an option without = does not count, because it may be the
+// option's value; with cargo, it counts.
 func passed(name string, args []arg) (argument string, less bool) {
 	value := false
 	for _, a := range args {

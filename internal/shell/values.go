@@ -13,7 +13,7 @@ import (
 type values struct {
 	texts  map[string]arg
 	arrays map[string][]arg
-	either map[string][]string // possible values of each variable that has one of several known values
+	either map[string][]string // for each variable that may have one of several values, these values
 	lost   *set                // if not nil, collects the names of variables whose values become unknown; "" stands for all variables
 }
 

@@ -43,7 +43,7 @@ const (
 	free     fact = 1 << iota // the variable may have a non-numeric value
 	computed                  // the variable is evaluated in arithmetic
 	isArray                   // the variable is an array
-	filled                    // declare assigns the variable a non-literal value
+	filled                    // the variable gets a non-literal value from declare or a similar builtin
 )
 
 // note adds f to the facts about a variable.
@@ -143,8 +143,8 @@ func (v *variables) elements(w *syntax.Word) (list []arg, ok bool) {
 // commands returns the possible expansions of a command word that consists only of $x, as one list
 // of words for each possible value of x. It returns nil if the values are unknown or contain
 // special characters, or if the only value is a single word. It also returns nil if a value may be
-// a builtin, because a builtin affects the shell itself. An unquoted value is split at blanks, as
-// in most shells. zsh does not split it, but finds no program with such a name.
+// a builtin, because a builtin affects the shell itself. Unquoted values are split at blanks. zsh
+// does not split them, and then runs nothing, because no program has a name with blanks.
 func (v *variables) commands(w *syntax.Word) (lists [][]arg) {
 	p, quoted := onlyExpansion(w)
 	if p == nil || !isPlain(p) || p.Index != nil || p.Param.Value == "*" {
@@ -172,9 +172,10 @@ func (v *variables) commands(w *syntax.Word) (lists [][]arg) {
 	return lists
 }
 
-// assign sets the value of a variable after an assignment. If known is true, old holds the elements
-// that the array had before. held lists the values that the variable may have had before. straight
-// reports whether the assignment certainly runs exactly once.
+// assign records the value that an assignment gives to a variable. The old argument holds the
+// array's previous elements if the known argument is true. The held argument lists the values that
+// the variable may have had before. The straight argument reports whether the assignment certainly
+// runs exactly once.
 func (v *variables) assign(a *syntax.Assign, value arg, elements, old []arg, known bool, held []string, straight bool) {
 	name := a.Name.Value
 	indexed := a.Array != nil && slices.ContainsFunc(a.Array.Elems, func(e *syntax.ArrayElem) bool { return e.Index != nil })

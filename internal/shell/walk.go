@@ -89,7 +89,7 @@ func (r *reader) stmt(s *syntax.Stmt) {
 	})
 	r.flow.leaveElement(before, apart)
 	errexit, pipefail := r.flow.errexit, r.flow.pipefail
-	elements := 0 // number of commands in the pipeline so far if all of them are simple commands; otherwise, negative
+	elements := 0 // number of commands in the pipeline so far, or a negative number if any of them is not a simple command
 	for i, b := range rest {
 		piped := isPipe(b)
 		switch {
@@ -182,7 +182,7 @@ func (r *reader) compoundCommand(cmd syntax.Command) {
 	case *syntax.FuncDecl:
 		r.readFunction(c)
 	case *syntax.CoprocClause:
-		r.doubtAll("a coprocess") // the parser and bash split a coprocess differently
+		r.doubtAll("a coprocess") // the parser and bash may disagree about the words that form the coprocess's command
 		r.withInput(true, func() { r.stmt(c.Stmt) })
 	default:
 		r.doubtAll("a statement that bash does not know")

@@ -11,7 +11,7 @@ import (
 type wanted struct {
 	text    string   // the option as written in the pattern
 	names   []string // all names of the option; see [program.options]
-	letters []wanted // if the option has the form -rf and may therefore be several options: one entry per letter
+	letters []wanted // if the option looks like -rf, which may be one option or several: one entry per letter
 	value   string
 	with    bool // whether the option must have the value in the field value
 }
@@ -59,9 +59,9 @@ func (k *optionTable) byLongName(name string) *knownOption {
 	return nil
 }
 
-// wants returns the options to look for if a pattern contains the option w. o is w's entry in the
-// table k, or nil if k has no such entry. If o implies other options, wants returns those.
-// Otherwise, it returns w, with all names from o.
+// wants returns the options to look for if a pattern contains the option w. The receiver is the
+// entry for w in the table k, or nil if k does not list w. If the entry implies other options,
+// wants returns these instead of w. Otherwise, it returns w, with all names in the entry.
 func (o *knownOption) wants(k *optionTable, w wanted) []wanted {
 	switch {
 	case o == nil:
@@ -115,8 +115,8 @@ func (w *wanted) given(k *optionTable, args []arg) Outcome {
 	return found.or(together)
 }
 
-// inOperands reports whether any of args, the operands after --, has the effect of the option w, as
-// +main has in git push origin -- +main.
+// inOperands reports whether any of args, which follow --, has the effect of the option w. For
+// example, +main has the effect of --force in git push origin -- +main.
 func (w *wanted) inOperands(args []arg) Outcome {
 	found := NoMatch
 	for _, a := range args {
@@ -174,7 +174,7 @@ func (w *wanted) matchFirst(k *optionTable, args []arg) Outcome {
 	return NoMatch
 }
 
-// ends reports whether the argument a, whose start is unknown, may be the option w.
+// ends reports whether the argument a may be the option w. The start of a is unknown.
 func (w *wanted) ends(a arg) Outcome {
 	if a.canBe(w.text) || slices.ContainsFunc(w.names, func(n string) bool { return a.canBe("-"+n) || a.canBe("--"+n) }) {
 		return Opaque

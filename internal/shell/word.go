@@ -13,7 +13,7 @@ type expander struct {
 	depth     int    // nesting depth of the current node
 	argCount  int    // number of arguments of all commands together; see maxArgs
 	posix     bool   // whether the current shell is not bash, so that it may lack the extensions of bash
-	expanding bool   // whether the current ${...} is in double quotes, and its quotes, including nested ones, have already been checked
+	expanding bool   // whether the current expansion is within a ${...} in double quotes, so that any quotes in it have already been checked
 }
 
 // enter descends by one level of nodes. It returns false if that would exceed the maximum depth;
@@ -29,8 +29,8 @@ func (r *expander) enter() bool {
 
 func (r *expander) leave() { r.depth-- }
 
-// doubtPosix checks whether the current shell is bash. If not, the shell may read a construct
-// differently, and doubtPosix records this; see [doubt].
+// doubtPosix is called for bash syntax. If the current shell is not bash, doubtPosix records that
+// any command may run, because the shell may read this syntax differently; see [doubt].
 func (r *expander) doubtPosix() {
 	if r.posix {
 		r.doubtAll("bash syntax in another shell")
@@ -160,8 +160,8 @@ func (b *wordBuilder) parts(r *expander, parts []syntax.WordPart, quoted bool) {
 	}
 }
 
-// part adds a part of a word. quoted reports whether the part is in double quotes, and first
-// whether it is the first part of the word.
+// part adds a part of a word. If quoted is true, the part is in double quotes. If first is true, it
+// is the first part of the word.
 func (b *wordBuilder) part(r *expander, part syntax.WordPart, quoted, first bool) {
 	switch p := part.(type) {
 	case *syntax.Lit:
@@ -213,7 +213,7 @@ func (b *wordBuilder) part(r *expander, part syntax.WordPart, quoted, first bool
 	}
 }
 
-// known adds the value of a variable to the word. A part of the value may be unknown.
+// known adds the value of a variable to the word. The value may contain an unknown part.
 func (b *wordBuilder) known(a arg) {
 	b.text = append(b.text, a.text...)
 	if a.kind != literal {
@@ -239,14 +239,15 @@ func words(quoted bool) argKind {
 	return anything
 }
 
-// nameCommands lists the commands whose output is a single name or number, and therefore one word
-// and not an option.
+// nameCommands lists commands that print a single name or number. Their output is a single word
+// that does not begin with a dash.
 var nameCommands = map[string]set{
 	"git":      setOf("branch rev-parse describe symbolic-ref merge-base rev-list name-rev"),
 	"basename": nil, "dirname": nil, "pwd": nil, "whoami": nil, "hostname": nil, "uname": nil, "nproc": nil, "mktemp": nil, "realpath": nil, "which": nil, "wc": nil,
 }
 
-// settingPrograms maps programs whose output is meant for eval to the subcommands that print it.
+// settingPrograms lists programs that print shell commands for eval, each with the subcommands or
+// options that make it do so.
 var settingPrograms = map[string]set{
 	"ssh-agent": setOf("-s"), "direnv": setOf("hook export"), "brew": setOf("shellenv"), "rbenv": setOf("init"), "pyenv": setOf("init virtualenv-init"),
 	"nodenv": setOf("init"), "fnm": setOf("env"), "mise": setOf("activate env hook-env"), "rtx": setOf("activate"), "asdf": setOf("exec"), "conda": setOf("shell.bash"),
@@ -399,8 +400,9 @@ func (r *expander) hereDoc(w *syntax.Word) arg {
 	return b.arg()
 }
 
-// within reads w, a word in ${...}. bash runs a process substitution in w, but the parser reads it
-// as text. If w contains one, within records that any command may run; see [doubt].
+// within reads w, a word in ${...}. If w contains a process substitution, such as <(rm x), bash
+// runs its commands, but the parser reads it as text. within then records that any command may run;
+// see [doubt].
 func (r *expander) within(w *syntax.Word) arg {
 	if w == nil {
 		return arg{}

@@ -96,7 +96,8 @@ func (w *wrapper) read(name string, args []arg) (p plan) {
 var inertSSHSettings = setOf(`batchmode stricthostkeychecking connecttimeout userknownhostsfile serveraliveinterval serveralivecountmax loglevel port user
 	identityfile identitiesonly compression forwardagent controlmaster controlpath controlpersist requesttty tcpkeepalive addkeystoagent`)
 
-// readOptionValues adds steps for the wrapper's options that set variables or run something.
+// readOptionValues adds a step to the plan for each of the wrapper's options that sets a variable,
+// runs something or names an output file.
 func (p *plan) readOptionValues(program string, found []givenOption) {
 	for _, o := range found {
 		value := strings.ToLower(o.value.text)
@@ -120,8 +121,8 @@ func (p *plan) readOptionValues(program string, found []givenOption) {
 	}
 }
 
-// readEnvironment adds steps for the leading name=value arguments, and returns the remaining
-// arguments.
+// readEnvironment adds a step to the plan for each leading argument of the form name=value. It
+// returns the remaining arguments.
 func (p *plan) readEnvironment(args []arg) (rest []arg) {
 	for len(args) > 0 {
 		name, value, ok := args[0].cut()

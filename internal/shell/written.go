@@ -7,8 +7,8 @@ import (
 )
 
 // runsWritten checks whether the script may run a program that it has written itself. If so, it
-// records this; see [doubt]. If the script writes only literal text, only the commands in this text
-// are affected.
+// records that any command may run; see [doubt]. If the files contain only literal text and the
+// script replaces no system program, it records only that commands named in the text may run.
 func (f *findings) runsWritten() {
 	w := &f.files
 	if w.runsReplaced(f.commands) {
@@ -95,16 +95,17 @@ func (f *findings) writeFile(a arg) {
 	}
 }
 
-// element calls the function read, which reads an element of a list or pipeline. Afterwards, it
-// records the files that are written by the commands from index at. In a pipeline, at is the index
-// of the first command, so earlier elements are included.
+// element calls a function that reads one element of a list or pipeline. Afterwards, it records the
+// files that the element's commands write. The first of these commands has the index at. In a
+// pipeline, at is the index of the pipeline's first command, so the commands of earlier elements
+// are examined again.
 func (f *findings) element(at int, read func()) {
 	outer := f.files.texts
 	read()
 	w := &f.files
 	for i := at; i < len(f.commands); i++ {
 		c := &f.commands[i]
-		if c.makesCache == unasked { // the element may contain a list whose commands have been examined already
+		if c.makesCache == unasked { // the command may already have been examined, in a nested list or with an earlier element of the pipeline
 			if c.makesCache = makesNone; c.makes() {
 				c.makesCache = makesFiles
 			}
