@@ -99,8 +99,8 @@ func (s *Limit) countText() string {
 	return text.Count(s.Count, "call")
 }
 
-// checkFailures warns if failed calls refill a limit, although another rule requires that these
-// calls succeed before the limited calls.
+// checkFailures warns about a limit on B that every call to A refills, if another rule requires a
+// successful call to A before B. A failed call to A should probably not refill the limit.
 func (c *compiler) checkFailures() {
 	type pair struct{ first, before string }
 	required := make(map[pair]*Require)
@@ -216,9 +216,8 @@ func (c *compiler) checkIdle(s *Limit, over strongerRules) {
 	}
 }
 
-// enclosingNames returns the literal names that every call to n has: n itself and, if n is an
-// action, its tool. It does not return names given by maps, because other tools may have the same
-// name.
+// enclosingNames returns the names that every call to n has: n itself and, if n is an action, its
+// tool.
 func (n Name) enclosingNames() []string {
 	keys := []string{n.String()}
 	if n.Quoted || n.Glob() {

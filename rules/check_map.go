@@ -72,8 +72,8 @@ func (c *compiler) scripts() scripts {
 	return first
 }
 
-// target returns a key for the tool and the field that m reads, so that maps can be compared. m
-// must have a single tool.
+// target returns a key that identifies the tool and the field that m reads. Maps with the same key
+// read the same field. m must have a single tool.
 func (m *Map) target() string { return m.tool().Text + "\x00" + m.Field }
 
 // checkWord warns if the word that m looks for resembles a regex, or if m looks for a command in

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// checkMisleading reports names of calls that are probably meant as something else: an approval, a
-// time of day, a field or the user. Such a name makes a statement misleading.
+// checkMisleading reports names that are written in place of a call, but probably mean an approval,
+// a time of day, a field or the user.
 func (c *compiler) checkMisleading(s Statement) {
 	switch s := s.(type) {
 	case *Block:

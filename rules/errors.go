@@ -103,7 +103,7 @@ const (
 	Repeated       Code = "W001" // the statement repeats another one
 	UnusedLabel    Code = "W002" // no rule uses the name that a map gives
 	InvisibleChar  Code = "W003" // a name contains an invisible character
-	WeakEvidence   Code = "W004" // a rule relies on calls with a name, but the map that gives the name does not prove that they perform the named action
+	WeakEvidence   Code = "W004" // a rule relies on calls with a name, but a map gives the name without proof that the calls perform the named action
 	NoRefill       Code = "W005" // the call that should refill a limit uses up the limit instead
 	SelfRequire    Code = "W006" // a call is required before itself
 	KeywordLike    Code = "W007" // a name looks like a keyword
@@ -120,13 +120,13 @@ const (
 	ShadowTwin     Code = "W018" // a shadow rule repeats an enforced rule
 	FailureRefills Code = "W020" // failed calls refill a limit, although another rule requires a successful call
 	SelfSpoil      Code = "W021" // a call cancels its own success or that of a call that it requires
-	EndsItself     Code = "W022" // a rule that applies from one call to another begins and ends with the same call, or never ends
+	EndsItself     Code = "W022" // a rule ends with the call that begins it, or blocks the call that should end it
 	ManyBudgets    Code = "W023" // a limit counts each value separately, and the caller can vary the value
 	LikePath       Code = "W024" // an argument key looks like a path
 	OwnRefill      Code = "W025" // a call can count toward a limit for one value and refill the limit for another value
 	LikeExpression Code = "W026" // a name looks like an expression
 	IdleStar       Code = "W027" // a * between the words of a command has no effect
-	NoProof        Code = "W028" // rules restrict the call in an example, but its success neither unlocks calls nor refills limits
+	NoProof        Code = "W028" // rules restrict the call in an example, but its success unlocks and refills nothing
 	KeywordAsWord  Code = "W029" // a map looks for the word "runs", "reads", "writes", "when" or "exactly"
 	NoComparison   Code = "W030" // a condition on results has no comparison, so it might not be a boolean
 	LookAlike      Code = "W031" // a name mixes letters from several alphabets

@@ -205,8 +205,8 @@ func exemptUntil(n Name, until []Name) []gate.Tool {
 	return exempt(until)
 }
 
-// exempt returns exemptions for the named calls from a rule about a pattern. An exempted call
-// remains subject to the policy's default.
+// exempt returns exemptions from a rule about a pattern for the calls with the given names. The
+// policy's default still applies to these calls.
 func exempt(names []Name) []gate.Tool {
 	tools := gateTools(names)
 	for i := range tools {

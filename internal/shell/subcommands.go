@@ -80,8 +80,8 @@ var groups = eachGroup(map[string]string{
 })
 
 // eachGroup expands a table like [groups] to one entry for each program and subcommand. The value
-// of an entry is a function that returns the options that can precede the subcommand's own
-// subcommands.
+// of an entry is a function. It returns the options that can precede a second subcommand, such as
+// add in git remote add.
 func eachGroup(rows map[string]string) map[string]func() *optionTable {
 	table := make(map[string]func() *optionTable)
 	for names, subs := range rows {

@@ -223,8 +223,8 @@ func (r *reader) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 	}
 }
 
-// callEach reads a simple command once for each possible expansion of its first word, words[0].
-// lists contains these expansions. If lists is empty, callEach reads the words as written.
+// callEach reads a simple command once for each entry of lists, that is, for each possible
+// expansion of its first word. If lists is empty, callEach reads the words as written.
 func (r *reader) callEach(lists [][]arg, words []*syntax.Word, redirs []*syntax.Redirect) {
 	if len(lists) == 0 {
 		r.run(r.words(words), redirs)
