@@ -64,7 +64,7 @@ func (p ruleParser) parseRequired() (names []Name, or bool) {
 	return names, or
 }
 
-// expectBefore parses the keyword that separates the two sides of a requirement.
+// expectBefore parses the keyword "before", which separates the two sides of a requirement.
 func (p ruleParser) expectBefore() {
 	switch t := p.line.peek(); t.text {
 	case "and":
@@ -75,8 +75,8 @@ func (p ruleParser) expectBefore() {
 	p.keyword("before", requireForm)
 }
 
-// approvals parses "human-approval", optionally preceded by the number of people. It returns nil if
-// the words name a call instead.
+// approvals parses "human-approval", optionally preceded by the number of people. If the statement
+// requires a call instead, approvals returns nil.
 func (p ruleParser) approvals() *Approve {
 	t := p.listItem()
 	next := p.line.peek()
@@ -109,7 +109,7 @@ func (p ruleParser) approve(a *Approve, r Rule) Statement {
 	return a
 }
 
-// channel parses the name of a channel for an approval, after "via".
+// channel parses the name of the channel for requesting an approval, which follows "via".
 func (p ruleParser) channel() string {
 	t := p.line.next()
 	channels := channel.Names(nil)

@@ -37,8 +37,8 @@ func (p ruleParser) parseAfter() (after, until []Name) {
 	return after, until
 }
 
-// afterWords returns the keywords that may still follow in the rule, given the calls already parsed
-// after "after".
+// afterWords returns the keyword that can come next in a rule: "after" or, if the rule already has
+// calls after this keyword, "until".
 func (p ruleParser) afterWords(after []Name) []string {
 	if after == nil {
 		return []string{"after"}
@@ -46,8 +46,9 @@ func (p ruleParser) afterWords(after []Name) []string {
 	return []string{"until"}
 }
 
-// ending parses the end of a rule: its exemptions and the author's reason. form shows the rule's
-// clauses in order, for hints. The earlier slice contains the keywords that could have come before.
+// ending parses the end of a rule: its exemptions and the author's reason. Two parameters are used
+// for hints: form shows the rule's clauses in order, and earlier lists keywords that could come
+// before the exemptions.
 func (p ruleParser) ending(r Rule, form string, earlier ...string) Rule {
 	if p.acceptKeyword("unless") {
 		r.Unless = p.names("name", unlessForm)

@@ -20,8 +20,8 @@ func numberedSpan(text string) (n int, word string, ok bool) {
 	return n, word, err == nil && (word == "" || known)
 }
 
-// spansHint returns a hint that suggests a limit over one span in place of a limit over n spans,
-// such as "per 10 minutes". The word parameter is the unit of n.
+// spansHint returns a hint for a limit whose span has a number, such as "per 10 minutes". The hint
+// suggests a similar limit without a number. The parameters n and word are the number and its unit.
 func (p ruleParser) spansHint(l *Limit, n int, word string) string {
 	one := "use " + text.Join(TimeSpans(), "or")
 	write := func(count int, span string) string {

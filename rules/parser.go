@@ -14,7 +14,7 @@ import (
 // A parser parses the statement in a line.
 type parser struct {
 	line *scanner
-	seen map[string]bool // names or fields in the current list, for detecting duplicates; nil until the list has two entries
+	seen map[string]bool // names or fields in the current list, for detecting duplicates; nil if the list has fewer than two entries
 }
 
 // name parses a single name. If the name is missing, it fails with the given message.
@@ -40,9 +40,10 @@ func (p *parser) names(noun, form string) []Name {
 	return p.listOf(p.listItem, fmt.Sprintf("a %s is missing", noun), noun, form)
 }
 
-// list parses the names in a rule, and rejects duplicates. If there are no names, it fails with the
-// given message. A comma ends a bare name only at the end of a word: "a, b" is two names, but "a,b"
-// is a single name, for compatibility with files written before lists existed.
+// list parses the comma-separated names in a rule, and rejects duplicates. If there are no names,
+// it fails with the given message. In an unquoted name, a comma is a separator only at the end of a
+// word: "a, b" is two names, but "a,b" is a single name, for compatibility with files written
+// before lists existed.
 func (p *parser) list(missing, noun, form string) []Name {
 	return p.listOf(p.nameInList, missing, noun, form)
 }
@@ -78,8 +79,8 @@ func (p *parser) appendName(names []Name, t token, noun, form string) []Name {
 	return append(names, n)
 }
 
-// isRepeated reports whether the current list already contains the text. If it does not, isRepeated
-// adds the text.
+// isRepeated reports whether the current list already contains the given entry. If not, isRepeated
+// adds it.
 func (p *parser) isRepeated(text string) bool {
 	again := p.seen[text]
 	if p.seen != nil {
@@ -172,7 +173,8 @@ func (p *parser) acceptKeyword(word string) bool {
 // might have meant.
 func (p *parser) end(optional ...string) { p.endOf("", optional...) }
 
-// endOf is like end, but for a rule. form shows the rule's clauses in order.
+// endOf is like end, but for a rule. For its hints, it uses form, which shows the rule's clauses in
+// order.
 func (p *parser) endOf(form string, optional ...string) {
 	t := p.line.peek()
 	if t.kind == atEnd {
@@ -188,8 +190,9 @@ func (p *parser) endOf(form string, optional ...string) {
 // clauses lists the keywords that begin a clause of a rule.
 var clauses = []string{"once", "since", "after", "until", "with", "for", "unless", "via", "because"}
 
-// clauseHint returns a hint for a keyword from another clause, or for a word that authors write
-// instead of a clause.
+// clauseHint returns a hint for an unexpected word after a rule, or "". The word can be a keyword
+// of a rule, or a word such as "except" that authors write instead of one. The hint for a keyword
+// is form, which shows the rule's clauses in order.
 func clauseHint(word, form string) string {
 	if form == "" {
 		return ""
@@ -218,8 +221,8 @@ func clauseHint(word, form string) string {
 	return ""
 }
 
-// quotedText parses a required text in quotes. The what parameter describes the text in error
-// messages, for example "reason".
+// quotedText parses a quoted string, which must come next. The what parameter describes the string
+// in error messages, for example "reason".
 func (p *parser) quotedText(what, form string) token {
 	start := p.line.skip(p.line.off)
 	if !strings.HasPrefix(p.line.text[start:], `"`) {

@@ -22,14 +22,14 @@ const (
 type Pattern struct {
 	Pos     gate.Position
 	Kind    PatternKind
-	Text    string   // the pattern as written, without slashes, quotes and keywords
+	Text    string   // the pattern as written, without slashes, quotes or keywords
 	Words   []string // the words of the command for Runs; the file globs for Reads and Writes
-	Exactly bool     // whether Runs requires all other arguments of the command to be inert
+	Exactly bool     // whether Runs matches a command only if its other arguments do not change its effect
 	Fold    bool     // whether the regex ignores case
 
 	line     *scanner
 	written  token // range of the pattern in the line, including its keyword
-	argument token // range of the argument of Runs or When in the line
+	argument token // first word of the command or of the file globs, or the whole expression, for error messages
 	match    func(string) bool
 }
 
@@ -59,13 +59,14 @@ func (p Pattern) command() []string {
 	return p.Words
 }
 
-// Match reports whether s contains the word or matches the regex. For other kinds, it returns
-// false; use the compiled map instead.
+// Match reports whether s contains the word or matches the regex. It returns false for all other
+// kinds of patterns, which match only as part of a compiled [gate.Map].
 func (p Pattern) Match(s string) bool { return p.match != nil && p.match(s) }
 
-// MatchWord returns a function that finds word as a whole word. A boundary is required only where
-// the word begins or ends with an ASCII letter, a digit or an underscore, so the function finds
-// "--force" in "push --force".
+// MatchWord returns a function that reports whether a string contains the given word. An occurrence
+// does not count if it is part of a longer word, that is, if an ASCII letter, digit or underscore
+// at its beginning or end is next to another one. For example, the function finds "--force" in
+// "push --force".
 func MatchWord(word string) func(string) bool {
 	first, last := isWordByte(word, 0), isWordByte(word, len(word)-1)
 	return func(s string) bool {
@@ -100,7 +101,8 @@ func MatchRegex(expr string) (func(string) bool, error) {
 	return compileRegex(expr, false)
 }
 
-// requiredLiteral returns the longest literal in the syntax tree re that every match must contain.
+// requiredLiteral returns the longest literal known to occur in every match of a regex, or "". The
+// argument re is the syntax tree of the regex.
 func requiredLiteral(re *syntax.Regexp) string {
 	switch {
 	case re.Op == syntax.OpLiteral && re.Flags&syntax.FoldCase == 0 && !slices.Contains(re.Rune, utf8.RuneError):
@@ -122,8 +124,9 @@ var (
 	errLargeRegex = errors.New("the regex is too large")
 )
 
-// compileRegex returns a matching function. The function first searches for a literal string
-// contained in every match, because this is cheap and most calls do not match any map.
+// compileRegex returns a function that reports whether a string matches a regex. If every match
+// contains a certain literal, the function first searches for this literal, because that is cheap
+// and most strings do not match.
 func compileRegex(expr string, fold bool) (func(string) bool, error) {
 	if expr == "" {
 		return nil, errEmptyRegex

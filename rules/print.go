@@ -50,7 +50,7 @@ func (s *Limit) String() string {
 	return s.withClauses(fmt.Sprintf("limit %s to %s%s", joinNames(s.Tools), s.amount(), keyEach(s.Key)))
 }
 
-// amount returns the limit's words after "to", without the key.
+// amount returns the words of a limit between "to" and the key, such as "3 per session".
 func (s *Limit) amount() string {
 	if s.Of != nil {
 		return fmt.Sprintf("%d of %s %s", s.Count, s.Of, s.span())
@@ -121,7 +121,7 @@ func (s *Example) String() string {
 	return fmt.Sprintf("example %s %sas %s", target, not, s.As)
 }
 
-// String returns the pattern as written in maps.
+// String returns the pattern as written in a map statement.
 func (p Pattern) String() string {
 	switch {
 	case p.Exactly:

@@ -16,20 +16,20 @@ type Prove struct {
 	Pos    gate.Position
 	Claim  Claim
 	Tools  []Name // calls that the claim is about
-	Others []Name // for NeverBefore, NeverAfter and NeverWhile, the calls named after "before", "after" or "while"; for AtMost, the calls that restart the count, if the claim names calls instead of a span
+	Others []Name // for NeverBefore, NeverAfter and NeverWhile, the calls after the keyword "before", "after" or "while"; for AtMost, the calls that restart the count, or nil if the claim has a span
 	Until  []Name // for NeverAfter, the calls that end the period of the claim when they succeed; may be nil
-	Once   bool   // for NeverBefore, whether one success is enough for all calls
+	Once   bool   // for NeverBefore, whether one successful call to Others is enough for all calls to Tools
 
 	Key []KeyField // for NeverBefore and AtMost, key of the claim; the claim must hold separately for each value of the key
 
-	Approval *Approval // for NeverWithoutApproval, the approval; for NeverAfter and Only, the approval that exempts calls, or nil
+	Approval *Approval // for NeverWithoutApproval, NeverAfter and Only, the approval that the claim mentions, or nil; a call with this approval does not violate the claim
 
 	Count      int  // for AtMost, maximum number of calls
 	Over       Span // for AtMost, span over which calls are counted, unless Others restart the count
-	User       bool // for AtMost, whether Over is a time span that counts per user
+	User       bool // for AtMost, whether calls are counted per user; Over is then a time span
 	Successful bool // for AtMost, whether only successes of Others restart the count
 
-	OwnBudget bool   // for AlwaysPossible, whether limits on the call itself are ignored
+	OwnBudget bool   // for AlwaysPossible, whether to ignore limits that apply only to the call itself
 	File      Name   // for NarrowerThan, the file of the other policy
 	Net       Name   // for Conserved, DeadlockFree and NoTerminalStates, the name of the net
 	Places    []Name // for Exclusive, two or more places

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/shell"
 )
 
-// readers holds the script reader and the expression readers of a compilation.
+// readers collects the patterns and expressions of a file's statements during compilation.
 type readers struct {
 	scripts *shell.Reader
 	calls   *cel.Reader // evaluates expressions about calls
@@ -20,7 +20,7 @@ func newReaders(o shell.Options) readers {
 	return readers{o.NewReader(), cel.NewReader(), cel.NewResults()}
 }
 
-// compileRuns compiles a map that looks for a command in a script.
+// compileRuns compiles a map statement that looks for a command in a script.
 func (r *readers) compileRuns(out *gate.Map, p Pattern) *Error {
 	number, err := r.scripts.Command(p.Words, p.Exactly)
 	if err != nil {
@@ -30,8 +30,8 @@ func (r *readers) compileRuns(out *gate.Map, p Pattern) *Error {
 	return nil
 }
 
-// compileFiles compiles a map that looks for files in a script. It returns one map for each
-// pattern.
+// compileFiles compiles a map statement that looks for files in a script. It returns a separate
+// [gate.Map] for each file glob.
 func (r *readers) compileFiles(out gate.Map, p Pattern) (all []gate.Map, bad *Error) {
 	access := map[PatternKind]shell.Access{Reads: shell.Reads, Writes: shell.Writes}[p.Kind]
 	for _, glob := range p.Words {
@@ -45,7 +45,7 @@ func (r *readers) compileFiles(out gate.Map, p Pattern) (all []gate.Map, bad *Er
 	return all, nil
 }
 
-// compileWhen compiles a map with an expression.
+// compileWhen compiles a map statement whose pattern is an expression.
 func (r *readers) compileWhen(out *gate.Map, p Pattern) *Error {
 	number, err := r.calls.Expr(p.Text)
 	if err != nil {

@@ -5,14 +5,13 @@ import (
 	"strings"
 )
 
-// isOneOf reports whether every call to n is also a call to other.
+// isOneOf reports whether every call with the first name also has the second name.
 func (l *labels) isOneOf(n, other Name) bool {
 	return n.same(other) || l.covers(other, n) || other.Glob() && !n.Glob() && other.Matches(n.Text)
 }
 
-// covers reports whether every call named b is also a call named a. This is so in three cases: the
-// names are equal, b is an action of the tool a, or b is a label that maps give only to calls named
-// a.
+// covers reports whether every call named b is also named a. It recognizes three cases: the names
+// are equal, b is an action of the tool a, or map statements give the name b only to calls named a.
 func (l *labels) covers(a, b Name) bool {
 	if a.Glob() || b.Glob() {
 		return false
@@ -32,7 +31,8 @@ func (l *labels) covers(a, b Name) bool {
 	return len(maps) > 0
 }
 
-// alsoLabels reports whether another map gives the label to all calls that match m.
+// alsoLabels reports whether all calls that match the map statement m also get the given name from
+// another map statement.
 func (l *labels) alsoLabels(m *Map, label string) bool {
 	return slices.ContainsFunc(l.maps[label], func(other *Map) bool {
 		return other.tool().Text == m.tool().Text && other.Field == m.Field && other.Pattern.includes(m.Pattern)
@@ -58,7 +58,8 @@ func (p Pattern) includes(q Pattern) bool {
 	return found == len(words)
 }
 
-// allNamed reports whether maps give the name n to calls, and all these calls are also named b.
+// allNamed reports whether map statements give the name n to calls, and only to calls that are also
+// named b.
 func (l *labels) allNamed(n, b Name) bool {
 	other := func(m *Map) bool {
 		if m.tool().Glob() {
@@ -70,14 +71,15 @@ func (l *labels) allNamed(n, b Name) bool {
 	return len(maps) > 0 && !slices.ContainsFunc(maps, other)
 }
 
-// excludes reports whether some calls named n are exempt from a rule that requires n before the
-// pattern. This is so if a map gives them the name n with certainty; see [Require.waitingCall].
+// excludes reports whether some calls named n need not wait in a rule such as "require n before *",
+// with the given pattern instead of *. These are the calls that certainly have the name n; see
+// [Require.waitingCall].
 func (l *labels) excludes(n, pattern Name) bool {
 	return pattern.Glob() && slices.ContainsFunc(l.maps[n.Text], (*Map).exempts)
 }
 
-// alsoNamed reports whether n and other are different names given by maps, and all calls named n
-// are also named other.
+// alsoNamed reports whether the two names are different, map statements give both of them to calls,
+// and every call with the first name also has the second.
 func (l *labels) alsoNamed(n, other Name) bool {
 	return n.Text != other.Text && l.maps[n.Text] != nil && l.maps[other.Text] != nil && l.covers(other, n)
 }

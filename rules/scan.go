@@ -114,8 +114,9 @@ func (s *scanner) skip(off int) int {
 	return off
 }
 
-// contentEnd returns the offset to report if a word is missing at off. If there are separators
-// before off, this is the offset after the first of them.
+// contentEnd returns the offset to report for a word that is missing at off. This is the offset
+// after the first separator that follows the preceding word, or off itself if no separator precedes
+// it.
 func (s *scanner) contentEnd(off int) int {
 	end := len(strings.TrimRightFunc(s.text[:off], isSeparator))
 	if end < off {
@@ -170,7 +171,8 @@ func (s *scanner) jsonString(start int, what string) token {
 	return t
 }
 
-// stringEnd returns the offset after the quote that closes the string at start, or -1.
+// stringEnd returns the offset after the closing quote of the string that begins at start, or -1 if
+// the string does not end.
 func stringEnd(text string, start int) int {
 	for i := start + 1; i < len(text); i++ {
 		switch text[i] {

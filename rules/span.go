@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A Span is what a limit counts over: a period of time, a session, or a set of calls such as those
-// under way. Limits refilled by calls do not use it.
+// A Span selects the calls that a limit counts together, such as the calls in one session, in an
+// hour, or in progress at the same time. Limits of the form "per CALL" do not use a Span.
 type Span uint8
 
 // Values of Span. Each has a row in the table spans.
@@ -32,8 +32,8 @@ type spanRow struct {
 
 // spans describes each span. A new unit needs a row here, a constant above, and its word in the
 // grammar in doc.go and in the editors' grammars (folder editors). A time unit also needs a row in
-// internal/text, because the gate formats periods without this package; any other unit needs a net
-// of its own in limitNet. Tests find any missing row. Time spans are sorted by
+// internal/text, because package gate formats periods but does not import this package. Any other
+// unit needs a net of its own in limitNet. Tests find any missing row. Time spans are sorted by
 // length.
 var spans = [...]spanRow{
 	Session: {word: "session"},

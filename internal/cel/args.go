@@ -14,8 +14,8 @@ import (
 
 // Limits on the arguments of a call that an expression reads.
 const (
-	maxArgs   = 1 << 20 // maximum size of an argument in bytes; if an expression reads args as a whole, of all arguments together
-	maxValues = 20_000  // maximum number of JSON values in an argument; if an expression reads args as a whole, in all arguments together
+	maxArgs   = 1 << 20 // maximum size in bytes of an argument that an expression reads, or of all arguments together if it reads args as a whole
+	maxValues = 20_000  // maximum number of JSON values in an argument that an expression reads, or in all arguments together if it reads args as a whole
 )
 
 // A document is a JSON object that expressions read. Each member is converted when it is first
@@ -128,8 +128,8 @@ func convert(doc []byte) piece {
 // convertMember converts an argument. It fails if the argument exceeds the limits.
 func convertMember(doc []byte) piece { return convertFrom("arguments", doc) }
 
-// convertFrom converts a value, and fails if the value exceeds the limits. source is the word for
-// the value in error messages, a plural noun such as "arguments".
+// convertFrom converts a JSON value. It fails if the value exceeds the limits. The source parameter
+// describes the value in error messages; it must be a plural, such as "arguments".
 func convertFrom(source string, doc []byte) piece {
 	if len(doc) > maxArgs {
 		return piece{ok: true, err: &Unreadable{fmt.Sprintf("the %s are too large for an expression: %d bytes; the limit is %d", source, len(doc), maxArgs)}}

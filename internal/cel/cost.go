@@ -12,14 +12,14 @@ import (
 )
 
 // A costTracker determines the actual cost of a function call from the sizes of its operands and
-// result. By default, CEL considers these sizes only if the operands' types are known at compile
-// time. The types of arguments are not, so a large argument would cost nothing.
+// result. By default, CEL considers these sizes only for operands whose types are known at compile
+// time. The arguments of a tool call have unknown types, so CEL would ignore their sizes.
 type costTracker struct{}
 
-// CallCost returns 1 plus a tenth of the total length, in bytes, of the string operands and the
-// result. Searching, splitting into or joining a list costs another 1 for each of its elements.
-// Matching a regular expression costs five times the usual amount. For == and !=, CallCost returns
-// nil, so that CEL determines the cost.
+// CallCost returns 1 plus a tenth of the total length, in bytes, of the result and of the operands
+// that are strings. An operation that searches or joins a list, or splits a string into a list,
+// costs an additional 1 for each element of the list. Matching a regular expression costs five
+// times the usual amount. For == and !=, CallCost returns nil, so that CEL determines the cost.
 func (costTracker) CallCost(function, _ string, args []ref.Val, result ref.Val) *uint64 {
 	if function == operators.Equals || function == operators.NotEquals {
 		return nil // CEL itself considers the sizes of the operands of == and !=
@@ -68,8 +68,9 @@ func elements(v ref.Val) int {
 // product.
 const maxMatchCost = 64 << 20
 
-// boundedMatch replaces a call to the CEL function "matches" with one that compiles the literal
-// pattern only once, in advance. The new call fails if matching would cost too much.
+// boundedMatch returns a replacement for a call to the CEL function "matches" with a literal
+// pattern. The replacement compiles the pattern only once, in advance. It fails if matching would
+// cost too much.
 func boundedMatch(call interpreter.InterpretableCall, pattern string) (interpreter.InterpretableCall, error) {
 	re, err := regexp.Compile(pattern)
 	if err != nil {

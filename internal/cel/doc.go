@@ -1,16 +1,17 @@
-// Package cel compiles and evaluates the expressions in policies: a map's condition, a validator's
-// requirement, the value that a net remembers, a net's key, and a condition on a result.
+// Package cel compiles and evaluates the expressions in policies: conditions of map statements,
+// requirements of validators, values that nets remember, keys of nets, and conditions on results.
 // Expressions are written in CEL (https://cel.dev). They are checked once, when the policy is
 // loaded. Their cost is limited, so that no call can slow down a decision.
 //
-// The expression of a map (see [gate.Map]), which gives a name to a call, can use the call:
+// The expression of a map statement (see [gate.Map]) decides whether a call gets a certain name. It
+// can use these variables:
 //
 //	args         the arguments, a map
 //	tool         the physical name of the tool
 //	upstream     the name of the server that provides the tool
 //	annotations  the tool annotations of that server, a map
 //
-// The expression of a net can use the call and the net:
+// The expression of a net can use these variables:
 //
 //	args         the arguments, a map
 //	tool         the name that the net uses for the tool
@@ -33,13 +34,13 @@
 // A number is an int if it is an integer that fits into a signed 64-bit integer, a uint if it fits
 // only into an unsigned one, and a double if it is not written as an integer. An expression fails
 // if a number fits none of these types, a field is missing, types are incompatible, or the
-// evaluation would cost too much. If the expression of a map fails, the call might have the name;
-// if the requirement of a validator fails, the call is refused; and if a condition on a result
-// fails, it counts as false.
+// evaluation would cost too much. If the expression of a map statement fails, it is uncertain
+// whether the call has the name; if the requirement of a validator fails, the call is refused; and
+// if a condition on a result fails, it counts as false.
 //
 // A [Compiler] compiles expressions. It compiles the conditions and values of nets ([Condition],
 // [Value]), and messages with embedded expressions ([Template]). A [Reader] holds the expressions
-// of maps, and a [Results] holds the conditions on results. All of them are safe for concurrent use
-// once the last expression has been added. The data of a call or firing ([Input]) must be used by
-// one goroutine only. The package starts no goroutines.
+// of map statements, and a [Results] holds the conditions on results. All of them are safe for
+// concurrent use once the last expression has been added. An [Input] provides the data of one
+// firing of a transition and must be used by one goroutine only. The package starts no goroutines.
 package cel

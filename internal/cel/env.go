@@ -25,7 +25,8 @@ type Compiler struct {
 	result environment // for conditions on results
 }
 
-// An environment returns the variables and functions that one kind of expression can use.
+// An environment is a function that returns the variables and functions available to one kind of
+// expression.
 type environment func() (*cel.Env, error)
 
 // NewCompiler returns a new compiler.
@@ -49,7 +50,7 @@ func NewCompiler() *Compiler {
 	}
 }
 
-// object is the type of a JSON object. It is read-only.
+// object is the CEL type of JSON objects. It must not be modified.
 var object = cel.MapType(cel.StringType, cel.DynType)
 
 // newEnv returns the environment shared by all kinds of expressions.
@@ -74,8 +75,8 @@ func newEnv() (*cel.Env, error) {
 }
 
 // timeFunctions lists the functions on timestamps and durations, which expressions must not use.
-// Without a clock, these functions are useless. Some of them take a time zone, and would read the
-// environment and the disk. The list is read-only.
+// Without a clock, these functions are useless. Some of them take the name of a time zone, and
+// would read the environment and files to look it up. The list must not be modified.
 var timeFunctions = []string{
 	"timestamp", "duration", "getFullYear", "getMonth", "getDayOfYear", "getDate", "getDayOfMonth",
 	"getDayOfWeek", "getHours", "getMinutes", "getSeconds", "getMilliseconds",

@@ -10,12 +10,12 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// errorFrom returns a problem at a location that CEL reported.
+// errorFrom creates a problem with the given message and hint, at a location that CEL reported.
 func errorFrom(src string, l common.Location, msg, hint string) diag.Problem {
 	return errorAt(src, offsetOf(src, l.Line(), l.Column()), msg, hint)
 }
 
-// errorAt returns a problem at a byte offset in src.
+// errorAt creates a problem with the given message and hint, at a byte offset in src.
 func errorAt(src string, offset int, msg, hint string) diag.Problem {
 	before := src[:offset]
 	column := utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])

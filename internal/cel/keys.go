@@ -14,8 +14,8 @@ import (
 )
 
 // keys contains the keys of objects. It groups keys that differ only in letter case. If a call
-// contains several spellings of a key that an expression reads, it is unknown which of the values
-// the server will use, because the server might ignore letter case.
+// contains several spellings of a key that an expression reads, it is unknown which spelling the
+// server reads, because the server might ignore letter case.
 type keys map[string][]string
 
 // maxSpellings is the maximum number of spellings stored per key. Two are enough: at least one of

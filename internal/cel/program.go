@@ -23,7 +23,7 @@ type program struct {
 	src  string
 	run  cel.Program
 	out  *cel.Type
-	uses map[string][]string // for each variable that the expression uses, the members that it reads; nil means the whole variable
+	uses map[string][]string // variables that the expression uses, each with the members that the expression reads; nil means all members
 	keys []string            // keys that the expression reads by name
 }
 
@@ -100,8 +100,8 @@ func escapeHint(message string) string {
 	return ""
 }
 
-// dynamicPatterns reports patterns that are not literals. If a pattern came from a call, the caller
-// could choose what the call is compared with.
+// dynamicPatterns returns a problem for each regular expression that is not a literal. If a regular
+// expression came from the arguments of a call, the caller could choose one that always matches.
 func dynamicPatterns(src string, a *cel.Ast) (errs diag.List) {
 	for _, e := range ast.MatchDescendants(ast.NavigateAST(a.NativeRep()), ast.FunctionMatcher("matches")) {
 		args := e.AsCall().Args()

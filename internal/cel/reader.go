@@ -13,11 +13,12 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxExcerpt is the maximum length of an expression in an explanation, in bytes.
+// maxExcerpt is the maximum length, in bytes, of an expression quoted in the explanation for its
+// failure.
 const maxExcerpt = 100
 
-// A Reader evaluates expressions on calls. It is the [gate.Reader] for maps without a field. It
-// converts each call only once for all expressions.
+// A Reader evaluates expressions about calls. It is the [gate.Reader] for map statements with an
+// expression. It converts each call only once for all expressions.
 //
 // All expressions must be added before the first call of Read. From then on, a Reader is safe for
 // concurrent use.
@@ -49,8 +50,8 @@ func (r *Reader) ValueExpr(src string) (number int, err error) {
 	return r.add(src, r.values, nil)
 }
 
-// add adds an expression, unless its source text is already in the map known. If want is nil, the
-// expression is for a key.
+// add adds the expression src, stores its number in known, and returns the number. If known already
+// contains src, add only returns the number. If want is nil, the expression is for a key.
 func (r *Reader) add(src string, known map[string]int, want *cel.Type) (number int, err error) {
 	if n, ok := known[src]; ok {
 		return n, nil
@@ -67,8 +68,8 @@ func (r *Reader) add(src string, known map[string]int, want *cel.Type) (number i
 	return known[src], nil
 }
 
-// isKeyType reports whether a value of type t can be a key or a list of keys. It returns true if
-// the type is unknown until evaluation, like the type of an argument's field.
+// isKeyType reports whether a value of type t can be a key or a list of keys. It also returns true
+// for a type that is unknown until evaluation, such as the type of an argument's field.
 func isKeyType(t *cel.Type) bool {
 	switch t.Kind() {
 	case types.DynKind, types.StringKind, types.IntKind, types.UintKind, types.DoubleKind, types.BoolKind:
@@ -163,13 +164,13 @@ func (r *reading) find(pattern int) gate.Found {
 	}
 }
 
-// Only reports whether any of the given expressions is certainly true. An expression is about the
-// whole call, not just a part of it. If its value depended on an ambiguous field, its evaluation
-// would have failed.
+// Only reports whether any of the given expressions is certainly true. One such expression covers
+// the whole call, because an expression whose value depended on an ambiguous field would have
+// failed.
 func (r *reading) Only(patterns []int) bool { return slices.ContainsFunc(patterns, r.Evidence) }
 
-// Doubt explains why the expression could not be evaluated. If the expression was evaluated, Doubt
-// returns the zero value.
+// Doubt explains why an expression could not be evaluated. It returns the zero [gate.Doubt] if the
+// expression was evaluated.
 func (r *reading) Doubt(pattern int) gate.Doubt {
 	if r.Finds(pattern) != gate.Perhaps {
 		return gate.Doubt{}
@@ -181,8 +182,8 @@ func (r *reading) Doubt(pattern int) gate.Doubt {
 // Evidence reports whether the expression is certainly true.
 func (r *reading) Evidence(pattern int) bool { return r.Finds(pattern) == gate.Surely }
 
-// A callData provides the variables of a map's expressions for one call. Each variable is converted
-// when it is first used.
+// A callData provides the variables of expressions about one call. Each variable is converted when
+// it is first used.
 type callData struct {
 	call        *gate.Call
 	args        document
@@ -193,8 +194,8 @@ func newCallData(c *gate.Call) *callData {
 	return &callData{call: c, args: document{doc: c.Args}, annotations: document{doc: c.Annotations}}
 }
 
-// variable returns the value of a variable. If the value is a map, it might contain only the
-// members that want specifies.
+// variable returns the value of the variable with the given name. For an object, the result
+// contains at least the members that want specifies.
 func (d *callData) variable(name string, want lookup) (any, error) {
 	switch name {
 	case "args":
@@ -206,5 +207,5 @@ func (d *callData) variable(name string, want lookup) (any, error) {
 	case "annotations":
 		return d.annotations.get(want)
 	}
-	return nil, nil // name is the variable of a comprehension; CEL ignores the result
+	return nil, nil // the variable belongs to a comprehension, and CEL ignores the value returned here
 }

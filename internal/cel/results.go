@@ -32,9 +32,8 @@ func (r *Results) Condition(src string) (number int, err error) {
 	return len(r.programs) - 1, nil
 }
 
-// Untyped reports whether the type of the condition is known only during evaluation, for example
-// because the condition is the value of a field. Any value other than true then counts as a
-// failure.
+// Untyped reports whether the type of the condition is unknown until evaluation, as in the
+// condition "result.ok". If such a condition evaluates to anything but true, the call has failed.
 func (r *Results) Untyped(number int) bool { return r.programs[number].out.IsExactType(cel.DynType) }
 
 // Holds reports whether the condition is true. It returns false if the condition cannot be
@@ -53,7 +52,7 @@ func (r *Results) Holds(c *gate.Call, value []byte, content string, number int) 
 			p := convertFrom("contents of the result", value)
 			return p.value, p.err
 		}
-		return nil, nil // the variable of a comprehension; CEL ignores this value
+		return nil, nil // the variable belongs to a comprehension, and CEL ignores the value returned here
 	})
 	return err == nil && v == types.True
 }

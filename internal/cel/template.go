@@ -58,7 +58,8 @@ func (c *Compiler) Template(src string, names *Names) (*Template, error) {
 }
 
 // shiftProblems converts the positions of problems in an embedded expression to positions in the
-// message src. The expression begins at offset start.
+// message that contains it. The argument src is the message, and start is the offset of the
+// expression in src.
 func shiftProblems(src string, start int, err error) diag.List {
 	list, _ := err.(diag.List)
 	for i, e := range list {

@@ -12,7 +12,7 @@ import (
 // Call describes a call that an [Admission] decides on.
 type Call struct {
 	Key
-	Gate    gate.Call   // the call as the nets see it
+	Gate    gate.Call   // call data that the nets use
 	Offered []gate.Call // tools that the client can call now (see [gate.Session.Offer]); nil means unknown
 
 	// Invalid is an error in the request, or nil. If Invalid is not nil, the call is refused and
@@ -57,7 +57,7 @@ func (*Asked) decision() {}
 type Ticket struct {
 	ticketFacts
 
-	judge    *Generation  // generation that admitted the call; its conditions apply to the result; nil means the generation in force
+	judge    *Generation  // generation that admitted the call and whose conditions apply to the result; nil means the generation in force
 	observed *observation // nil if the call is not observed
 	settled  atomic.Bool  // set once the outcome has been stored or has been queued for storing
 }

@@ -48,7 +48,7 @@ func (p *Pending) Wait() Decision {
 	}
 	d := a.answer(ctx, &p.verdict, err)
 	a.Watch.endDecision(p.verdict.call, d, &p.phase)
-	if _, ok := d.(*Admitted); ok { // an Admitted, unlike other decisions, does not point into p, so p can be reused
+	if _, ok := d.(*Admitted); ok { // p can be reused, because an Admitted does not point into p, unlike other decisions
 		*p = Pending{}
 		a.pendings.Put(p)
 	}
@@ -98,12 +98,14 @@ func (a *Admission) Ready(tool string) *Refused {
 // why it cannot.
 func (a *Admission) Writable() error { return a.ledger.Ready() }
 
-// decide decides on v's call under the [Generation] in force, and commits the decision.
+// decide makes a decision on the call in v, under the [Generation] in force, and commits the
+// decision.
 func (a *Admission) decide(ctx context.Context, v *verdict) error {
 	return commit(ctx, func() (Commit, error) { return a.stage(ctx, v) })
 }
 
-// stage decides on v's call under the [Generation] in force, and stages the decision.
+// stage makes a decision on the call in v, under the [Generation] in force, and stages the
+// decision.
 func (a *Admission) stage(ctx context.Context, v *verdict) (Commit, error) {
 	a.Unwritten.catchUp(ctx)
 	for {
@@ -118,8 +120,8 @@ func (a *Admission) stage(ctx context.Context, v *verdict) (Commit, error) {
 	}
 }
 
-// decideOn decides on v's call in session state s. It returns errSwapped if s and v.generation
-// belong to different policies.
+// decideOn makes a decision on the call in v, based on the session state s. It returns errSwapped
+// if s does not use the policy of v.generation.
 func (a *Admission) decideOn(s *gate.State, v *verdict) (change Change, err error) {
 	if s.Policy() != v.generation.Policy {
 		return Change{}, errSwapped

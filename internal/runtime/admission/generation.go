@@ -19,14 +19,14 @@ type Generation struct {
 	Fingerprint string   // fingerprint of the policy
 
 	Enforces      bool // whether at least one net is not in shadow mode
-	PromptsByList bool // whether the name of a prompt occurs in any net; if so, clients can get only prompts that a server lists
+	PromptsByList bool // whether a net that is not in shadow mode refers to a prompt by name; if so, clients can get only prompts that a server lists
 	Shared        bool // whether a call in one session can change the markings seen by other sessions
 	Timed         bool // whether the marking of any net changes with time
-	Pipefail      bool // whether `set -o pipefail` is added to an agent's script that would not count as evidence without it
+	Pipefail      bool // whether to add `set -o pipefail` to an agent's script if the success of the script would otherwise not count toward a requirement
 
 	Files  []audit.File    // source files of the policy
 	Reads  *reading.Reader // selects the parts of arguments and results to record
-	opaque map[string]bool // names of the nets that read more of a call than Reads selects
+	opaque map[string]bool // whether a net uses data of a call that Reads does not select, keyed by net; see [Opaque]
 
 	// The following fields are computed in advance because every call needs them.
 	identity      string // distinguishes generations whose decisions can differ; see setActive
@@ -80,8 +80,8 @@ func (g *Generation) setActive(active []string) {
 	}
 }
 
-// Opaque reports whether the net reads parts of a call that the record lacks. [reading.Reader] does
-// not select these parts, and no recorded name of the call depends on them.
+// Opaque reports whether the net uses data of a call that the record of the call does not contain.
+// [reading.Reader] does not select such data, and the recorded names of the call do not reflect it.
 func Opaque(n *gate.Net) bool {
 	return n.Validate != nil || n.OnSuccess != nil || n.Labels == nil && (n.Mapper != nil || len(n.Maps) > 0)
 }
@@ -95,9 +95,9 @@ func (g *Generation) IsActive(net string) bool {
 	return g.Active == nil || slices.Contains(g.Active, net)
 }
 
-// keepSwitches returns the nets of the new policy p that are active after a swap; nil means all
-// nets. These are the nets listed in active, or all nets if active is nil. However, a net that an
-// operator has switched on or off under g stays on or off.
+// keepSwitches returns the nets to activate when the policy p replaces the policy of g; nil means
+// all nets. By default, these are the nets in active, or all nets if active is nil. However, a net
+// that an operator has switched on or off stays on or off.
 func (g *Generation) keepSwitches(p *gate.Policy, active []string) []string {
 	on := func(list []string, net string) bool { return list == nil || slices.Contains(list, net) }
 	names, all := []string{}, active == nil

@@ -126,8 +126,9 @@ type SessionInfo struct {
 	Key
 	Since time.Time
 
-	// Lasting means that the session outlives the process if the ledger does, and that other
-	// processes may open it, even concurrently. Other sessions end with their process.
+	// Lasting means that the session continues after the process has exited, if the states are
+	// stored in a database, and that other processes may open the session, even concurrently. Other
+	// sessions end with their process.
 	Lasting bool
 
 	// About is a JSON object that describes the session to other processes. It is stored by
@@ -149,7 +150,7 @@ type OpenCall struct {
 	Tool    string
 	Since   time.Time
 	Unknown bool   // whether the outcome was reported as unknown, or the process that makes the call has exited
-	More    uint64 // number of further calls with an unknown outcome that this call represents; see [gate.OpenCall.More]
+	More    uint64 // number of further calls with an unknown outcome that are not listed separately; see [gate.OpenCall.More]
 }
 
 // Adoption describes how to convert all states in a ledger to another policy; see

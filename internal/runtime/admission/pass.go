@@ -18,8 +18,8 @@ func (p Pass) Ticket() *Ticket { return p.ticket }
 // replaced.
 var ErrOutdated = errors.New("the policy has changed since the call was admitted")
 
-// NewPass returns a pass for sending an admitted call once more: for another round of input, to get
-// a task instead of a result, or because the upstream has forgotten the session. The error is
+// NewPass returns a pass for sending an admitted call once more. This is necessary if the upstream
+// has asked for input, runs the tool only as a task, or has forgotten the session. The error is
 // [ErrStopped] if the session is stopped, even by another process, and [ErrOutdated] if the policy
 // that admitted the call has been replaced. After such an error the caller settles the call as a
 // failure, and can submit it for a new decision.
@@ -38,7 +38,7 @@ func (t *Ticket) NewPass(ctx context.Context, a *Admission) (Pass, error) {
 			return Change{Admits: true}, nil
 		})
 		if !errors.Is(err, errSwapped) {
-			if err == nil && t.judge == nil { // the call was admitted by another process, but under the policy in force
+			if err == nil && t.judge == nil { // another process admitted the call, under the policy that is now in force
 				t.judge = g
 			}
 			return Pass{t}, err

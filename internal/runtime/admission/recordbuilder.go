@@ -78,7 +78,7 @@ func (rb *recordBuilder) refusalEvents(v *verdict, d *gate.Refusal) []audit.Even
 	rb.fillDecision(entry, v.call, v.generation, "refuse", d.Names, nil)
 	entry.Kind, entry.Reason = string(d.Kind), bounded(rb.reason(v.refused.Text, d.Kind, d.Blocks))
 	rb.fillVerdicts(entry, v.generation, v.prepared.Verdicts())
-	for _, b := range d.Blocks { // a net whose validator rejected the call still has the verdict "gated", so change it to "blocked"
+	for _, b := range d.Blocks { // the verdict of a net whose validator rejected the call is still "gated", so change it to "blocked"
 		i := slices.IndexFunc(entry.Nets, func(n audit.NetVerdict) bool { return n.Net == b.Net })
 		if i < 0 {
 			i = len(entry.Nets)
@@ -90,8 +90,8 @@ func (rb *recordBuilder) refusalEvents(v *verdict, d *gate.Refusal) []audit.Even
 	return entry.events[:]
 }
 
-// fillVerdicts adds to the entry the nets' verdicts, and the names of the nets that read more of
-// the call than the entry contains.
+// fillVerdicts adds the nets' verdicts to the entry. It also lists the nets that use data of the
+// call that the entry does not contain; see [Opaque].
 func (rb *recordBuilder) fillVerdicts(entry *decisionEntry, g *Generation, verdicts []gate.Verdict) {
 	entry.Nets = slices.Grow(entry.nets[:0], len(verdicts))
 	for _, v := range verdicts {
@@ -102,8 +102,8 @@ func (rb *recordBuilder) fillVerdicts(entry *decisionEntry, g *Generation, verdi
 	}
 }
 
-// reason returns the text to record for a refusal by the nets. Unless arguments may be recorded,
-// quoted arguments are removed and key values are replaced by a prefix of their hash.
+// reason returns the text to record for a refusal by the nets. If arguments must not be recorded,
+// reason removes quoted arguments and replaces each key value with the beginning of its hash.
 func (rb *recordBuilder) reason(sentence string, kind gate.Kind, blocks []gate.Block) string {
 	if rb.redactor.Plain() {
 		return sentence
@@ -182,7 +182,7 @@ func (rb *recordBuilder) outcomeEvents(entry *outcomeEntry, g *Generation, t *Ti
 	return entry.events[:]
 }
 
-// policyEvent returns the event that records that g's policy is in force.
+// policyEvent returns the event that records the policy of g when it takes effect.
 func (rb *recordBuilder) policyEvent(g *Generation) audit.Event {
 	e := audit.Policy{Time: rb.now(), Event: "policy", Process: rb.process, Policy: g.Fingerprint, Files: g.Files, Active: g.Active, Rows: g.Reads.Rows(), Arguments: rb.redactor.Mode()}
 	e.Fields, e.Results = g.Reads.Fields()
@@ -206,8 +206,9 @@ func bounded(reason string) string {
 	return reason
 }
 
-// withoutQuotes removes from the sentence everything that the blocks quote. A block can quote words
-// of the call, code that could not be analyzed, and code that kept an earlier call from counting.
+// withoutQuotes removes quotations of calls from the sentence of a refusal. The blocks contain the
+// quoted strings: words of the call, code that could not be analyzed, and code of an earlier call
+// whose success does not count.
 func withoutQuotes(sentence string, blocks []gate.Block) string {
 	for i := range blocks {
 		b := &blocks[i]
@@ -224,8 +225,8 @@ func withoutQuotes(sentence string, blocks []gate.Block) string {
 	return sentence
 }
 
-// withoutCode removes from the sentence the code that d quotes. d is the reason why a script cannot
-// be analyzed or why its success would prove nothing.
+// withoutCode removes the code quoted in d from the sentence. d explains why a script could not be
+// analyzed, or why its success does not prove that a certain command was executed.
 func withoutCode(sentence string, d gate.Doubt) string {
 	if strings.Contains(d.Advice, "`") {
 		sentence = strings.ReplaceAll(sentence, " "+d.Way(), "")

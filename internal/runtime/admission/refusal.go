@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Refused is the decision that a call must not run, or the report that an admitted call has no
+// Refused is the decision that a call must not run. It can also report that an admitted call got no
 // result. Text is meant for a model, and Facts gives programs the same information.
 type Refused struct {
 	Text  string
@@ -26,12 +26,12 @@ type Facts struct {
 	Approval string  `json:"approval,omitempty"`
 	Nets     []Block `json:"nets,omitempty"`
 
-	// Retry is the number of seconds to wait until the call becomes possible even if no other call
-	// is made. It is absent if waiting does not help.
+	// Retry is the time in seconds until the call becomes possible without any other call. It is
+	// absent if waiting does not help.
 	Retry int64 `json:"retryAfterSeconds,omitempty"`
 
 	// Remedy is the list of the calls that must succeed before this call is allowed. It is null if
-	// no calls would help, and absent if the calls are unknown.
+	// no calls would help, and absent if it is unknown which calls would help.
 	Remedy json.RawMessage `json:"remedy,omitempty"`
 }
 

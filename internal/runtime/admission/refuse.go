@@ -95,10 +95,10 @@ func (a *Admission) Text(r *gate.Refusal, session string, now time.Time) string 
 	return b.String()
 }
 
-// holderSentence describes a call in flight, or with an unknown outcome, that the refused call may
-// have to wait for. That call holds the missing token, could still produce it, or prevents
-// concurrent calls from counting as evidence. If it belongs to another session, the sentence omits
-// its number, which would mean nothing to the reader.
+// holderSentence describes a call in flight, or with an unknown outcome, that contributes to a
+// refusal. That call holds the missing token, could still produce it, or keeps concurrent calls
+// from counting toward a requirement. If it belongs to another session, the sentence omits its
+// number, which would mean nothing to the reader.
 func holderSentence(h gate.Holder, now time.Time) string {
 	what := " and holds the token."
 	switch {
@@ -115,7 +115,7 @@ func holderSentence(h gate.Holder, now time.Time) string {
 		return fmt.Sprintf(" %s has been in flight for %s%s", call, age, what)
 	}
 	switch {
-	case h.Brings: // waiting does not help once the outcome is unknown
+	case h.Brings: // waiting does not help if the outcome is unknown
 		what = "."
 	case h.Voids != "":
 		what = fmt.Sprintf(": until it is settled, calls to %s do not count.", h.Voids)

@@ -12,9 +12,9 @@ import (
 )
 
 // Settle records the outcome of an admitted call and changes the nets' markings accordingly. The
-// argument by identifies who settled the call; it is empty if the outcome follows from the
-// upstream's result. Only the first success or failure counts. The call stays open and produces no
-// token if the outcome is unknown, or as long as it cannot be recorded.
+// argument by describes the origin of the outcome, as in "no input"; it is empty if the outcome
+// follows from the upstream's result. Only the first success or failure counts. As long as the
+// outcome is unknown or cannot be recorded, the call stays open and produces no token.
 func (a *Admission) Settle(ctx context.Context, t *Ticket, e gate.End, by string) {
 	a.StageEnd(ctx, t, e, by).Wait()
 }
@@ -53,7 +53,7 @@ type Settling struct {
 
 	policy   *gate.Policy
 	end      gate.End
-	ended    gate.PreparedEnd // the result of preparing end for policy
+	ended    gate.PreparedEnd // the result of policy.PrepareEnd(end)
 	entry    outcomeEntry
 	events   []audit.Event                     // events to record with the settlement
 	run      func(*gate.State) (Change, error) // the method value s.step, stored so that it is allocated only once
@@ -107,9 +107,9 @@ func (a *Admission) StageEnd(ctx context.Context, t *Ticket, e gate.End, by stri
 }
 
 // applyConditions applies the policy's conditions on results to the end e of a call; see
-// [gate.Policy.Judged]. The policy must have conditions. A ticket stored by an older version of
-// petrigate lacks the names of its call, so the conditions that apply cannot be found. A success of
-// such a call becomes an unknown outcome.
+// [gate.Policy.Judged]. The policy must have conditions. If an older version of petrigate stored
+// the ticket, the ticket lacks the names of the call, so it is unknown which conditions apply. A
+// success of such a call becomes an unknown outcome.
 func (a *Admission) applyConditions(p *gate.Policy, t *Ticket, e gate.End) (judged gate.End, broken *gate.Condition) {
 	if e.Outcome != gate.Success {
 		return e, nil

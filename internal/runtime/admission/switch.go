@@ -16,7 +16,7 @@ type Stop struct {
 	Actor   string // name of the person who issued the stop
 	Reason  string // reason for the stop; may be empty
 	Time    time.Time
-	Alone   bool // whether the stop is missing from the database, so that only this process observes it
+	Alone   bool // whether the stop is missing from the database, so that it affects only this process
 }
 
 // Switched is the result of [Switch.Set].
@@ -24,11 +24,10 @@ type Switched struct {
 	Already bool   // whether there was nothing to change
 	Left    []Stop // stops that are now in force, oldest first
 
-	// Alone is the reason why the change could not be stored in the database or, without a
-	// database, why a new stop could not be recorded; nil if there was no such failure. If it is
-	// not nil, only this process knows of the change. With a database, a new stop will be stored as
-	// soon as possible. An ended stop might still be in the database if the database did not
-	// answer.
+	// Alone is the error from storing the change in the database or, without a database, from
+	// recording a new stop. If it is not nil, the change affects only this process. With a
+	// database, a new stop will be stored as soon as possible, and an ended stop might still be in
+	// the database.
 	Alone error
 }
 

@@ -10,14 +10,14 @@ import (
 // verdict is a decision in progress on one call, under a single [Generation].
 type verdict struct {
 	call    *Call
-	grant   *gate.Grant // nil if no approval was needed
-	consent *Consent    // a person's approval; set together with grant
+	grant   *gate.Grant // approval that has been given for the call, or nil
+	consent *Consent    // identity of the approval in grant, for the audit record; nil if grant is nil
 
 	generation *Generation
 	prepared   gate.Prepared
 	decision   gate.Decision
 	entry      decisionEntry
-	refused    *Refused    // the refusal to report to the caller if decision is a refusal
+	refused    *Refused    // the refusal to report to the caller; nil unless decision is a refusal
 	state      *gate.State // state in force when the call was refused, for finding a remedy; nil if no remedy is wanted
 }
 
