@@ -22,7 +22,7 @@ const maxListed = 1 << 10
 
 // Approvals lists the pending approval requests and those answered recently. It omits the text of
 // the questions and the differences from earlier calls. If the arguments of a call are long, it
-// also omits them, the other forwarded params, and the steps.
+// also omits all of the call's params, and the transitions that require approval.
 func (p *approvalControl) Approvals() []operator.ApprovalInfo {
 	list := []operator.ApprovalInfo{}
 	p.approvals.Refresh(p.life.Ctx)
@@ -37,7 +37,7 @@ func (p *approvalControl) Approvals() []operator.ApprovalInfo {
 	return list
 }
 
-// Approval returns all details of one approval request, as a person sees them.
+// Approval returns all details of an approval request, including the question shown to people.
 func (p *approvalControl) Approval(id string) (operator.ApprovalInfo, error) {
 	a, err := recordOf(p.approvals, id)
 	if err != nil {
@@ -151,8 +151,7 @@ func (p *approvalControl) ResolveAs(person, id string, approve bool, actor, reas
 // ApprovalsChanged returns a channel that is closed when any approval changes.
 func (p *approvalControl) ApprovalsChanged() <-chan struct{} { return p.approvals.Changed() }
 
-// granted is called when a grant has approved a call. It logs the approval and passes it to the
-// function Approval.Answered, if set.
+// granted logs that a grant has approved a call, and calls Approval.Answered, if set.
 func (p *approvalControl) granted(r approval.Record) {
 	p.life.Log.Info(fmt.Sprintf("approval %s approved by grant %s: %s on %s, by %s via %s", r.Request.ID, r.Answer.Grant,
 		text.Escape(r.Call.Tool), text.Escape(r.Call.Upstream), text.Escape(r.Answer.Actor), r.Answer.Channel), logkind.Approval)
@@ -161,8 +160,9 @@ func (p *approvalControl) granted(r approval.Record) {
 	}
 }
 
-// answerAndGrant approves a request and then creates the grant that the answer asks for. The grant
-// approves similar calls for a limited time. If recording it fails, the request remains approved.
+// answerAndGrant approves a request, and then creates the grant that the answer asks for. A grant
+// approves similar calls for a limited time. If the grant cannot be recorded, the request is
+// approved nevertheless.
 func (p *approvalControl) answerAndGrant(id string, a operator.Answer) error {
 	if !a.Approve {
 		return errors.New("only an approval can create a grant, not a denial")
@@ -214,8 +214,9 @@ func (p *approvalControl) Revoke(id, actor string) error {
 	return nil
 }
 
-// checkOrderPIN checks the PIN of an operator's order, if approvals require one. It must be called
-// for every order that could let a call pass. A wrong PIN is recorded together with the order.
+// checkOrderPIN returns an error if approvals require a PIN and the operator's PIN is wrong or
+// missing. It must be called before an operator makes a change that could let a call pass. A wrong
+// PIN is recorded together with the requested change.
 func (p *approvalControl) checkOrderPIN(a operator.Actor, session, order string) error {
 	return p.checkPIN(a.PIN, func() error {
 		return p.admission.Note(p.life.Ctx, "wrong pin", session, a.Name, "to "+order)

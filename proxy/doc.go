@@ -1,19 +1,19 @@
 // Package proxy implements an MCP proxy that forwards a tool call to its server only if the policy
 // allows the call.
 //
-// A [Proxy] has upstreams, which are the MCP servers behind it, and clients, over stdio
-// ([Proxy.ServeStdio]) or streamable HTTP ([Proxy.Handler]), in both families of
-// protocol revisions; see package rev. A call (tools/call, prompts/get or resources/read) goes
-// through package pipeline: the session's gate decides the call, a person is asked if a net
-// requires approval, the decision is recorded, the call is forwarded, its outcome is recorded, the
-// markings of the nets are updated, and the client is answered.
+// A [Proxy] connects clients with upstreams, which are the MCP servers behind it. Clients use stdio
+// ([Proxy.ServeStdio]) or streamable HTTP ([Proxy.Handler]). Package rev lists the supported
+// revisions of the protocol. A call (tools/call, prompts/get or resources/read) goes through package
+// pipeline: the nets of the client's session decide on the call, a person is asked if a net requires
+// approval, the decision is recorded, the call is forwarded, its outcome is recorded, the markings
+// of the nets are updated, and the client is answered.
 //
 // Package relay forwards requests that are not calls. Package reverse forwards servers' requests to
-// clients, even if a server and a client use different families of revisions.
+// clients, even if the protocol revisions of a server and a client differ.
 //
-// Tool lists, calls and results are forwarded byte for byte; one strict parse of
-// the client's message yields the values that the gate decides on, that a person sees and that the
-// upstream gets. mcp-go implements the handshakes.
+// Tool lists, calls and results are forwarded byte for byte. A client's message is parsed strictly,
+// and only once, so that the nets, the person who approves a call, and the upstream all get the same
+// values. mcp-go implements the handshakes.
 //
 // Operators watch and control a running proxy with the methods in operate.go and the files next to
 // it. Clients cannot reach these methods.
@@ -30,7 +30,7 @@
 //	pool       servers, their tools, and shared and dedicated connections
 //	session    clients and sessions
 //	lifetime   the context, clock, log and goroutines of a proxy
-//	spec, rev  the terms of the specification, and its two revision families
+//	spec, rev  the terms of the MCP specification, and the differences between its revisions
 //
 // Packages that do not depend on a proxy:
 //

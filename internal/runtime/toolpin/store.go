@@ -21,10 +21,10 @@ type Pin struct {
 // Store keeps the pins of several processes. It is safe for concurrent use. Pins are cached in
 // memory: a pin accepted by another process becomes known at the next Register, Accept or Refresh.
 type Store interface {
-	// Register registers the tools that a server currently lists, and accepts those without a pin.
-	// Its first error describes the tools that were not accepted because they are too large or too
-	// many. Its second error means that the store could not be read or written; tools that could
-	// not be stored are then not accepted.
+	// Register accepts a server's definitions of tools that have no pin yet. Its first error
+	// describes the tools that exceed a limit and were therefore not accepted. Its second error
+	// means that the store could not be read or written. In that case, tools that could not be
+	// stored are not accepted.
 	Register(ctx context.Context, server string, definitions []Definition) (left, err error)
 
 	// Find returns the pin of a tool if this process knows it.
@@ -72,8 +72,8 @@ func newPins(server string, definitions []Definition, pins map[key]Pin) (fresh [
 	return fresh, joinErrors(why)
 }
 
-// joinErrors joins the errors, omitting duplicates. After the first maxTold errors, it adds only
-// the total number.
+// joinErrors joins the first few errors, without duplicates. If there are more, it adds the number
+// of all errors.
 func joinErrors(all []error) error {
 	var named []error
 	seen := map[string]bool{}

@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Table is a [Store] in a database that processes on several machines can share. The first process
-// that sees a tool pins it for all.
+// Table is a [Store] in a database, so that processes on several machines can share it. A
+// definition accepted by one process is accepted for all of them.
 type Table struct {
 	database backend.Pins
 	now      func() time.Time

@@ -21,12 +21,11 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wait"
 )
 
-// Limits on the age of keys and on the rate of fetches. The pause between two fetches also applies
-// if many tokens name unknown keys.
+// Limits on the age of keys and on the rate of fetches.
 const (
-	fresh        = 15 * time.Minute // maximum age of keys before they are fetched again
-	keep         = 24 * time.Hour   // maximum age of keys that stay in use because they cannot be fetched again
-	pause        = 30 * time.Second // minimum time between two fetches
+	fresh        = 15 * time.Minute // older keys are fetched again
+	keep         = 24 * time.Hour   // older keys, which could not be fetched again, are dropped
+	pause        = 30 * time.Second // minimum time between two fetches, even if many tokens name unknown keys
 	pauseFailed  = 5 * time.Second  // minimum time before a failed fetch is repeated
 	fetchTimeout = 10 * time.Second
 )
@@ -94,8 +93,8 @@ func (k *keys) setNumber() int {
 	return k.count
 }
 
-// age calls refresh if the set is older than fresh, and drops the set if it is older than keep. The
-// caller must hold mu.
+// age starts a fetch if the set is old, and drops the set if it is too old to use. The caller must
+// hold mu.
 func (k *keys) age() {
 	age := k.options.Now().Sub(k.fetched)
 	if age > keep && k.set != nil {

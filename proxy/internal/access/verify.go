@@ -65,8 +65,7 @@ func (o Options) checkKeysURL() error {
 // notInScope reports whether the character r is forbidden in a scope (RFC 6749, section 3.3).
 func notInScope(r rune) bool { return r <= ' ' || r == '"' || r == '\\' || r > '~' }
 
-// maxToken is the maximum length of a token in bytes. Real tokens never reach this length. A
-// separate limit applies to headers.
+// maxToken is the maximum length of a token in bytes.
 const maxToken = 32 << 10
 
 // algorithms lists the accepted signature algorithms. All of them are asymmetric, because a shared
@@ -116,9 +115,9 @@ func (v *Verifier) examine(ctx context.Context, token string) (Grant, error) {
 	return v.checkClaims(all)
 }
 
-// accessType reports whether a token with the given typ header may be an access token. The header
-// must be missing, have the value at+jwt in one of its forms (RFC 9068), or be jwt, as in the
-// tokens of most issuers. Tokens of other types, such as proofs or logout tokens, are rejected.
+// accessType reports whether a token with the given typ header can be an access token. The header
+// can be missing. Otherwise, it must be "at+jwt" or "application/at+jwt" (RFC 9068), or "jwt", the
+// value that most issuers use. Tokens of other types, such as logout tokens, are rejected.
 func accessType(typ any) bool {
 	text, ok := typ.(string)
 	return typ == nil || ok && slices.Contains([]string{"jwt", "at+jwt", "application/at+jwt"}, strings.ToLower(text))
@@ -192,8 +191,8 @@ func (c claims) scopes() []string {
 const leeway = 30 * time.Second
 
 // Answer returns the HTTP status and the WWW-Authenticate header for an error from
-// [Verifier.Verify]. If the issuer's keys are unavailable, both are the same as for a missing
-// token.
+// [Verifier.Verify]. If the issuer's keys are unavailable, the client gets the same response as for
+// a missing token.
 func (v *Verifier) Answer(err error) (status int, challenge string) {
 	d, ok := errors.AsType[*Denial](err)
 	if !ok {

@@ -31,8 +31,8 @@ type Options struct {
 // An Advertiser answers tools/list for clients that have sent initialize. It lists the tools that
 // the nets of the client's session currently allow, and notifies the client of changes to this
 // list. A separate goroutine computes the changes, so that a call only needs to record that a list
-// may have changed. mu guards the fields all and dirty, and listMu guards the fields below it.
-// Touch, TouchAll and Forget do nothing on a nil Advertiser.
+// may have changed. Touch, TouchAll and Forget do nothing on a nil Advertiser. mu guards the fields
+// all and dirty. listMu guards the fields shown and conflicts.
 type Advertiser struct {
 	deps *Options
 	wake wait.Signal
@@ -171,8 +171,8 @@ func (a *Advertiser) Run() {
 	}
 }
 
-// minRecheck is the minimum delay before nets are checked again, even if the marking of a net
-// should already have changed.
+// minRecheck is the minimum delay before the nets are checked for changes again. Without it, an
+// overdue change could cause a busy loop.
 const minRecheck = 10 * time.Millisecond
 
 // untilNextMove returns the time until the next change of a marking that happens without a call,

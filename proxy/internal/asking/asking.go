@@ -96,8 +96,8 @@ func ParkedText(id string) string {
 }
 
 // NoConsentText returns the text of the result for a call that was not approved. The text gives the
-// reason; gone means that the client has stopped waiting, and ending means that the proxy is
-// shutting down.
+// reason, such as a denial, a client that has stopped waiting (gone), or a proxy that is shutting
+// down (ending).
 func NoConsentText(tool string, r *approval.Request, said approval.Answer, gone, ending bool, now time.Time) string {
 	switch {
 	case said.State == approval.Denied:
@@ -137,12 +137,11 @@ func denialText(tool string, said approval.Answer, now time.Time) string {
 	return why + " Do not call it again with these arguments."
 }
 
-// maxCaller is the maximum length, in bytes, of each of the caller's two names in a log line: the
-// principal's and the client's.
+// maxCaller is the maximum length, in bytes, of a principal's or a client's name in a log line.
 const maxCaller = 200
 
-// WaitingLogLine returns a log line that tells operators about a call that is waiting for an
-// answer. The line ends with how, the instructions for answering.
+// WaitingLogLine returns a log line that tells operators that a call is waiting for an answer. The
+// line ends with the given instructions for answering.
 func WaitingLogLine(c approval.Call, id, client, how string) string {
 	return fmt.Sprintf("approval %s requested: %s on %s, by %s; answer: %s",
 		id, text.Escape(c.Tool), text.Escape(c.Upstream), text.Caller(c.Principal, client, maxCaller), how)
@@ -150,7 +149,7 @@ func WaitingLogLine(c approval.Call, id, client, how string) string {
 
 // HowToAnswer returns a short instruction for answering an approval request. If only an external
 // system shows the request, the instruction names that system. If operators can answer the request,
-// the instruction is verb, the command for doing so. Otherwise, it is "at the client".
+// the instruction is the given command. Otherwise, it is "at the client".
 func HowToAnswer(r *approval.Request, verb string) string {
 	only, _ := channel.Find(r.Via)
 	switch {

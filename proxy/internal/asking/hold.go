@@ -10,7 +10,7 @@ type Event int
 // Events returned by [Hold.Wait].
 const (
 	Ended    Event = iota // the person has answered, time is up, or the client has stopped waiting
-	Gone                  // the call that was showing the question to the client's user has ended
+	Gone                  // another call that showed the question to the client's user has ended
 	Unasked               // the client did not show the question to its user
 	Progress              // a progress notification is due
 )
@@ -28,14 +28,15 @@ func NewHold(d time.Duration, answered, over <-chan struct{}) *Hold {
 	return &Hold{answered: answered, over: over, end: time.NewTimer(d)}
 }
 
-// Tell makes [Hold.Wait] return [Progress] at regular intervals. When unasked is closed, Wait
-// returns [Unasked], but only once.
+// Tell makes [Hold.Wait] return [Progress] at regular intervals. It also makes Wait return
+// [Unasked] once the given channel is closed.
 func (h *Hold) Tell(unasked <-chan struct{}) {
 	h.progress, h.unasked = time.NewTicker(progressEvery), unasked
 }
 
-// Wait waits for the next event and returns it. [Ended] is the last event. If gone is closed, Wait
-// returns [Gone]. Wait needs little stack space, so that a long wait occupies little memory.
+// Wait waits for the next event and returns it. It returns [Gone] if the given channel is closed.
+// The last event is [Ended]. Wait needs little stack space, so that a long wait occupies little
+// memory.
 func (h *Hold) Wait(gone <-chan struct{}) Event {
 	var progress <-chan time.Time
 	if h.progress != nil {

@@ -1,5 +1,5 @@
-// Package burst combines the work on messages that were read together, so that they can share one
-// slow step such as a write to disk.
+// Package burst groups messages that were read together, so that one slow operation, such as a
+// write to disk, serves the whole group.
 package burst
 
 import "sync"
@@ -9,8 +9,8 @@ import "sync"
 // concurrently.
 const MaxMessages = 32
 
-// MinInFlight is the minimum number of in-flight calls that makes a brief wait for more calls
-// worthwhile.
+// MinInFlight is the minimum number of in-flight calls that makes a goroutine wait briefly for more
+// calls, to handle them together.
 const MinInFlight = 5
 
 // A Reading divides the messages from one source into bursts. It calls Begin and End at the
@@ -50,8 +50,7 @@ func (r *Reading) Stop() {
 	}
 }
 
-// A Step is work on one message that a [Burst] can postpone. Continue may block before it does the
-// work.
+// A Step is work that a [Burst] can postpone. Continue does the work, and may block.
 type Step interface{ Continue() }
 
 // A Burst holds back steps while more messages can be read, and then runs them in order. The steps
@@ -84,8 +83,8 @@ func (b *Burst) Add(s Step) bool {
 	return b.active
 }
 
-// Flush runs the held-back steps without ending the burst. It is called before a message of another
-// kind is handled.
+// Flush runs the held-back steps without ending the burst. To preserve the order, it must be called
+// before a message that is not held back.
 func (b *Burst) Flush() { b.run(true) }
 
 // End ends the burst and runs the held-back steps.

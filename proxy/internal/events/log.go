@@ -131,7 +131,7 @@ const (
 	budgetAll  = 64 << 20
 )
 
-// eventCost is the number of bytes counted per event in addition to its size.
+// eventCost is the memory overhead, in bytes, that is counted for each event.
 const eventCost = 64
 
 // A Budget limits the bytes stored for clients that may reconnect to their streams, per principal
@@ -144,7 +144,7 @@ type Budget struct {
 	held  map[string]*holding // keyed by principal; an entry is deleted with the principal's last event
 }
 
-// A holding contains the events stored in memory for the streams of one principal.
+// A holding lists the logs of one principal that contain events.
 type holding struct {
 	principal string
 	bytes     int
@@ -214,8 +214,8 @@ func (l *log) eventsSince(seen int) (events [][]byte, from int, done bool, more 
 	return slices.Clone(events[min(from-first, len(events)):]), from, l.done, l.more
 }
 
-// count adds n bytes to the cost of l, and then empties the oldest logs until no limit is exceeded.
-// The caller must hold the lock.
+// count adds n bytes to the cost of a log. It then deletes the events of the oldest logs until the
+// limits are met. The caller must hold the lock.
 func (b *Budget) count(l *log, n int) {
 	h := b.held[l.principal]
 	switch {
@@ -240,7 +240,7 @@ func (b *Budget) count(l *log, n int) {
 	}
 }
 
-// uncount subtracts n bytes from the cost of l. The caller must hold the lock.
+// uncount subtracts n bytes from the cost of a log. The caller must hold the lock.
 func (b *Budget) uncount(l *log, n int) {
 	if l.place == nil {
 		return
@@ -264,7 +264,7 @@ func (h *holding) oldest() *log {
 	return l
 }
 
-// largestHolding returns the holding with the most bytes.
+// largestHolding returns the entry of the principal with the most stored bytes.
 func (b *Budget) largestHolding() (most *holding) {
 	for _, h := range b.held {
 		if most == nil || h.bytes > most.bytes || h.bytes == most.bytes && h.principal < most.principal {
@@ -274,16 +274,17 @@ func (b *Budget) largestHolding() (most *holding) {
 	return most
 }
 
-// A log stores the latest events of one stream, within limits, because the client may have missed
-// them. It outlives the stream only if the client may have missed the end. If the JSON-RPC response
-// is too large to store, or is deleted to stay within the budget, the client gets an error instead.
+// A log stores the latest events of one stream, because the client may have missed them. It is kept
+// after the end of the stream if the client may have missed the last event. If the JSON-RPC
+// response is too large to store, or has been deleted to stay within the budget, a client that
+// resumes the stream gets an error instead.
 type log struct {
 	name      string
 	principal string
 	request   []byte // request ID; nil if it is too long to store
 	budget    *Budget
 
-	// Once open has returned, the budget's lock guards the fields below.
+	// After open has returned the log, the budget's lock guards the fields below.
 	next    int // number of the next event
 	events  [][]byte
 	size    int           // total cost of the events

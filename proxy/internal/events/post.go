@@ -73,8 +73,8 @@ func (s *Post) begin() {
 // Send sends a message that precedes the JSON-RPC response.
 func (s *Post) Send(parts ...[]byte) { s.Try(parts...) }
 
-// Try is like Send, but returns false if the JSON-RPC response has already been written, or if the
-// stream has ended and cannot be resumed.
+// Try is like Send, but returns false if the message is lost, because the JSON-RPC response has
+// already been written, or because the stream has ended and cannot be resumed.
 func (s *Post) Try(parts ...[]byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,9 +130,9 @@ func (s *Post) Refuse(status int, answer []byte) bool {
 	return true
 }
 
-// ExpectLateAnswer lets another goroutine write the JSON-RPC response while the handler is still
-// busy. The connection is closed afterwards, so that the client uses a different one for its next
-// request.
+// ExpectLateAnswer makes the server close the connection after the response. It is called if
+// another goroutine writes the JSON-RPC response while the handler is still busy. Otherwise, the
+// client might send its next request on the same connection.
 func (s *Post) ExpectLateAnswer() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,9 +10,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wait"
 )
 
-// Limits on the messages stored for the GET stream of a session. maxKept and maxKeptBytes apply to
-// messages that have been written, and to all messages while no stream is open. They are low,
-// because there are many sessions and most of their clients never miss a message.
+// Limits on the messages stored for the GET stream of a session. maxKept and maxKeptBytes limit the
+// messages that have already been written, and the unwritten messages while no stream is open. They
+// are low, because there are many sessions and most of their clients never miss a message.
 const (
 	maxPushed      = 256     // maximum number of messages for an open stream
 	maxPushedBytes = 1 << 20 // maximum total size in bytes of the messages for an open stream
@@ -102,7 +102,7 @@ func (s *Push) trim(events []pushedMessage, count, size int) []pushedMessage {
 	return events
 }
 
-// Reply is like Send. It is never called, because a Push carries no JSON-RPC responses.
+// Reply implements spec.Stream. It is never called, because a Push carries no JSON-RPC responses.
 func (s *Push) Reply(parts ...[]byte) { s.Send(parts...) }
 
 // Listening reports whether the client has opened a stream.
@@ -122,9 +122,9 @@ func (s *Push) Close() {
 	s.ended = true
 }
 
-// Serve writes the stream in response to a GET request until the client disconnects, Close is
-// called, or stop is closed. If prime is true, the stream begins with an event without data. Only
-// certain clients understand such an event.
+// Serve writes the stream in response to a GET request. It returns when the client disconnects or
+// resumes the stream with another request, when Close is called, or when stop is closed. If prime
+// is true, the stream begins with an event without data, which only certain clients understand.
 func (s *Push) Serve(w http.ResponseWriter, r *http.Request, prime bool, stop <-chan struct{}) {
 	replaced, from, missed := s.join(pushedNumber(r.Header.Get("Last-Event-ID")))
 	defer s.leave()
@@ -171,10 +171,11 @@ func writePushed(w http.ResponseWriter, events []pushedMessage) {
 	}
 }
 
-// join registers a stream. If seen is not negative, the client resumes its stream after the event
-// with that number. The new stream then replaces the earlier ones, and missed contains the messages
-// that were written to them after that event. from is the number of the last event before the new
-// stream. The channel replaced is closed when another stream replaces this one.
+// join registers a new stream. If seen is negative, the stream is independent of earlier ones.
+// Otherwise, it resumes and replaces all of them: seen is the number of the last event that the
+// client has received, and missed contains the messages written after that event. from is the
+// number of the last event before the new stream. The channel replaced is closed when the new
+// stream is replaced.
 func (s *Push) join(seen int) (replaced <-chan struct{}, from int, missed []pushedMessage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

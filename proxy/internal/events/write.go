@@ -13,7 +13,7 @@ import (
 // KeepAlive is the interval between comments on a silent stream.
 const KeepAlive = 25 * time.Second
 
-// usualRetry is the delay that clients are told to observe before they reconnect to a stream.
+// usualRetry is how long clients are asked to wait before they reconnect to a stream.
 const usualRetry = time.Second
 
 // eventID returns the ID of the event with the given number in a stream.
@@ -98,7 +98,8 @@ func (e *Lines) Comment() {
 	}
 }
 
-// Write writes part of a line, or any number of lines.
+// Write writes b, which can begin and end in the middle of a line. Each complete line becomes one
+// event.
 func (e *Lines) Write(b []byte) (int, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

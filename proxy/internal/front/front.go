@@ -14,7 +14,8 @@
 // # Locks
 //
 // reader.mu is held while a message is handled, so that no message is handled after the client has
-// been dropped. sessionLimit.mu is held while sessions are counted and another one is opened.
+// been dropped. sessionLimit.mu is held from counting the open sessions until a new session has been
+// opened, so that their number cannot exceed the limit.
 package front
 
 import (
@@ -49,8 +50,8 @@ type Front struct {
 	Router     *router.Router
 	MaxRequest int // maximum size of a client's message in bytes
 
-	// Asked returns the set of sessions with calls that are waiting for a person or have been
-	// approved.
+	// Asked returns the IDs of the sessions that have a pending approval request, or an approval
+	// that has not been used yet.
 	Asked func() map[string]bool
 
 	// Hook handles an event from an agent's hook and returns the response for the agent. It returns
@@ -123,8 +124,9 @@ func (f *Front) expireClients(ttl time.Duration) {
 	}
 }
 
-// idle reports whether a session has been unused for longer than ttl. An open request or stream
-// keeps a session in use, and so does an approval that the client can still use by calling again.
+// idle reports whether a session has been unused for longer than ttl. A session counts as used
+// while it has an open request or stream, a pending approval request, or an approval that has not
+// been used yet.
 func (f *Front) idle(c *session.Client, ttl time.Duration, asked map[string]bool) bool {
 	push, ok := c.Out.(*events.Push)
 	if !ok {

@@ -48,11 +48,11 @@ type exchange struct {
 
 	caller  httpguard.Caller
 	release func()          // releases the bytes counted for the body; nil if no body was read
-	turn    *turns.Turn     // right to handle the message; nil if concurrent messages are not limited
-	post    *events.Post    // nil if the response is not a JSON-RPC message
+	turn    *turns.Turn     // waits for the message's turn; nil if concurrent messages are not limited
+	post    *events.Post    // JSON-RPC response; nil for other responses
 	client  *session.Client // client for this request only; nil if the client belongs to a session
-	bound   func() bool     // detaches the call from the connection, so that losing the connection does not cancel it; nil if the call was never attached
-	call    *pipeline.Call  // nil if the request is not a call or has been answered
+	bound   func() bool     // ensures that losing the connection no longer cancels the call; nil if it never does
+	call    *pipeline.Call  // call to wait for, or nil
 }
 
 // checkMediaType refuses a request unless its headers clearly declare the body as JSON.
@@ -93,8 +93,8 @@ func firstHeader(r *http.Request, name string) string {
 	return ""
 }
 
-// turn returns the [turns.Turn] that a caller's message must acquire, or nil if concurrent messages
-// are not limited.
+// turn returns a [turns.Turn] for handling one of the caller's messages, or nil if concurrent
+// messages are not limited.
 func (h *handler) turn(v httpguard.Caller) *turns.Turn {
 	if h.turns == nil {
 		return nil
@@ -147,8 +147,8 @@ func resumeLogs(c *session.Client) *events.Logs {
 	return &c.Streams
 }
 
-// isStateless refuses a request with a method other than POST if it uses revision 2026-07-28,
-// because that revision supports only POST. It reports whether it refused the request.
+// isStateless reports whether a request uses revision 2026-07-28, which supports only POST. It must
+// be called only for other methods. If it returns true, it has written an error response.
 func isStateless(w http.ResponseWriter, r *http.Request, lacks string) bool {
 	if !mcp.IsModernProtocol(firstHeader(r, protocolHeader)) {
 		return false

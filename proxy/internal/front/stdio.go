@@ -56,12 +56,11 @@ func (f *Front) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 	}
 }
 
-// lastWait is how long the proxy waits for responses after a client has closed its side of the
-// connection. During a shutdown, it is also how long the proxy waits for a client to read the last
-// messages.
+// lastWait is how long the proxy waits for the remaining responses after a client has closed its
+// side of the connection, and for a slow client to read the last messages during a shutdown.
 const lastWait = time.Second
 
-// limitWrites makes writes to out fail soon after ctx is done, unless stop is called.
+// limitWrites makes writes to out fail soon after ctx is done. Calling stop prevents this.
 func limitWrites(ctx context.Context, out io.Writer) (stop func() bool) {
 	bounded, ok := out.(interface{ SetWriteDeadline(t time.Time) error })
 	if !ok {
@@ -172,9 +171,9 @@ func (f *Front) cork(w *lines.Writer) (release func()) {
 	}
 }
 
-// take handles one message. It registers request IDs on this goroutine, so that a later
-// notifications/cancelled finds them. Messages other than calls wait until earlier calls have been
-// handled. take returns false if the connection has ended.
+// take handles one message. It registers the ID of a request before it returns, so that a later
+// notifications/cancelled finds the request. If the message is not a call, take first handles the
+// calls held back in the burst. take returns false if the connection has ended.
 func (r *reader) take(line []byte) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -200,8 +199,9 @@ func (r *reader) take(line []byte) bool {
 	return true
 }
 
-// request begins to serve a request. A call is decided and forwarded on the reader's goroutine,
-// which blocks only for commits to the store. Work that may block longer runs on another goroutine.
+// request begins to serve a request. The reader's goroutine decides on a call and forwards it, and
+// blocks only for commits to the store. Work that may block longer, except initialize, runs on
+// another goroutine.
 func (r *reader) request(m wire.Message) {
 	meta, fault := wire.ParseMeta(m)
 	switch v := meta.ProtocolVersion; {
@@ -239,7 +239,7 @@ func (r *reader) call(m wire.Message, meta wire.Meta) {
 	}
 	t.Burst = &r.burst
 	t.Spawn = func(run func()) {
-		t.Burst = nil // the call no longer belongs to the burst
+		t.Burst = nil // from here, the call continues independently of the burst
 		t.Bind(r.ctx)
 		r.calls.Go(func() {
 			defer r.Life.Recover(t.Method, t.ID, t.Stream)

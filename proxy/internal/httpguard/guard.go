@@ -36,12 +36,12 @@ type Access struct {
 	IdleTTL     time.Duration // how long a session may stay idle; 0 means one hour
 	MaxSessions int           // maximum number of open sessions per principal; 0 means 1000
 	MaxAll      int           // maximum number of open sessions in total; 0 means 10000
-	MaxRequests int           // maximum number of open requests per principal, including streams; 0 means 5000; the limit for all principals together is four times as high
+	MaxRequests int           // maximum number of open requests, including streams, per principal; 0 means 5000; the total limit is four times as high
 	BodyTimeout time.Duration // how long a client may take to send a message; 0 means 30 seconds
 
-	// Beside serves all paths other than the endpoint's, and returns false for unknown paths.
-	// trusted reports whether the request can be trusted; see [Guard.Trusted]. Beside must not
-	// block. If it is nil, all other paths are unknown.
+	// Beside serves requests for all paths other than the endpoint's. It returns false if a path is
+	// unknown. trusted is the result of [Guard.Trusted] for the request. Beside must not block. If
+	// Beside is nil, all of these paths are unknown.
 	Beside func(w http.ResponseWriter, r *http.Request, trusted bool) bool
 }
 
@@ -137,18 +137,17 @@ func (g *Guard) Begin(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Limits on draining the body of a rejected request before its connection is closed. They
-// approximate the number of bytes that net/http drains from an unread body, and how long it delays
-// closing a connection.
+// Limits on reading the body of a rejected request before its connection is closed. net/http uses
+// similar limits.
 const (
 	lingerBytes = 256 << 10
 	lingerTime  = 500 * time.Millisecond
 )
 
-// End gives a client that is still sending its body the chance to read the rejection. It must be
-// the last call for each request, after the response has been written. Closing a connection with
-// unread bytes resets it, and the response is lost; net/http prevents this only for connections
-// that would stay open.
+// End must be the last call for each request, after the response has been written. If the
+// connection is about to be closed, End first reads the rest of the body, within limits. Otherwise,
+// a client that is still sending the body could lose the response, because closing a connection
+// with unread bytes resets it. If the connection stays open, net/http itself reads the rest.
 func (g *Guard) End(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength == 0 || !r.Close && len(w.Header()["Connection"]) == 0 {
 		return
@@ -165,10 +164,11 @@ func (g *Guard) End(w http.ResponseWriter, r *http.Request) {
 	_, _ = http.MaxBytesReader(w, io.NopCloser(strings.NewReader("x")), 0).Read(make([]byte, 1))
 }
 
-// Trusted reports whether a request that is not an MCP request can be trusted. If the request has a
-// token and the operator has configured a list of tokens, the token must be on the list. Otherwise,
-// a program on this machine must have sent the request to localhost, and its headers must not
-// indicate that it came from a browser page or through a reverse proxy.
+// Trusted reports whether the sender of a request outside the MCP endpoint can be trusted with
+// details, such as the names of tools. If the request has a token and the operator has configured a
+// list of tokens, the token must be on the list. Otherwise, a program on this machine must have
+// sent the request to localhost, and its headers must not indicate that it came from a browser page
+// or through a reverse proxy.
 func (g *Guard) Trusted(r *http.Request) bool {
 	if token := bearer(r.Header["Authorization"]); token != "" && len(g.tokens) > 0 {
 		_, ok := g.tokens.principal(token)

@@ -13,11 +13,12 @@ import (
 // and calls that wait for a person. The maximum for all principals together is four times as high.
 const defaultRequests = 5000
 
-// maxUncounted is the size of the largest message that does not count toward the limits. Small
-// messages need not count, because the number of requests is limited as well.
+// maxUncounted is the maximum Content-Length of a message that does not count toward the limits on
+// bytes. For small messages, the limit on the number of requests suffices.
 const maxUncounted = 64 << 10
 
-// minBodies is the minimum limit per principal on the bytes of large messages in memory.
+// minBodies is the minimum value of the limit per principal on the bytes of large messages in
+// memory.
 const minBodies = 256 << 20
 
 // errTooMuch means that a message would exceed a limit on the bytes of large messages in memory.
@@ -39,8 +40,8 @@ func newBodyLimit(message int) *limit {
 	return &limit{each: each, all: 2 * each}
 }
 
-// add adds n to the principal's count. If that would exceed a limit, it returns the HTTP status for
-// that limit.
+// add adds n to the principal's count and returns [http.StatusOK]. If a limit would be exceeded, it
+// adds nothing, and returns the HTTP status of the error response.
 func (l *limit) add(principal string, n int) (status int) {
 	status = http.StatusOK
 	l.Add(principal, n, func(own, all int) bool {
@@ -107,7 +108,7 @@ func grow(body []byte, announced int64) []byte {
 	return append(make([]byte, 0, room), body...)
 }
 
-// trim returns body, or a copy of it if body has much unused capacity.
+// trim returns the bytes of body in a slice without much unused capacity.
 func trim(body []byte) []byte {
 	if cap(body)-len(body) > len(body)/8 {
 		return bytes.Clone(body)

@@ -1,8 +1,9 @@
 // Package lines reads and writes the messages of a client, one per line.
 //
 // A [Reader] limits the length of lines, and continues after a line that is too long. A [Writer] is
-// shared by all goroutines that send to the client. It never interrupts a line, drops notifications
-// instead of growing without limit, and writes several messages with one system call.
+// shared by all goroutines that send to the client. It writes each line as a whole, drops
+// notifications if the client reads too slowly, and writes several messages with one system call if
+// possible.
 package lines
 
 import (
@@ -76,11 +77,11 @@ const (
 	maxNews  = 8 << 20   // number of queued bytes above which notifications are dropped
 )
 
-// A Writer writes lines to an output that nothing else uses. It is safe for concurrent use. The
-// first goroutine to send a message writes it. Messages that others send during the write are
-// queued and written next. Several messages thus need only one system call, and no message waits
-// for a goroutine to be scheduled. mu guards the fields below it. It is released during a write,
-// while writing is true.
+// A Writer writes lines to an output that nothing else uses. It is safe for concurrent use. A
+// goroutine that sends a message also writes it, unless another goroutine is writing. In that case,
+// the message is queued, and the other goroutine writes it next. Several messages thus need only
+// one system call, and no message waits for a goroutine to be scheduled. mu guards the fields below
+// it. It is not held during a write.
 type Writer struct {
 	// OwnGoroutine makes the Writer use a goroutine of its own for writing, so that senders never
 	// wait for this output. It must be set before the first Send.
@@ -218,7 +219,8 @@ func (w *Writer) take() []byte {
 	return queue
 }
 
-// write writes the given buffer, releasing mu during the write. The caller must have set writing.
+// write writes the given buffer. The caller must hold mu, which is released during the write, and
+// must have set w.writing.
 func (w *Writer) write(out []byte) {
 	if len(out) == 0 || w.err != nil {
 		return

@@ -10,11 +10,11 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Members combines the members of several list results into the single result that clients see. The
-// elements, and members that describe a page or limit caching, are left out. With one upstream, all
-// other members are retained; if its pages disagree, the first page takes precedence. With several
-// upstreams, a member is dropped if two of them disagree about its value. The same applies to each
-// key in _meta.
+// Members combines several results of list requests into the single result that clients see. It
+// omits the elements of the lists, and members that describe a page or limit caching. With one
+// upstream, it retains all other members; if the pages disagree about a value, the first page takes
+// precedence. With several upstreams, it drops a member if two of them disagree about its value.
+// The same applies to each key in _meta.
 type Members struct {
 	Alone bool // whether there is only one upstream
 
@@ -28,7 +28,7 @@ type member struct {
 	value  []byte
 	of     string // name of the upstream that sent the member
 	clash  bool
-	within bool // whether the value belongs to Members.meta
+	within bool // whether the member is _meta; its value is then in Members.meta
 }
 
 // Add adds the members of one page of an upstream's list, other than the elements.
@@ -64,10 +64,10 @@ func (l *Members) note(m *member) {
 	}
 }
 
-// isLeftOut reports whether a member must be left out: one that contains the elements, describes a
-// single page, or limits how long the result may be cached. A server's cache limit does not fit the
-// proxy's result, which changes with the markings. Like some clients, isLeftOut ignores the case of
-// letters. Variants of _meta, such as _Meta, are left out, too.
+// isLeftOut reports whether the combined result omits a member, because the member contains the
+// elements, describes a single page, or limits how long the result can be cached. A server's cache
+// limit does not fit the combined result, which changes with the markings of the nets. Like some
+// clients, isLeftOut ignores case. It also reports true for variants of _meta, such as _Meta.
 func isLeftOut(key string) bool {
 	known := []string{"nextCursor", "resultType", "ttlMs", "cacheScope", "tools", "prompts", "resources", "resourceTemplates"}
 	return slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(key, k) }) ||

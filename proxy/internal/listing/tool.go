@@ -27,11 +27,11 @@ type Tool struct {
 	Definition  string    // hash of the JSON object sent by the upstream
 	Annotations []byte    // annotations sent by the upstream; nil if none
 	OnlyTask    bool      // whether calls to the tool must run as tasks
-	Mirrored    *mcp.Tool // the tool with its schema, if some of its arguments must be mirrored in headers; otherwise nil
+	Mirrored    *mcp.Tool // contains the tool's input schema; nil unless some arguments must be mirrored in HTTP headers
 }
 
-// Read parses a tool object from an upstream. problem explains why clients could not call the tool,
-// or could mistake it for another one; it is empty for a usable tool.
+// Read parses a tool object from an upstream. If clients could not call the tool, or could mistake
+// it for another one, problem is the reason. Otherwise, problem is empty.
 func Read(object []byte, prefix string) (t Tool, problem string) {
 	if err := rawjson.Check(object, MaxDepth); err != nil {
 		return t, "a tool is not strict JSON: " + text.Escape(err.Error())
@@ -82,8 +82,8 @@ func findFlaw(object []byte) string {
 	return ""
 }
 
-// CrowdWarning returns a warning if some known clients perform worse with n tools or reject some of
-// them. Otherwise, it returns "".
+// CrowdWarning returns a warning if n tools are too many for some known clients. Otherwise, it
+// returns "".
 func CrowdWarning(n int) (warning string) {
 	for _, c := range [...]struct {
 		more    int

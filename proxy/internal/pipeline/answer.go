@@ -27,8 +27,8 @@ func (c *Call) refuse(r *admission.Refused) {
 	c.answer(refusal{r})
 }
 
-// isOver reports whether another process has ended the client's session. stateGone is true if the
-// call was refused because the state of its session no longer exists.
+// isOver reports whether another process has ended the client's session. stateGone means that the
+// session whose nets decide on the call no longer exists.
 func (c *Call) isOver(stateGone bool) bool {
 	own := c.Client.Session
 	if own.About == nil || own.By != "connection" {
@@ -74,9 +74,9 @@ func (c *Call) answer(a answer) {
 	c.end(func() { c.AnswerOnly(a) })
 }
 
-// AnswerOnly writes a response without ending a call. It is used for a request that is not among
-// the client's open requests. A refusal is sent as a tool result only for tools/call; for other
-// methods, it is sent as an error.
+// AnswerOnly writes a response, but does not remove the call from the client's open requests. It
+// can thus refuse a call with an ID that is already in use. A refusal is sent as a tool result for
+// tools/call, and as an error for other methods.
 func (c *Call) AnswerOnly(a answer) {
 	r, refused := a.(refusal)
 	switch {
@@ -94,9 +94,9 @@ func (c *Call) replyRaw(head, body []byte) {
 	c.end(func() { c.Stream.Reply(head, body, wire.Tail) })
 }
 
-// end ends the call for its client. It writes the notifications that the server sent before its
-// reply, and then calls send, if not nil, to write the response. If the client has stopped waiting,
-// end does not call send. Later calls to end have no effect.
+// end removes the call from the client's open requests. It writes the notifications that the server
+// sent before its reply, and then calls send to write the response, unless send is nil or the
+// client has stopped waiting. Later calls to end have no effect.
 func (c *Call) end(send func()) {
 	first, wanted, stop := c.markAnswered()
 	if !first {

@@ -90,8 +90,8 @@ func waitingRefusal(text string, r *approval.Request) refusal {
 	return refusal{&admission.Refused{Text: text, Facts: admission.Facts{Decision: "ask", Kind: "approval", Approval: r.ID}}}
 }
 
-// refuseDenied refuses a call that was not approved. said is the person's answer, or nil if no
-// person has answered.
+// refuseDenied records and returns the refusal of a call that was not approved. said is a person's
+// answer to record with it, or nil.
 func (q *askedCall) refuseDenied(text string, said *admission.Consent) answer {
 	return refusal{q.Admission.Deny(q.Life.Ctx, q.call.admission(), q.asked.Ask, text, said)}
 }
@@ -125,8 +125,8 @@ func (q *askedCall) displayedCall() approval.Call {
 	}
 }
 
-// approvedParams returns what the proxy retains of the params displayed to people. This is a digest
-// of the params other than the arguments and _meta, and the _meta itself if it is small enough.
+// approvedParams returns a digest of the params displayed to people, other than the arguments and
+// _meta. It also returns the _meta itself, if it is small enough to be retained.
 func (q *askedCall) approvedParams() *rounds.Approved {
 	members, meta := q.call.otherParams()
 	if len(meta) > MaxKeptWhole {
@@ -141,8 +141,8 @@ const maxShown = 32 << 10
 
 // A prompt is a question that a client shows to its user.
 type prompt struct {
-	ended    <-chan struct{} // closed once the client has been told that the prompt is over; nil if this call shows no prompt
-	callGone <-chan struct{} // closed when the call that shows the prompt ends; nil if this call shows it
+	ended    <-chan struct{} // closed when the prompt has ended and, if necessary, has been canceled at the client; nil if this call shows no prompt
+	callGone <-chan struct{} // closed when the other call that shows the prompt ends; nil if no other call shows it
 }
 
 // elicitChannel chooses how to ask the client's user about the request r. It returns the channel
@@ -263,16 +263,17 @@ func (p *Pipeline) question(r *approval.Request, channel, id string) []byte {
 // the call again.
 type inputAnswer struct {
 	state    string
-	question []byte // params of elicitation/create; nil if no question is asked
+	question []byte // params of elicitation/create; nil if the client is not asked a question
 }
 
 func (a inputAnswer) append(dst, id []byte, _ *rev.Rev) []byte {
 	return wire.AppendResult(dst, id, asking.InputRequired(a.question, a.state))
 }
 
-// readResponse reads the inputResponses from a client that uses revision 2026-07-28. It returns the
-// number of InputRequiredResults sent so far without a question. The responses count only if the
-// proxy created the requestState for this very call, when it asked a question.
+// readResponse handles a client's answer in the inputResponses of revision 2026-07-28. The answer
+// counts only if the proxy created the requestState for the approval request r. readResponse
+// returns the number of InputRequiredResults without a question that the client has received so
+// far.
 func (q *askedCall) readResponse(r *approval.Request) int {
 	if !q.call.Peer.Rev.InputRequired || !q.call.params.HasState {
 		return 0

@@ -12,10 +12,10 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/seal"
 )
 
-// ask waits for a person's answer, and then forwards the call or refuses it. While the person
-// decides, ask holds no locks, and the call has taken no tokens from the nets. w is the wait to
-// resume, or nil if the call has not waited yet. Each event during a wait is handled on a fresh
-// stack, because a waiting goroutine retains the memory of a stack that has grown.
+// ask waits for a person's answer, and then forwards the call or refuses it. While it waits, it
+// holds no locks, and the call has taken no tokens from the nets. w is the state of a wait that was
+// interrupted by an event, or nil if the call has not waited yet. Each event is handled on a fresh
+// stack, because a waiting goroutine would retain the memory of a stack that has grown.
 func (q *askedCall) ask(w *personWait) {
 	a, held := q.continueUntilWait(w)
 	if held != nil {
@@ -32,9 +32,8 @@ func (q *askedCall) ask(w *personWait) {
 }
 
 // continueUntilWait continues the call until it must wait for a person's answer, and then returns
-// the wait. If the client must get a response now, such as a refusal or a question,
-// continueUntilWait returns that instead. If the call has been forwarded or has already ended, both
-// results are nil.
+// the state of that wait. If the call need not wait, continueUntilWait returns the response for the
+// client instead. If the call has been forwarded or has already ended, both results are nil.
 func (q *askedCall) continueUntilWait(w *personWait) (a answer, held *personWait) {
 	defer func() {
 		if held == nil { // withdraw the call before its client gets the response, because the client can then reuse the ID
@@ -61,9 +60,9 @@ func (q *askedCall) continueUntilWait(w *personWait) (a answer, held *personWait
 	}
 }
 
-// decideAgain decides a call again after its wait for a person's answer. It returns the response
-// for the client, or nil if the call has been forwarded or has already ended. If done is false, a
-// person must be asked again.
+// decideAgain decides again on a call that has waited for a person's answer. It returns the
+// response for the client, or nil if the call has been forwarded or has already ended. If done is
+// false, a person must be asked again.
 func (q *askedCall) decideAgain(w *personWait) (a answer, done bool) {
 	r := w.request
 	q.Approvals.Release(r, w.parked != nil)
@@ -83,7 +82,7 @@ func (q *askedCall) decideAgain(w *personWait) (a answer, done bool) {
 	if a := q.checkRecordable(q.call); a != nil { // the approval has not been used, so a later call can still use it
 		return a, true
 	}
-	if a := q.reserve(q.call); a != nil { // an approval that has not been used remains usable for a later call
+	if a := q.reserve(q.call); a != nil {
 		return a, true
 	}
 	if a, used := q.redeem(r); used {
@@ -100,9 +99,9 @@ func (q *askedCall) toolChanged() bool {
 	return now == nil || now.Canonical != q.call.Tool.Canonical || now.Definition != q.call.Tool.Definition
 }
 
-// redeem asks the gate for a new decision, using the person's approval in the request r. If the
-// call is admitted, it is forwarded, and the approval is used up. If the call now requires a
-// different approval, redeem returns the response for the client. used is false if the approval
+// redeem asks the gate for a new decision on the call, using the approval of the request r. If the
+// gate admits the call, redeem forwards it and uses up the approval. If the gate now requires a
+// different approval, redeem returns the refusal for the client. used is false if the approval
 // could not be used, for example because another call has already used it.
 func (q *askedCall) redeem(r *approval.Request) (a answer, used bool) {
 	shown := q.Approvals.Look(r)
@@ -121,7 +120,7 @@ func (q *askedCall) redeem(r *approval.Request) (a answer, used bool) {
 	case *admission.Admitted:
 		q.Approvals.Used(r, true)
 		q.call.approved = q.approvedParams()
-		q.call.input = input{ours: q.call.input.ours} // discard the client's input, because no human has reviewed it
+		q.call.input = input{ours: q.call.input.ours} // discard the client's inputResponses and requestState, because no person has reviewed them
 		q.Advertiser.Touch(q.call.State)
 		q.call.trace.endApproval(admission.Result{Decision: "allow"})
 		q.forward(q.call, d.Pass)
@@ -140,13 +139,13 @@ func (q *askedCall) redeem(r *approval.Request) (a answer, used bool) {
 // A personWait is the state of a call that waits for the answer to an approval request.
 type personWait struct {
 	request  *approval.Request
-	hold     *asking.Hold // waits for the answer; nil if the call does not wait
+	hold     *asking.Hold // nil if the call need not wait
 	event    asking.Event // last event returned by hold
 	progress int          // number of progress notifications sent
 	rounds   int          // number of input_required results without a question so far
 	shown    prompt
 	state    approval.State // state of the approval request when the wait ended
-	parked   answer         // response for a client that must call again to get the result; nil if the wait is over
+	parked   answer         // response that asks the client to call again; nil if the result of the wait is final
 }
 
 const (
@@ -155,8 +154,9 @@ const (
 )
 
 // beginWait starts the call's wait for the answer to the request r. If r is still pending, it asks
-// a person, and determines how long the call waits. The returned wait has no hold if the result is
-// already known, if no person can be asked, or if the client must call again with the answer.
+// a person, and determines how long the call waits. The field hold of the result is nil if the call
+// need not wait, because the outcome is already known, no person can be asked, or the client must
+// call again with the answer.
 func (q *askedCall) beginWait(r *approval.Request) *personWait {
 	w := &personWait{request: r, rounds: q.readResponse(r)}
 	w.state = q.Approvals.Status(r).State

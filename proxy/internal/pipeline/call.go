@@ -38,15 +38,15 @@ type Call struct {
 	Meta     wire.Meta
 	Tool     *pool.Tool // tool of the call; nil until it has been found
 	recorded string     // name in the audit log: the tool's own name, or the canonical name of a prompt or resource
-	placed   bool       // whether Tool.Upstream is already the connection, shared or dedicated, that serves this session
+	placed   bool       // whether the connection for this session, shared or dedicated, has been chosen
 	plain    bool       // whether the call is one request and one reply, without tasks or requests for input, and both sides use revisions up to 2025-11-25
 	input    input      // inputResponses and requestState of a call that is sent again
 
-	Turn    *turns.Turn  // right to have the call decided; nil if concurrent decisions are not limited
-	Burst   *burst.Burst // burst of calls that were read together with this one and are recorded together; nil if this call is decided alone
+	Turn    *turns.Turn  // makes the call wait for its turn; nil if concurrent decisions are not limited
+	Burst   *burst.Burst // holds the call back, so that it is recorded together with others; nil if the call is recorded alone
 	Headers http.Header  // HTTP headers, which must mirror some of the arguments; if nil, they are not checked
 
-	admitting    admission.Call   // the call in the form used by package admission; its field Gate is set together with Tool
+	admitting    admission.Call   // the call in the form passed to package admission; the field Gate is set together with Tool
 	approved     *rounds.Approved // params, other than the arguments, that a person has approved; nil if no person was asked
 	trace        *callTrace       // reports the call's progress to the observer; nil if the call is not traced
 	emulatesTask bool             // whether the server runs the call as a task without the client's knowledge
@@ -61,7 +61,7 @@ type Call struct {
 	callState
 
 	size   int           // bytes counted for the call while it waits
-	claims atomic.Uint32 // limited resources held by the call; a set of [claim] bits
+	claims atomic.Uint32 // bit set of the limited resources held by the call; see [claim]
 }
 
 // A callState is the state of a call: which goroutine waits for the response, and whether the call
@@ -69,11 +69,11 @@ type Call struct {
 // mu guards the other fields.
 type callState struct {
 	mu        sync.Mutex
-	completed chan *completion // delivers completions to the waiting goroutine; nil if no goroutine waits
+	completed chan *completion // delivers results of requests to the waiting goroutine; nil if no goroutine waits
 	stopped   error            // why the client stopped waiting, or nil
 	stop      context.CancelCauseFunc
 	inflight  *inflightCall
-	ended     bool // whether the call has been answered, or never will be
+	ended     bool // whether the call has ended, with or without a response
 }
 
 // startWaiting registers the calling goroutine as the one that waits for the call's completions.
@@ -113,8 +113,8 @@ func (s *callState) completions() <-chan *completion {
 	return s.completed
 }
 
-// hasRoundAfter reports whether the call has another request in flight after the one that has just
-// been completed.
+// hasRoundAfter reports whether the call continues with another request to the server after the one
+// that has just been completed.
 func (s *callState) hasRoundAfter(done completion) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,10 +132,10 @@ func (s *callState) detach() {
 	}
 }
 
-// setInflight makes f the in-flight request, or returns the reason if the call was canceled.
-// canRead reports whether the goroutine that sends the request can also read the reply. If it can,
-// and if a goroutine is waiting for the call, inline is true, and the waiting goroutine must send
-// the request and read the reply.
+// setInflight makes f the in-flight request. If the call was canceled, it returns the reason
+// instead. canRead reports whether the goroutine that sends the request can also read the reply. If
+// so, and if a goroutine is waiting for the call, inline is true. The waiting goroutine must then
+// send the request and read the reply.
 func (s *callState) setInflight(f *inflightCall, canRead bool) (inline bool, stopped error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -179,9 +179,9 @@ func (s *callState) setStop(stop context.CancelCauseFunc) {
 	}
 }
 
-// markAnswered marks the call as answered. first is false if it was already answered, and wanted is
-// true if the client is still waiting for the response. markAnswered also returns the cancel
-// function of the call's context, which may be nil.
+// markAnswered marks the call as answered. It reports whether this was the first call of
+// markAnswered, and whether the client is still waiting for the response. It also returns the
+// cancel function of the call's context, which can be nil.
 func (s *callState) markAnswered() (first, wanted bool, stop context.CancelCauseFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -196,13 +196,13 @@ func (s *callState) isWanted() bool {
 	return s.stopped == nil || errors.Is(s.stopped, spec.ErrClosing)
 }
 
-// A completion is the result of a request to the server: its reply, or an InputRequiredResult for
-// the client. It is sent to the goroutine that waits for the call.
+// A completion is the result of a request to the server, sent to the goroutine that waits for the
+// call. It contains the server's reply, or an InputRequiredResult for the client.
 type completion struct {
 	inflight *inflightCall
 	reply    upstream.Reply
 	settled  bool   // whether the outcome has been reported to the gate
-	round    []byte // an InputRequiredResult to send instead of the reply
+	round    []byte // InputRequiredResult for the client; if nil, the reply is sent
 }
 
 // An input holds the inputResponses and the requestState of a call that is sent again, by a client

@@ -69,8 +69,7 @@ func (i *Issuer) Rename(name string) {
 	i.name = name
 }
 
-// Page makes h serve requests for the given path. For the response to a path without a page, see
-// [Issuer.ServeHTTP].
+// Page makes h serve the requests for a path.
 func (i *Issuer) Page(path string, h http.HandlerFunc) {
 	defer i.lock()()
 	i.pages[path] = h
@@ -83,8 +82,8 @@ func Metadata(issuer, jwks string) http.HandlerFunc {
 	}
 }
 
-// Add generates a key and publishes it. The first two letters of the ID determine the key's type:
-// "ec", "ed", or anything else for RSA.
+// Add generates a key and publishes it. The key is an ECDSA key if the ID begins with "ec", an
+// Ed25519 key if it begins with "ed", and an RSA key otherwise.
 func (i *Issuer) Add(id string) {
 	i.t.Helper()
 	key := i.key(id)
