@@ -10,8 +10,8 @@ import (
 // empty.
 const maxText = 1 << 20
 
-// returnedText returns the text of a call's result: the result itself if it is a string, its text
-// blocks, or the output of a script.
+// returnedText returns the text of a call's result. The result is a string, a list of content
+// blocks, or an object that contains a string or such a list.
 func (e *Event) returnedText() string {
 	if len(e.result) > maxText {
 		return ""

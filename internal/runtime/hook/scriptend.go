@@ -23,21 +23,20 @@ func exitCode(result []byte) (code []byte, reported bool) {
 	return code, reported
 }
 
-// endedWell reports whether a script ended with exit code 0, according to the text that Gemini CLI
-// writes for its model. Gemini CLI appends its own report to the script's output, so a script
-// cannot forge the report. If the output itself ends like the report of a failure, endedWell
-// returns false.
+// endedWell reports whether a script ended with exit code 0, according to the report that Gemini
+// CLI appends to the script's output. Because the report comes last, a script cannot forge it. If
+// the output ends with lines that look like the report of a failure, endedWell returns false.
 func endedWell(report string) bool {
 	report = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(report), "</untrusted_context>"))
 	lines := strings.Split(report, "\n")
 	last := len(lines) - 1
-	if !strings.HasPrefix(lines[last], "Process Group PGID: ") { // the script was canceled or is still running, or a model wrote the text instead of Gemini CLI
+	if !strings.HasPrefix(lines[last], "Process Group PGID: ") { // the report is missing: the script was canceled or is still running, or a model wrote the text
 		return false
 	}
 	for _, line := range slices.Backward(lines[:last]) {
 		what, value, _ := strings.Cut(line, ": ")
 		switch well, known := endings[what]; {
-		case !known: // this line belongs to the script's output, so the report is complete
+		case !known: // the whole report has been checked; this line is part of the script's output
 			return true
 		case value != well:
 			return false
@@ -46,6 +45,5 @@ func endedWell(report string) bool {
 	return true
 }
 
-// endings maps the names of the lines that can follow a script's output to the values that these
-// lines have if the script was successful.
+// endings maps the labels of the lines in Gemini CLI's report to the values that mean success.
 var endings = map[string]string{"Error": "(none)", "Exit Code": "0", "Signal": "(none)", "Background PIDs": "(none)"}

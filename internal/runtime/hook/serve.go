@@ -26,7 +26,7 @@ func (g *Gate) Serve(ctx context.Context, r Request) (reply Reply, err error) {
 	}
 	met := g.states[a.Name]
 	met.reported.Store(true)
-	met.Do(func() { g.Met(a.Name, append(agenttool.Shells(a.Name), "bash")) }) // call Met before deciding on the agent's first call
+	met.Do(func() { g.Met(a.Name, append(agenttool.Shells(a.Name), "bash")) }) // report the agent's shell tools before deciding on its first call
 	e, wrong := a.Read(r.Event)
 	if r.Session != "" {
 		e.Session = r.Session
@@ -93,9 +93,10 @@ func (g *Gate) end(at sessionKey, s *calls) {
 	}
 }
 
-// decideOnce decides on a call. If an agent that assigns IDs to calls reports the same call twice,
-// for example because the hook is in two of its settings files, it gets the same answer twice.
-// However, if the call has been refused before the second report arrives, it is decided again.
+// decideOnce decides on a call and returns the answer. An agent can report a call twice, for
+// example because the hook is in two of its settings files. If the agent assigns IDs to calls, both
+// reports get the same answer. But a call that was refused before the second report arrives is
+// decided on again.
 func (g *Gate) decideOnce(ctx context.Context, s *calls, key admission.Key, e *Event) Reply {
 	sent := e.digest()
 	answer := g.amend(e)
@@ -158,7 +159,7 @@ func (g *Gate) decide(ctx context.Context, s *calls, key admission.Key, c *call,
 	return refuse(e, "The call was not made: petrigate could not decide on it.")
 }
 
-// admissionCall returns the call that the event is about as an [admission.Call].
+// admissionCall returns the event's call as an [admission.Call].
 func (g *Gate) admissionCall(key admission.Key, e *Event) *admission.Call {
 	tools := g.Tools()
 	called := e.call(func(name string) bool { return isTool(tools, name) })
@@ -176,7 +177,7 @@ func (g *Gate) offers(name string) bool {
 	return slices.ContainsFunc(g.Tools(), func(c gate.Call) bool { return c.Tool == name || agentName(c.Tool) == agentName(name) })
 }
 
-// finish settles the call that, according to the event, has ended.
+// finish records the outcome of a call after an event has reported the end of the call.
 func (g *Gate) finish(s *calls, e *Event) {
 	c := s.takeAdmitted(e.key())
 	if c == nil {
@@ -204,8 +205,8 @@ func (g *Gate) finish(s *calls, e *Event) {
 	g.settle(c, end, by)
 }
 
-// settleUnknown settles the given calls with an unknown outcome, because no event has reported
-// their ends.
+// settleUnknown records an unknown outcome for each of the calls, because no event has reported
+// that they ended.
 func (g *Gate) settleUnknown(late []*call) {
 	for _, c := range late {
 		g.settle(c, gate.End{Outcome: gate.Unknown}, "")

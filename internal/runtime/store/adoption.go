@@ -23,7 +23,7 @@ func compareAdopted(a, b admission.Adopted) int {
 	return strings.Compare(a.Principal+"\x00"+a.Session, b.Principal+"\x00"+b.Session)
 }
 
-// adoptOptions converts an adoption to options for [gate.Policy.Adopt].
+// adoptOptions returns the adoption's options for [gate.Policy.Adopt].
 func adoptOptions(a admission.Adoption) gate.AdoptOptions {
 	return gate.AdoptOptions{Active: a.Active, Reset: a.Reset, Time: a.Time}
 }

@@ -123,7 +123,8 @@ func (c *cache) newSession(k admission.Key) *entry {
 	return e
 }
 
-// prepareTakeover converts all cached states to the new policy and stores the results in t.
+// prepareTakeover converts all cached states to the new policy without changing the cache. It
+// stores the converted states in the takeover.
 func (c *cache) prepareTakeover(t *takeover) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -140,7 +141,7 @@ func (c *cache) prepareTakeover(t *takeover) {
 	slices.SortFunc(t.report, compareAdopted)
 }
 
-// applyTakeover replaces the cached states with the states in t.
+// applyTakeover replaces the cached states with the converted ones.
 func (c *cache) applyTakeover(t *takeover) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -31,9 +31,9 @@ func (c *Clock) observe(op *backend.Op) {
 }
 
 // maxReportAge is the maximum time that [Clock.Behind] reports an error after the database has
-// rejected an op. After that time, a call must be tried again, because a use of the kill switch in
-// another process may have made the database accept earlier times. Without this limit, a load
-// balancer might never again send calls to a process that is not ready.
+// rejected an op. The process must then accept a call again to find out whether the clock is still
+// behind, because the database accepts earlier times once another process has used the kill switch.
+// Without this limit, a load balancer might never again send calls to this process.
 const maxReportAge = time.Minute
 
 // Behind returns the error that the database would return for a decision at the given time, or nil

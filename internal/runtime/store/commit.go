@@ -19,8 +19,9 @@ import (
 // commitTimeout bounds the duration of a commit.
 const commitTimeout = 20 * time.Second
 
-// committer commits to the database the steps of [Durable], [Retention] and presence. It owns the
-// queue; the queue's commit lock also guards the fields uncertain and context.
+// committer commits steps to the database. The steps come from [Durable], [Retention] and
+// [presence]. It owns the queue; the queue's commit lock also guards the fields uncertain and
+// context.
 type committer struct {
 	database backend.Backend
 	recorder *audit.Recorder // receives a copy of the committed records
@@ -30,7 +31,7 @@ type committer struct {
 	settle   func(admittedCall) // settles an admitted call that was never sent
 
 	queue     queue
-	staging   atomic.Int32          // number of calls to withSession in progress; each may queue steps
+	staging   atomic.Int32          // number of goroutines in withSession, which might soon queue steps
 	lastFault atomic.Pointer[error] // error of the last failed access, or nil if the database works
 	uncertain uncertainCalls
 	context   commitContext
@@ -245,7 +246,8 @@ func (c *committer) newQueued(k admission.Key) *queuedStep {
 	return &queuedStep{committer: c, session: k, done: make(chan struct{}), op: backend.Op{Session: k.Session, Time: c.now()}}
 }
 
-// enqueue appends s to the queue, and records s as the last step of its rows.
+// enqueue appends s to the queue, and makes it the last step of each row that its op reads or
+// writes.
 func (c *committer) enqueue(s *queuedStep) *queuedStep {
 	for i := range s.op.Writes {
 		s.rows[i].last = s

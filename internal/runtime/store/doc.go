@@ -7,9 +7,9 @@
 // can use at the same time; it caches states that this process has used.
 //
 // The state that a decision depends on consists of up to three parts: the nets of the session, the
-// nets shared by all sessions of the same principal, and the nets shared by all sessions. An entry
-// holds the first part in memory; the type part holds each of the others. In the database, each
-// part is a row with a version.
+// nets shared by all sessions of the same principal, and the nets shared by all sessions. In
+// memory, the type entry holds the first part, and the type part holds each of the others. In the
+// database, each part is a row with a version.
 //
 // [Durable] makes decisions on the cached states. Its committer writes the resulting steps to the
 // database, and its presence writes and reads the processes' heartbeats.
@@ -18,7 +18,8 @@
 //
 // [Durable] writes states with optimistic concurrency and group commit:
 //
-//  1. Lock the session and its shared parts. Read every dropped row again.
+//  1. Lock the session and its shared parts. If a row was dropped because an earlier op failed
+//     (see below), read it again.
 //  2. Make the decision, and apply its changes to the state in memory.
 //  3. Encode the changed parts as a backend.Op, which contains the version of each part that
 //     the decision read or changed. Raise the versions of the changed parts in memory.
@@ -28,10 +29,11 @@
 //  6. If an op needs a flush to disk, flush after releasing the commit lock, so that the next
 //     batch can be committed concurrently. The step ends after the flush.
 //
-// If an op fails, the rows that it changed or depended on are dropped, and every later step that
-// used one of them fails too. The next decision reads those rows from the database again. If the
-// outcome of a commit is unknown, this process's records in the database show the committed steps.
-// A call that was committed although its caller was refused is settled as a failure.
+// If an op fails, the rows that it changed or depended on are dropped from memory, and every later
+// step that used one of them fails too. The next decision reads those rows again. If the outcome of
+// a commit is unknown, this process's records in the database show which steps were committed. If
+// they show that a call was admitted although its caller was told otherwise, the outcome of the
+// call is recorded as a failure.
 //
 // # Locks
 //
@@ -40,9 +42,9 @@
 // a session or part. The cache lock may be acquired while holding a session lock; the reverse order
 // is allowed only with TryLock.
 //
-// Lock order of Memory: the ledger, the session, the principal's part, the global part. The
-// recorder undoes steps under the locks of their sessions, so its Flush must not be called while
-// holding a session lock.
+// Lock order of Memory: the ledger, the session, the principal's part, the global part. To undo
+// a step, the recorder locks the step's session, so its Flush must not be called while holding a
+// session lock.
 //
 // The package starts goroutines only in [LateBackend], one for each attempt to open its database.
 // [Watcher.Run] and [Retention.Run] run in the caller's goroutines.

@@ -126,7 +126,8 @@ func (d *Durable) Append(_ context.Context, events ...audit.Event) (admission.Co
 	return d.enqueue(s), nil
 }
 
-// settledBySelf is the actor in the outcome record of a call that was never sent.
+// settledBySelf is recorded as the actor when petrigate itself records the outcome of a call that
+// was never sent.
 const settledBySelf = "petrigate: the call was never sent"
 
 // settleUnsent settles a call as a failure because it was admitted but never sent.

@@ -26,7 +26,7 @@ type entry struct {
 	evicted    bool // whether the entry was dropped from the cache; another entry may have replaced it
 	roams      bool // whether the last read from the database found changes by another process
 	owner      uint64
-	admittedBy map[uint64]string      // the other process that admitted an open call, keyed by call number
+	admittedBy map[uint64]string      // names of the other processes that admitted the open calls, keyed by call number
 	asks       map[uint64]*queuedStep // steps of the calls that wait for approval, keyed by call number
 }
 
@@ -115,15 +115,15 @@ func (e *entry) appendRows(rows []*row) []*row {
 	return rows
 }
 
-// randomOwner returns a random number that identifies a session's calls in the parts of the state
-// that sessions share.
+// randomOwner returns a random owner number. In nets that sessions share, it distinguishes a
+// session's calls in flight from those of other sessions; see [gate.State.Owners].
 func randomOwner() uint64 { return rand.Uint64N(1<<63-1) + 1 }
 
 // savedState holds the values that a delta replaces in a state, so that the step can be undone
 // exactly.
 type savedState struct {
 	inverse  gate.Delta
-	replaced *gate.OpenCall // the replaced call; set only if the delta also closes another call
+	replaced *gate.OpenCall // old version of a call that the delta changes; set only if the delta also closes another call, because inverse can reopen only one call
 	spent    []uint64
 	last     uint64
 	tools    []gate.Call
@@ -141,7 +141,7 @@ func (b *savedState) save(s *gate.State, d *gate.Delta) {
 	i.Nets = b.nets[:0]
 	for _, n := range d.Nets {
 		saved := slices.ContainsFunc(i.Nets, func(other gate.NetDelta) bool { return other.Net == n.Net })
-		if !saved { // without a key, a NetDelta replaces the net's whole state
+		if !saved { // one entry per net is enough, because it restores the whole state of the net
 			i.Nets = append(i.Nets, gate.NetDelta{Net: n.Net, Data: s.Nets[n.Net]})
 		}
 	}
@@ -153,7 +153,7 @@ func (b *savedState) save(s *gate.State, d *gate.Delta) {
 	case c == nil:
 	case s.Calls[c.Number] == nil:
 		i.Closed = c.Number
-	case i.Opened == nil: // the delta changes the call and closes no other call
+	case i.Opened == nil: // the delta replaces the call and closes no other call
 		i.Opened = s.Calls[c.Number]
 	default:
 		b.replaced = s.Calls[c.Number]

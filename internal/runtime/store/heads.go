@@ -9,13 +9,13 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// maxHeads is the maximum number of other chains that a start record (the record of a process's
-// start) names. These are the chains with the newest records; earlier start records name the
-// others.
+// maxHeads is the maximum number of other processes' chains that a process lists when it records
+// its start. It lists the chains with the newest records. The start records of earlier processes
+// list the others.
 const maxHeads = 100
 
-// Heads returns the last records of the other processes' chains, newest first. It returns at most
-// maxHeads records, because a start record names no more chains.
+// Heads returns the last records of the other processes' chains, newest first, for the record of
+// this process's start. It returns at most maxHeads records.
 func (d *Durable) Heads(ctx context.Context) ([]audit.Head, error) {
 	records, err := d.database.Heads(ctx)
 	if err != nil {
@@ -51,7 +51,7 @@ func CountRecords(ctx context.Context, b backend.Backend) (n uint64, err error) 
 }
 
 // removedThrough returns, for each chain, the number of the last record that the newest removal
-// event covers. The record itself might not be removed yet.
+// event covers. Records up to this number have been removed or soon will be.
 func removedThrough(ctx context.Context, b backend.Backend) (map[string]uint64, error) {
 	e, _, _, err := backend.ReadRemoval(ctx, b)
 	if err != nil {

@@ -39,9 +39,9 @@ func NewLateBackend(open func(context.Context) (backend.Backend, error), log *sl
 	return &LateBackend{open: open, log: log}
 }
 
-// After the first attempt to open the database has failed or taken too long, a [LateBackend] begins
-// an attempt at most once per retryInterval, and a caller waits for an attempt for at most
-// probeWait.
+// Limits that apply once the first attempt to open the database has failed or taken too long.
+// retryInterval is the minimum pause between attempts, and probeWait is the maximum time that a
+// caller waits for an attempt.
 const (
 	retryInterval = time.Second
 	probeWait     = 500 * time.Millisecond
@@ -60,9 +60,9 @@ func (l *LateBackend) Try(ctx context.Context) error {
 // for it at startup.
 var errSilent = errors.New("it does not answer")
 
-// get returns the database, opening it first if necessary. It waits for the first attempt until
-// ctx is done, but only briefly for later ones: on a network that drops all packets, an attempt
-// takes a long time, and every caller would hang.
+// get returns the database, opening it first if necessary. It waits for the first attempt until ctx
+// is done, and for later ones at most probeWait. On a network that drops all packets, an attempt
+// takes a long time, and without this limit each caller would wait for it.
 func (l *LateBackend) get(ctx context.Context) (backend.Backend, error) {
 	l.mu.Lock()
 	switch {
@@ -105,7 +105,7 @@ func (l *LateBackend) attempt(ctx context.Context, ended chan struct{}) {
 		}
 		l.inner, l.since, l.err = inner, l.tried, nil
 	case errors.Is(err, backend.ErrUnusable) && l.err == nil:
-		l.unusable = err // at startup, the caller reports a permanent error
+		l.unusable = err // not logged, because the process reports a permanent error at startup
 	default:
 		l.fail(err)
 	}

@@ -22,10 +22,10 @@ type Approvals interface {
 // Memory is an [admission.Ledger] that keeps all states in this process. It sends its records to a
 // recorder.
 //
-// A step locks its session, then the nets shared by the principal's sessions, and then the nets
-// shared by all sessions. If no nets are shared, there is nothing more to lock. The step queues its
-// records under these locks, so the records are in the order of the steps. If the records cannot be
-// written, all queued steps are undone in reverse order.
+// A step locks its session, then the nets that the principal's sessions share, and then the nets
+// that all sessions share. The step queues its records under these locks, so the records are in the
+// order of the steps. If the records cannot be written, all queued steps are undone in reverse
+// order.
 type Memory struct {
 	approvals Approvals
 	recorder  *audit.Recorder
@@ -109,7 +109,7 @@ func (m *Memory) End(_ context.Context, k admission.Key) error {
 	if e == nil {
 		return admission.ErrNoSession
 	}
-	_ = m.recorder.Flush() // undoing a step may reopen a call
+	_ = m.recorder.Flush() // flush first, because a failed flush undoes steps and may reopen calls
 	if over := e.markEnded(); over != nil {
 		m.forget(over)
 	} else {
@@ -243,8 +243,8 @@ type successor struct {
 	report     adoptionReport
 }
 
-// convert returns all states, converted to a.Policy. The caller must hold the lock of the ledger
-// and of every session.
+// convert returns all states, converted to the adopted policy. The caller must hold the lock of the
+// ledger and of every session.
 func (m *Memory) convert(a admission.Adoption) *successor {
 	next := &successor{states: map[*entry]*gate.State{}, principals: map[string]*part{}}
 	var kept []gate.Kept

@@ -15,12 +15,12 @@ type part struct {
 
 	mu    sync.Mutex
 	data  []*gate.NetData // states, one per net, in the same order as nets
-	owner uint64          // last number assigned to a session; see [gate.State.Owners]
+	owner uint64          // last owner number that was assigned to a session; see [gate.State.Owners]
 
 	// The following fields are used only by Durable.
 	name  string
 	row   *row // nil until read from the database
-	reads bool // whether decisions may depend on the nets without changing their markings
+	reads bool // whether a decision can depend on the nets' markings without changing them
 }
 
 // newPart returns the [part] for a scope, with the nets in their initial states.

@@ -1,12 +1,11 @@
-// Package backend defines what a durable ledger needs from a database: rows for the states of
-// sessions and shared nets, chained records, approvals, and the kill switch. The package knows
-// neither nets nor SQL: the ledger (package store) encodes the data, and the packages journal and
-// postgres store it.
+// Package backend defines what a durable ledger needs from a database: it must store the states of
+// sessions and shared nets, chained records, approvals, and the kill switch. The ledger (package
+// store) encodes this data, and the packages journal and postgres store it.
 //
 // A [Part] holds the state of a session, or of the nets that a principal's sessions or all sessions
-// share. Each write raises its version by one. An [Op] is a step of the gate: if the parts still
-// have the versions that the decision read (compare-and-swap), it writes parts, adds records, and
-// may use up an approval. An op is committed completely or not at all.
+// share. Each write raises its version by one. An [Op] contains the changes of a decision: it
+// writes parts, adds records, and may use up an approval. It is refused if a part no longer has the
+// version that the decision read (compare-and-swap). An op is committed completely or not at all.
 package backend
 
 import (
@@ -110,7 +109,7 @@ type Record struct {
 	Hash   [32]byte // hash that covers the record and the one before it; see audit.Link
 }
 
-// Op is one step of the gate, which is committed completely or not at all.
+// Op is a set of changes, such as those of a decision, that is committed completely or not at all.
 type Op struct {
 	Session string  // session of the step; the kill switch can stop this session
 	Reserve bool    // whether the op admits a call; such an op is flushed to disk before the call is sent, and refused while the session is stopped
@@ -131,8 +130,8 @@ type Op struct {
 	Err error
 }
 
-// States of an approval that a database distinguishes. All other states are final; package approval
-// defines them. An approval is live while it is pending or approved.
+// States of an approval that a database must distinguish. An approval is live while it is pending
+// or approved. Package approval defines further states, and all of them are final.
 const (
 	Pending  = "pending"
 	Approved = "approved"
@@ -192,9 +191,9 @@ type Backend interface {
 
 	// Commit commits the ops in order, in one transaction, and sets the field Err of each. An op
 	// sees the writes of the ops before it. If Commit itself fails, nothing is committed, unless
-	// the error is [ErrUncertain]. When Commit returns, each op that has Reserve set and changes
-	// state that outlives this process is on disk, or its Flush is set. The configuration can
-	// disable this guarantee.
+	// the error is [ErrUncertain]. When Commit returns, an op that admits a call and changes state
+	// that outlives this process is on disk, unless its Flush is set. The configuration can disable
+	// this guarantee.
 	Commit(ctx context.Context, ops []*Op) error
 
 	// Writer returns the name of this process's chain.

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// Removal is the content of the [Part] that tracks the removal of old records. Its event is a copy
-// of the recorded removal event; only the record, which belongs to a chain, is authoritative.
+// Removal is the content of the [Part] that tracks the removal of old records. Its event is only a
+// copy; the original is a record in a chain.
 type Removal struct {
 	Time  time.Time       `json:"time"`            // when a process last looked for records to remove
 	Event json.RawMessage `json:"event,omitempty"` // newest removal event, or nil before the first removal
@@ -19,8 +19,9 @@ type Removal struct {
 // RemovalID identifies the [Part] that stores the [Removal].
 var RemovalID = PartID{Scope: "removal"}
 
-// ReadRemoval returns the [Removal], its decoded event e, and the version of the [Part] that stores
-// it. Before the first removal the event is empty. The version is 0 if the part does not exist.
+// ReadRemoval returns the [Removal], the removal event in decoded form, and the version of the
+// [Part] that stores them. Before the first removal the event is empty. The version is 0 if the
+// part does not exist.
 func ReadRemoval(ctx context.Context, b Backend) (e *audit.Removed, r Removal, version int64, err error) {
 	e = &audit.Removed{}
 	parts, err := b.Load(ctx, RemovalID)

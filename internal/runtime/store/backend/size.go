@@ -1,6 +1,7 @@
 package backend
 
-// LargestSize returns the number of bytes that the largest op writes, but at least 1.
+// LargestSize returns the number of bytes that the largest of the ops writes. The result is at
+// least 1.
 func LargestSize(ops []*Op) int {
 	most := 1
 	for _, op := range ops {

@@ -44,16 +44,17 @@ func (a *archive) seal(folded uint64) error {
 	return nil
 }
 
-// segmentEnd returns the number of the last step in a segment, which is also the number of the next
-// segment. If the next segment has not been given the log's name yet, segmentEnd returns
-// math.MaxUint64. Its argument lists the numbers of the later segments that have been renamed.
+// segmentEnd returns the number of a renamed segment's last step, which is also the number of the
+// next segment. Its argument lists the numbers of the later renamed segments. If a rotation has not
+// been completed, so that the next segment does not have its final name yet, segmentEnd returns
+// math.MaxUint64.
 func (a *archive) segmentEnd(later []uint64) (uint64, error) {
 	if len(later) > 0 {
 		return later[0], nil
 	}
 	f, header, err := a.openSegment(a.name(), os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
-		return math.MaxUint64, nil // the next segment has not been given the log's name yet
+		return math.MaxUint64, nil // a rotation has not been completed
 	}
 	if err != nil {
 		return 0, err
@@ -162,7 +163,7 @@ func (a *archive) purgeOne(s *sqlite.Segment, removed map[string]uint64) error {
 			return err
 		}
 		if err := a.disk.syncDir(filepath.Dir(name)); err != nil {
-			return err // without a flush, the file might reappear after a crash although the database no longer lists it
+			return err // without this flush, a crash could bring the file back after the database has stopped listing it
 		}
 		return a.checkpoint.Seal(nil, []uint64{s.After})
 	case leave < stay:

@@ -16,19 +16,19 @@ import (
 // batch holds the steps of a single write.
 type batch struct {
 	*Backend
-	versions  map[backend.PartID]int64    // versions that parts of the state have after the batch's steps
+	versions  map[backend.PartID]int64    // versions of parts of the state after the batch's steps
 	refused   map[backend.PartID]bool     // parts of the state that the refused steps would have changed
 	approvals map[string]backend.Approval // approvals that the ops use, as read from the checkpoint
-	usedInLog []string                    // IDs of approvals that steps in the log had used before the checkpoint was read
+	usedInLog []string                    // IDs of approvals that, according to the log, were used before the checkpoint was read
 	chain     chainEnd
-	at        position // position after the steps so far; only step and hash are kept up to date
+	at        position // number and hash of the last step so far; the other fields are not updated
 
 	lines   []byte
 	steps   []step
 	ops     []*backend.Op
 	ends    []int // offset of each step's end in the batch's lines
 	flush   bool
-	foldErr error  // error that prevents folding the log (writing it to the checkpoint); nil if another program has merely locked the database
+	foldErr error  // error from folding the log (writing it to the checkpoint); if not nil, calls are refused
 	scratch []byte // buffer for hashing records
 }
 
@@ -102,8 +102,8 @@ func (b *Backend) beginAppend(ctx context.Context) error {
 	return b.replaceFailedSegment()
 }
 
-// lockProcess acquires the process lock and applies the rest of the log to the image, which holds
-// the log's changes to the checkpoint. The caller must hold the appending lock.
+// lockProcess acquires the process lock and brings the image (the changes since the checkpoint) up
+// to date with the log. The caller must hold the appending lock.
 func (b *Backend) lockProcess(ctx context.Context) error {
 	if b.process.unlockFiles == nil {
 		if err := b.process.lock(ctx); err != nil {
@@ -128,8 +128,8 @@ func (b *Backend) lockProcess(ctx context.Context) error {
 	return err
 }
 
-// fetch reads from the checkpoint the versions and approvals that the ops need and that the image
-// lacks. The image holds the log's changes to the checkpoint.
+// fetch reads from the checkpoint the approvals that the ops use, and the versions that the ops
+// need and the image does not contain.
 func (w *batch) fetch(ops []*backend.Op) error {
 	var parts []backend.PartID
 	var uses []string
@@ -286,9 +286,9 @@ func (w *batch) check(op *backend.Op) error {
 	return nil
 }
 
-// noteRefused records which parts of the state a refused op would have changed. A later op in the
-// batch that depends on these changes is stale too, even if another process has written the same
-// version.
+// noteRefused records the parts of the state that a refused op would have changed. A later op in
+// the batch that depends on these changes must be refused too. The version that it expects
+// does not show this, because another process may have written a version with the same number.
 func (w *batch) noteRefused(op *backend.Op) {
 	for i := range op.Writes {
 		if m := &op.Writes[i]; !m.Read {

@@ -39,7 +39,8 @@ func (b *Backend) Damage(context.Context) (file, what string, err error) {
 	return file, what, err
 }
 
-// An inspection checks the log, beginning with the first segment that is not sealed.
+// inspection is the state of a check of the log, which begins with the first segment that is not
+// sealed.
 type inspection struct {
 	directory
 	reading sqlite.Reading
@@ -134,8 +135,7 @@ func (i *inspection) checkSegment(name string) error {
 	return nil
 }
 
-// compareCheckpoint compares the checkpoint with the log if the checkpoint is at the step just
-// read.
+// compareCheckpoint compares the checkpoint with the image if both are at the same step.
 func (i *inspection) compareCheckpoint(name string) error {
 	at := &i.image.at
 	if at.step != i.place.Step {

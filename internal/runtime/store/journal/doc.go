@@ -3,13 +3,15 @@
 //
 // # Storage
 //
-// Each step of the gate is appended to the log: one line for each record, and a line with the state
-// changes. A step is committed when its last line is in the file. A call costs two writes of about
-// a kilobyte. By default (see [Full]), it costs a flush only if it changes a part that outlives the
-// process, or uses an approval. A flush runs concurrently with writes and serves all waiting steps
-// (group commit). The database of package sqlite is the checkpoint: the state after some step of
-// the log, and the position of that step. A background goroutine writes it once a second, or after
-// every 8 MiB of log; this is called folding.
+// Each step, such as the admission of a call, is appended to the log: one line for each record, and
+// a line with the state changes. A step is committed when its last line is in the file. For each
+// call, the log is written twice, about a kilobyte each time. By default (see [Full]), it is flushed
+// only if the call changes a part of the state that outlives the process, or uses an approval. A
+// flush runs concurrently with writes and serves all waiting steps (group commit).
+//
+// The database of package sqlite is the checkpoint: the state after some step of the log, and the
+// position of that step. A background goroutine writes it once a second, or after every 8 MiB of
+// log; this is called folding.
 //
 // A full segment of the log is renamed. When the checkpoint contains all of its steps, the segment
 // is sealed: only its records are kept, without the arguments and state values in the step lines.
@@ -21,8 +23,8 @@
 // other processes. It keeps the lock while no other process waits for it, and otherwise for at most
 // 10 ms. Reading does not require the process lock.
 //
-// Lock order of [Backend]: appending, the process lock between processes, folding, mu (the image and
-// the log file). A flusher has its own lock, which is acquired last and is not held during a flush.
+// Lock order of [Backend]: appending, the process lock, folding, mu (which guards the image and the
+// log file). A flusher has its own lock, which is acquired last and is not held during a flush.
 // One goroutine folds; a timer releases the process lock.
 //
 // # Recovery
@@ -42,6 +44,6 @@
 //   - flusher: the flushes of a segment
 //   - archive: the renamed and sealed segments
 //
-// PROTOCOL.md describes the protocol, what remains after each kind of crash, and why no budget is
-// exceeded. Package model explores the protocol.
+// PROTOCOL.md describes the protocol, what remains after each kind of crash, and why a crash cannot
+// let calls exceed a budget. Package model explores the protocol.
 package journal

@@ -17,7 +17,7 @@ type flusher struct {
 	step     uint64        // last step known to be on disk
 	err      error         // error of a failed flush; permanent, because later flushes would succeed although data was lost
 	inFlight chan struct{} // closed when the current flush ends; nil if no flush is in progress
-	refs     int           // number of references held by the log and by the steps to be flushed
+	refs     int           // number of references to the file, held by the log and by pending flushes
 }
 
 // newFlusher returns a flusher for a segment whose steps up to the given step are on disk. The log
@@ -52,7 +52,7 @@ func (d *flusher) failed() bool {
 func (d *flusher) flushTo(step uint64, last func() uint64) error {
 	for {
 		runtime.Gosched()        // let other goroutines append their steps first
-		end := max(step, last()) // get the last step before the flush begins, and without holding the lock
+		end := max(step, last()) // call last before the flush begins, and without holding d.mu, because last may acquire other locks
 		others, done, err := d.beginFlush(step)
 		switch {
 		case done:
@@ -65,9 +65,9 @@ func (d *flusher) flushTo(step uint64, last func() uint64) error {
 	}
 }
 
-// beginFlush begins a flush of at least the given step. If the step is already on disk or an
-// earlier flush has failed, it begins no flush and sets done. If another flush is in progress, it
-// returns a channel that is closed when that flush ends.
+// beginFlush begins a flush of at least the given step. It returns true, without beginning a flush,
+// if the step is already on disk or an earlier flush has failed. If another flush is in progress,
+// it returns a channel that is closed when that flush ends.
 func (d *flusher) beginFlush(step uint64) (others <-chan struct{}, done bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -56,9 +56,9 @@ func (b *Backend) fold() error {
 	return err
 }
 
-// retryFold folds the log again if the last attempt failed, because calls may be admitted only
-// while the database works. It does nothing if another program has locked the database. The caller
-// must hold the process lock.
+// retryFold folds the log again if the last attempt failed. The caller refuses calls if this
+// attempt fails too. If another program has merely locked the database, retryFold returns nil. The
+// caller must hold the process lock.
 func (b *Backend) retryFold() error {
 	b.lockImage()
 	failed := b.lastFoldErr
@@ -100,7 +100,7 @@ func (b *Backend) foldNow(flush bool) error {
 	b.lockImage()
 	if b.image.folded >= f.From { // this condition is false if the image was reloaded during the fold
 		if at.Step > f.To.Step {
-			n = b.image.bytes // another process has folded more steps; treat all lines as folded, although some might not be
+			n = b.image.bytes // another process has folded further, so count all lines as folded, although the last ones might not be
 		}
 		b.image.dropFolded(min(at.Step, b.image.at.step), n)
 	}
@@ -126,8 +126,8 @@ func (b *Backend) rotateIfFull() {
 	}
 }
 
-// ensureFlushed waits until the step is on disk. If it returns an error, a power loss may lose the
-// step and the later steps of its segment.
+// ensureFlushed waits until the step is on disk, flushing the log if necessary. After an error, a
+// power loss may undo the step and the later steps of its segment.
 func (b *Backend) ensureFlushed(d *flusher, step uint64) error {
 	err := d.flushTo(step, func() uint64 {
 		b.lockImage()

@@ -21,7 +21,7 @@ type image struct {
 	parts    map[backend.PartID]*part
 	versions map[backend.PartID]int64 // cached versions of parts of the state that have not changed since the checkpoint
 	stops    map[string]backend.Stop  // all stops in force
-	switched map[string]uint64        // last step since the checkpoint that began or ended the session's stop, keyed by session
+	switched map[string]uint64        // number of the last step that began or ended a stop since the checkpoint, keyed by session
 	used     map[string]use           // approvals used by steps since the checkpoint
 	heads    map[string]head          // last record of each chain that has grown since the checkpoint, keyed by writer
 	clock    sqlite.Clock

@@ -49,7 +49,7 @@ type Backend struct {
 	segment int64
 
 	appending sync.Mutex  // held while appending to the log
-	timer     *time.Timer // calls expire, which may release the process lock
+	timer     *time.Timer // runs [Backend.expire] at intervals
 	batch     batch
 
 	folding sync.Mutex // held while writing the checkpoint from the image
@@ -63,7 +63,7 @@ type Backend struct {
 	closed      bool
 	lastErr     error // error of the last write
 	lastFoldErr error // error of the last attempt to fold the log
-	spaceNeeded int   // number of bytes that did not fit on the disk, or 0 if the space was sufficient
+	spaceNeeded int   // largest number of bytes that a failed write did not append; 0 once the disk has room for them
 }
 
 var _ backend.Backend = (*Backend)(nil)
@@ -100,7 +100,7 @@ func Open(ctx context.Context, o Options) (*Backend, error) {
 	if err := b.open(ctx, o.dial); err != nil {
 		return nil, fmt.Errorf("opening the state database: %w", err)
 	}
-	b.timer = time.AfterFunc(time.Hour, b.expire) // use the short interval only once b.timer is set, because expire uses b.timer
+	b.timer = time.AfterFunc(time.Hour, b.expire) // the long delay ensures that expire, which uses b.timer, does not run before b.timer is set
 	b.timer.Reset(lease)
 	go b.foldLoop()
 	return b, nil

@@ -42,8 +42,8 @@ type step struct {
 	hash    [sha256.Size]byte
 }
 
-// move is a step's change to a part of the state: new content, changes to the content, or the
-// removal of the part.
+// move describes how a step changes a part of the state: it replaces the content, changes it, or
+// removes the part.
 type move struct {
 	id      backend.PartID
 	version int64 // 0 if the part is removed
@@ -57,7 +57,7 @@ type move struct {
 type position struct {
 	step    uint64
 	hash    [sha256.Size]byte
-	segment uint64 // number of the segment, which is the number of the last step before it
+	segment uint64 // number of the segment: the number of the last step before the segment
 	offset  int64
 }
 
@@ -166,9 +166,9 @@ func appendMove(b []byte, m *move) ([]byte, error) {
 // maxDepth bounds the nesting depth of a state in a line.
 const maxDepth = rawjson.MaxDepth - 8
 
-// appendData appends a JSON value, or, if the value cannot be part of a line, a JSON string that
-// contains it. If ours is true, the value is a net state. Net states are flat and have no line
-// breaks, so they need no check.
+// appendData appends a JSON value. If the value could not be part of a line, it appends a JSON
+// string that contains the value. It does not check the state of a net (ours is true), because such
+// a state is flat and has no line breaks.
 func appendData(b, data []byte, ours bool) ([]byte, error) {
 	if ours || bytes.IndexByte(data, '\n') < 0 && data[0] != '"' && rawjson.Check(data, maxDepth) == nil {
 		return append(b, data...), nil
@@ -218,7 +218,7 @@ func plainName(name string) (string, error) {
 	return name, nil
 }
 
-// errBroken means that the line was not written by this package.
+// errBroken means that a line of the log is invalid, for example because it was changed.
 var errBroken = errors.New("it is not a log line")
 
 // cutHash splits a line without its line break into the text before the hash, and the hash itself.
@@ -305,8 +305,9 @@ func readRecordHead(line []byte, r backend.Record) (_ backend.Record, rest []byt
 	return r, rest, err
 }
 
-// cutMember cuts the member that begins with the given bytes off the front of the text, and returns
-// the member's value. The value is nil if the text begins differently or the value is invalid.
+// cutMember returns the value of a JSON member at the beginning of the text, and the rest of the
+// text. The member begins with the bytes in start. If the text begins with other bytes, or the
+// value is invalid, cutMember returns nil and the whole text.
 func cutMember(text []byte, start string) (value, rest []byte) {
 	if !bytes.HasPrefix(text, []byte(start)) {
 		return nil, text
@@ -428,14 +429,15 @@ func readValues(value []byte) (map[string][]byte, error) {
 	return values, err
 }
 
-// A scan decodes whole steps from a section of a segment.
+// scan decodes the steps in a section of a segment, one at a time.
 type scan struct {
 	at      position
 	records []backend.Record
 }
 
-// next decodes the first step in data, which begins at s.at.offset, and advances s.at. If data ends
-// too early or does not contain the next step, next returns false and does not change s.at.
+// next decodes the step at the beginning of data, which must follow the previous step, and moves
+// the scan's position to its end. If data does not contain the whole step or the step is invalid,
+// next returns false and does not move the position.
 func (s *scan) next(data []byte) (st step, ok bool, err error) {
 	s.records = s.records[:0]
 	for done := 0; ; {

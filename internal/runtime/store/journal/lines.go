@@ -9,8 +9,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// eachRecord passes every record in a section of a segment to the callback. If the section contains
-// step lines, a record counts only if the line of its step follows.
+// eachRecord passes every record in a section of a segment to the callback, until the callback
+// returns false. If the section contains step lines, eachRecord skips records without a later step
+// line, because their step is not committed.
 func eachRecord(r io.Reader, steps bool, each func(*backend.Record) (bool, error)) error {
 	err := eachLine(r, steps, func(line []byte) error {
 		r, err := readRecord(line)
@@ -38,7 +39,7 @@ func eachLine(r io.Reader, steps bool, each func(line []byte) error) error {
 	for {
 		line, err := readLine(in)
 		if errors.Is(err, io.EOF) {
-			return nil // an incomplete line does not count
+			return nil // ignore an incomplete line at the end
 		}
 		if err != nil {
 			return err

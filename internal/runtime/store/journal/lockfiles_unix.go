@@ -29,7 +29,8 @@ func (l *lockFiles) tryLock(path string) bool {
 	return ok
 }
 
-// replaced reports whether the lock files were removed. Other processes may then be using new ones.
+// replaced reports whether the open lock files have been removed, so that other processes might use
+// new ones.
 func (l *lockFiles) replaced() bool {
 	if l.turn == nil {
 		return false

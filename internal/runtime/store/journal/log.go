@@ -19,9 +19,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// Suffixes of the names of the files beside the database. When a segment is full, it gets a name
-// that contains the number of the step before its first step. It keeps all its lines until it is
-// sealed, and from then on only its records.
+// Suffixes of the names of the files beside the database. A full segment is renamed: its new name
+// contains its number, which is the number of the last step before it. When the segment is sealed,
+// the step lines are removed, and only the records remain.
 const (
 	logSuffix      = "-log"
 	endSuffix      = "-head"     // suffix of the file that stores the last step known to be on disk; see durableEnd
@@ -81,7 +81,7 @@ func (l *directory) writeSegment(name string, at *position) error {
 	return errors.Join(err, f.sync(), f.Close())
 }
 
-// installNext gives the next segment the log's name.
+// installNext makes the next segment the current one by renaming its file.
 func (l *directory) installNext() error {
 	if err := l.disk.rename(l.path+nextSuffix, l.name()); err != nil {
 		return err
@@ -223,9 +223,9 @@ func endsAt(f file, header *position, at *position) (bool, error) {
 	return bytes.Equal(end[:], appendHash(nil, at.hash)), nil
 }
 
-// linesEnd returns the end of a file's lines. The lines before it are final. A reader that read to
-// the end of the file instead could see a step that another process is writing into the padding,
-// and miss the step's beginning.
+// linesEnd returns the offset where a file's lines end and its padding begins. The lines up to this
+// offset are final. A reader must stop there, because another process may be writing a step into
+// the padding. If the reader read on, it could see the end of the step without the beginning.
 func linesEnd(f file) (int64, error) {
 	end, _, err := f.state()
 	if err != nil {
@@ -275,7 +275,7 @@ func (l *log) append(lines []byte, ends []int) (n int, err error) {
 	}
 	l.end += int64(whole)
 	if cut := l.cut(); cut != nil && n > whole {
-		err = errors.Join(err, cut) // the next process that holds the process lock removes the rest
+		err = errors.Join(err, cut) // the next process that acquires the process lock removes the incomplete step
 	}
 	return whole, err
 }
@@ -346,8 +346,9 @@ func (l *directory) remedy() string {
 	return fmt.Sprintf("restore the newer copy or, to continue from the checkpoint, stop all petrigate processes that use it and remove %q and %q", l.name(), l.path+endSuffix)
 }
 
-// finishRotation renames the next segment if a process ended before it could do so. It does nothing
-// until the image has reached the end of the earlier segments.
+// finishRotation completes a rotation that a process began before it was killed: it makes the next
+// segment the current one. It does nothing if the image has not reached the beginning of that
+// segment yet.
 func (l *directory) finishRotation(at *position) error {
 	f, header, err := l.openSegment(l.path+nextSuffix, os.O_RDONLY)
 	if err != nil {

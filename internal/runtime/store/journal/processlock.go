@@ -31,10 +31,10 @@ type processLock struct {
 	verified    time.Time   // when the image was last found to contain all steps in the log; reset to zero when it might lack some
 	current     atomic.Bool // whether this process holds the lock and its image contains all steps in the log
 	files       lockFiles
-	abandoned   chan struct{} // closed when the goroutine most recently abandoned by [processLock.wait] ends; nil if no goroutine has been abandoned
+	abandoned   chan struct{} // closed when the goroutine that the last failed [processLock.wait] left behind ends; nil if no goroutine was left behind
 }
 
-// errLockTimeout means that the other process did not release the lock in time.
+// errLockTimeout means that another process has not released the lock in time.
 var errLockTimeout = errors.New("another process holds the lock of the state log; if it is suspended, resume it or stop it")
 
 // lock acquires the lock, waiting while other processes hold it.
@@ -71,8 +71,8 @@ func (t *processLock) unlock() {
 	}
 }
 
-// yield releases the lock if another process waits for it, or if nothing was appended since the
-// last check. It checks at most once per lease.
+// yield releases the lock if another process waits for it, if nothing was appended since the last
+// check, or if the lock files were removed. It checks at most once per lease.
 func (t *processLock) yield(now time.Time) {
 	if t.unlockFiles == nil || now.Sub(t.checked) < lease {
 		return
@@ -108,7 +108,7 @@ func (t *processLock) acquire(ctx context.Context) (done func(), err error) {
 		case <-t.abandoned:
 			t.abandoned = nil
 		default:
-			return nil, errLockTimeout // the abandoned goroutine still waits for the same lock
+			return nil, errLockTimeout // a goroutine from an earlier attempt still waits for the lock
 		}
 	}
 	next, turn := t.fileLock("-next"), t.fileLock("-turn")
@@ -133,8 +133,8 @@ func (t *processLock) fileLock(suffix string) *flock.Flock {
 	return flock.New(t.path+suffix, flock.SetPermissions(0o600))
 }
 
-// wait acquires the lock with blocking calls, because only these are served in the order of
-// arrival. It makes them in a separate goroutine, because they cannot be canceled.
+// wait acquires the lock with blocking calls, because the operating system serves them in the order
+// of arrival. Such calls cannot be canceled, so wait makes them in a separate goroutine.
 func (t *processLock) wait(ctx context.Context, next, turn *flock.Flock) (done func(), err error) {
 	got, gone, left := make(chan error), make(chan struct{}), make(chan struct{})
 	go func() {

@@ -14,9 +14,10 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// view reads a consistent state. The first callback, which is called with mu held, copies the
-// needed parts of the image. The second callback then reads the checkpoint, which is not ahead of
-// the image. view does not need the process lock.
+// view reads a consistent state. While holding mu, it calls the first callback, which must copy the
+// needed parts of the image. It then calls the second callback to read the checkpoint. If the
+// checkpoint has moved ahead of the image in the meantime, view starts over. It does not need the
+// process lock.
 func (b *Backend) view(see func(*image), f func(sqlite.Reading) error) error {
 	for {
 		b.lockImage()
@@ -84,8 +85,8 @@ func (b *Backend) Load(_ context.Context, ids ...backend.PartID) (parts []backen
 	return parts, err
 }
 
-// mergedPart reads a [backend.Part] from the checkpoint and applies the changes in c. If c has no
-// ID, it contains no changes.
+// mergedPart reads a [backend.Part] from the checkpoint and applies the given change to it. A
+// change without an ID changes nothing.
 func mergedPart(r sqlite.Reading, id backend.PartID, c *sqlite.Change) (p backend.Part, err error) {
 	if c.ID == (backend.PartID{}) || !c.Cleared && c.Version > 0 {
 		if p, err = r.Part(id); err != nil || c.ID == (backend.PartID{}) {
@@ -169,8 +170,8 @@ func (b *Backend) List(_ context.Context, scope backend.Scope, text string) iter
 	}
 }
 
-// listParts returns every [backend.Part] that has the given scope and contains the text in its
-// data. It applies the changes in moved to the parts in the checkpoint.
+// listParts returns every [backend.Part] that has the given scope and whose data contains the given
+// text. It reads the parts from the checkpoint and applies the given changes to them.
 func listParts(r sqlite.Reading, scope backend.Scope, text string, moved []sqlite.Change) ([]backend.Part, error) {
 	all, err := r.Parts(scope, text)
 	if err != nil || len(moved) == 0 {

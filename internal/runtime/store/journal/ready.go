@@ -8,13 +8,14 @@ import (
 	"syscall"
 )
 
-// spareSpace is added to the size of a write that did not fit on the disk. Calls are admitted again
-// once the sum is free, so that the outcome of a call fits too.
+// spareSpace is the free space in bytes that must remain after a write that has failed because the
+// disk was full. Calls are admitted again only once this much is free, so that their outcomes can
+// be recorded too.
 const spareSpace = 64 << 10
 
 // Ready implements [backend.Backend]. After a failure, it makes test writes to check whether the
-// log and the checkpoint are writable again. If the disk was full, Ready fails until the write that
-// failed would fit, because less space might not suffice for a decision.
+// log and the checkpoint are writable again. If the disk was full, Ready returns an error until the
+// write that failed would fit, because a decision might need that much space.
 func (b *Backend) Ready(ctx context.Context) error {
 	b.lockImage()
 	fault, lacking, closed := b.lastErr, b.spaceNeeded, b.closed
@@ -60,7 +61,7 @@ func (b *Backend) trySpace(n int) error {
 	b.log.end = b.image.at.offset
 	_, err := b.log.file.WriteAt(bytes.Repeat([]byte{' '}, n), b.log.end)
 	if cut := b.log.cut(); cut != nil {
-		b.process.setStale() // the next process that holds the process lock removes the bytes
+		b.process.setStale() // read the end of the log again; the spaces that remain in the file are valid padding
 		return cut
 	}
 	for _, full := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {

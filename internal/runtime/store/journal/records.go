@@ -43,7 +43,7 @@ func (s *selection) matches(r *backend.Record) bool {
 	return true
 }
 
-// skips reports whether the index shows that the query selects no record in the segment.
+// skips reports whether the segment's index shows that the query matches no record in the segment.
 func (s *selection) skips(g *segment) bool {
 	if g.index == nil {
 		return false
@@ -190,8 +190,9 @@ func (g *segment) read(d disk, offset int64, each func(*backend.Record) (bool, e
 	return eachRecord(io.NewSectionReader(f, offset, end-offset), g.file != nil, each)
 }
 
-// findStart returns the position where the query begins: after the record with the query's writer
-// and number. It searches backwards, because that record is usually among the newest.
+// findStart returns where to begin reading: the index of a segment, and an offset in its file. If
+// the query selects only one writer's records after a given number, findStart skips earlier records
+// where possible. It searches backwards, because such a query usually selects only new records.
 func (s *selection) findStart(d disk) (from int, offset int64, err error) {
 	if s.Writer == "" || s.After == 0 {
 		return 0, 0, nil
@@ -225,7 +226,7 @@ func (s *selection) findStart(d disk) (from int, offset int64, err error) {
 	return 0, 0, nil
 }
 
-// yieldLast yields the last of the selected records, at most s.Limit of them.
+// yieldLast passes the last s.Limit selected records, oldest first, to the callback.
 func (s *selection) yieldLast(ctx context.Context, d disk, yield func(*backend.Record) bool) error {
 	var all []backend.Record
 	for i := len(s.segments) - 1; i >= 0 && len(all) < s.Limit; i-- {
@@ -275,7 +276,7 @@ func (g *segment) eachLineBackwards(d disk, each func(line []byte, end int64) (b
 			return err
 		}
 	}
-	var behind []byte // end of a line that begins in the previous block
+	var behind []byte // rest of a line that begins in an earlier block
 	for start, whole := end, false; start > 0; {
 		n := min(start, 256<<10)
 		start -= n

@@ -7,13 +7,13 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// RemoveRecords implements [backend.Backend]. Queries no longer return removed records.
-// RemoveRecords deletes a sealed segment when its last record is removed, and rewrites it when half
-// of its records are removed.
+// RemoveRecords implements [backend.Backend]. Removed records disappear from queries immediately,
+// but remain in their segment's file for some time. The file of a sealed segment is deleted when
+// all of its records are removed, and rewritten when half of them are.
 func (b *Backend) RemoveRecords(_ context.Context, writer string, through uint64, most int) (removed int, err error) {
 	b.lockFold()
 	defer b.unlockFold()
-	if err := b.foldNow(true); err != nil { // after this fold, the checkpoint has the last records of all chains
+	if err := b.foldNow(true); err != nil { // fold first, because the numbers of the last records are read from the checkpoint
 		return 0, err
 	}
 	var gone, last uint64

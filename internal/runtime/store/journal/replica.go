@@ -15,11 +15,12 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// replica is this process's view of the log: the current segment, and the image after its last
-// step. Other processes append to the same log, and the replica follows them.
+// replica is this process's view of the log: the current segment, and the image (the changes since
+// the checkpoint) after its last step. Other processes append to the same log, and the replica
+// follows them.
 //
-// Backend.mu guards the field log and the fields below it, so the callers of methods that use these
-// fields must hold it. The appending lock guards the field process.
+// The appending lock guards the field process. Backend.mu guards the fields log, image, chain and
+// retrySize, so callers of methods that use these fields must hold it.
 type replica struct {
 	name       string // name of this process's chain of records
 	logger     *slog.Logger
@@ -107,9 +108,9 @@ func (r *replica) recover() error {
 	return r.readToEnd()
 }
 
-// ensureLog creates the log if it does not exist. If the log of an existing database was lost,
-// ensureLog returns an error unless the operator has also removed the file that contains the
-// [durableEnd].
+// ensureLog creates the log if it does not exist, or completes an interrupted rotation. If an
+// existing log was lost, ensureLog returns an error. To start a new log nevertheless, an operator
+// can remove the file with the [durableEnd].
 func (r *replica) ensureLog() error {
 	if _, err := r.log.disk.stat(r.log.name()); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -133,9 +134,10 @@ func (r *replica) ensureLog() error {
 		backend.ErrRolledBack, r.log.name(), r.log.path+endSuffix)
 }
 
-// verifyEnd advances the image to the end of the log. Other processes do not append while this one
-// holds the process lock, so verifyEnd checks only occasionally whether the file was removed,
-// replaced or truncated. The caller must hold the process lock and mu.
+// verifyEnd brings the image up to date with the log. While this process holds the process lock, no
+// other process appends, so verifyEnd usually has nothing to do. Once per lease, however, it checks
+// whether the file was removed, replaced or truncated. The caller must hold the process lock and
+// mu.
 func (r *replica) verifyEnd() error {
 	now := time.Now()
 	if since := now.Sub(r.process.verified); since >= 0 && since < lease {
@@ -167,9 +169,9 @@ func (r *replica) readToEnd() error {
 	return err
 }
 
-// follow reads the log to its end. If lead is true, this process holds the process lock, so no
-// other process is appending, and follow removes any bytes after the last step. The caller must
-// hold mu.
+// follow brings the image up to date with the log. If this process holds the process lock (lead is
+// true), no other process is appending, so follow removes any bytes after the last step. The caller
+// must hold mu.
 func (r *replica) follow(lead bool) error {
 	for range 1000 {
 		if r.log.file == nil {
@@ -184,7 +186,7 @@ func (r *replica) follow(lead bool) error {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		junk, broken := r.readSteps() // must come after hasName, because this file gets no more steps once another file has the name
+		junk, broken := r.readSteps() // must come after hasName: once the file has been renamed, no more steps are appended to it, so readSteps misses none
 		switch {
 		case err == nil && !named && r.reopen():
 			continue
@@ -213,11 +215,12 @@ func (r *replica) follow(lead bool) error {
 	return errors.New("the log is rotated again and again")
 }
 
-// readSize is the number of bytes to read at a time, unless a step is longer.
+// readSize is the number of bytes that readSteps reads at a time. It reads more if they do not
+// contain a whole step.
 const readSize = 1 << 20
 
-// readSteps applies the steps after the image's position, and returns the number of bytes after
-// these steps that do not form a step.
+// readSteps applies the remaining steps of the current segment to the image. It returns the number
+// of bytes after the last whole step.
 func (r *replica) readSteps() (junk int64, err error) {
 	var data []byte
 	for most, more := readSize, true; more; {
@@ -275,11 +278,11 @@ func (r *replica) cut(junk int64) error {
 // sealed the segment, openPosition opens no file and reloads the checkpoint.
 func (r *replica) openPosition() error {
 	at := &r.image.at
-	unnamed := r.log.open() // a process ended during a rotation
+	unnamed := r.log.open() // the log is missing if a process was killed during a rotation
 	if unnamed != nil && !errors.Is(unnamed, fs.ErrNotExist) {
 		return unnamed
 	}
-	if h := &r.log.header; unnamed == nil && h.step == at.step && h.hash == at.hash { // the rotation took place immediately after the step
+	if h := &r.log.header; unnamed == nil && h.step == at.step && h.hash == at.hash { // the image is at the beginning of the current segment
 		at.segment, at.offset = h.segment, h.offset
 		return nil
 	}
@@ -361,9 +364,9 @@ func (r *replica) openNext() error {
 	return nil
 }
 
-// reload loads the checkpoint again, because a segment was sealed. It returns an error if the
-// checkpoint is not ahead of the image, because an older copy must then have replaced the
-// checkpoint.
+// reload sets the image to the state of the checkpoint. It is used when the next steps are in a
+// segment that was already sealed, so the checkpoint must contain them. If the checkpoint is not
+// ahead of the image, an older copy has replaced it, and reload returns an error.
 func (r *replica) reload() error {
 	before, chain := r.image, r.chain
 	err := r.load()
@@ -409,8 +412,9 @@ func (r *replica) rotate(folded bool) error {
 	return r.openNext()
 }
 
-// writeDurableEnd writes the file with the last step known to be on disk; see [durableEnd]. If that
-// fails, it only logs the error, and the next start cannot detect an older copy of the log.
+// writeDurableEnd stores the last step known to be on disk in a file; see [durableEnd]. It only
+// logs errors. After an error, the next start might not detect that an older copy has replaced the
+// log.
 func (r *replica) writeDurableEnd(at position) {
 	name := r.log.path + endSuffix
 	data, err := json.Marshal(durableEnd{at.step, hex.EncodeToString(at.hash[:])})

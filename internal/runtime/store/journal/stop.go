@@ -63,8 +63,8 @@ func (w *batch) appendStopStep(stop *backend.Stop, on bool, events []backend.Eve
 	return nil
 }
 
-// PutApproval implements [backend.Backend]. Approvals are stored in the checkpoint, so PutApproval
-// first folds the log if steps in it have used approvals.
+// PutApproval implements [backend.Backend]. It writes the approval to the checkpoint. If the log
+// contains uses of approvals that the checkpoint lacks, PutApproval folds the log first.
 func (b *Backend) PutApproval(ctx context.Context, a backend.Approval) (version int64, err error) {
 	b.lockAppend()
 	defer b.unlockAppend()

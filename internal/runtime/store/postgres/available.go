@@ -8,16 +8,16 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// probeWait is how long a caller waits for a probe to find the database available. probeInterval is
-// the pause between two probes.
+// probeWait is the maximum time that an operation waits for a probe (a test write), counted from
+// the beginning of the probe. probeInterval is the pause between two probes.
 const (
 	probeWait     = 500 * time.Millisecond
 	probeInterval = 50 * time.Millisecond
 )
 
-// checkAvailable returns an error if an operation must not try the database. While the database is
-// unavailable, it first waits briefly for a probe. It does not wait if the last operation timed
-// out, as operations do on a network that drops all packets.
+// checkAvailable returns nil if the database is available. Otherwise it requests a probe (a test
+// write), waits briefly, and returns the probe's error. It does not wait if the last operation
+// timed out, because the probe would probably time out too.
 func (d *DB) checkAvailable(ctx context.Context) error {
 	if d.health.get() == nil {
 		return nil
@@ -49,7 +49,7 @@ func (d *DB) read(ctx context.Context, doing string, f func(context.Context) err
 	for n := 1; ; n++ {
 		var err error
 		if d.writer.mustResume.Load() {
-			err = d.writer.probe(within) // the probe determines whether the commit with the unknown outcome took effect
+			err = d.writer.probe(within) // find out first whether the commit with the unknown outcome took effect
 		}
 		if err == nil {
 			err = f(within)
@@ -58,7 +58,7 @@ func (d *DB) read(ctx context.Context, doing string, f func(context.Context) err
 			return nil
 		}
 		if connectionLost(err) || within.Err() != nil {
-			d.health.requestProbe() // find out whether the database is unavailable, because the cause may also be one broken connection or a long read
+			d.health.requestProbe() // let a probe find out whether the database is unavailable; only this connection may be broken, or the read may take long
 		}
 		if !connectionLost(err) || backoff(within, n) != nil {
 			err = d.wrap(doing, err)
@@ -85,9 +85,9 @@ func (d *DB) probeLoop(ctx context.Context) {
 	}
 }
 
-// probe writes to the database and records the result. A broken connection alone does not mean that
-// the database is unavailable. Only one goroutine calls probe, so a probe that began while the
-// database was unavailable cannot end after a later, successful one.
+// probe writes to the database and records whether that succeeded. A broken connection alone does
+// not mean that the database is unavailable. Only one goroutine calls probe, so that an old failure
+// cannot overwrite the result of a newer probe.
 func (d *DB) probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, d.timeout)
 	defer cancel()

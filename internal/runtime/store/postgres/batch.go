@@ -21,8 +21,8 @@ type batch struct {
 	names     [][]byte
 	inserts   []int32 // indexes of the parts of the state that may need to be inserted, counting from 1
 	positions map[backend.PartID]int32
-	ends      []int32 // index of the last part in each run, counting from 1; a run consists of adjacent parts with the same value in shared
-	shared    []bool  // whether all parts of the run are only read; otherwise all are written
+	ends      []int32 // index of the last part of each run, counting from 1; a run consists of adjacent parts that are all only read or all written
+	shared    []bool  // whether the parts of each run are only read
 
 	sessions, uses [][]byte
 	reserve        []bool
@@ -44,8 +44,8 @@ type batch struct {
 	stopTime       *time.Time
 }
 
-// newBatch returns a batch with the given ops, except those that are certain to fail. It sets the
-// Err of these ops.
+// newBatch returns a batch with the given ops. It leaves out the ops that are certain to fail, and
+// sets their Err.
 func newBatch(ops []*backend.Op, f *freshParts) *batch {
 	b := &batch{
 		// not nil, because an empty array must not become NULL
@@ -207,8 +207,8 @@ type answer struct {
 	newest *time.Time // time of the newest record; set only if an op has an earlier time
 }
 
-// applyAnswer sets the Err of each op that was sent. mark is the database's mark at the time of the
-// answer; see [freshParts].
+// applyAnswer sets the Err of each op that was sent. The mark must be the one that was current when
+// the database answered; see [freshParts].
 func (b *batch) applyAnswer(a answer, mark string, f *freshParts) error {
 	if len(a.codes) != len(b.ops) {
 		return fmt.Errorf("petrigate_commit answered for %d of %d ops", len(a.codes), len(b.ops))
@@ -217,7 +217,7 @@ func (b *batch) applyAnswer(a answer, mark string, f *freshParts) error {
 		switch op.Err = [...]error{nil, backend.ErrStale, backend.ErrUsed, backend.ErrStopped, backend.ErrClock}[a.codes[i]]; {
 		case op.Err == nil:
 			for _, w := range op.Writes {
-				f.add(mark, w.ID) // the part of the state is known to have the expected version, even if it was only read
+				f.add(mark, w.ID) // the database has confirmed the version, even if the op only read the part
 			}
 		case a.codes[i] == 4 && a.newest != nil:
 			op.Err = backend.Behind(op.Time, *a.newest)

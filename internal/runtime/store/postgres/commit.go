@@ -13,37 +13,36 @@ import (
 // is slow, and a dying process leaves no lock behind.
 //
 // The isolation level is READ COMMITTED: each statement of the function sees everything committed
-// before the statement began. That is enough, because every row that affects an answer is locked
-// before it is read, and stays locked until the end of the transaction:
+// before the statement began. That is enough, because the following are locked before they are
+// read, in this order, and stay locked until the end of the transaction:
 //
-//   - The writer, by SELECT FOR UPDATE. Its row contains the commit count, so a commit that is
-//     sent twice or arrives late is refused (fencing).
 //   - The stops, by a table lock: commits that admit calls share the lock, SetStop acquires it
 //     exclusively. When SetStop has returned, each later admission sees the stop. An advisory
 //     lock would not do, because any role that can connect could hold it. A row lock would not
 //     do either, because commits that share a row lock would not queue behind a stop.
+//   - The writer, by SELECT FOR UPDATE. Its row contains the commit count, so a commit that is
+//     sent twice or arrives late is refused (fencing).
 //   - Used approvals, by SELECT FOR UPDATE in ID order.
-//   - Existing parts, by SELECT FOR UPDATE, ordered by scope and name. If another transaction
-//     has just changed the row, PostgreSQL returns the new version. Parts that the
-//     batch only reads are locked by SELECT FOR SHARE, in the same order, so that transactions
-//     that only read them do not wait for each other.
-//   - Missing parts have no row to lock, so a row with version 0 is inserted first, in the same
-//     order. A transaction that inserts the same row waits for the end of this transaction, and
-//     then finds a row with another version. If a row is removed between the two steps, it is
-//     not found, and its op is stale.
+//   - Missing parts, by inserting a row with version 0 for each, ordered by scope and name. A
+//     transaction that inserts the same row waits for the end of this transaction, and then
+//     finds a row with another version.
+//   - Existing parts, by SELECT FOR UPDATE in the same order. If another transaction has just
+//     changed the row, PostgreSQL returns the new version. If a row was removed, it is not
+//     found, and its op is stale. Parts that the batch only reads are locked by SELECT FOR
+//     SHARE, so that transactions that only read them do not wait for each other.
 //
-// Only the transaction that has locked a part writes the part's value rows. Records belong only to
-// their writer.
+// Only the transaction that has locked a part writes the part's value rows. A process adds records
+// only to its own chain.
 //
-// Deadlocks are impossible. All transactions take the five steps in this order, and lock rows in
-// order within a step. An inserted row that is not committed is visible only to transactions that
-// insert the same row, not to those that lock rows, so an inserting transaction may wait for a
-// locking one, but never the reverse. Each writer has its own chain of records, so processes wait
-// for each other only if they share a part.
+// Deadlocks are impossible, because all transactions acquire the locks in this order. An inserted
+// row that is not committed is visible only to transactions that insert the same row, not to those
+// that lock rows, so an inserting transaction may wait for a locking one, but never the reverse.
+// Each writer has its own chain of records, so processes wait for each other only if they share a
+// part.
 //
-// An op on a part is stale if an earlier op of the batch on the same part was refused. The
-// stale op was decided on a state that never existed, and another process may have written a
-// version with the same number.
+// If an op is refused, later ops of the batch that were decided on its result are stale, because
+// this state never existed. Comparing versions does not suffice to detect this, because another
+// process may have written a version with the same number.
 func (d *DB) Commit(ctx context.Context, ops []*backend.Op) error {
 	return d.commit(ctx, "committing to", ops, nil)
 }
@@ -73,7 +72,7 @@ func (d *DB) commit(ctx context.Context, doing string, ops []*backend.Op, change
 	case diskFull(err):
 		d.space.noteFull(backend.LargestSize(ops))
 	case errors.As(err, &u):
-		d.health.set(d.wrap(doing, u.cause)) // record only the cause: its text does not call the outcome uncertain, and the operations that now fail with it certainly have no effect
+		d.health.set(d.wrap(doing, u.cause)) // record only the cause: the whole error calls the outcome uncertain, but later operations that fail with the cause certainly have no effect
 	default:
 		d.health.set(d.wrap(doing, err))
 	}

@@ -160,11 +160,11 @@ func testClock(t *testing.T, open func() backend.Backend) {
 	if err := a.SetStop(t.Context(), backend.Stop{Time: start}, false, event(1)); err != nil {
 		t.Fatal(err)
 	}
-	commit(t, b, nil, at(true, time.Second)) // permitted again, because using the kill switch has reset the earliest permitted time
+	commit(t, b, nil, at(true, time.Second)) // permitted again, because using the kill switch makes the database ignore the record from an hour ahead
 	commit(t, open(), nil, at(true, 2*time.Second))
 	commit(t, b, nil, at(false, -time.Hour))
 	commit(t, b, backend.ErrClock, at(true, -time.Hour))
-	commit(t, a, nil, at(true, 2*time.Hour)) // later than the newest record, although the clock of the record's writer was an hour ahead
+	commit(t, a, nil, at(true, 2*time.Hour)) // newer than all records before the use of the kill switch, so its time counts again
 	commit(t, open(), backend.ErrClock, at(true, time.Hour))
 }
 

@@ -24,7 +24,7 @@ func write(id backend.PartID, version int64, data string) *backend.Op {
 	return &backend.Op{Reserve: true, Time: start, Writes: []backend.Write{{ID: id, Version: version, Data: []byte(data)}}}
 }
 
-// sessionlessEvent is the number of the only event without a session.
+// sessionlessEvent is the number of the test event that has no session. All other events have one.
 const sessionlessEvent = 8
 
 func event(n int) backend.Event {
@@ -269,8 +269,8 @@ func testBatch(t *testing.T, open func() backend.Backend) {
 	}
 }
 
-// testBetween verifies that a commit notices versions that another process has written since the last
-// commit, although the earlier versions are cached.
+// testBetween verifies that a commit does not trust cached versions: it must notice that another
+// process has written newer ones since the last commit.
 func testBetween(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	for i := range int64(5) {
@@ -282,8 +282,9 @@ func testBetween(t *testing.T, open func() backend.Backend) {
 	commit(t, a, nil, write(session("x"), 0, `{}`))
 }
 
-// testBuilt verifies that an op based on a refused step is refused too, even if another process has
-// written the version that the refused step would have written.
+// testBuilt verifies that an op is refused if it depends on changes of a refused op. It must be
+// refused even if the database contains the version that it expects, because another process wrote
+// that version.
 func testBuilt(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	x, y := session("x"), session("y")
