@@ -7,7 +7,8 @@ import (
 )
 
 // A limit bounds the requests of one session, one principal, or all callers together. A call that
-// exceeds a limit is refused without asking a person; other callers are not affected.
+// would exceed a limit is refused without asking a person. The limits of a session and a principal
+// are low, so that a single caller cannot exhaust the limit that applies to all callers.
 type limit struct {
 	waiting int // maximum number of requests that are pending, or that are approved but not used yet
 	recent  int // maximum number of unapproved requests opened within a minute
@@ -49,8 +50,9 @@ type account struct {
 // accounts maps account names to the accounts that have requests.
 type accounts map[string]*account
 
-// charged returns the accounts to charge for a request about the call c, most specific first. A new
-// account is not stored until it is first charged.
+// charged returns the accounts that count a request about the call c: those of the session, of the
+// principal, and of all callers. A missing account is created, but only accounts.update adds it to
+// m.
 func (m accounts) charged(c Call) [3]*account {
 	return [3]*account{
 		m.account("session "+c.Session, limits.session), m.account("principal "+c.Principal, limits.principal), m.account("", limits.all),
@@ -92,9 +94,9 @@ func (q *Request) room(n int) bool {
 	return !slices.ContainsFunc(q.accounts[:], func(a *account) bool { return a.bytes+n > a.limit.bytes })
 }
 
-// weight returns the memory in bytes that q uses while the given number of calls wait for it. It is
-// the size of each call's message, plus the size of the parts that q has copied. Until q has copied
-// its parts, it keeps one message in memory even if no call is waiting.
+// weight returns the memory in bytes that q uses while the given number of calls wait for it: the
+// message of each waiting call, and the parts that q has copied. If q has copied nothing, it keeps
+// the message of its first call even after all calls have stopped waiting.
 func (q *Request) weight(waiters int) int {
 	switch {
 	case !q.live():

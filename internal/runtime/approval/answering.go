@@ -16,14 +16,15 @@ func (b *Broker) Answer(id string, approve bool, channel, actor, reason string) 
 //
 // A denial takes effect immediately. An approval takes effect once as many different people have
 // approved as the rules require. All answers from the client count as answers of the same person.
-// An answer without a person could come from anyone whom the channel's system knows or, if the
-// channel has no such system, from any user of this machine.
+// If person is empty, the answer could come from any user of the system that sends the channel's
+// answers or, without such a system, from any user of this machine. It therefore never counts as a
+// second approval beside one from the same system or machine.
 //
 // Channels that run next to the proxy must call operator.Proxy.Answer, which also checks the PIN.
 // An answer counts only if its channel is configured,
 // the request's rules allow the channel, and the channel has shown the request (see [Broker.Put]).
-// The error is a [RejectedError] if the answer came too late, or if the caller approved its own
-// call through a channel other than [Elicit] and Options.Self is false.
+// The error is a [RejectedError] if the answer came too late. It is also a RejectedError if the
+// caller approved its own call through a channel other than [Elicit] and Options.Self is false.
 func (b *Broker) AnswerAs(person, id string, approve bool, channel, actor, reason string) error {
 	who := approverAt(channel, person)
 	said := Rejection{Approve: approve, Channel: channel, Actor: actor, Reason: clip(reason, maxReason), At: b.options.Now()}

@@ -23,7 +23,7 @@ func (t *requests) apply(q *Request, d Progress, version int64) {
 	switch {
 	case !q.live():
 		return
-	case q.claimed: // the outcome depends on the call that has claimed the approval
+	case q.claimed: // whether the approval is used depends on the call that has claimed it
 		q.stale = true
 		return
 	}
@@ -46,8 +46,9 @@ func (t *requests) apply(q *Request, d Progress, version int64) {
 	}
 }
 
-// learn updates the table with a row read from the store. An unknown request is added only if it is
-// in force or if ended is true.
+// learn updates the table with a row read from the store. A request that is missing from the table
+// is added if it is in force, that is, pending, approved, or still denied. If ended is true, it is
+// added in any case.
 func (t *requests) learn(row backend.Approval, ended bool, now time.Time) error {
 	q := t.byID[row.ID]
 	if q != nil && row.Version <= q.version && now.Before(row.Expires) {

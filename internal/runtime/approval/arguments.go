@@ -50,8 +50,8 @@ func readArguments(c Call) arguments {
 	return arguments{doc, audit.HashOf(strings.Join(slices.Sorted(maps.Keys(members)), "\n"))}
 }
 
-// addShape adds to set the path and kind of value, and of all values inside it. path is the path of
-// value itself. All elements of an array have the same path.
+// addShape collects the paths and kinds of a JSON value and of all values inside it. The argument
+// path is the path of the value itself. All elements of an array have the same path.
 func addShape(set map[string]bool, path string, value []byte) {
 	kind := rawjson.Kind(value)
 	if kind == 'f' {
@@ -124,8 +124,8 @@ func (a arguments) match(pins []Pin) bool {
 }
 
 // canonical appends value to buf in canonical form: without white space, with sorted members and
-// minimally escaped strings, and with numbers unchanged. It returns false if the form is ambiguous,
-// because JSON parsers could read values with this form differently.
+// minimally escaped strings, and with numbers unchanged. It returns false if value is invalid, or
+// if JSON parsers could read it differently.
 func canonical(buf, value []byte) (_ []byte, ok bool) {
 	switch rawjson.Kind(value) {
 	case '{':

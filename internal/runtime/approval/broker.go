@@ -86,7 +86,8 @@ func (b *Broker) present(c Call) Call {
 	return b.options.Mask.present(c)
 }
 
-// A call of more than large bytes takes milliseconds to parse.
+// large is the maximum size in bytes of a call that is parsed without locking Broker.reading.
+// Longer calls take milliseconds to parse.
 const large = 256 << 10
 
 // hasRequest reports whether a new call with the given key would join an existing request.
@@ -96,8 +97,9 @@ func (b *Broker) hasRequest(key Key) bool {
 	return b.requests.known(key) != nil
 }
 
-// join adds the call to the request in force for key. If no request is in force, it returns a new
-// one that is not stored yet, and joins is false.
+// join adds the call to the request in force for key and returns that request. If no request is in
+// force, it returns a new one that is not stored yet. The result joins reports whether the request
+// already existed.
 func (b *Broker) join(key Key, call Call, ask *gate.Ask) (q *Request, joins bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -107,9 +109,9 @@ func (b *Broker) join(key Key, call Call, ask *gate.Ask) (q *Request, joins bool
 	return q, b.requests.byID[q.ID] != nil, nil
 }
 
-// addStored adds q, which the store has accepted with the given progress and version, and returns
-// it. If the broker has already read the request from the store, addStored returns that copy
-// instead and makes the call wait for it.
+// addStored adds the new request q to the table, after the store has accepted it with the given
+// progress and version. If the broker has meanwhile read the same request from the store, addStored
+// keeps the existing request and adds the call to it. It returns the request that is in the table.
 func (b *Broker) addStored(q *Request, d Progress, version int64) *Request {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -132,8 +134,9 @@ func (b *Broker) Refresh(ctx context.Context) {
 	}
 }
 
-// learn applies rows read from the store and returns the rows of requests that have expired. If
-// ended is true, it also adds ended requests that are unknown to the broker.
+// learn updates the broker with rows read from the store. It returns the expired rows whose stored
+// state is still pending or approved. Requests that the broker does not know are added only if they
+// are in force, or in any state if ended is true.
 func (b *Broker) learn(rows []backend.Approval, ended bool) (over []backend.Approval) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -155,8 +158,8 @@ func (b *Broker) learn(rows []backend.Approval, ended bool) (over []backend.Appr
 	return over
 }
 
-// An amendment computes the new progress of a request. The request is nil if the broker does not
-// know it; ok is false if nothing changes. An amendment is called with Broker.mu held.
+// An amendment computes the new progress of a request, or returns false if nothing changes. The
+// request is nil if the broker does not know it. An amendment must be called with Broker.mu held.
 type amendment func(*Request) (d Progress, ok bool, err error)
 
 // amend changes the request with the given ID. If the broker has a store, the change takes effect
@@ -203,9 +206,9 @@ func (b *Broker) has(id string) bool {
 	return b.requests.byID[id] != nil
 }
 
-// Release tells the broker that a call has stopped waiting for q. The argument parked reports
-// whether the caller was told to retry later to get the answer. The request is withdrawn once no
-// call is waiting for it, unless a caller was told to retry.
+// Release tells the broker that a call has stopped waiting for q. If parked is true, the caller was
+// told to call again later to get the answer. The request is withdrawn once no call is waiting for
+// it, unless a caller was told to call again.
 func (b *Broker) Release(q *Request, parked bool) {
 	b.mu.Lock()
 	q.waiters--
@@ -215,8 +218,8 @@ func (b *Broker) Release(q *Request, parked bool) {
 	b.withdraw(q, func() bool { return q.waiters == 0 && !q.parked && !q.progress.Shared })
 }
 
-// withdraw withdraws a pending request if due returns true. If the store does not accept the
-// change, the request stays pending until it expires.
+// withdraw withdraws q if it is pending and due returns true. If the store does not accept the
+// change, q stays pending until it expires.
 func (b *Broker) withdraw(q *Request, due func() bool) {
 	err := b.amend(q.ID, func(q *Request) (d Progress, ok bool, err error) {
 		if q == nil || q.progress.Answer.State != Pending || !due() {
@@ -297,9 +300,9 @@ func (b *Broker) Unclaim(id string) {
 	b.unclaim(id, func(q *Request) { q.stale = b.storage != nil })
 }
 
-// Used tells the broker whether the store could mark the approval of q as used. If ok is false, the
-// store considers the approval already used or expired, so the broker reads q from the store again.
-// If the store refuses a second time, the broker lets q expire.
+// Used tells the broker whether the store marked the approval of q as used. If ok is false, the
+// store considers the approval already used or expired, and the broker reads q from the store
+// again. After a second failure, the broker lets q expire.
 func (b *Broker) Used(q *Request, ok bool) {
 	if b.storage == nil {
 		return
@@ -308,7 +311,7 @@ func (b *Broker) Used(q *Request, ok bool) {
 	defer b.mu.Unlock()
 	switch {
 	case !q.live():
-	case !ok && q.refused: // the store refused a second time
+	case !ok && q.refused: // the store has failed twice to mark the approval as used
 		b.requests.finish(q, Expired)
 	case !ok:
 		q.stale, q.refused = true, true
@@ -327,8 +330,8 @@ func (b *Broker) unclaim(id string, end func(*Request)) {
 	}
 }
 
-// Approves reports whether the person at the client has already approved q, even if q needs more
-// approvers.
+// Approves reports whether the client's user has approved q. This does not mean that q is approved,
+// because q might need more approvers.
 func (b *Broker) Approves(q *Request) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -352,8 +355,8 @@ func (b *Broker) removeChannel(q *Request, channel string) bool {
 }
 
 // Show reports whether the caller should show q to the client. If several calls share a request,
-// only the first caller should show it. The returned Go channel is closed when another caller can
-// take over.
+// only one of them shows it at a time. The returned Go channel is closed when that call stops
+// showing it; the others can then call Show again.
 func (b *Broker) Show(q *Request) (first bool, gone <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -72,7 +72,7 @@ func (c Call) ShownMeta() []byte {
 }
 
 // bytes returns the total size of the client-supplied parts of c, and of the names and reasons in
-// steps.
+// the given steps (see [gate.Step]).
 func (c Call) bytes(steps []gate.Step) int {
 	n := max(c.given, len(c.Arguments)+len(c.Beside)+len(c.Meta)+len(c.SeenMeta)) + len(c.Client)
 	for _, s := range steps {
@@ -81,8 +81,8 @@ func (c Call) bytes(steps []gate.Step) int {
 	return n
 }
 
-// detach copies the parts of c that point into the message. The message can then be released when
-// no call is waiting, although the displayed parts are still needed.
+// detach copies the parts of c that share memory with the given message, so that the message can be
+// released while the parts are still needed for display.
 func (c *Call) detach(message [][]byte) {
 	for i, part := range []*[]byte{&c.Arguments, &c.Beside, &c.Meta} {
 		if len(*part) > 0 && len(message[i]) > 0 && &(*part)[0] == &message[i][0] {

@@ -16,10 +16,11 @@ const (
 	MaxSession = 24 * time.Hour // maximum lifetime of a session grant; needed because a session might never end
 )
 
-// A Grant approves similar calls for a limited time without asking. It covers calls with the same
-// session, principal, tool, tool definition, policy and steps as the approved call, and with the
-// same data besides the arguments. Their arguments must have the same members, with values of the
-// same kinds, and the same pinned values. A grant is immutable except for its number of uses.
+// A Grant approves similar calls for a limited time without asking. The calls must have the same
+// session, principal, tool, tool definition, policy and steps as the approved call, and must
+// forward the same objects in addition to the arguments. Their arguments must have the same
+// members, with values of the same kinds, and the same pinned values. A grant is immutable except
+// for its number of uses.
 type Grant struct {
 	ID        string
 	Approval  string // ID of the request that was approved together with the grant
@@ -48,7 +49,7 @@ type Terms struct {
 	Session bool // whether the grant lasts until the session ends; For must then be zero
 }
 
-// covers reports whether g approves the request q, whose call has the arguments a.
+// covers reports whether g approves q, given the arguments of the call that q is about.
 func (g *Grant) covers(q *Request, a arguments) bool {
 	key := q.Key
 	key.Arguments = g.Key.Arguments

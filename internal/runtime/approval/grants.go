@@ -232,8 +232,8 @@ func (s *Grants) put(g Grant, state State) (version int64, err error) {
 // table.
 func isGrant(row backend.Approval) bool { return strings.HasPrefix(row.ID, "gr_") }
 
-// approve returns q's progress as approved by the grant g. It also removes the call's _meta, which
-// must not be forwarded, because no human has reviewed it.
+// approve returns the progress of q after its approval by the grant g. It also removes the call's
+// _meta object, so that data that no person has reviewed is not forwarded.
 func (q *Request) approve(g Grant, now time.Time) Progress {
 	q.question.Call.Meta = nil
 	d := q.progress

@@ -40,9 +40,9 @@ func (t *requests) insert(q *Request) {
 	t.accounts.recharge(q)
 }
 
-// reclaim marks q as opened by this broker. It is needed if the broker reads q from the store
-// before learning that the store has accepted q, because q then looks like another broker's
-// request.
+// reclaim marks q as opened by this broker. When the broker reads a request from the store, it
+// assumes that another broker has opened it. This is wrong if the broker is just storing the
+// request itself.
 func (t *requests) reclaim(q *Request) {
 	if !q.foreign {
 		return

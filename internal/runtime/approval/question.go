@@ -22,7 +22,7 @@ type Conditions struct {
 	Size  int    // size in bytes of the content that the client supplied
 }
 
-// Progress is the part of a request that changes: its answers and its end.
+// Progress is the part of a request that changes, such as its state and the answers to it.
 type Progress struct {
 	Answer     Answer
 	Approvers  []approver  `json:",omitempty"` // people who have approved so far

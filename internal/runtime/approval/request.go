@@ -23,14 +23,14 @@ type Request struct {
 	unasked  chan struct{} // closed when the client reports that it did not ask anyone
 
 	accounts [3]*account // the accounts of the session, of the principal, and of all callers together
-	opened   atomic.Bool // whether the client reported that a person opened the page that it was told to show
+	opened   atomic.Bool // whether the client reported that a person opened the approval page
 
 	// The following fields are guarded by Broker.mu.
 	question  Question
 	progress  Progress
 	open      []string      // channels that have shown the request
 	waiters   int           // number of calls waiting for the answer
-	shown     chan struct{} // not nil while the session's client is showing the request; closed afterward
+	shown     chan struct{} // closed when the session's client stops showing the request; nil if it is not showing it
 	charged   int           // number of bytes charged to the accounts
 	version   int64         // version in the store or, without a store, the number of changes
 	parked    bool          // whether a caller was told to retry later to get the answer
@@ -66,9 +66,9 @@ func (q *Request) WasUnasked() bool {
 	}
 }
 
-// leaveUnasked records that an approval channel did not show the request to anyone, and removes the
-// channel from q.open. It returns false if the channel was not in q.open. It must be called with
-// Broker.mu held.
+// leaveUnasked records that an approval channel did not show the request to anyone. It also stops
+// accepting answers through the channel, and returns false if they were not accepted before. It
+// must be called with Broker.mu held.
 func (q *Request) leaveUnasked(channel string) bool {
 	if !q.WasUnasked() {
 		q.progress.Unasked = true
@@ -105,8 +105,8 @@ func needs(ask *gate.Ask) int {
 	return n
 }
 
-// viaOf returns the only channel that the steps of ask allow, or "" if they allow any. It returns
-// an error if the steps require different channels.
+// viaOf returns the only channel that the rules allow for answering, or "" if they allow any
+// channel. It returns an error if the rules require different channels.
 func viaOf(ask *gate.Ask) (string, error) {
 	via := ""
 	for _, s := range ask.Steps {
@@ -121,8 +121,8 @@ func viaOf(ask *gate.Ask) (string, error) {
 	return via, nil
 }
 
-// trimmed returns q's question without its long parts, to keep once the call can no longer run. It
-// copies the remaining parts, because they might point into a longer message.
+// trimmed returns q's question without its long parts. The result is kept after the call can no
+// longer run. It is a copy, because the original parts might point into a much longer message.
 func (q *Request) trimmed() Question {
 	c, since := q.question.Call, q.question.Since
 	c.Meta, c.SeenMeta, c.exact, c.given = c.ShownMeta(), nil, nil, 0 // keep only the displayed parts, because the call will not be forwarded

@@ -33,8 +33,8 @@ func front(l *list.List) *Request {
 	return l.Front().Value.(*Request)
 }
 
-// check ends q if it has expired, and returns q's state. Unlike sweep, it notices that q has
-// expired even if the clock was set back and requests that expire later precede q in the list.
+// check ends q if it has expired, and returns q's state. Unlike sweep, it does not depend on the
+// order of the list of live requests, which can be wrong after the clock was set back.
 func (t *requests) check(q *Request) State {
 	if q.live() && !q.claimed && !t.options.Now().Before(q.Expires) {
 		t.finish(q, Expired)
@@ -67,8 +67,8 @@ func (t *requests) wake(q *Request, s State) {
 	}
 }
 
-// finish ends q in state s. It keeps only the displayed parts of the call, which can no longer run.
-// A denial stays in force and also applies to repeated calls.
+// finish ends q in state s. The call can no longer run, so finish keeps only its displayed parts.
+// If q is denied, identical calls are also denied while the denial stays in force.
 func (t *requests) finish(q *Request, s State) {
 	t.notifyChanged()
 	if q.progress.Answer.State == Pending {
@@ -129,7 +129,7 @@ func (t *requests) forget(q *Request) {
 func (t *requests) standsUntil(q *Request) time.Time {
 	until := t.options.Now().Add(t.options.Cooldown)
 	if q.waiters == 0 && q.Expires.After(until) {
-		return q.Expires // no call is waiting, and the caller was told to retry before q expires
+		return q.Expires // no call is waiting; a caller that calls again before q expires must get the denial
 	}
 	return until
 }

@@ -41,8 +41,8 @@ const (
 	Webhook = channel.Webhook
 )
 
-// listed reports whether the channel lists all requests that can be answered through it, even if it
-// was not notified of them.
+// listed reports whether the channel lists all requests that can be answered through it, so that it
+// need not be notified of each request.
 func listed(name string) bool {
 	c, _ := channel.Find(name)
 	return c.Lists
@@ -66,9 +66,11 @@ type approver struct {
 	Person string `json:",omitempty"` // name of any other approver; see approverAt
 }
 
-// approverAt returns the approver who answers through the named channel. If another system vouches
-// for the channel's answers, person is a name in that system, and the approver's name starts with
-// the channel's name. Otherwise the approver is a user of this machine.
+// approverAt returns the approver who answers through the named channel. For [Elicit], this is the
+// client's user. For a webhook, another system identifies the people who answer. The approver's
+// name is then the channel's name and the person's name in that system, separated by a colon, or
+// only the channel's name if the person is anonymous. For any other channel, the approver is a user
+// of this machine.
 func approverAt(name, person string) approver {
 	c, _ := channel.Find(name)
 	switch {
@@ -84,16 +86,17 @@ func approverAt(name, person string) approver {
 	return approver{Person: name + ":" + person}
 }
 
-// mayBe reports whether a and b could be the same person. A person without a name could be anyone
-// whom the same system knows.
+// mayBe reports whether a and b could be the same person. An approver without a name could be any
+// user of the same system.
 func (a approver) mayBe(b approver) bool {
 	at, name := a.split()
 	system, other := b.split()
 	return a == b || !a.Client && !b.Client && at == system && (name == "" || other == "")
 }
 
-// split returns the system that knows the person, and the person's name. The system is the name of
-// a channel, or "" for a user of this machine. The name is "" for an anonymous person.
+// split returns the name of the channel whose system identifies the approver, and the approver's
+// name in that system. The channel is "" for a user of this machine. The name is "" for an
+// anonymous approver.
 func (a approver) split() (system, name string) {
 	system, name, _ = strings.Cut(a.Person, ":")
 	if c, _ := channel.Find(system); c.Vouches {

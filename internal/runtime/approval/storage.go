@@ -61,8 +61,8 @@ func (s *storage) openOnce(key Key, call Call, ask *gate.Ask, again bool) (*Requ
 	return s.broker.addStored(q, d, version), nil
 }
 
-// share records that calls at several brokers are waiting for q. None of the brokers then withdraws
-// it.
+// share records that calls at several brokers are waiting for q. A shared request is not withdrawn
+// when one broker's calls stop waiting.
 func (s *storage) share(q *Request) {
 	err := s.amend(q.ID, func(q *Request) (d Progress, ok bool, err error) {
 		if q == nil || !q.foreign || q.progress.Shared || q.progress.Answer.State != Pending {
@@ -99,9 +99,10 @@ func (s *storage) amend(id string, f amendment) error {
 	}
 }
 
-// look updates the broker from the stored request that has the given ID, even if that request has
-// ended. If id is empty, look uses the requests with the given key instead. It ends expired
-// requests, which would block new ones.
+// look reads the request with the given ID from the store and updates the broker with it, even if
+// the request has ended. If id is empty, look reads the requests with the given key instead. It
+// also marks expired requests as expired in the store, because they would block new requests with
+// the same key.
 func (s *storage) look(id string, key Key) error {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
@@ -126,8 +127,8 @@ func (s *storage) read(ctx context.Context, id, digest string, since time.Time) 
 	return nil
 }
 
-// refresh reads the requests that are live or that ended after since. It deletes all other requests
-// from the store.
+// refresh reads the requests that have not ended, and those that ended after the time given by
+// since. It deletes all other requests from the store.
 func (s *storage) refresh(ctx context.Context, since time.Time) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()

@@ -15,8 +15,8 @@ import (
 )
 
 // Text returns the text that a person reads before answering: what would run, who requests it, and
-// which rules require approval. It is plain text, identical for all channels. format returns the
-// text for the position of a rule.
+// which rules require approval. It is plain text, identical for all channels. The function format
+// converts a rule's position to text.
 func (s Record) Text(format func(gate.Position) string, now time.Time) string {
 	b := s.question(format)
 	s.writeSince(b, now)
@@ -117,8 +117,8 @@ func indented(object []byte) string {
 	return text.EscapeLines(b.Bytes())
 }
 
-// clip returns the first n bytes of s, followed by the original length. It returns a short s
-// unchanged.
+// clip returns s if it is at most n bytes long. Otherwise it returns the first n bytes of s and a
+// note with the length of s.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return strings.Clone(s)
@@ -127,7 +127,7 @@ func clip(s string, n int) string {
 }
 
 const (
-	maxKept   = 1 << 10 // maximum number of bytes to keep of a call, and of each of its names, once its request has ended
+	maxKept   = 1 << 10 // maximum size in bytes of an ended request's content, and of each of its names; longer content is removed, longer names are shortened
 	maxReason = 1 << 10 // maximum size in bytes of the reason for an answer
 
 	recently = time.Minute // period covered by limit.recent, the limit on recent requests

@@ -19,8 +19,9 @@ const (
 	manySpaces    = 100 // minimum number of consecutive spaces that is suspicious, because it can push text out of view
 )
 
-// warnings returns warnings about content that could mislead a person. It counts hidden characters
-// in the forwarded form, but quotes only from the displayed form.
+// warnings returns warnings about content that could mislead a person. It looks for hidden
+// characters and many consecutive spaces in the forwarded values. Other warnings quote content, so
+// they are based on the displayed values, where secrets are masked.
 func warnings(forwarded, seen [][]byte) []string {
 	w := &warner{}
 	for _, part := range forwarded {
@@ -52,7 +53,7 @@ func plural(n int, one, many string) string {
 // A warner collects the warnings about a call's content.
 type warner struct {
 	list   []string
-	more   bool   // whether there were more warnings than fit into list
+	more   bool   // whether warnings were left out because there were too many
 	hidden int    // number of hidden characters
 	which  []rune // some of the hidden characters
 	spaces int    // length of the longest run of spaces and newlines

@@ -1,7 +1,7 @@
 package approval
 
-// EndSession withdraws the pending requests of a session that has ended, because its calls cannot
-// be repeated.
+// EndSession withdraws the pending requests of a session that has ended. Only calls of that session
+// could have used the approvals.
 func (b *Broker) EndSession(session string) {
 	if !b.Sessions()[session] {
 		return
@@ -13,9 +13,9 @@ func (b *Broker) EndSession(session string) {
 	}
 }
 
-// MarkUnasked records that the channel was given q but did not show it to anyone. If no other
-// channel is showing q, the request is withdrawn. Later answers from the client do not count,
-// whichever broker receives them.
+// MarkUnasked records that the given channel did not show q to anyone. If no other channel is
+// showing q, and no other broker has calls that wait for it, q is withdrawn. Otherwise all brokers
+// ignore later answers to q from the client.
 func (b *Broker) MarkUnasked(q *Request, channel string) {
 	if !b.removeChannel(q, channel) {
 		return

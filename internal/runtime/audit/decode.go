@@ -10,8 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// ReadEntry decodes an event. The entry may alias event. An error describes the problem with the
-// JSON.
+// ReadEntry decodes an event. The result can share memory with the argument.
 //
 // A replay decodes millions of events. ReadEntry therefore does not use package json, whose
 // reflection would take five times as long.
@@ -27,8 +26,9 @@ func ReadEntry(event []byte) (e Entry, err error) {
 // A decoder decodes JSON and keeps its first error.
 type decoder struct{ err error }
 
-// object decodes the members of an object into the fields listed in t. The slices first and rest
-// together hold the addresses of the fields. Unknown members are ignored.
+// object decodes the members of a JSON object into the fields listed in t. It returns false if the
+// object is invalid. Pointers to the fields are passed in two slices: rest continues where first
+// ends. Unknown members are ignored.
 func (d *decoder) object(object []byte, t table, first, rest []any) bool {
 	next := 0
 	return rawjson.Members(object, func(key, v []byte, _ int) bool {

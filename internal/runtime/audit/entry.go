@@ -66,8 +66,8 @@ func (e *Entry) IsRoutine() bool {
 	return false
 }
 
-// IsOf reports whether the record is about the given tool. The name can be the tool's plain or
-// qualified name, or another name of the call.
+// IsOf reports whether the record is about a tool or call with the given name. The name can be the
+// tool's plain or qualified name, or another recorded name of the call.
 func (e *Entry) IsOf(tool string) bool {
 	if e.Event == "outcome" { // an outcome has only the qualified name
 		return e.Tool == tool || strings.HasSuffix(e.Tool, "."+tool)

@@ -46,7 +46,7 @@ type Conflict struct {
 	Time    time.Time `json:"time"`
 	Event   string    `json:"event"` // always "conflict"
 	Session string    `json:"session"`
-	Winner  string    `json:"winner,omitempty"` // most important net that still blocks calls; empty unless only some of the nets do
+	Winner  string    `json:"winner,omitempty"` // most important net that still blocks calls; empty if all of the nets do, or none does
 	Nets    []NetName `json:"nets"`             // conflicting nets, most important first
 	Yields  []NetName `json:"yields"`           // conflicting nets that no longer block calls, because they are only advisory
 }
@@ -89,12 +89,12 @@ type Definition struct {
 	Time   time.Time `json:"time"`
 	Event  string    `json:"event"` // always "definition"
 	Tool   string    `json:"tool"`
-	Reason string    `json:"reason"` // hashes of the current and the accepted definition, and the consequence for calls
+	Reason string    `json:"reason"` // why the definition counts as changed, the hashes of the current and the accepted definition, and whether calls to the tool are blocked
 }
 
-// A Left event records that an agent's hook reported a call and left it to the proxy, because the
-// proxy offers the tool. If such a call ends without reaching the proxy, another Left event
-// ("missing") is recorded.
+// A Left event records that an agent's hook reported a call to a tool of the proxy. The proxy
+// decides on such a call only when the call itself arrives, not when the hook reports it. If the
+// call ends without arriving at the proxy, another Left event ("missing") is recorded.
 type Left struct {
 	Time      time.Time `json:"time"`
 	Event     string    `json:"event"` // "left" or "missing"

@@ -36,9 +36,9 @@ type head struct {
 }
 
 // openHead opens or creates the head of the log at path. It returns an empty head and no error if
-// the head does not exist and the directory is not writable. If a head exists but cannot be
-// written, openHead returns an error, because another user could have created it to prevent a
-// usable head.
+// the head does not exist and the directory is not writable. It returns an error if the head exists
+// but cannot be written. Otherwise another user could disable the head by creating a file with its
+// name.
 func openHead(path string) (head, error) {
 	f, err := openFile(path+HeadSuffix, 0)
 	switch {

@@ -24,8 +24,8 @@ type Policy struct {
 	Active    []string  `json:"active,omitempty"`    // active nets; nil means all nets
 	Fields    []string  `json:"fields,omitempty"`    // argument fields that the nets read
 	Results   []string  `json:"results,omitempty"`   // result fields that the nets read
-	Maps      []string  `json:"maps,omitempty"`      // short hashes that identify the policy's maps, which give calls additional names
-	Actions   []string  `json:"actions,omitempty"`   // names of the form tool.action that occur in the nets; no other actions are determined
+	Maps      []string  `json:"maps,omitempty"`      // short hashes that identify the policy's map statements, which give calls additional names
+	Actions   []string  `json:"actions,omitempty"`   // names of the form tool.action that occur in the nets; a call can get such a name from its argument "action"
 	Rows      bool      `json:"rows,omitempty"`      // whether a net counts consecutive identical calls
 	Arguments string    `json:"arguments,omitempty"` // how arguments are recorded: "hash", "masked" or "full"
 }
@@ -45,9 +45,9 @@ type Session struct {
 	Process   string    `json:"process,omitempty"`
 }
 
-// A Removed event records the removal of old records from a database. For each chain that becomes
-// shorter or disappears, Chains contains the last record to remove. The chain may then begin after
-// that record. The event is written before the removal.
+// A Removed event records that old records are about to be removed from a database. For each chain
+// that loses records, Chains contains the last record to be removed. The rest of the chain, if any,
+// begins after that record.
 type Removed struct {
 	Time    time.Time `json:"time"`
 	Event   string    `json:"event"`   // always "removed"

@@ -89,8 +89,8 @@ func (l *logFile) readEnd(size int64) error {
 	}
 	end := bytes.LastIndexByte(tail, '\n') + 1
 	if half := tail[end:]; len(half) > 0 {
-		// A partial record never became part of the log. Anything else was not written by this
-		// program and is left alone.
+		// A partial record was never part of the log and can be removed. Text that does not begin
+		// like a record was not written by this program and must be kept.
 		if half[0] != '{' {
 			return errors.New("it does not end with an audit record")
 		}
@@ -103,7 +103,8 @@ func (l *logFile) readEnd(size int64) error {
 		return err
 	}
 	l.written = last.place()
-	// Never go back to a lower number, so that removed lines are detected while the log is open.
+	// If lines were removed from the file while the log is open, keep the higher record number, so
+	// that the removal can be detected.
 	if last.Seq > l.last.Seq {
 		l.last = l.written
 	}
@@ -187,9 +188,9 @@ func (l *logFile) noteShortage(n int) {
 	l.neededSpace = max(l.neededSpace, min(n, maxBuffer)+outcomeSpace)
 }
 
-// checkSpace returns an error if n is smaller than the largest write that failed and the disk still
-// has no room for that write. Otherwise a small record could be written although a decision would
-// still not fit.
+// checkSpace is called before a write of n bytes. After larger writes have failed for lack of
+// space, it returns an error until the disk has room for the largest of them. Otherwise small
+// records could be written although a decision would not fit.
 func (l *logFile) checkSpace(n int) error {
 	if !l.regular || l.neededSpace <= n {
 		return nil

@@ -22,11 +22,11 @@ type action struct {
 	clock     int    // time of admission on the session's clock
 }
 
-// A callName is one of the names of a call: its tool, or a name given to it by a map of the policy
-// (see [gate.Map]).
+// A callName is one of the names of a call: its tool, or an additional name given by a map entry of
+// the policy (see [gate.Map]).
 type callName struct {
 	tool    int  // index of the name in reader.names
-	certain bool // whether a success with this name may permit other calls; false if the name is uncertain or weak (see [audit.Decision])
+	certain bool // whether a successful call with this name can count toward a requirement; false if [audit.Decision] lists the name as uncertain or weak
 }
 
 // A fieldValue is the value of a scalar argument.
@@ -51,8 +51,8 @@ func (a *action) value(field string) (string, bool) {
 	return "", false
 }
 
-// joined separates the names in a two-field key, and the values in a combined value. Names in rules
-// cannot contain it.
+// joined separates the two field names in a two-field key, and the two values of such a key. Field
+// names in rules cannot contain it.
 const joined = "\x00"
 
 // read sets a's values from the recorded arguments, or from their hashes if the arguments are not

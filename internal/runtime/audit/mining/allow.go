@@ -28,7 +28,7 @@ type Allowed struct {
 type toolActivity struct {
 	calls    int
 	sessions sessionSet
-	stopped  bool // whether a call was refused or needed approval, in shadow mode or not
+	stopped  bool // whether a call was refused or needed approval, or only shadow mode prevented this
 }
 
 // An allowCounter counts decisions per tool.
@@ -52,7 +52,7 @@ func (a allowCounter) count(e *trail.Entry) {
 }
 
 // list returns the candidates for an allow list, most frequent first. It leaves out tools that run
-// scripts or destroy data, because each call to such a tool can be different.
+// scripts or destroy data, because their past calls say little about later ones.
 func (a allowCounter) list() []Allowed {
 	all := []Allowed{}
 	for name, t := range a {

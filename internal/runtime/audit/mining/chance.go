@@ -23,12 +23,13 @@ func lnChoose(n, k int) float64 {
 	return lg(n) - lg(k) - lg(n-k)
 }
 
-// onceByChance is the chance that, of a+b events in random order, the first is a success of A. Of
-// these events, a are successes of A, and b are calls to B.
+// onceByChance is the chance that the first of a+b events is a success of A if a of them are
+// successes of A, b are calls to B, and their order is random.
 func onceByChance(a, b int) chance { return chance(math.Log(float64(a)) - math.Log(float64(a+b))) }
 
-// eachByChance is the chance that, in such a random order, each call to B has its own success of A
-// between it and the previous call to B.
+// eachByChance is the chance that, in random order, A succeeds before the first call to B and
+// between any two consecutive calls to B. The arguments are the number of successes of A and the
+// number of calls to B.
 func eachByChance(a, b int) chance { return chance(lnChoose(a, b) - lnChoose(a+b, b)) }
 
 // noneAfterByChance is the chance that, in a random order of a+b calls, all calls to B precede all
@@ -51,17 +52,17 @@ func coveredByChance(n, a, b int) chance {
 	return chance(lnChoose(a, n-b) - lnChoose(n, b))
 }
 
-// presentByChance is the chance that every session of a group has a certain call if the group is
-// like the other sessions. The arguments are the size of the group, the number of other sessions
-// with the call, and the number of all other sessions. The fewer other sessions exist, the weaker
-// is the evidence.
+// presentByChance is the chance that every session of a group has a certain call if the call is as
+// frequent in the group as in other sessions. The arguments are the size of the group, the number
+// of other sessions with the call, and the number of all other sessions. A small number of other
+// sessions proves little, so the result is then higher.
 func presentByChance(sessions, had, of int) chance {
 	lg := func(x int) float64 { v, _ := math.Lgamma(float64(x)); return v }
 	return chance(lg(had+1+sessions) - lg(had+1) + lg(of+2) - lg(of+2+sessions))
 }
 
-// clusteredByChance is the chance that k of n observations have the same value if the given number
-// of values are equally likely.
+// clusteredByChance is the chance that k of n observations have the same value. It assumes that
+// each of the given number of values is equally likely.
 func clusteredByChance(k, n, values int) chance {
 	return min(0, chance(lnChoose(n, k)-float64(k)*math.Log(float64(values))))
 }

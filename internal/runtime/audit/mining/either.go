@@ -22,9 +22,9 @@ type either struct {
 	same            []*candidate // candidates for rules that also require the same value of a field
 }
 
-// eithers returns the "or" rules to test. In each of the first sessions with B, at least one of A
-// and alt came before B, but neither did so in all sessions. The result more reports whether the
-// limit was reached.
+// eithers returns the "or" rules to test. For each rule, A or alt succeeded before B in each of the
+// first sessions with B, for as many sessions as the survey remembers. Neither of them did so in
+// all sessions with B. The result more reports whether there are more such rules than maxEithers.
 func (v *survey) eithers(least, tried int) (all []*either, more bool) {
 	for b, t := range v.tools {
 		if t.sessions < least {
@@ -65,8 +65,9 @@ func (v *survey) earlyTools(b, least int) (all []earlyTool) {
 	return all
 }
 
-// strength returns the larger of two chances: that sessions begin with a success of A or alt, and
-// that every session with B has at least one of the two calls.
+// strength returns the chance that the rule held only by accident. It is the larger of two chances:
+// that calls in random order obey the rule, and that every session with B has A or alt if these two
+// are independent.
 func (e *either) strength() chance {
 	return max(e.once, coveredByChance(e.sessions, e.early, e.altEarly))
 }
@@ -75,8 +76,8 @@ func (e *either) strength() chance {
 // statistics about the others.
 type eitherVisitor struct{ byB map[int][]*either }
 
-// newEitherVisitor returns a visitor for the given rules. The visitor removes refuted rules from
-// its own lists only.
+// newEitherVisitor returns a visitor for the given rules. The visitor marks refuted rules, but does
+// not remove them from the argument.
 func newEitherVisitor(all []*either) *eitherVisitor {
 	return &eitherVisitor{groupBy(all, func(e *either) int { return e.b })}
 }
@@ -139,9 +140,10 @@ func (e *either) endSession(s *session, b toolState) {
 	}
 }
 
-// supported reports whether the log supports the rule. The rule must always have held, and both A
-// and alt must have been needed. Neither chance nor calls that sessions begin with may explain
-// this.
+// supported reports whether the log supports the rule, possibly only with the same value of a
+// field. The rule must have held without exception in enough sessions, and not just by chance. If
+// most sessions begin with A or alt anyway, sessions with B must have these calls more often than
+// other sessions.
 func (e *either) supported(m *Miner, tried int) bool {
 	v := m.survey
 	switch {
@@ -167,8 +169,8 @@ func (e *either) bestCandidate(least, tried int) *candidate {
 	return slices.MinFunc(supported, compareKeys)
 }
 
-// strongest returns, for each B, the strongest rule. It adds a weaker rule only if its A and alt
-// occur in no stronger rule of the result.
+// strongest returns the strongest rules for each B. It leaves out a rule if the result contains a
+// stronger one that has the same B and contains A or alt.
 func strongest(all []*either) (kept []*either) {
 	slices.SortFunc(all, func(x, y *either) int {
 		return cmp.Or(cmp.Compare(x.strength(), y.strength()), x.b-y.b, x.a-y.a, x.alt-y.alt)
@@ -184,11 +186,11 @@ func strongest(all []*either) (kept []*either) {
 	return kept
 }
 
-// implied reports whether the rule follows from others. It does if A or alt must come before
-// another call that must come before B. It also does if an "or" rule for B names two calls that
-// both must come after A or alt.
+// implied reports whether the rule follows from other rules. It does if B requires another call
+// that requires A or alt. It also does if another "or" rule for B names two calls, each of them A,
+// alt, or a call that requires A or alt.
 func (e *either) implied(held map[pair]bool, all []*either) bool {
-	stands := func(n int) bool { // stands reports whether n is A or alt, or must come after one of them
+	stands := func(n int) bool { // reports whether n is A, alt, or a call that requires A or alt
 		return n == e.a || n == e.alt || held[pair{e.a, n}] || held[pair{e.alt, n}] ||
 			slices.ContainsFunc(all, func(k *either) bool { return k.b == n && k.a == e.a && k.alt == e.alt })
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// maxParts is the maximum number of one-field candidates to combine into two-field keys, per pair
-// of calls.
+// maxParts is the maximum number of one-field candidates per pair of calls that are combined into
+// two-field keys.
 const maxParts = 4
 
 // jointCandidates returns candidates with two-field keys, combined from supported candidates with

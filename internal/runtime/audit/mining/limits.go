@@ -101,8 +101,8 @@ func (m *Miner) daily(n int, t toolStats) (out Proposal, perDay int) {
 }
 
 // ceiling returns the highest number of calls in a histogram and the number of observations that
-// reached it. The result how is the chance that all these observations stop there, if a further
-// call is as likely as the earlier ones were.
+// reached it. The result how is the chance that each of these observations has no further call, if
+// a further call is as likely as the earlier ones were.
 func ceiling(counts map[int]int) (most, reached int, how chance) {
 	for n := range counts {
 		most = max(most, n)
@@ -126,7 +126,7 @@ func ceiling(counts map[int]int) (most, reached int, how chance) {
 	share := func(some, of int) float64 { return float64(some+1) / float64(of+2) } // smoothed, because a few observations prove little
 	on := min(share(went, could), share(reached, least(most-1)))
 	how = chance(float64(reached) * math.Log1p(-on))
-	if near := most / 4; near > 1 { // treat numbers this near the maximum as equal except for chance
+	if near := most / 4; near > 1 { // an observation this close to the maximum could have reached it by chance
 		how = max(how, clusteredByChance(reached, least(most-near), near+1))
 	}
 	return most, reached, how
@@ -141,7 +141,7 @@ func (m *Miner) row() (all []Proposal) {
 	}
 	most := max(3, v.run+2)
 	looser := Proposal{Kind: "row", Sessions: v.sessions, Calls: v.calls, Chance: 1, Since: v.from}
-	looser.Rule = fmt.Sprintf("limit * to %d in a row", 4*most) // allows for identical calls that look different in the log because their arguments are written differently
+	looser.Rule = fmt.Sprintf("limit * to %d in a row", 4*most) // allow for identical calls that the log does not show as identical, because their arguments are formatted differently
 	looser.Evidence = fmt.Sprintf("the same call was made at most %s in a row in %s", times(v.run), text.Count(v.sessions, "session"))
 	p := looser
 	p.Rule, p.looser = fmt.Sprintf("limit * to %d in a row", most), []Proposal{looser}

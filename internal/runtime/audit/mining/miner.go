@@ -12,7 +12,7 @@ const DefaultSessions = 20
 
 // Options configures [Mine].
 type Options struct {
-	Maps     []*rules.Map                    // the policy's maps, which give calls additional names; needed for rules about such names
+	Maps     []*rules.Map                    // the policy's map statements, which give calls additional names; needed for rules about such names
 	Sessions int                             // minimum number of sessions that must support a rule; 0 means DefaultSessions
 	Deny     bool                            // whether the policy refuses all calls not named in a rule
 	Progress func(stage string, records int) // may be nil

@@ -25,8 +25,8 @@ type ruleActivity struct {
 	shadow int // number of decisions involving a net in shadow mode
 }
 
-// A netActivity counts the actions of one net. The fields refuse and ask count actions that shadow
-// mode suppressed.
+// A netActivity counts the effects of one net. The fields refuse and ask count refusals and
+// approval requests that shadow mode suppressed; approved and denied count actual requests.
 type netActivity struct {
 	refuse, ask      int
 	approved, denied int

@@ -52,8 +52,8 @@ func (m *Miner) heldPairs(tried int, best map[pair]*candidate) map[pair]bool {
 	return held
 }
 
-// openingNotes returns notes about the calls that most sessions begin with. That they come first is
-// not evidence for a rule.
+// openingNotes returns notes about the calls that most sessions begin with. Such a call comes
+// before all others whether they depend on it or not, so its position does not justify a rule.
 func (m *Miner) openingNotes() (all []Note) {
 	v := m.survey
 	for a, t := range v.tools {
@@ -86,9 +86,9 @@ func (m *Miner) sequences(f *findings) (all []Proposal) {
 	return all
 }
 
-// chained reports whether the rule p, "A before C", follows from two others, "A before B" and "B
-// before C". If p has a key, the two rules must compare the same fields of A and of C, and a common
-// field of B.
+// chained reports whether the rule p, "A before C", follows from the rules "A before B" and "B
+// before C". If p compares a field of A with a field of C, the other two rules must compare these
+// fields with the same field of B.
 func chained(held map[pair]bool, best map[pair]*candidate, p pair) bool {
 	for q := range held {
 		if q.a != p.a || q.b == p.b || !held[pair{q.b, p.b}] {
@@ -123,8 +123,8 @@ func (m *Miner) sequence(f *findings, p pair) Proposal {
 	return out
 }
 
-// withSince returns p with a "since" clause, which names the call C of each invalidator. After any
-// of these calls, the call that p requires must be repeated.
+// withSince returns p with a "since" clause that names the call C of each invalidator. Whenever C
+// has been called, the call that p requires must succeed again.
 func (m *Miner) withSince(p Proposal, of []*invalidator, first string) Proposal {
 	out := p
 	out.looser = []Proposal{p}
@@ -135,7 +135,7 @@ func (m *Miner) withSince(p Proposal, of []*invalidator, first string) Proposal 
 	}
 	out.Rule += " since " + strings.Join(names, ", ")
 	out.Evidence += fmt.Sprintf("; %s was called again after %s", text.Escape(first), text.And(said))
-	out.claims = nil // a "since" clause cannot be expressed as a claim
+	out.claims = nil // "prove" statements cannot express a "since" clause
 	return out
 }
 
@@ -157,7 +157,7 @@ func (m *Miner) alternative(e *either, tried int) Proposal {
 	out.Rule = fmt.Sprintf("require %s or %s before %s%s", rules.Written(one), rules.Written(other), rules.Written(then), clause)
 	out.Evidence = fmt.Sprintf("%s came after a successful %s or %s in %d of %d sessions (%s; after %s in %s, after %s in %d)%s",
 		text.Escape(then), text.Escape(one), text.Escape(other), b.sessions, b.sessions, text.Count(b.calls, "call"), text.Escape(one), text.Count(early, "session"), text.Escape(other), otherEarly, whole)
-	for _, first := range []string{one, other} { // a policy that requires one of the calls also enforces this rule
+	for _, first := range []string{one, other} { // if the policy already requires one of the two calls before B, the proposal is unnecessary
 		out.claims = append(out.claims, fmt.Sprintf("prove never %s before %s%s", rules.Written(then), rules.Written(first), clause))
 	}
 	out.Chance = how.probability()
@@ -165,7 +165,8 @@ func (m *Miner) alternative(e *either, tried int) Proposal {
 }
 
 // clause returns the part of a rule that follows the names of the calls, such as " once" or " with
-// same id", and the corresponding words for the evidence. The candidate c may be nil.
+// same id". It also returns words for the proposal's description that explain this part. The
+// candidate c may be nil.
 func (c *candidate) clause(each bool, call string) (clause, said string) {
 	if !each {
 		clause = " once"

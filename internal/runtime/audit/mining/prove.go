@@ -23,10 +23,10 @@ const (
 	whyUnknown = "the records do not describe the calls in enough detail to prove it"
 )
 
-// Prove replays the log under all proposals together. It weakens or drops those that would have
-// refused a call that passed, that would have required approval for it, or whose effect the log
-// leaves unknown. It repeats this until the replay finds no more of them. Proposals need not be
-// tested one by one, because a call that passes under all of them passes under each.
+// Prove replays the log under all proposals together. It weakens or drops each proposal that would
+// have refused a call that passed, would have required approval for it, or has an effect that the
+// log leaves unknown. It repeats this until no such proposal is left. Proposals need not be tested
+// one by one, because a call that passes under all of them passes under each.
 func (m *Miner) Prove(ctx context.Context, r *Report) error {
 	for len(r.Proposals) > 0 {
 		wrong, err := m.replay(ctx, r)
@@ -85,13 +85,13 @@ func (m *Miner) replay(ctx context.Context, r *Report) (wrong map[int]string, er
 	return wrong, nil
 }
 
-// ignoredReasons lists the reasons for unknown decisions that do not count against a rule. They
-// concern sessions that mining ignores because they began before the log. They also concern calls
-// that waited for approval and therefore did not pass.
+// ignoredReasons lists the reasons for an unknown decision that do not count against a proposal.
+// The first concerns sessions that began before the log, which mining ignores. The second concerns
+// calls that waited for approval.
 var ignoredReasons = []string{replay.BeforeFirst, replay.MovedMeanwhile}
 
-// blame marks a proposal as wrong, for the given reason, if one of its nets is selected. If no net
-// is selected, it marks every proposal.
+// blame records the given reason for each proposal that has a selected net. If no net is selected,
+// it records the reason for every proposal.
 func blame(wrong map[int]string, at map[string]int, reason string, selected func(net string) bool) {
 	found := false
 	for net, i := range at {
@@ -107,8 +107,8 @@ func blame(wrong map[int]string, at map[string]int, reason string, selected func
 	}
 }
 
-// loosen replaces each wrong proposal with its next weaker form, if it has one. It reports whether
-// it replaced any.
+// loosen replaces each wrong proposal with the next weaker one, if any. It reports whether it
+// replaced any proposal.
 func (r *Report) loosen(wrong map[int]string) (loosened bool) {
 	for i := range wrong {
 		p := &r.Proposals[i]

@@ -15,7 +15,7 @@ import (
 type Log struct {
 	trail.Source
 	Name    string // name of the log, for messages
-	Durable bool   // whether sessions outlive their process; used only if the log does not show this
+	Durable bool   // whether sessions continue after their process ends; used only for processes whose start is not in the log
 }
 
 // A visitor receives the events of a log in order. admit is called before an admitted call is
@@ -32,7 +32,7 @@ type reader struct {
 	log        Log
 	names      []string
 	numbers    map[string]int
-	labels     map[string]bool // names that maps of the policy (see [gate.Map]) can give to calls
+	labels     map[string]bool // additional names that the policy's map statements can give to calls
 	kinds      []toolkind.Kind
 	sessions   map[string]*session
 	drivers    map[string]string
@@ -103,7 +103,7 @@ func (r *reader) take(e *trail.Entry) {
 		if s := r.sessions[e.Session]; s != nil {
 			r.end(s)
 			delete(r.sessions, e.Session)
-			if e.Event == "reset" { // the session continues but is counted as a new one
+			if e.Event == "reset" { // the session continues, but the log is analyzed as if a new session began
 				r.sessions[e.Session] = newSession(s.process)
 			}
 		}
