@@ -38,7 +38,7 @@ type sighting struct {
 	version int64
 	at      time.Time // time when this process first saw this version of the heartbeat, by its own clock
 	changed time.Time // time when the heartbeat last changed, by the database's clock
-	names   bool      // whether the process stores, with each open call, the name of the process that admitted the call
+	names   bool      // whether the process stores its name with the calls that it admits
 }
 
 // live reports whether the process has written a heartbeat within the last beatTimeout.
@@ -51,10 +51,10 @@ type heartbeat struct {
 	Names bool  `json:"names"`
 }
 
-// hasEnded reports whether the process has ended, according to the heartbeats last read by
-// [presence.endedProcesses]. An empty name stands for any process of an older version, which does
-// not store its name with its calls. If no such process is live, hasEnded returns true for the
-// empty name.
+// hasEnded reports whether the process has ended, judging by the heartbeats last read by
+// [presence.endedProcesses]. Older versions of petrigate do not store a process's name with the
+// calls that it admits. For the empty name, hasEnded therefore reports whether all processes of
+// such versions have ended.
 func (p *presence) hasEnded(process string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -102,7 +102,7 @@ func (p *presence) beat(ctx context.Context) error {
 	return p.removeEnded(ctx, ended)
 }
 
-// dueRow returns the row of this process's heartbeat if a heartbeat is due, otherwise nil.
+// dueRow returns the row for this process's heartbeat, or nil if no heartbeat is due.
 func (p *presence) dueRow(ctx context.Context) (*row, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -19,16 +19,16 @@ const (
 	maxBatch = 512
 )
 
-// queuedStep is a step in [Durable]'s queue that might not be durable yet. It implements
-// admission.Commit.
+// queuedStep holds writes and audit events that [Durable] commits together. It implements
+// admission.Commit, so callers can wait until the step is durable.
 type queuedStep struct {
 	committer    *committer
 	session      admission.Key
 	op           backend.Op
 	rows         []*row        // rows that the decision used; the rows of op.Writes come first
-	events       []audit.Event // op.Events before encoding
+	events       []audit.Event // op.Events in unencoded form
 	call         uint64        // number of the admitted call, or 0 if the step admits no call
-	duringCommit bool          // whether the step was staged during a commit
+	duringCommit bool          // whether a commit was in progress when the step was queued
 	done         chan struct{}
 	err          error // result of the step; valid once done is closed
 
@@ -36,7 +36,7 @@ type queuedStep struct {
 		writes [2]backend.Write
 		rows   [2]*row
 	}
-	unflushed atomic.Bool // whether the step is committed but still has to be flushed by the goroutine that committed it
+	unflushed atomic.Bool // whether the step is committed but not flushed yet; the goroutine that committed it also flushes it
 }
 
 // Wait implements [admission.Commit]. The first goroutine to wait commits the steps of all
@@ -101,7 +101,8 @@ func (s *queuedStep) addEvents(events []audit.Event) error {
 	return nil
 }
 
-// finish ends the step with err. The step's rows must be up to date or dropped.
+// finish ends the step with the given result. Before that, the caller must update the step's rows
+// or drop them as invalid.
 func (s *queuedStep) finish(err error) {
 	s.err = err
 	s.op.Writes, s.op.Events, s.events = nil, nil, nil
@@ -109,8 +110,8 @@ func (s *queuedStep) finish(err error) {
 	close(s.done)
 }
 
-// dropReason returns the reason for dropping one of the step's rows, or nil if all rows are valid.
-// A step with a dropped row cannot be committed.
+// dropReason returns the reason why one of the step's rows is invalid, or nil if all rows are
+// valid. A step with an invalid row cannot be committed.
 func (s *queuedStep) dropReason() error {
 	for _, r := range s.rows {
 		if err := r.dropReason(); err != nil {
@@ -120,8 +121,8 @@ func (s *queuedStep) dropReason() error {
 	return nil
 }
 
-// fail ends an uncommitted step with an error, and drops the rows that the step changed or checked.
-// The reason for dropping the rows can differ from the error of the step.
+// fail ends an uncommitted step with an error. It also marks the rows that the step wrote or
+// checked as invalid, for a reason that can differ from the error.
 func (s *queuedStep) fail(why, result error) {
 	for _, r := range s.rows[:len(s.op.Writes)] {
 		r.drop(why)
@@ -181,15 +182,15 @@ func (q *queue) nextBatch() []*queuedStep {
 func (q *queue) unlockCommit() { <-q.commitLock }
 
 // groupCommit determines how long a commit waits for more steps. Waiting saves work, because a
-// commit of many steps costs the database about as much as a commit of one step. It matters most if
-// clients are distributed over many replicas, because only a few steps then wait in each replica.
+// commit of many steps costs the database about as much as a commit of one step. It saves most if
+// clients are distributed over many replicas, so that each replica has only a few steps to commit.
 type groupCommit struct {
 	target  int           // number of steps that the next commit waits for, or 0 if it does not wait
 	reached chan struct{} // closed when the queue has reached the target number of steps
 
 	lastCommit time.Duration // duration of the last commit
 	expected   int           // expected number of steps in the next commit
-	hadStale   bool          // whether the last commit had stale steps, which their callers decide again and queue immediately
+	hadStale   bool          // whether the last commit contained stale steps; their callers immediately queue new steps
 	contention int           // remaining number of commits during which contention is expected
 }
 
@@ -200,11 +201,12 @@ const (
 	contentionCommits = 8                      // number of commits during which contention is expected after a commit with stale steps
 )
 
-// gather delays a commit until the callers of the last commit have queued their next steps, but at
-// most for half the duration of that commit. It delays only if s was queued during a commit or if
-// the last commit had stale steps, so a lone call is not delayed. A step that waits while other
-// processes change the same parts of the state would become stale. Therefore, if the last commit
-// had stale steps, gather waits only for these.
+// gather delays a commit so that the callers of the last commit can queue their next steps. The
+// delay ends when the expected number of steps is queued, or after at most half the duration of the
+// last commit. A lone call is not delayed: gather waits only if s was queued during a commit or if
+// the last commit contained stale steps. While other processes change the same parts of the state,
+// a waiting step would become stale. After a commit with stale steps, gather therefore waits only
+// for the steps that replace them, and does not delay the following commits.
 func (q *queue) gather(s *queuedStep) {
 	if q.lastCommit < fastCommit || !q.hadStale && (!s.duringCommit || q.contention > 0) || !q.setTarget(q.expected) {
 		return
@@ -216,8 +218,8 @@ func (q *queue) gather(s *queuedStep) {
 	}
 }
 
-// setTarget makes the queue close a new channel, q.reached, once it contains n steps. It returns
-// false if the queue already contains n steps.
+// setTarget creates the channel q.reached, which is closed once the queue contains n steps. It
+// returns false if the queue already contains n steps.
 func (q *queue) setTarget(n int) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -228,9 +230,9 @@ func (q *queue) setTarget(n int) bool {
 	return true
 }
 
-// noteCommit records the result of a commit before its steps end. It expects the callers of stale
-// steps to queue new ones. It expects the same for the lost steps: those not committed because one
-// of their rows had been dropped.
+// noteCommit records the result of a commit before its steps end, and predicts the number of steps
+// in the next commit. The callers of stale steps are expected to queue new ones. So are the callers
+// of lost steps, which were left out of the commit because one of their rows was invalid.
 func (q *queue) noteCommit(ops []*backend.Op, lost int, took time.Duration) {
 	stale := 0
 	for _, op := range ops {

@@ -188,8 +188,8 @@ func (e *entry) carryAsks(now *gate.State) {
 	}
 }
 
-// refreshPart is like [Durable.refresh], but for a shared part of the state. The first session that
-// uses the part starts the part's clocks.
+// refreshPart is like [Durable.refresh], but for a shared part of the state. If the part does not
+// exist yet, refreshPart creates it, and starts its clocks at the time when the session began.
 func (d *Durable) refreshPart(ctx context.Context, p *part, e *entry) error {
 	if p.row != nil && p.row.dropReason() == nil {
 		return nil
@@ -226,9 +226,9 @@ func (d *Durable) refreshPart(ctx context.Context, p *part, e *entry) error {
 	return nil
 }
 
-// noteAdopted is called after reading a part of the state that was stored under another policy. It
-// marks the value rows (one for each value of a net's key) that must be removed or written again.
-// It returns [admission.ErrHeld] if a net cannot be replaced.
+// noteAdopted handles a part of the state that was stored under another policy and has been
+// converted. It marks the value rows (one for each value of a net's key) that must be removed or
+// written again. It returns [admission.ErrHeld] if a changed net must not be replaced yet.
 func (d *Durable) noteAdopted(r *row, l *statecode.Loaded, scope gate.Scope) error {
 	if r.removed = l.StaleRows; l.RewriteValues {
 		for i, n := range d.codec.Policy().Nets() {
@@ -249,8 +249,8 @@ func (d *Durable) noteAdopted(r *row, l *statecode.Loaded, scope gate.Scope) err
 	return nil
 }
 
-// readCheck holds the versions read by a decision that changes nothing. It implements
-// admission.Commit: Wait checks that these versions are still current.
+// readCheck is the admission.Commit of a decision that changes nothing. Its Wait method checks that
+// the versions read by the decision are still current.
 type readCheck struct {
 	committer *committer
 	seen      []rowRead
@@ -296,7 +296,8 @@ func (g *readCheck) Wait(ctx context.Context) error {
 		return g.committer.recordFault(err)
 	}
 	for i := range g.seen {
-		// A later version committed by this process shows that the version read was still current.
+		// If this process has committed a later version, that commit has already checked the
+		// version that was read.
 		if s := &g.seen[i]; s.row.durable.Load() <= s.version && now[i] != s.version && !g.supersededHere(s) {
 			s.row.drop(admission.ErrStale)
 			return admission.ErrStale
@@ -320,9 +321,9 @@ func (d *Durable) View(ctx context.Context, k admission.Key, f func(*gate.State)
 	return d.inspect(ctx, k, func(e *entry) { f(e.state) })
 }
 
-// inspectCurrent is like inspect, but checks the session against the database, and runs f again if
-// another process has changed the session. After a few attempts, it gives up and returns nil; the
-// state that f saw last may then be slightly out of date.
+// inspectCurrent is like inspect, but afterwards checks whether another process has changed the
+// session. If so, it runs f again. After three attempts, it returns nil, although the state that f
+// saw may be slightly out of date.
 func (d *Durable) inspectCurrent(ctx context.Context, k admission.Key, f func(*entry)) error {
 	for range 3 {
 		var seen *readCheck

@@ -66,8 +66,8 @@ func (r *Retention) runRound(ctx context.Context) (next time.Duration, err error
 	}
 }
 
-// ignoreStale returns nil if err means that another process was faster and removes the records
-// itself. Otherwise it returns err.
+// ignoreStale returns nil for [admission.ErrStale], which means that another process has already
+// begun the removal. It returns other errors unchanged.
 func ignoreStale(err error) error {
 	if errors.Is(err, admission.ErrStale) {
 		return nil
@@ -75,8 +75,9 @@ func ignoreStale(err error) error {
 	return err
 }
 
-// noteRemoval stores the given removal and, unless e is nil, records the event e in the same step.
-// It returns [admission.ErrStale] if another process has stored a removal first.
+// noteRemoval stores a removal in the database. If e is not nil, noteRemoval also records the event
+// e in the same transaction. It returns [admission.ErrStale] if another process has stored a
+// removal in the meantime.
 func (r *Retention) noteRemoval(ctx context.Context, row *row, removal backend.Removal, e *audit.Removed) error {
 	s := r.newQueued(admission.Key{})
 	if e != nil {
@@ -93,9 +94,9 @@ func (r *Retention) noteRemoval(ctx context.Context, row *row, removal backend.R
 	return r.enqueue(s).Wait(ctx)
 }
 
-// verifyEvent checks object, the stored copy of e's record. It returns e if object is nil or equals
-// a record in the database, and otherwise an error. The next event repeats the contents of e, so a
-// forged copy must not be used.
+// verifyEvent returns e if the given copy of e's record equals a record in the database, or if the
+// copy is nil. Otherwise, it returns an error, because the copy may be forged and the next removal
+// event would repeat the contents of e.
 func (r *Retention) verifyEvent(ctx context.Context, e *audit.Removed, object []byte) (*audit.Removed, error) {
 	if object == nil {
 		return e, nil

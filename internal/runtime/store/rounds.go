@@ -24,15 +24,16 @@ func (d *Durable) KeepRound(ctx context.Context, id string, data []byte) error {
 		return err
 	}
 	parts, err := d.database.Load(ctx, backend.PartID{Scope: roundScope, Name: id})
-	if err == nil && parts[0].Version == 0 { // the write, whose outcome was uncertain, was not committed
+	if err == nil && parts[0].Version == 0 { // the data is not stored, so the write was not committed
 		err = admission.ErrStale
 	}
 	return err
 }
 
 // TakeRound removes and returns the data stored under the ID, or returns nil if nothing is stored.
-// Only one caller gets the data, and only once, even after a database crash. Taking the data
-// continues the call, so TakeRound returns [admission.ErrStopped] while the session is stopped.
+// Only one caller gets the data, and only once, even after a database crash. A caller takes the
+// data to continue a call, so TakeRound returns [admission.ErrStopped] while the session is
+// stopped.
 func (d *Durable) TakeRound(ctx context.Context, session, id string) ([]byte, error) {
 	return d.takeRound(ctx, id, func(o *backend.Op) { o.Session, o.Reserve, o.Lasts = session, true, true })
 }

@@ -11,21 +11,21 @@ import (
 )
 
 // row tracks the database row of an [entry] or a [part]: the row's version, and the changes since
-// the last write. A row is valid as long as the database is known to contain what this process read
-// or wrote. Otherwise the row is dropped, and the entry or part reads a new one. The lock of the
-// entry or part guards the row.
+// the last write. The row is valid as long as the database is known to contain the data that this
+// process last read or wrote. An invalid row is dropped, and the entry or part reads a new one. The
+// lock of the entry or part guards the row.
 type row struct {
 	id      backend.PartID
-	version int64       // version once all staged steps are committed
+	version int64       // version after all staged steps, including those that are not committed yet
 	size    int         // size in bytes of the data in the last write
 	last    *queuedStep // last staged step, or nil
 	dirty   map[valueID]struct{}
 	removed []string // names of the value rows that the next write removes; see row.encodeValues
 
-	sinceFull int              // number of writes since the whole part was last written, including that write; 0 if the whole part must be written next
+	sinceFull int              // 1 after the whole part was read or written, plus 1 for each later write of only changes; 0 if the whole part must be written next
 	change    statecode.Change // changes since the last write
 
-	durable atomic.Int64          // version after the committed steps
+	durable atomic.Int64          // version after the steps that are already committed
 	dropped atomic.Pointer[error] // reason for dropping the row, or nil if the row is valid
 }
 
@@ -55,8 +55,8 @@ func (r *row) dropReason() error {
 // pending reports whether the row has queued steps that are not committed yet.
 func (r *row) pending() bool { return r.version != r.durable.Load() }
 
-// maxChangeWrites bounds the number of consecutive writes that contain only changes, because
-// reading the row replays these changes.
+// maxChangeWrites is the maximum number of consecutive writes that contain only changes. More
+// changes would make reading the row slow, because a read applies all of them.
 const maxChangeWrites = 64
 
 // changesOnly reports whether the next write may contain only the changes instead of the whole part
@@ -96,13 +96,13 @@ func (r *row) markValues(net int, values ...*gate.Values) {
 func (r *row) buffer() []byte { return make([]byte, 0, r.size+r.size/8+128) }
 
 // encodeValues encodes the value rows (one for each value of a net's key) that have changed since
-// the last write. A row with nil data must be removed.
+// the last write. The result contains nil for each row that must be removed.
 func (r *row) encodeValues(c *statecode.Codec, s *gate.State) (map[string][]byte, error) {
 	if len(r.dirty)+len(r.removed) == 0 {
 		return nil, nil
 	}
 	rows := make(map[string][]byte, len(r.dirty)+len(r.removed))
-	for _, name := range r.removed { // removals come first, so that a row that exists again overrides its removal
+	for _, name := range r.removed { // removals come first; the next loop overwrites those of rows that exist again
 		rows[name] = nil
 	}
 	for v := range r.dirty {

@@ -46,8 +46,8 @@ func (d *Durable) End(ctx context.Context, k admission.Key) error {
 	})
 }
 
-// updateSession calls f to stage a step with the session locked, and waits for the commit. It
-// retries as long as other processes change the session first.
+// updateSession locks the session, calls f to queue a change, and waits for the commit. It retries
+// as long as other processes change the session in the meantime.
 func (d *Durable) updateSession(ctx context.Context, k admission.Key, f func(*entry) (*queuedStep, error)) error {
 	for {
 		s, err := d.withSession(ctx, k, f)

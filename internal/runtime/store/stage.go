@@ -38,9 +38,9 @@ func (d *Durable) Stage(ctx context.Context, k admission.Key, f func(*gate.State
 	}
 }
 
-// needsWrite reports whether the change must be written. A change that only advances clocks is not
-// written, because the next decision recomputes it. An admission is always written, because the
-// database has to permit it.
+// needsWrite reports whether the change must be written to the database. A change that only
+// advances clocks is not written, because the next decision advances them again. An admission is
+// always written, because the database checks whether it is still permitted.
 func (e *entry) needsWrite(c *admission.Change) bool {
 	d := c.Delta
 	return c.Admits || len(c.Events) > 0 || c.Uses != "" || d != nil &&
@@ -126,9 +126,9 @@ func (e *entry) accesses(delta *gate.Delta) (parts [3]access) {
 	return parts
 }
 
-// endingCall returns the call that the delta closes or replaces, or nil if it does neither. The
-// delta's step also depends on the nets that wait for this call, even if their markings do not
-// change.
+// endingCall returns the call that the delta closes or replaces, or nil if it does neither. A step
+// that ends a call depends on all nets that wait for the call, including those with unchanged
+// markings.
 func (e *entry) endingCall(delta *gate.Delta) *gate.OpenCall {
 	if c := e.state.Calls[delta.Closed]; c != nil {
 		return c

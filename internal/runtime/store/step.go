@@ -51,9 +51,9 @@ func (m *Memory) Stage(_ context.Context, k admission.Key, f func(*gate.State) (
 	return s, nil
 }
 
-// stage applies a change to a session. If Memory keeps records, stage queues the change's records
-// and returns the step. Otherwise, the step is nil; over is then the session if this was its last
-// change.
+// stage applies a change to a session. If Memory keeps records, stage queues the records of the
+// change and returns a step. Otherwise, it returns a nil step and, if this was the session's last
+// change, the session.
 func (m *Memory) stage(k admission.Key, f func(*gate.State) (admission.Change, error), records bool) (s *step, over *entry, err error) {
 	e := m.entry(k)
 	if e == nil {

@@ -14,10 +14,10 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Stops is the kill switch of this process, or of all processes that share a database. If it is
-// shared, the stops that it knows may be seconds out of date. The commit of an admission therefore
-// checks the stops in the database. A stop that the database could not store applies only to this
-// process; see [Stops.Watch].
+// Stops is the kill switch of this process, or of all processes that share a database. If the
+// database is shared, a process may learn of a stop some seconds late. The commit of an admission
+// therefore checks the stops in the database. A stop that could not be written to the database
+// applies only to this process; see [Stops.Watch].
 type Stops struct {
 	recorder *audit.Recorder // records each use of the kill switch; nil if the database records the uses
 	database backend.Backend // nil if the kill switch uses no database
@@ -261,8 +261,8 @@ func (s *Stops) noteStored(stop backend.Stop, on bool) {
 	s.replaceKnown(fromDatabase(stop), on)
 }
 
-// replaceKnown replaces the known stop of a session, or removes it if on is false. The caller must
-// hold the lock.
+// replaceKnown sets the known stop of a session if on is true, and removes it otherwise. The caller
+// must hold the lock.
 func (s *Stops) replaceKnown(stop admission.Stop, on bool) {
 	s.known = slices.DeleteFunc(slices.Clone(s.known), isOf(stop.Session))
 	if on {

@@ -16,11 +16,12 @@ import (
 const (
 	maxRecords = 50_000 // maximum number of records that the event covers
 	maxWhole   = 500    // maximum number of chains that are removed completely
-	maxPartial = 500    // maximum number of chains that are removed partially; only chains that earlier events began to remove may exceed it
+	maxPartial = 500    // maximum number of chains that are removed partially; only chains that an earlier event has already shortened may exceed it
 )
 
-// startSlack allows for differences between the clocks of processes. A kept start record may need a
-// removal event that is older than the record by at most startSlack.
+// startSlack allows for differences between the clocks of processes. The start record of a process
+// lists the last records of other chains. While a start record is kept, removal events that are
+// older by at most startSlack are kept too, because they explain why a listed record is missing.
 const startSlack = 5 * backend.Skew
 
 // oldChain is a chain that begins with old records, which may be removable.
@@ -29,7 +30,7 @@ type oldChain struct {
 	from    audit.Place    // last record that has already been removed
 	through audit.Place    // last record that can be removed
 	records uint64         // number of records that can be removed
-	start   time.Time      // time of the first removable record of a process's start; zero if no such record is removable
+	start   time.Time      // time of the first removable start record (see startSlack); zero if no start record is removable
 	closed  bool           // whether all further records of the chain are kept
 	broken  bool           // whether the hash of a record does not match the previous record's hash
 	removed []removalEvent // removal events among the removable records
@@ -45,7 +46,8 @@ type removalEvent struct {
 // survey determines which records can be removed. The following records are kept:
 //   - the decision on a call that is open or whose outcome is unknown,
 //   - the last record of a running process, which the process needs to continue its chain,
-//   - a removal event that removed a whole chain, while a kept start record may refer to that chain,
+//   - a removal event that may explain why a record listed in a kept start record is missing; see
+//     [startSlack],
 //   - in each chain, all records after one of these, because records are removed only from the
 //     beginning of a chain,
 //   - all remaining records of a chain with a record that is missing or was changed.
@@ -57,7 +59,7 @@ type survey struct {
 	chains      map[string]*oldChain
 	order       []*oldChain // chains in the order of discovery
 	total       uint64
-	oldestStart time.Time // time of the oldest record of a process's start that is kept; zero if no such record is kept
+	oldestStart time.Time // time of the oldest start record that is kept (see startSlack); zero if no start record is kept
 }
 
 // plan returns the next removal event, or nil if nothing can be removed.
@@ -147,8 +149,8 @@ func (s *survey) scan(ctx context.Context, of *Retention) error {
 	return nil
 }
 
-// noteKeptStart records that a start record with the given time is kept. keepRemovals then also
-// keeps the removal events that this record may need.
+// noteKeptStart records that a start record with the given time is kept. The time determines the
+// removal events that keepRemovals keeps.
 func (s *survey) noteKeptStart(at time.Time) {
 	if s.oldestStart.IsZero() || at.Before(s.oldestStart) {
 		s.oldestStart = at
@@ -250,8 +252,8 @@ func (s *survey) fillEvent(e *audit.Removed) bool {
 	return worth
 }
 
-// keepRemovals keeps the removal events that a kept start record may need, and all records after
-// them.
+// keepRemovals keeps the chain's removal events from the time of the oldest kept start record on,
+// and all records after them; see [startSlack].
 func (s *survey) keepRemovals(c *oldChain) {
 	for i, p := range c.removed {
 		if !s.oldestStart.IsZero() && !p.at.Add(startSlack).Before(s.oldestStart) {

@@ -43,10 +43,10 @@ func (u *unsentCalls) takeAll() []admittedCall {
 }
 
 // finish determines which steps of a commit with an unknown outcome were committed, and returns
-// these. It looks for the steps' records in the database. The other steps end as stale, and their
-// callers decide them again. A step without records also ends as stale; its rows are read again, so
-// they contain whatever was committed. If the database cannot be read, all steps fail with the
-// given error, and their calls stay uncertain.
+// these. It looks for the steps' records in the database. All other steps end as stale, and their
+// callers make new decisions. A step without records also ends as stale. Because it may have been
+// committed, its rows are read again. If the database cannot be read, all steps fail with the given
+// error, and it remains uncertain whether their calls were admitted.
 func (u *uncertainCalls) finish(ctx context.Context, steps []*queuedStep, why error) (committed []*queuedStep) {
 	n := 0
 	for _, s := range steps {

@@ -12,8 +12,8 @@ import (
 )
 
 // ignoredMembers lists the members of a tool's JSON that are not compared: the name, and members
-// that can differ each time the server starts. All other members are compared, even unknown ones:
-// for example, a client that ignores case would read Description as description.
+// that can differ each time the server starts. Unknown members are compared, because a client may
+// use them. For example, a client that ignores case reads Description as description.
 var ignoredMembers = []string{"name", "_meta", "icons"}
 
 // Definition is a server's definition of a tool.
@@ -21,8 +21,8 @@ type Definition struct {
 	Server string `json:"server"`
 	Tool   string `json:"tool"`
 
-	// Text is the tool's JSON without the ignored members and without white space, and with the
-	// other members sorted by name. Identical definitions have the same Text.
+	// Text is the tool's JSON in canonical form: without the ignored members, without white space,
+	// and with members sorted by name. Identical definitions have the same Text.
 	Text json.RawMessage `json:"definition"`
 }
 

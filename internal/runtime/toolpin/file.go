@@ -57,7 +57,7 @@ func Open(path string, now func() time.Time) (*File, error) {
 	return b, b.load()
 }
 
-// load reads the file unless it is unchanged since it was last read.
+// load reads the file if it has changed since the last read.
 func (b *File) load() error {
 	f, err := os.Open(b.path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -20,14 +20,15 @@ type Guard struct {
 	rejections map[string]rejection // the latest rejection for each server
 }
 
-// rejection holds the reasons why new tools of a server have no pins.
+// rejection explains why new tools of a server were not accepted.
 type rejection struct {
 	left   error // describes the tools that are too large or too many to accept
 	failed error // error from reading or writing the store; might be temporary
 }
 
 // Register registers the tools listed by a server and accepts the new ones. It returns an error if
-// it cannot accept all of them, unless the previous call for the server returned the same error.
+// it cannot accept all of them. To avoid repeated reports, it returns nil if the previous call for
+// the server failed with the same error.
 func (g *Guard) Register(ctx context.Context, server string, tools []json.RawMessage) error {
 	var all []Definition
 	for _, object := range tools {
@@ -47,7 +48,7 @@ func (g *Guard) Register(ctx context.Context, server string, tools []json.RawMes
 	g.rejections[server] = now
 	err := errors.Join(now.left, now.failed)
 	if earlier := errors.Join(before.left, before.failed); err != nil && earlier != nil && err.Error() == earlier.Error() {
-		return nil // the previous call for this server has returned the same error
+		return nil // the error has already been reported for this server
 	}
 	return err
 }

@@ -13,12 +13,12 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// maxConnections bounds the number of a process's connections, excluding the listener's. The DSN
-// parameter pool_max_conns overrides it.
+// maxConnections is the maximum number of connections per process, not counting the listener's
+// connection. The DSN parameter pool_max_conns overrides it.
 const maxConnections = 6
 
-// planSettings makes the planner use indexes. Otherwise a plan that a connection cached while a
-// table was small would still read the whole table once the table is large.
+// planSettings makes PostgreSQL use indexes. Otherwise, a plan made while a table is small would
+// scan the whole table, and connections would keep using this plan after the table has grown.
 const planSettings = `SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off; SET plan_cache_mode = force_generic_plan`
 
 // parse parses the DSN. Its errors do not quote the DSN, which may contain a password; in a
@@ -31,8 +31,8 @@ func parse(o Options) (*pgxpool.Config, error) {
 	if !strings.Contains(o.DSN, "pool_max_conns") {
 		c.MaxConns = maxConnections
 	}
-	// Save the round trip of a ping, which is not needed because the statement itself detects a
-	// dead connection.
+	// Do not ping connections before use: a ping costs a round trip, and the statement itself
+	// detects a dead connection.
 	c.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
 	c.ConnConfig.ConnectTimeout = min(o.Timeout, max(c.ConnConfig.ConnectTimeout, time.Second))
 	limits := fmt.Sprintf(`SET lock_timeout = %d; SET statement_timeout = %d; SET idle_in_transaction_session_timeout = %d;
@@ -45,8 +45,8 @@ func parse(o Options) (*pgxpool.Config, error) {
 	return c, nil
 }
 
-// hint returns the DSN option that the error names, if any. The rest of the error may contain the
-// password.
+// hint returns, in parentheses, the name of the invalid DSN option that err mentions. It returns ""
+// if the option cannot be determined. The full text of err may contain the password.
 func hint(dsn string, err error) string {
 	for _, option := range []string{"sslmode", "sslrootcert", "sslcert", "sslkey", "port", "connect_timeout", "target_session_attrs", "pool_max_conns", "pool_min_conns", "default_query_exec_mode", "min_protocol_version"} {
 		if u, bad := url.Parse(dsn); bad == nil && u.Query().Has(option) || strings.Contains(dsn, option+"=") {

@@ -7,11 +7,11 @@ import (
 	"sync/atomic"
 )
 
-// freeSpace tracks whether the database's disk is full. When a decision did not fit, further calls
-// are still tried, because smaller decisions may fit. However, the database counts as ready only
-// once the failed decision would fit.
+// freeSpace tracks whether the database's disk is full. A full disk does not block further calls,
+// because a smaller decision may still fit. However, the database counts as ready only once there
+// is enough space for the largest decision that failed.
 type freeSpace struct {
-	needed atomic.Int64 // size in bytes of the largest op that did not fit, or 0 if the space was sufficient
+	needed atomic.Int64 // size in bytes of the largest op that did not fit, or 0 if the disk is not known to be full
 	trial  sync.Mutex   // held while free space is tested
 }
 
@@ -33,9 +33,9 @@ func (r *freeSpace) noteFull(n int) {
 	}
 }
 
-// check returns an error if there is still not enough space for the op that did not fit. It writes
-// the same number of bytes to a new table and rolls back, which frees the space immediately. In an
-// existing table, the rows of a failed transaction would remain until a vacuum. If the database
+// check returns an error if the disk still lacks space for the largest op that did not fit. To test
+// this, it writes at least as many bytes to a new table and rolls back. This frees the space
+// immediately; in an existing table, the space would remain in use until a vacuum. If the database
 // user lacks the privilege to create tables, check returns nil, and the next decision shows whether
 // there is enough space.
 func (r *freeSpace) check(ctx context.Context, w *writer) error {

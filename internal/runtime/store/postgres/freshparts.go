@@ -6,13 +6,13 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// freshParts tracks which parts of the state are fresh, that is, have been read or written since
+// freshParts tracks which parts of the state are fresh: those that have been read or written since
 // the server last recovered from a crash.
 //
-// Commits that only record outcomes of calls do not wait for the disk. A server crash may undo such
-// a commit while this process still has its result in memory, for example version 5 of a part.
-// Another process may then write a different version 5. Therefore a version from before a crash
-// cannot be trusted, and an op that depends on such a version is stale.
+// Commits that only record outcomes of calls do not wait for the disk, so a server crash may undo
+// them. Suppose that a crash undoes the commit of version 5 of a part. This process still has
+// version 5 in memory, but another process may write a different version 5. Therefore, a version
+// from before a crash cannot be trusted, and an op that depends on it is stale.
 type freshParts struct {
 	mu    sync.Mutex
 	mark  string                  // identifies the period since the server's last crash

@@ -27,7 +27,8 @@ type loadCall struct {
 // single call needs more.
 const maxBatchedParts = 64
 
-// add queues a call. It reports whether the caller must start answering the queued calls.
+// add queues a call. It reports whether the caller must start a goroutine that answers the queued
+// calls.
 func (l *loadQueue) add(one *loadCall) (first bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

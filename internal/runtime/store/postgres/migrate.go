@@ -65,9 +65,9 @@ func lockSchema(ctx context.Context, tx pgx.Tx) (int, error) {
 	return schemaVersion(ctx, tx)
 }
 
-// concurrentMigration reports whether a migration failed because another process was migrating too.
-// CREATE TABLE IF NOT EXISTS fails if another transaction has just committed the table or the
-// table's row type (42710).
+// concurrentMigration reports whether a migration failed because another process was migrating at
+// the same time. For example, CREATE TABLE IF NOT EXISTS can fail if another transaction creates
+// the same table concurrently.
 func concurrentMigration(err error) bool {
 	return slices.Contains([]string{"23505", "42P07", "42710", "40P01"}, sqlState(err))
 }

@@ -37,7 +37,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 
 // setUp migrates the schema and registers this process as a writer.
 func (d *DB) setUp(ctx context.Context, o Options) error {
-	ctx, cancel := context.WithTimeout(ctx, 6*o.Timeout) // longer than usual, because another process may be migrating the schema
+	ctx, cancel := context.WithTimeout(ctx, 6*o.Timeout) // long timeout, because another process may be migrating the schema
 	defer cancel()
 	err := pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error { return migrate(ctx, tx) })
 	for n := 1; n < maxAttempts && concurrentMigration(err); n++ {

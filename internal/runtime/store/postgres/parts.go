@@ -39,8 +39,9 @@ FROM unnest($1::text[], $2::bytea[]) WITH ORDINALITY AS a (scope, name, slot)
 LEFT JOIN petrigate_part p ON p.scope = a.scope AND p.name = a.name
 ORDER BY a.slot`
 
-// readCurrent runs f, which reads n rows and returns the database's current mark; see [freshParts].
-// If the mark shows that the server has recovered from a crash, readCurrent runs f again.
+// readCurrent runs f, which reads n parts of the state and returns the database's mark; see
+// [freshParts]. If the mark is new, the server has recovered from a crash, and readCurrent runs f
+// again.
 func (d *DB) readCurrent(ctx context.Context, n int, f func(context.Context) (mark string, err error)) error {
 	return d.read(ctx, "reading", func(ctx context.Context) error {
 		for {
@@ -75,7 +76,7 @@ func (d *DB) load(ctx context.Context, ids []backend.PartID) (parts []backend.Pa
 	return parts, mark, err
 }
 
-// idColumns splits IDs into arrays, one for each column.
+// idColumns returns the scopes and names of the IDs as separate slices, for use as query arguments.
 func idColumns(ids []backend.PartID) (scopes []string, names [][]byte) {
 	scopes, names = make([]string, len(ids)), make([][]byte, len(ids))
 	for i, id := range ids {
@@ -86,8 +87,9 @@ func idColumns(ids []backend.PartID) (scopes []string, names [][]byte) {
 
 const versionsSQL = `SELECT coalesce(p.version, 0), coalesce(` + markSQL + `, '')` + eachPartSQL
 
-// Versions implements [backend.Backend]. It negates the version of a part of the state that is not
-// fresh, so that the caller reads the part again; see [freshParts].
+// Versions implements [backend.Backend]. For a part of the state that is not fresh (see
+// [freshParts]), it returns the negated version, which never matches, so that the caller reads the
+// part again.
 func (d *DB) Versions(ctx context.Context, ids ...backend.PartID) (versions []int64, err error) {
 	scopes, names := idColumns(ids)
 	err = d.readCurrent(ctx, len(ids), func(ctx context.Context) (mark string, err error) {
@@ -131,8 +133,7 @@ func (d *DB) List(ctx context.Context, s backend.Scope, text string) iter.Seq2[b
 	}
 }
 
-// listIDs returns the row ID of every [backend.Part] that has the given scope and whose data
-// contains the text, oldest first.
+// listIDs finds the parts of the state for [DB.List] and returns their row IDs, oldest first.
 func (d *DB) listIDs(ctx context.Context, s backend.Scope, text string) (ids []int64, err error) {
 	err = d.read(ctx, "listing in", func(ctx context.Context) error {
 		var id int64

@@ -55,8 +55,8 @@ type DB struct {
 
 var _ backend.Backend = (*DB)(nil)
 
-// Merges implements [backend.Backend]. It returns false, because a row always contains a whole part
-// of the state.
+// Merges implements [backend.Backend]. It returns false: a write must contain the whole data of a
+// part of the state, not only the changes.
 func (d *DB) Merges() bool { return false }
 
 // Writer implements [backend.Backend].

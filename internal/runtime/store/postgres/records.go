@@ -69,8 +69,8 @@ func (d *DB) Records(ctx context.Context, q backend.Query) iter.Seq2[backend.Rec
 	}
 }
 
-// recordsQuery returns the end of an SQL statement, from its WHERE clause on, and the statement's
-// arguments. The statement reads the records after the given row.
+// recordsQuery returns the clauses WHERE, ORDER BY and LIMIT of a statement that reads the records
+// after the given row. It also returns the statement's arguments, except the limit.
 func recordsQuery(q backend.Query, after row) (text string, args pgx.NamedArgs) {
 	text, order := `WHERE (r.time, r.writer, r.seq) > (@time, @no, @after)`, []string{`r.time`, `r.writer`, `r.seq`}
 	args = pgx.NamedArgs{"time": after.Time, "no": after.place, "after": int64(after.Seq)}
@@ -93,8 +93,8 @@ func recordsQuery(q backend.Query, after row) (text string, args pgx.NamedArgs) 
 	return text + ` ORDER BY ` + strings.Join(order, between) + strings.TrimSuffix(between, `, `) + ` LIMIT @limit`, args
 }
 
-// records returns the records that an SQL statement selects. end is the end of the statement, from
-// its WHERE clause on.
+// records runs a SELECT statement and returns the records. The caller supplies the clauses that
+// follow FROM.
 func (d *DB) records(ctx context.Context, end string, args ...any) (all []row, err error) {
 	var r row
 	var seq int64

@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// A writer makes this process's commits. The database identifies it by a number and stores its last
-// commit. Only one goroutine at a time may use it, between lock and unlock.
+// A writer sends this process's commits to the database. The database assigns it a number and
+// remembers its last commit. Only one goroutine at a time may use it, between lock and unlock.
 type writer struct {
 	pool  *pgxpool.Pool
 	name  string
@@ -84,9 +84,9 @@ type uncertainError struct{ cause error }
 func (u *uncertainError) Error() string   { return fmt.Sprintf("%v: %v", backend.ErrUncertain, u.cause) }
 func (u *uncertainError) Unwrap() []error { return []error{backend.ErrUncertain, u.cause} }
 
-// attempt makes one attempt to commit ops. If an earlier attempt received no answer, *open is the
-// batch of that attempt, and attempt first determines whether that batch was committed. If this
-// attempt receives no answer either, *open is set to its batch.
+// attempt makes one attempt to commit ops. If *open is not nil, it is the batch of an earlier
+// attempt that received no answer, and attempt first asks the database whether this batch was
+// committed. If the new batch receives no answer, attempt stores it in *open.
 func (w *writer) attempt(ctx context.Context, open **batch, ops []*backend.Op, change func(*batch)) error {
 	if w.mustResume.Load() {
 		committed, codes, err := w.resume(ctx)
@@ -187,9 +187,9 @@ func (w *writer) resetPool(err error) {
 	}
 }
 
-// resume reads this writer's state from the database, and fences off commits that are still in
-// transit. It reports whether the uncertain commit took effect, and returns the answer to that
-// commit.
+// resume reads this writer's state from the database, and makes the database refuse commits that
+// are still in transit. It reports whether a commit that received no answer took effect, and
+// returns the result codes of the last commit.
 func (w *writer) resume(ctx context.Context) (committed bool, codes []int32, err error) {
 	var fence, commits *int64
 	var mark string
@@ -230,8 +230,9 @@ func (w *writer) probe(ctx context.Context) error {
 	return err
 }
 
-// Statements that remove writers without records. Such a writer, for example that of a command that
-// only reads, is useless once its process has ended. A killed process cannot remove its own writer.
+// Statements that remove writers without records, such as those of commands that only read.
+// resignSQL removes a process's own writer. idleSQL removes writers that have not been used for
+// seven days, because a killed process cannot remove its own.
 const (
 	resignSQL = `DELETE FROM petrigate_writer WHERE no = $1 AND seq = 0`
 	idleSQL   = `DELETE FROM petrigate_writer WHERE seq = 0 AND seen < now() - interval '7 days'`
@@ -246,10 +247,9 @@ func (w *writer) removeIfUnused(within time.Duration) {
 	}
 	defer w.unlock()
 	if w.commits == 0 && !w.uncertain {
-		_, _ = w.pool.Exec(ctx, resignSQL, w.no) // if this fails, the next process that opens the database removes the writer
+		_, _ = w.pool.Exec(ctx, resignSQL, w.no) // if this fails, idleSQL will remove the writer
 	}
 }
 
-// commitSQL calls petrigate_commit with 31 arguments.
 const commitSQL = `SELECT o_state, o_codes, o_newest FROM petrigate_commit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
 	$15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31)`

@@ -6,9 +6,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// PutApproval writes an approval if its version in the database is a.Version. The version also
-// rises when [Checkpoint.Fold] stores a use of the approval. PutApproval returns [backend.ErrStale]
-// if another process has changed the approval or if another live approval has the same key.
+// PutApproval writes an approval if its version in the database is a.Version. It returns
+// [backend.ErrStale] if another process has changed the approval, if a use of the approval has been
+// stored (see [Checkpoint.Fold]), or if another live approval has the same key.
 func (c *Checkpoint) PutApproval(a backend.Approval, now time.Time) error {
 	stale := false
 	err := c.write("writing an approval to the state database", func(l *link) (err error) {

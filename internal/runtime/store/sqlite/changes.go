@@ -65,7 +65,7 @@ func (s counters) refresh(r *reader) counters {
 		return err
 	})
 	if err != nil {
-		return counters{data: -1} // this value differs from every counter, so the caller wakes up, reads the database and receives the error
+		return counters{data: -1} // attention 0 usually differs from the previous value, so the receiver wakes up, reads the database and gets the error
 	}
 	return s
 }

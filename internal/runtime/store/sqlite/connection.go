@@ -15,8 +15,8 @@ import (
 	"github.com/petrigate/petrigate/internal/safefile"
 )
 
-// connection manages the writing connection. It replaces the connection if another file has taken
-// the database's name, and after an error that the connection itself may have caused.
+// connection manages the writing connection. It connects again if another file has replaced the
+// database file, and after an error that the connection itself may have caused.
 type connection struct {
 	path   string
 	dialer dialer
@@ -24,7 +24,7 @@ type connection struct {
 
 	mu           sync.Mutex  // held during a transaction
 	link         *link       // nil if not connected
-	file         fs.FileInfo // file info from the last time that the file was found valid
+	file         fs.FileInfo // file info from the last successful check of the database file
 	state        fileState
 	wal          fs.FileInfo // file info of the file's write-ahead log
 	replaced     bool        // whether another file has replaced the one in use
@@ -71,8 +71,8 @@ func (c *connection) commit(f func(*link) error) error {
 	return err
 }
 
-// attach connects, unless the connection already belongs to the file that now has the database's
-// name.
+// attach makes sure that the connection belongs to the file at the database's path. If it belongs
+// to another file, attach connects again. If the file has changed, attach checks it.
 func (c *connection) attach() error {
 	info, err := os.Lstat(c.path)
 	same := err == nil && c.file != nil && os.SameFile(info, c.file)
@@ -90,8 +90,8 @@ func (c *connection) attach() error {
 	return err
 }
 
-// connect opens a connection. same reports whether the file with the database's name is still the
-// one that was used before.
+// connect opens a connection. If same is true, the file at the database's path is still the one
+// that was used before.
 func (c *connection) connect(same bool) error {
 	if err := c.create(); err != nil {
 		return err
@@ -118,7 +118,8 @@ func (c *connection) connect(same bool) error {
 	return nil
 }
 
-// validate checks that the file with the database's name can be used, and returns the file's info.
+// validate connects to the database if necessary, checks that its file can be used, and returns the
+// file's info.
 func (c *connection) validate() (fs.FileInfo, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -272,12 +273,13 @@ var explanations = map[int]string{
 	lib.SQLITE_IOERR:    "its disk is full or fails",
 }
 
-// checkState checks a file that has been written since the last check, usually by an SQLite
-// checkpoint, or that has replaced another file. It returns the file's state. If the file cannot be
-// read now, it returns the last known state, and the file is checked next time.
+// checkState checks the database file and returns its state. It is called when the file has
+// changed, usually because of an SQLite checkpoint, and when another file has replaced it. If a
+// changed file cannot be read at the moment, checkState returns the last known state and leaves the
+// check to a later call.
 //
-// It refuses a file that is beside another file's write-ahead log. SQLite would move that log into
-// the file or remove it, and the other file would lose the log's content.
+// It refuses a new file if the write-ahead log next to it belongs to the old file and the two files
+// differ. SQLite would apply the log to the wrong file or remove it.
 func (c *connection) checkState(info fs.FileInfo, same bool) (fileState, error) {
 	i, err := readFileState(c.dialer, c.path)
 	if same {
@@ -308,7 +310,8 @@ func (c *connection) checkState(info fs.FileInfo, same bool) (fileState, error) 
 	return i, nil
 }
 
-// rolledBack returns a [backend.ErrRolledBack] for a file that is an older copy.
+// rolledBack returns the error for a file that turned out to be an older copy. The error wraps
+// [backend.ErrRolledBack].
 func (c *connection) rolledBack(why string) error {
 	return fmt.Errorf("%w: %s; restore the newer copy", backend.ErrRolledBack, why)
 }

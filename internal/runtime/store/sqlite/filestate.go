@@ -6,9 +6,9 @@ import (
 	"os"
 )
 
-// fileState is a measure of the progress of the database file itself, without its write-ahead log.
-// The measure decreases only if an older copy has overwritten the file. Open connections would then
-// mix the contents of the two files without noticing.
+// fileState describes how far the database file itself has advanced, without its write-ahead log.
+// If this state goes back, an older copy has overwritten the file. Open connections do not notice
+// this, and would mix the contents of the two files.
 type fileState struct {
 	counter, pages uint32
 	step           int64 // last log step that the file contains
@@ -47,8 +47,8 @@ func unchanged(a, b os.FileInfo) bool {
 	return a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }
 
-// checkPages checks all pages of a file that has replaced another file, because the new file might
-// be beside the old file's log.
+// checkPages checks all pages of a file that has replaced another file. The pages may be damaged,
+// because SQLite may have applied the old file's write-ahead log to the new file.
 func checkPages(l *link) error {
 	var verdict string
 	if _, err := l.row("PRAGMA quick_check(1)", nil, &verdict); err != nil {

@@ -8,13 +8,13 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/statecode"
 )
 
-// Clock holds times from the records, in microseconds since 1970. The time of the last use of the
-// kill switch is trusted. An earlier record with a later time must come from a clock that was
-// ahead, so that time is ignored.
+// Clock holds times from the records, in microseconds since 1970. The time when the kill switch was
+// last used is trusted. If a record was written before this use but has a later time, its clock was
+// ahead, so its time is ignored.
 type Clock struct {
 	Latest int64 // latest time of all records, or 0 if there are no records
 	Told   int64 // time when the kill switch was last used, or 0 if it never was
-	Ahead  int64 // value of Latest when the kill switch was last used, or Told if that is later
+	Ahead  int64 // value of Latest when the kill switch was last used, but at least Told
 }
 
 // Newest returns the newest reliable time. A call must not be admitted much earlier than this time.
@@ -29,7 +29,7 @@ func (c Clock) Newest() time.Time {
 type Change struct {
 	backend.Part          // if Data is nil, the data in the database is unchanged
 	Changes      [][]byte // changes to merge into the stored data
-	Cleared      bool     // whether to remove the stored values before writing the values of the part
+	Cleared      bool     // whether to remove all stored values of the part before writing the new values
 }
 
 // Merged returns the part's new data: the changes applied to c.Data or, if c.Data is nil, to the

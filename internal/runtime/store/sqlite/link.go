@@ -30,11 +30,12 @@ const (
 )
 
 // pragmas lists the settings applied to every connection. They prevent a malicious database from
-// executing code, and the file from being memory-mapped, because another process may truncate it.
+// executing code. They also disable memory-mapping of the file, because another process may
+// truncate it.
 var pragmas = []string{"busy_timeout(" + strconv.Itoa(busyTimeout) + ")", "mmap_size(0)", "trusted_schema(0)", "cell_size_check(1)"}
 
-// dialer selects the driver that opens the file, and that driver's file system. Empty fields select
-// the defaults. Tests use other values.
+// dialer opens the database file with a database/sql driver and an SQLite file system (VFS). If
+// system is empty, the driver's default file system is used.
 type dialer struct{ driver, system string }
 
 var defaultDialer = dialer{driver: "sqlite"}
@@ -155,9 +156,8 @@ func (l *link) close() error {
 	return errors.Join(l.conn.Close(), l.db.Close())
 }
 
-// abandon closes the connection to a file that no longer has the database's name. It does not touch
-// the write-ahead log under that name, because the log may belong to the file that now has the
-// name.
+// abandon closes a connection to a file that has been removed or replaced. It does not touch the
+// write-ahead log at the database's path, because the log may belong to a new file.
 func (l *link) abandon() error {
 	_ = l.conn.Raw(func(c any) error {
 		if f, ok := c.(driver.FileControl); ok {

@@ -58,7 +58,7 @@ func (c *connection) upgrade() (shrinks bool, err error) {
 	return shrinks, err
 }
 
-// exportRecords exports to the log the records of an older schema, which stored them in a table.
+// exportRecords copies records of an older schema from their table to the log.
 func (c *connection) exportRecords() ([]Segment, error) {
 	total, err := c.link.number("SELECT count(*) FROM record")
 	if err != nil || c.export == nil {

@@ -57,8 +57,8 @@ func (r Reading) Version(id backend.PartID) (int64, error) {
 	return r.link.number("SELECT version FROM part WHERE scope = ? AND name = ?", string(id.Scope), id.Name)
 }
 
-// Parts reads every [backend.Part] that has the given scope and whose data contains the text,
-// oldest first. The parts' values are left out.
+// Parts reads every [backend.Part] that has the given scope and whose data contains the given text,
+// oldest first. It does not read the parts' values.
 func (r Reading) Parts(scope backend.Scope, text string) (all []backend.Part, err error) {
 	const parts = "SELECT name, version, changed, data FROM part WHERE scope = ? AND instr(data, ?) > 0 ORDER BY changed, name"
 	err = r.link.rows(parts, []any{string(scope), text}, func(scan func(...any) error) error {
@@ -99,8 +99,9 @@ func (r Reading) Heads() (all []backend.Record, err error) {
 	return all, err
 }
 
-// scanRecord reads a record from the columns writer, seq, hash, time, session and object, and reads
-// any columns before these into the given destinations. It reports whether the hash is damaged.
+// scanRecord scans a row that ends with the columns writer, seq, hash, time, session and object,
+// and returns these as a record. Any earlier columns are scanned into the additional arguments.
+// scanRecord also reports whether the hash is damaged.
 func scanRecord(scan func(...any) error, first ...any) (r backend.Record, damaged bool, err error) {
 	var seq, at int64
 	var hash []byte

@@ -17,10 +17,11 @@ type Change struct {
 	Spent bool     // whether a grant was used
 }
 
-// AppendSessionChange appends the changes to a session's part of the state since this process last
-// wrote the part under the same policy. The changes form a JSON object that contains members of the
-// part, the changed nets by name, and the changed calls by number. A null means that a net is back
-// in its initial state or that a call has ended. [Merge] applies the changes to the part.
+// AppendSessionChange appends a JSON object with the changes to a session's part of the state since
+// the last write. That write must have been made by this process under the same policy. The object
+// contains the members of the part that can change, the changed nets keyed by name, and the changed
+// calls keyed by number. A null value means that a net is back in its initial state or that a call
+// has ended. [Merge] applies the changes to the part.
 func (c *Codec) AppendSessionChange(dst []byte, s *gate.State, i Info, p Processes, change *Change) ([]byte, error) {
 	e := encoder{Codec: c, dst: dst}
 	e.text(`{"v":` + formVersion(s, i.Writer, p))
@@ -107,8 +108,9 @@ type mergedPart struct {
 	calls map[uint64][]byte
 }
 
-// read adds to m the members of a part of a state, or of the changes to such a part. It passes the
-// value of the member "calls" to the callback. It returns false if the data is damaged.
+// read decodes a part of a state, or changes to such a part, and stores the members in m. The value
+// of the member "calls" is passed to the callback instead. read returns false if the data is
+// damaged.
 func (m *mergedPart) read(data []byte, calls func(value []byte) bool) bool {
 	ok := true
 	whole := rawjson.Members(data, func(key, value []byte, _ int) bool {

@@ -9,8 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// fingerprintDigits is the length of a written fingerprint in hex digits. It corresponds to 128
-// bits.
+// fingerprintDigits is the length of stored fingerprints in hex digits. It corresponds to 128 bits.
 const fingerprintDigits = 32
 
 // Codec encodes and decodes the states of a policy. It is safe for concurrent use, except that
@@ -37,8 +36,9 @@ func New(p *gate.Policy, active []string) *Codec {
 	return c
 }
 
-// Reset makes the codec reset the given nets to their initial states when it decodes a part of a
-// state that was written under another policy. It must be called before the codec is used.
+// Reset sets the nets to reset after a change of policy. If the codec decodes a part of a state
+// that was written under another policy, these nets start in their initial states. Reset must be
+// called before the codec is used.
 func (c *Codec) Reset(nets []string) { c.reset = nets }
 
 // Policy returns the policy that the states belong to.
@@ -48,8 +48,8 @@ func (c *Codec) Policy() *gate.Policy { return c.policy }
 type net struct {
 	name        string
 	scope       gate.Scope
-	fingerprint string   // beginning of the net's [gate.NetID.Print]
-	limit       string   // beginning of the net's [gate.NetID.Limit]; empty unless the net is a limit from rules
+	fingerprint string   // [gate.NetID.Print] of the net, truncated
+	limit       string   // [gate.NetID.Limit] of the net, truncated; empty unless the net is a limit from rules
 	row         string   // encoded name, which is the prefix of the names of the net's value rows
 	head        []byte   // encoded name and fingerprint
 	places      [][]byte // place names, encoded as keys
@@ -59,7 +59,7 @@ type net struct {
 	timed       int
 	shadow      bool
 	start       *gate.NetData
-	placeholder bool // whether the net stands for a stored net that the policy lacks; any place and any transition are then accepted
+	placeholder bool // whether the net is a placeholder for a stored net that the policy lacks; a placeholder accepts any place and any transition
 }
 
 func newNet(info gate.NetInfo, id gate.NetID, start *gate.NetData) net {
@@ -99,8 +99,8 @@ func newNet(info gate.NetInfo, id gate.NetID, start *gate.NetData) net {
 type Info struct {
 	Principal string
 	Since     time.Time
-	Owner     uint64 // number that identifies the session in the parts that sessions share, or 0 if it has no number; see [gate.State.Owners]
-	Writer    string // process that owns the session, or empty if the session outlives processes
+	Owner     uint64 // number that identifies the session in shared parts of the state; 0 if unknown; see [gate.State.Owners]
+	Writer    string // process that owns the session; empty if the session can continue after the process ends
 	Ended     bool   // whether the session has ended and is kept only for its open calls
 	Open      int    // number of open calls; set when decoding, but not written
 	About     string // description of the session as a JSON object, or empty
@@ -122,8 +122,8 @@ func (n *net) unmoved(d *gate.NetData) bool {
 		d.Extras == nil && slices.Equal(d.Marking, n.start.Marking)
 }
 
-// limitNumbers returns the numbers that may differ between limits on the same calls: the initial
-// tokens, the clock intervals, and the maximum and the interval of the sum.
+// limitNumbers returns the numbers that a user can change in a limit without changing the counted
+// calls: the initial tokens, the clock intervals, and the maximum and the interval of the sum.
 func limitNumbers(n *gate.Net) (all []int64) {
 	for _, place := range n.Places {
 		all = append(all, int64(n.Initial[place]))

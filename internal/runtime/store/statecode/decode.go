@@ -21,7 +21,7 @@ func (d *decoder) part(data []byte, values map[string][]byte, session bool) {
 	var nets []byte
 	d.object("the part", data, func(key string, value []byte) bool {
 		switch key {
-		case "v", "policy": // [Codec.read] has already checked these members
+		case "v", "policy": // already checked by [Codec.read]
 		case "nets":
 			nets = value
 		default:
@@ -200,7 +200,7 @@ func (d *decoder) nets(value []byte, values map[string][]byte) {
 	d.object("the nets", value, func(name string, value []byte) bool {
 		i, known := d.byName[name]
 		if !known || d.Codec.nets[i].scope != d.scope {
-			return known && d.otherPolicy // under the earlier policy, the net belonged to this part of the state
+			return known && d.otherPolicy // under the other policy, a known net belonged to this part of the state; ignore its state
 		}
 		d.net(i, value, rows[i])
 		return true
@@ -221,7 +221,7 @@ func (d *decoder) net(i int, value []byte, rows map[string][]byte) {
 		case "hand":
 			d.flag(where, value)
 		case "limit":
-			d.list(where, value, func([]byte) {}) // [Codec.oldLimit] decodes the elements
+			d.list(where, value, func([]byte) {}) // only check that the value is a list; [Codec.oldLimit] decodes it
 		case "off":
 			data.Active = !d.flag(where, value)
 		case "values":
@@ -241,9 +241,9 @@ func (d *decoder) net(i int, value []byte, rows map[string][]byte) {
 	d.state.Nets[i] = data
 }
 
-// values decodes a net's value rows (see [Codec.RowName]). It first clears the net's own state,
-// because Apply drops a value whose state equals the net's own. The two may be equal now although
-// they differed when the row was written.
+// values decodes a net's value rows, which contain the states for individual values of the net's
+// key; see [Codec.RowName]. It first clears the state for all other values. Otherwise,
+// [gate.State.Apply] would drop a row that has come to equal that state since it was written.
 func (d *decoder) values(where string, i int, base *gate.NetData, rows map[string][]byte) *gate.Values {
 	n := &d.Codec.nets[i]
 	d.state.Nets[i] = &gate.NetData{}
@@ -270,8 +270,9 @@ func (d *decoder) values(where string, i int, base *gate.NetData, rows map[strin
 	return d.state.Nets[i].Values
 }
 
-// complete fills in the rest of the state of a net in shadow mode, and records an error if the
-// net's shadow mode has changed since the state was written.
+// complete records an error if the net's shadow mode has changed since the state was written. If
+// the net is in shadow mode, complete also sets the field Active of the enforced state, which is
+// not stored.
 func (d *decoder) complete(where string, n *net, data *gate.NetData) {
 	switch {
 	case d.err != nil:
@@ -349,7 +350,7 @@ func (d *decoder) shadow(where string, n *net, value []byte) *gate.ShadowData {
 func (d *decoder) marking(where string, n *net, value []byte) []int {
 	m := make([]int, len(n.start.Marking))
 	if n.placeholder {
-		m[0] = 1 // stands for any marking other than the initial one
+		m[0] = 1 // represents any marking that differs from the initial one
 		return m
 	}
 	d.object(where, value, func(key string, value []byte) bool {

@@ -1,7 +1,7 @@
 // Package statecode encodes and decodes the gate's states as JSON, in parts: the part of a session,
 // the part that a principal's sessions share, and the part that all sessions share. A part is a
-// JSON object, plus a row for each value of a net's key if the net's state for this value differs
-// from its general state.
+// JSON object. If a net has a key, the part also contains a row for each value of the key that has
+// a state of its own.
 //
 // Nets, places and transitions are identified by name. Nets in their initial states are not written,
 // so a new session's part is tiny. Unknown or damaged content causes an error that names the part

@@ -12,13 +12,13 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// maxSpent bounds how many numbers of used grants are written. The newest numbers suffice: an older
-// grant cannot be used again, because its approval is used up.
+// maxSpent is the maximum number of used grants that are stored. The newest grants suffice: an
+// older grant cannot be used again, because its approval is used up.
 const maxSpent = 256
 
-// AppendSession appends the part of the state that belongs to a session: the session's own nets,
-// its open calls, and the processes that admitted them, but not the calls that wait for approval.
-// It fails only if metadata cannot be encoded.
+// AppendSession appends a session's part of the state: the session's own nets, its open calls, and
+// the processes that admitted these calls. Calls that wait for approval are left out. AppendSession
+// fails only if metadata cannot be encoded.
 func (c *Codec) AppendSession(dst []byte, s *gate.State, i Info, p Processes) ([]byte, error) {
 	e := encoder{Codec: c, dst: dst}
 	e.text(`{"v":` + formVersion(s, i.Writer, p) + `,"policy":"` + c.fingerprint + `"`)

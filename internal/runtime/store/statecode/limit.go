@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// withNumbers returns a copy of the net with its numbers replaced; see [limitNumbers]. It returns
-// false if there are too few or too many new numbers.
+// withNumbers returns a copy of the net that contains the given numbers; see [limitNumbers]. It
+// returns false if there are too few or too many numbers.
 func withNumbers(n gate.Net, all []int64) (gate.Net, bool) {
 	if len(all) != len(limitNumbers(&n)) {
 		return n, false
@@ -34,9 +34,9 @@ func withNumbers(n gate.Net, all []int64) (gate.Net, bool) {
 	return n, true
 }
 
-// oldLimit returns the limit that was in force when the part of the state was written. It returns
-// false unless the codec has a limit on the same calls that differs from the old one only in its
-// numbers.
+// oldLimit reconstructs the limit that was in force when the part of the state was written. It
+// needs a current limit on the same calls that differs from the old one only in its numbers.
+// Otherwise, it returns false.
 func (c *Codec) oldLimit(stored []byte) (gate.Net, bool) {
 	var limit, form string
 	var all []int64

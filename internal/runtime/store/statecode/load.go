@@ -18,8 +18,9 @@ type Loaded struct {
 	Processes map[uint64]string
 
 	// The following fields are set if the part was written under another policy or with other
-	// active nets. Kept holds the effects on the part's nets. StaleRows names the value rows to
-	// remove. RewriteValues tells whether the other value rows must be written again.
+	// active nets. Kept contains the fate of each net in the part. StaleRows names the value rows
+	// (see [Codec.RowName]) to remove. RewriteValues tells whether the other value rows must be
+	// written again.
 	Kept          []gate.Kept
 	StaleRows     []string
 	RewriteValues bool
@@ -94,9 +95,9 @@ func (c *Codec) adopt(l *Loaded, scope gate.Scope, values map[string][]byte) {
 	slices.Sort(l.StaleRows)
 }
 
-// oldCodec returns a codec for the policy that was in force when a part of a state was written. Its
-// nets are the nets of c that belong to other parts, and the nets that the part contains. A
-// placeholder stands for each net of the part that c lacks.
+// oldCodec returns a codec that can decode a part of a state that was written under another policy.
+// It contains the nets in the part, and the nets of c that belong to other parts. A placeholder
+// stands for each net in the part that cannot be reconstructed from c.
 func (c *Codec) oldCodec(of string, scope gate.Scope, data []byte) (*Codec, error) {
 	if err := rawjson.Check(data, maxDepth); err != nil {
 		return nil, fmt.Errorf("%s: invalid JSON: %w", of, err)
@@ -137,8 +138,9 @@ func (c *Codec) oldCodec(of string, scope gate.Scope, data []byte) (*Codec, erro
 	return in, nil
 }
 
-// oldNet returns the net that was in force when the part of the state was written. It returns false
-// unless c has that net, or a limit that differs from it only in its numbers.
+// oldNet reconstructs the net that was in force when the part of the state was written. It succeeds
+// if c still has this net, or a limit that differs from it only in its numbers. Otherwise, it
+// returns false.
 func (c *Codec) oldNet(name string, stored []byte) (gate.Net, bool) {
 	value, _ := rawjson.Member(stored, "print")
 	print, _ := rawjson.String(value)

@@ -171,8 +171,9 @@ func (p *Proxy) forwardRequests(client, server net.Conn) {
 	}
 }
 
-// pass writes data to one side and reports whether the connection continues. In mode Hold, it drops
-// the data. In mode Refuse and in the given mode, it returns false without writing.
+// pass forwards data to one end of a connection and reports whether the connection stays open. In
+// mode Hold, it drops the data but keeps the connection. In mode Refuse and in the mode given by
+// the caller, it forwards nothing and returns false.
 func (p *Proxy) pass(to net.Conn, data []byte, cut Mode) bool {
 	switch {
 	case p.applies(cut, Refuse):
@@ -184,7 +185,8 @@ func (p *Proxy) pass(to net.Conn, data []byte, cut Mode) bool {
 	return err == nil
 }
 
-// read reads one message. A connection's first message has no kind.
+// read reads one message of the PostgreSQL protocol. The first message on a connection has no type
+// byte, so its kind is 0.
 func read(r io.Reader, first bool) (kind byte, message []byte, err error) {
 	head := make([]byte, 5)
 	if first {

@@ -121,7 +121,8 @@ func (s *Server) Copy() {
 	s.Start()
 }
 
-// Restore swaps the server's data with the copy.
+// Restore restarts the server with the data saved by [Server.Copy], and saves the current data as
+// the new copy.
 func (s *Server) Restore() {
 	s.t.Helper()
 	s.Stop("fast")
