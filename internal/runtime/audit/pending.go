@@ -15,10 +15,9 @@ import (
 	"github.com/petrigate/petrigate/internal/quickfile"
 )
 
-// PendingSuffix is added to the name of a log to form the name of its pending file, which holds the
-// lines that a busy process has not yet moved to the log. The file exists from the process's first
-// lease until the process closes the log. After a crash, it exists until another process that has
-// the log open closes the log.
+// PendingSuffix is added to the name of a log to form the name of its pending file. A process that
+// writes many records appends them to the pending file first, and moves them to the log later. The
+// last process to close the log removes the pending file.
 const PendingSuffix = ".pending"
 
 // Layout of a pending file: a counter of moves to the log, the size of the pending lines, and the
@@ -37,7 +36,7 @@ type pendingFile struct {
 	file   *os.File
 	mapped []byte // nil if another process has truncated the file
 
-	moves, size *atomic.Uint64 // pointers into mapped: to the number of moves to the log (moves), and to the size of the pending lines (size)
+	moves, size *atomic.Uint64 // pointers into the mapped memory, to the number of moves to the log and to the size of the pending lines
 }
 
 // openPendingFile opens the pending file of the log at path. It creates the file if necessary and
@@ -140,8 +139,9 @@ func cutShort(err error) error {
 	return err
 }
 
-// withMapped calls access, which may access the mapped memory. It returns false if the memory is
-// not mapped. If another process has truncated the file, it unmaps the memory and returns false.
+// withMapped calls a function that accesses the mapped memory, and reports whether the access
+// succeeded. If the memory is not mapped, it returns false without calling the function. If another
+// process has truncated the file, it unmaps the memory and returns false.
 func withMapped(mapped *[]byte, access func()) (done bool) {
 	if *mapped == nil {
 		return false

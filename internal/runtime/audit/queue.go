@@ -8,12 +8,12 @@ import (
 
 // Limits on waiting steps and on memory kept for reuse.
 const (
-	maxStaged = 1024 // maximum number of steps in a batch; once the open batch is full, callers must store it before adding steps
+	maxStaged = 1024 // number of steps that fill a batch; see [queue.AwaitRoom]
 	maxKept   = 16 << 10
 )
 
-// Staged holds the records that are staged together, as one step, until they have been stored. The
-// zero value is empty.
+// Staged holds the encoded records of one step until they have been stored. A step fails unless all
+// its records are stored. The zero value is empty.
 type Staged struct {
 	queue   *queue
 	records []byte
@@ -21,7 +21,7 @@ type Staged struct {
 	few     [2]int
 	undo    func()
 	batch   *batch // nil if there is nothing to wait for
-	err     error  // set once the batch has ended
+	err     error  // why the step failed; set when the batch has ended
 }
 
 // A queue stores steps in order by group commit. The first waiter becomes the leader and stores all
@@ -44,15 +44,15 @@ type batch struct {
 	few     [2]*Staged
 	over    bool
 	waiting int
-	wake    chan struct{} // nil until there is a waiter; a waiter that receives a value becomes the leader; closed when the batch is over
+	wake    chan struct{} // nil until there is a waiter; a value sent to it makes one waiter the leader; closing it wakes all waiters
 }
 
-// Stage adds s, with the records prepared for it, after all steps staged earlier. A step without
-// records only waits for the steps before it.
+// Stage adds s to the queue, after all steps staged earlier. s holds the records to store. A step
+// without records only waits for earlier steps.
 //
-// If these records or those of an earlier step cannot be stored, undo is called, after the undo
-// functions of later steps. undo may be nil, and must not stage records. If Stage returns an error,
-// the error wraps [ErrUnrecorded], and undo is not called.
+// If these records or those of an earlier step cannot be stored, the queue calls undo, after the
+// undo functions of later steps. undo may be nil, and must not stage records. If Stage returns an
+// error, the error wraps [ErrUnrecorded], and undo is not called.
 func (q *queue) Stage(s *Staged, undo func()) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -70,7 +70,7 @@ func (q *queue) Stage(s *Staged, undo func()) error {
 	return nil
 }
 
-// AwaitRoom stores the waiting steps if there are too many. It must be called before Stage, without
+// AwaitRoom stores the waiting steps if they fill a batch. It must be called before Stage, without
 // holding any lock that an undo function acquires.
 func (q *queue) AwaitRoom() {
 	q.mu.Lock()

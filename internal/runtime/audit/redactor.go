@@ -224,8 +224,8 @@ func (r *Redactor) Values(read []reading.Value) (all []Value) {
 	return all
 }
 
-// Results is like [Redactor.Values] but for the result of a call. The values are also included
-// unhashed if [Redactor.Plain] is true.
+// Results returns the recorded form of the values that nets read from a call's result. If
+// [Redactor.Plain] is true, the values are also included unhashed.
 func (r *Redactor) Results(read []reading.Value) []Value {
 	all := r.Values(read)
 	for i := range all {

@@ -17,11 +17,11 @@ func (l *logFile) open() (err error) {
 	if l.regular, err = inspect(l.file); err != nil || !l.regular {
 		return err
 	}
-	l.quick = quickfile.Of(l.file) // remains valid for later files, because they are in the same directory
+	l.quick = quickfile.Of(l.file) // also valid after a rotation, because all files of the log are in the same directory
 	if l.head, err = openHead(l.path); err != nil {
 		return err
 	}
-	l.size = -1 // makes resume read the end of the file
+	l.size = -1 // different from any real size, so that resume reads the end of the file
 	return l.withLock(l.join)
 }
 
@@ -41,8 +41,8 @@ func (l *logFile) join() (err error) {
 	return l.resume()
 }
 
-// append appends the records as lines to the file. If busy is true, it may instead start a lease
-// and append them to the pending file. It must be called with the file lock held.
+// append appends the records to the file, one line each. If busy is true, it may append them to the
+// pending file instead; see [lease]. It must be called with the file lock held.
 func (l *logFile) append(records [][]byte, busy bool) error {
 	if err := l.resume(); err != nil {
 		return err
@@ -60,8 +60,8 @@ func (l *logFile) append(records [][]byte, busy bool) error {
 	return l.write(l.buf, end)
 }
 
-// resume brings l up to date with the file, which has changed if another process has written to it,
-// a write was interrupted, or someone edited it.
+// resume reads the end of the file if the file has changed: another process has written to it, a
+// write was interrupted, or someone edited it. It then moves any pending lines to the log.
 func (l *logFile) resume() error {
 	if !l.regular {
 		return nil
@@ -109,8 +109,9 @@ func (l *logFile) movePending() error {
 	return nil
 }
 
-// reconcile returns the pending lines that the log lacks, and the log's new end. It is needed if
-// another process has left or moved lines, or if someone else changed the log.
+// reconcile returns the pending lines that are not in the log yet, and the end of the log once they
+// have been written to it. It is needed if another process has written or moved pending lines, or
+// if the log was changed.
 func (l *logFile) reconcile(used int) (rest []byte, end Place) {
 	lines, ok := l.pending.lines(used)
 	if !ok {
@@ -123,9 +124,10 @@ func (l *logFile) reconcile(used int) (rest []byte, end Place) {
 	return rest, end
 }
 
-// missingLines returns the given lines that a log with the given end lacks, and the log's new end.
-// If the log has other lines in their place, missingLines computes new hash links for the returned
-// lines. Invalid data after the last valid line is dropped; junk is the size of that data.
+// missingLines returns the given lines that are missing from a log with the given end, and the end
+// of the log once they have been written to it. If the log already has other lines with the same
+// numbers, the returned lines get new numbers and hashes. Invalid data after the last valid line is
+// dropped; junk is the size of that data.
 func missingLines(lines []byte, at Place) (rest []byte, end Place, junk int) {
 	var all []Line
 	from := 0

@@ -47,7 +47,7 @@ func (l *logFile) full() bool {
 }
 
 // rotate closes the file and switches to the next one. If that fails, the file stays in use, and
-// rotate should be called again when the file has grown further.
+// full returns false until the file has grown further.
 func (l *logFile) rotate() error {
 	l.retry = l.size + l.rotation.Size/8
 	record, err := json.Marshal(closed{Time: time.Now(), Event: "closed"})

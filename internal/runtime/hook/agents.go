@@ -53,8 +53,8 @@ func denyClaude(event, reason string) []byte {
 	return rawjson.Object{}.Raw("hookSpecificOutput", specific(event, reason)).Bytes()
 }
 
-// denyCopilot returns a refusal in both formats that VS Code reads: its own format and that of
-// Copilot. The two programs read the same hooks file.
+// denyCopilot returns a refusal in two formats, that of VS Code and that of Copilot, because the
+// two programs read the same hooks file.
 func denyCopilot(event, reason string) []byte {
 	return rawjson.Object{}.String("permissionDecision", "deny").String("permissionDecisionReason", reason).Raw("hookSpecificOutput", specific(event, reason)).Bytes()
 }
@@ -77,8 +77,8 @@ func readClaude(e *Event, _ []byte) {
 	e.doubtful = e.Tool == "Monitor"
 }
 
-// readGemini reads from the event the name of an MCP tool's server, the server's own name for the
-// tool, and whether the call has failed.
+// readGemini reads three facts from the event: the name of the MCP server, the tool's name at that
+// server, and whether the call has failed.
 func readGemini(e *Event, body []byte) {
 	if server, ok := rawjson.MemberAt(body, "mcp_context", "server_name"); ok {
 		e.Server, _ = rawjson.String(server)

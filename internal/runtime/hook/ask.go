@@ -13,9 +13,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// ask asks a person about a call and decides on the call again, given the answer. The call takes no
-// tokens until that decision. ask never answers the agent with a question, because some agents take
-// a question as permission.
+// ask asks a person about a call, and decides on the call again once there is an answer. Until
+// then, the call fires no transitions. ask never answers the agent with a question, because some
+// agents treat a question as permission.
 func (g *Gate) ask(ctx context.Context, c *admission.Call, where []byte, q *admission.Asked) admission.Decision {
 	defer g.Admission.Withdraw(context.WithoutCancel(g.Ctx), c.Key, q)
 	for {
@@ -75,11 +75,11 @@ func (g *Gate) await(ctx context.Context, c *admission.Call, r *approval.Request
 	return g.Approvals.Status(r).State
 }
 
-// redeem decides on the call again after a person has consented. The consent is used up if the call
-// passes. The second result is false if the consent has become invalid, so that approval must be
-// requested again.
+// redeem decides on the call again after a person has approved it. If the call is admitted, the
+// approval is used up. The second result is false if the approval has become invalid, so that it
+// must be requested again.
 func (g *Gate) redeem(c *admission.Call, q *admission.Asked, r *approval.Request) (d admission.Decision, over bool) {
-	if refused := g.Admission.Ready(c.Canonical); refused != nil { // do not use up the consent while the decision cannot be recorded
+	if refused := g.Admission.Ready(c.Canonical); refused != nil { // do not use up the approval if the decision cannot be recorded now
 		return refused, true
 	}
 	d, err := g.Admission.Redeem(g.Ctx, c, q, *g.consent(r))
@@ -101,7 +101,7 @@ func (g *Gate) deny(c *admission.Call, q *admission.Asked, text string, consent 
 	return g.Admission.Deny(g.Ctx, c, q.Ask, text, consent)
 }
 
-// consent returns the answer to the request r as an [admission.Consent].
+// consent returns the person's answer to the request r as an [admission.Consent].
 func (g *Gate) consent(r *approval.Request) *admission.Consent {
 	answer := g.Approvals.Status(r)
 	return &admission.Consent{ID: r.ID, Channel: answer.Channel, Actor: answer.Actor}

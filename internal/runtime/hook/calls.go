@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 )
 
-// maxOpen is the maximum number of open calls per session, that is, calls whose ends have not been
-// reported. If there are more, the oldest are settled with an unknown outcome.
+// maxOpen is the maximum number of open calls per session. A call is open until its end is
+// reported. If there are too many, the outcome of the oldest is recorded as unknown.
 const maxOpen = 1000
 
 // Limits on the number of sessions.
@@ -17,7 +17,7 @@ const (
 	manySessions = 500
 	maxSessions  = 10_000
 	maxOwn       = 1000           // maximum number of sessions per principal, because a principal can make up any number of them
-	idleSession  = 24 * time.Hour // if there are at least manySessions sessions when another one begins, those without an event for this long are forgotten
+	idleSession  = 24 * time.Hour // when there are at least manySessions sessions and another one begins, sessions without an event for this long are removed
 )
 
 // call is an agent's call, as announced by a hook event.
@@ -27,7 +27,7 @@ type call struct {
 	sent           string // digest of the tool name and of the arguments sent by the agent
 	turn           string
 	ticket         *admission.Ticket // nil until the call is admitted
-	settledUnknown bool              // whether the call has been settled with an unknown outcome; a later event can still report the actual one
+	settledUnknown bool              // whether the outcome has been recorded as unknown; a later event can still report the actual one
 
 	decided chan struct{} // closed when reply is set
 	reply   Reply
@@ -44,10 +44,12 @@ type calls struct {
 	own  bool      // whether the proxy session serves only this agent session
 }
 
-// add adds a call before the decision on it. It returns the admitted calls that must now be settled
-// with an unknown outcome. These are the calls that are not known to belong to the same turn and,
-// if there are too many open calls, the oldest one. If unique is true and a call with the same key
-// exists, add adds nothing. It then returns that call and reports whether it has ended.
+// add adds a call before the decision on it. It returns the admitted calls whose outcome must now
+// be recorded as unknown. These are the calls not known to belong to the same turn of the agent
+// and, if too many calls are open, the oldest one.
+//
+// If unique is true and a call with the same key exists, add adds nothing. It then returns that
+// call, and reports whether its outcome has been recorded as unknown.
 func (s *calls) add(c *call, unique bool) (known *call, over bool, late []*call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,8 +80,8 @@ func (s *calls) forget(c *call) {
 	s.open = slices.DeleteFunc(s.open, func(o *call) bool { return o == c })
 }
 
-// takeAdmitted removes and returns the oldest admitted call with the given key. It is used when the
-// call has ended. It returns nil if no admitted call has the key.
+// takeAdmitted removes and returns the oldest admitted call with the given key, or nil if no
+// admitted call has the key. It is called when the end of the call is reported.
 func (s *calls) takeAdmitted(key string) *call {
 	s.mu.Lock()
 	defer s.mu.Unlock()

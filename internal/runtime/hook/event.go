@@ -33,15 +33,15 @@ type Event struct {
 	Session string // the agent's ID for the session
 	ID      string // ID of the call; empty if the agent assigns none
 	Tool    string
-	Server  string // name of an MCP tool's server, if the agent reports it separately; otherwise empty
+	Server  string // name of the tool's MCP server, if Gemini CLI reports it; otherwise empty
 	Args    []byte // the arguments, a JSON object
 
 	agent      *Agent
 	folders    []byte // the agent's working folders, as a JSON object; nil if not reported
 	kind       agenttool.EventKind
-	serverName string // name of the tool's MCP server; empty if not reported
-	member     string // the MCP server's own name for the tool, without the server name; empty if not reported
-	turn       string // ID of the agent's turn; calls do not outlive their turn; empty if not reported
+	serverName string // name of the tool's MCP server, if the event has the member mcp_server; otherwise empty
+	member     string // the MCP server's own name for the tool, without the server's name; empty if not reported
+	turn       string // ID of the agent's turn, or empty if not reported; a call ends with its turn at the latest
 	doubtful   bool   // whether the outcome of the call is uncertain
 	result     []byte // result of the call, if it has ended; may be nil
 }
@@ -52,9 +52,9 @@ func (e *Event) Before() bool { return e.kind == agenttool.BeforeCall }
 // Ignored reports whether the event neither requests a decision nor settles a call.
 func (e *Event) Ignored() bool { return e.kind == agenttool.Ignored }
 
-// Read reads an event. Events with unknown names are ignored. An event without a name is assumed to
-// announce a call. If Read returns an error for an event that does not announce a call, the error
-// can be ignored; see [Event.Before].
+// Read reads an event. It ignores events with unknown names, and assumes that an event without a
+// name announces a call. The caller may ignore an error if the event does not announce a call; see
+// [Event.Before].
 func (a *Agent) Read(body []byte) (*Event, error) {
 	e := &Event{agent: a, kind: agenttool.BeforeCall}
 	if len(body) > MaxEvent {
@@ -166,8 +166,8 @@ func (e *Event) inBackground() bool {
 }
 
 // isInterpreted reports whether Claude Code considers a script successful although its exit status
-// is not zero. Claude Code assumes that the last command caused the status, such as grep without a
-// match or git diff with changes, but the cause could also be an earlier command.
+// is not zero. Claude Code attributes the status to the last command: grep without a match, for
+// example, has not failed. But an earlier command could also have caused the status.
 func (e *Event) isInterpreted() bool {
 	return text(e.result, "returnCodeInterpretation") != ""
 }
@@ -219,10 +219,10 @@ func (e *Event) splits() [][2]string {
 }
 
 // throughProxy reports whether the call goes through the proxy, and returns the name of the proxy's
-// tool. The proxy itself decides on such calls. A call goes through the proxy if it is made at an
-// MCP server with one of the given names, to a tool that the callback accepts as one of the
-// proxy's. A matching server name alone proves little, because other servers can have the same
-// name. An empty name, which might come from an unset variable, matches no server.
+// tool. The proxy itself decides on such calls. The call must be made at an MCP server with one of
+// the given names, and the callback must confirm that the proxy offers the tool. The server's name
+// alone is not sufficient, because other servers can have the same name. An empty name, perhaps
+// from an unset variable, matches no server.
 func (e *Event) throughProxy(servers []string, offered func(string) bool) (tool string, ok bool) {
 	for _, s := range servers {
 		if s == "" {
@@ -234,7 +234,7 @@ func (e *Event) throughProxy(servers []string, offered func(string) bool) (tool 
 			}
 		}
 		prefix, cut := copilotPrefix(s), e.agent.Name == "vscode"
-		if e.Server == s && e.member == "" { // only old versions of Gemini CLI report the server but not the server's own name for the tool
+		if e.Server == s && e.member == "" { // old versions of Gemini CLI report the server, but not the server's own name for the tool
 			prefix, cut = "mcp_"+s+"_", true
 			if offered(e.Tool) {
 				return e.Tool, true
@@ -256,8 +256,7 @@ func copilotPrefix(server string) string {
 	return "mcp_" + name[:min(len(name), most)] + "_"
 }
 
-// members returns the pairs of server name and tool name that the name of the event's MCP tool can
-// stand for.
+// members returns the possible pairs of server name and tool name of the event's MCP tool.
 func (e *Event) members() [][2]string {
 	if e.member != "" {
 		return e.splits()

@@ -22,7 +22,7 @@ type Options struct {
 	Approvals *approval.Broker
 
 	// Session returns the proxy session to use for an agent session, opening it if necessary. It
-	// also reports whether the proxy session serves no other agent session; if so, End closes the
+	// also reports whether the proxy session serves only this agent session. If so, End closes the
 	// proxy session when the agent session has ended.
 	Session func(Origin) (key admission.Key, own bool, err error)
 	End     func(admission.Key)
@@ -105,9 +105,9 @@ func New(o Options) *Gate {
 }
 
 // callsOf returns the calls of an agent session, or nil if the session is unknown. If open is true,
-// it adds an unknown session to the gate, unless there are too many sessions. If alone is true, the
-// added session has its own proxy session. callsOf may also remove idle sessions, which it returns
-// so that the caller can end them.
+// it adds an unknown session, unless there are too many sessions. If alone is true, the added
+// session is marked as the only one that its proxy session serves. callsOf may also remove idle
+// sessions, which it returns so that the caller can end them.
 func (g *Gate) callsOf(at sessionKey, alone, open bool) (s *calls, idle map[sessionKey]*calls) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

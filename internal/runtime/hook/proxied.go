@@ -9,16 +9,16 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// maxProxied is the maximum number of stored calls that were left to the proxy and have not ended.
-// If there are more, the oldest are forgotten.
+// maxProxied is the maximum number of calls in proxiedCalls. If there are more, the oldest are
+// removed.
 const maxProxied = 1000
 
-// proxiedCall is a call that is left to the proxy, because it uses a tool that the proxy offers, at
-// an MCP server with one of the proxy's names. The proxy decides on the call when it arrives there.
+// proxiedCall is a call to one of the proxy's own tools. The hook does not decide on it, because
+// the proxy does when the call arrives there.
 type proxiedCall struct {
 	key     string // identifies the call among those that agents have reported
 	tool    string // the tool's name, converted by agentName
-	arrived bool   // whether the proxy has since received a call to the tool
+	arrived bool   // whether the call has arrived at the proxy, as assumed by [Gate.Arrived]
 }
 
 // proxiedCalls holds the calls that are left to the proxy. The zero value is ready to use.
@@ -40,8 +40,8 @@ func (l *proxiedCalls) add(c *proxiedCall) {
 	l.waiting.Add(1)
 }
 
-// remove removes the ended call with the given key, and reports whether the call never arrived at
-// the proxy.
+// remove removes the call with the given key, which has ended. It reports whether the call never
+// arrived at the proxy.
 func (l *proxiedCalls) remove(key string) (missing bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -76,9 +76,9 @@ func (g *Gate) Arrived(tool string) {
 	}
 }
 
-// leaveToProxy answers an event about a call to one of the proxy's tools by leaving the decision to
-// the proxy, and adds a record. If the call has ended without arriving at the proxy, leaveToProxy
-// logs a warning that another server may have the proxy's name.
+// leaveToProxy answers an event about a call to one of the proxy's tools. It leaves the decision to
+// the proxy, and records that it did. If the call has ended without arriving at the proxy,
+// leaveToProxy logs a warning, because another server might have the proxy's name.
 func (g *Gate) leaveToProxy(ctx context.Context, r *Request, e *Event, tool string) Reply {
 	key := r.Principal + "\x00" + e.agent.Name + "\x00" + e.Session + "\x00" + e.key()
 	what := audit.Left{Time: g.Now(), Event: "left", Principal: r.Principal, Upstream: e.agent.Name, Tool: audit.Bounded(e.Tool)}

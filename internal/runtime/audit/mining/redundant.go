@@ -21,13 +21,13 @@ const (
 	whyOpens = "the policy refuses the call by default: deny, and a rule about it would let it pass"
 )
 
-// proofTime limits the time for each check of the policy with the proposals.
+// proofTime is the time limit for each check of the policy together with the proposals.
 const proofTime = 5 * time.Second
 
-// DropRedundant drops proposals that are unnecessary or harmful, given source's policy. It drops
+// DropRedundant drops proposals that are unnecessary or harmful under the given policy. It drops
 // statements that the policy already contains and rules that it already enforces. It drops rules
-// that would admit calls refused by "default: deny". It also drops rules that package check reports
-// as having no effect or as making a tool impossible to call.
+// that would admit calls refused by "default: deny". It also drops rules that package check
+// complains about, for example because they have no effect.
 func (r *Report) DropRedundant(ctx context.Context, source policy.Source) error {
 	r.dropRepeated(source)
 	if err := r.dropOpening(source); err != nil {
@@ -100,7 +100,7 @@ func (r *Report) dropOpening(source policy.Source) error {
 
 // dropProved drops rules that the policy provably enforces without them.
 func (r *Report) dropProved(ctx context.Context, source policy.Source) error {
-	text, at := "", []int{-1} // the slice at maps line numbers of text to indices of proposals
+	text, at := "", []int{-1} // at[n] is the index of the proposal with the claim on line n of text
 	for i, p := range r.Proposals {
 		for _, c := range p.claims {
 			text += c + "\n"
@@ -138,8 +138,9 @@ func errorsElsewhere(report check.Report) diag.List {
 	return list.Filter(report.Problems.Of(diag.Error), func(p diag.Problem) bool { return p.File != suggestedFile })
 }
 
-// complaints returns the complaints of package check about the proposals, keyed by proposal index.
-// If the proposals only cause new errors in existing rules, the last proposal is blamed.
+// complaints returns the first complaint of package check about each proposal, keyed by the
+// proposal's index. If check finds new errors only in existing rules, the first of these errors is
+// reported for the last proposal.
 func (r *Report) complaints(ctx context.Context, source policy.Source, before int) (map[int]string, error) {
 	report, err := checkWith(ctx, source, r.lines())
 	if err != nil {

@@ -17,7 +17,7 @@ type Report struct {
 	From      time.Time  `json:"from"`
 	To        time.Time  `json:"to"`
 	LeftOut   int        `json:"leftOut"` // number of sessions ignored because they began before the log
-	More      bool       `json:"more"`    // whether some combinations were not tried; set if a limit was reached
+	More      bool       `json:"more"`    // whether a limit was reached, so that some combinations were not tried
 	Proposals []Proposal `json:"proposals"`
 	Dropped   []Dropped  `json:"dropped"`
 	Notes     []Note     `json:"notes"`
@@ -32,8 +32,8 @@ type Dropped struct {
 	Why  string `json:"why"`
 }
 
-// drop moves proposals from r.Proposals to r.Dropped. The map wrong contains the reason for each of
-// them, keyed by its index.
+// drop moves proposals from r.Proposals to r.Dropped. Its argument maps the index of each proposal
+// to move to the reason.
 func (r *Report) drop(wrong map[int]string) {
 	kept := []Proposal{}
 	for i, p := range r.Proposals {
@@ -46,26 +46,27 @@ func (r *Report) drop(wrong map[int]string) {
 	r.Proposals = kept
 }
 
-// A Proposal is a rule supported by the log. It would not have refused any call that passed.
+// A Proposal is a rule supported by the log. It would not have refused any admitted call in the
+// log.
 type Proposal struct {
 	Rule     string    `json:"rule"`     // the rule as a line of a rules file
 	Kind     string    `json:"kind"`     // "order", "value", "budget", "row" or "taint"
 	Evidence string    `json:"evidence"` // why the log supports the rule, in one sentence
 	Sessions int       `json:"sessions"` // number of sessions with the restricted call
 	Calls    int       `json:"calls"`
-	Chance   float64   `json:"chance"` // probability of the observations if no rule existed, at least 1e-300; 1 for a limit with headroom, which is not a statistical result
+	Chance   float64   `json:"chance"` // probability of the observations if there were no rule, at least 1e-300; 1 for a limit above the observed maximum, because it is not tested statistically
 	Since    time.Time `json:"since"`
 
 	tool   string     // the restricted tool, or empty for all tools
-	claims []string   // claims about the policy; if one of them is proved, the policy already enforces the rule
+	claims []string   // "prove" statements about the policy; if one of them is proved, the policy already enforces the rule
 	looser []Proposal // weaker rules to try, in order, if this rule refuses a call
 }
 
 // ranks maps each kind of proposal to its rank. The report lists lower ranks first.
 var ranks = map[string]int{"value": 0, "order": 0, "taint": 1, "budget": 2, "row": 3}
 
-// rank returns the rank of the proposal. A limit with headroom comes just after the other proposals
-// of its kind.
+// rank returns the rank of the proposal. A limit above the observed maximum comes just after the
+// other proposals of its kind.
 func (p *Proposal) rank() int {
 	if p.Chance >= 1 {
 		return ranks[p.Kind] + 1

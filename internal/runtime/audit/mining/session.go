@@ -2,28 +2,28 @@ package mining
 
 import "math"
 
-// A session holds the facts that are known about a session of the log after the events read so far.
+// A session holds the state of a recorded session after the events read so far.
 type session struct {
 	process string
 	partial bool // whether the session began before the log
-	early   bool // whether the session was opened when records may be missing; such a session is partial
-	resumed bool // set until the first call shows whether the session is partial: complete sessions begin with call number 1
+	early   bool // whether the session was opened before the complete part of the log; such a session is partial
+	resumed bool // whether the first admitted call will show if the session is partial; a complete session begins with call 1
 	calls   map[uint64]*action
 	clock   int // number of events so far
 
 	tools        map[int]*toolState
 	values       map[fieldKey]map[string]*valueState
 	invalidators map[*invalidator]*invalidatorState
-	lastRow      string // action.row of the last call; identical calls have the same value
+	lastRow      string // string that the last call shares only with identical calls
 	run          int
 }
 
 // A toolState counts the calls of one tool in a session.
 type toolState struct {
 	made, ok           int
-	firstMade, firstOK int // session clock at the first call, and at the first success; 0 means never
+	firstMade, firstOK int // positions of the first call and of the first success among the session's events, counted from 1; 0 means never
 	lastMade, lastOK   int
-	freshOK            int // latest admission time of a successful call
+	freshOK            int // position, among the session's events, of the last admitted call that has succeeded
 	pending            int // number of in-flight calls
 	lastEnd            int
 }
@@ -61,8 +61,8 @@ func (s *session) ended(a *action) {
 	}
 }
 
-// succeeded updates the tools' states for a successful call. It skips names that do not count as
-// evidence.
+// succeeded updates the tools' states for a successful call. It skips uncertain and weak names; see
+// [callName].
 func (s *session) succeeded(a *action) {
 	for _, n := range a.names {
 		if !n.certain {

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// An invalidatorVisitor is a [visitor] that excludes each [invalidator] that the log refutes, and
-// collects evidence for the others.
+// An invalidatorVisitor is a [visitor] that tests rules of type [invalidator]. It marks the rules
+// that the log refutes, and collects statistics about the others.
 type invalidatorVisitor struct{ byA, byB, byC map[int][]*invalidator }
 
 func newInvalidatorVisitor(all []*invalidator) *invalidatorVisitor {
@@ -35,9 +35,9 @@ func (v *invalidatorVisitor) admit(s *session, a *action) {
 	}
 }
 
-// check is called for each call to B. It marks the rule as refuted if a call to C is still in
-// flight, or has ended since the last successful call to A began. Otherwise, it adds the events
-// since the previous call to B to the evidence.
+// check is called for each call to B. It marks the rule as refuted if a call to C is in flight, or
+// has ended since the last successful call to A began. Otherwise, it adds the events since the
+// previous call to B to the rule's statistics.
 func (of *invalidator) check(s *session) {
 	state := s.invalidatorState(of)
 	c := s.tools[of.c]
@@ -46,7 +46,8 @@ func (of *invalidator) check(s *session) {
 		return
 	}
 	if state.between > 0 {
-		// chance that, after the first A, the last event is another A and not C
+		// chance that, in a random order of the events after the first A, the last event is another
+		// A and not a C
 		of.chance += chance(math.Log(float64(state.ok-1)) - math.Log(float64(state.ok-1+state.between)))
 		of.calls++
 		if !state.counted {
@@ -69,8 +70,8 @@ func (v *invalidatorVisitor) succeed(s *session, a *action) {
 
 func (v *invalidatorVisitor) end(*session) {}
 
-// supportedInvalidators returns the invalidators that the log supports, keyed by pair, most
-// significant first.
+// supportedInvalidators returns the rules that the log supports, grouped by their tools A and B.
+// Each group is sorted by significance, most significant first.
 func supportedInvalidators(all []*invalidator, least, tried int) map[pair][]*invalidator {
 	held := list.Filter(all, func(s *invalidator) bool { return !s.out && s.sessions >= least && s.chance.beats(tried) })
 	by := groupBy(held, func(s *invalidator) pair { return s.pair })
@@ -80,8 +81,9 @@ func supportedInvalidators(all []*invalidator, least, tried int) map[pair][]*inv
 	return by
 }
 
-// invalidators returns the invalidators to test: each pair whose order held for every call to B,
-// combined with each tool that could be C. The result more reports whether the limit was reached.
+// invalidators returns the rules to test. It takes each pair of tools where every call to B had its
+// own earlier success of A, and combines it with every tool that could be C. The second result
+// reports whether rules were left out because there are too many.
 func (v *survey) invalidators(held map[pair]bool, tried, least int) (all []*invalidator, more bool) {
 	for p := range held {
 		s := v.pairs[p]
@@ -101,7 +103,8 @@ func (v *survey) invalidators(held map[pair]bool, tried, least int) (all []*inva
 	return all, false
 }
 
-// joined reports whether any single call had both the name C and the name A or B.
+// joined reports whether any call was a call both to C and to A or B. A call can have several
+// names.
 func (v *survey) joined(c int, p pair) bool {
 	return stateOf(v.pairs, pair{c, p.a}).shared || stateOf(v.pairs, pair{c, p.b}).shared
 }

@@ -36,15 +36,16 @@ func (l Logs) Records(ctx context.Context, f *trail.Filter) iter.Seq2[trail.Reco
 	}
 }
 
-// Suggest returns the rules that a log supports. It proves them first and drops those that c's
-// policy makes redundant. c may be nil.
+// Suggest returns the rules that a log supports. It replays the log under these rules, and weakens
+// or drops rules that would have refused an admitted call ([Miner.Prove]). It then drops rules that
+// are unnecessary or harmful under c's policy ([Report.DropRedundant]). c may be nil.
 func Suggest(ctx context.Context, log Log, c *config.Config, o Options) (*Report, error) {
 	var source policy.Source
 	if c != nil {
 		source = policy.FromConfig(c)
 		o.Deny = o.Deny || c.Default == "deny"
 		for _, t := range c.Rules {
-			f, _ := rules.Parse("", []byte(t.Text)) // rules with syntax errors contribute no maps
+			f, _ := rules.Parse("", []byte(t.Text)) // rules with syntax errors have no map statements
 			for _, s := range f.Statements {
 				if of, ok := s.(*rules.Map); ok {
 					o.Maps = append(o.Maps, of)
@@ -102,8 +103,8 @@ func (r *Report) rules() string {
 	}), "")
 }
 
-// odds returns the last words of the evidence, which state the probability of the observation if
-// there were no rule.
+// odds returns the end of a rule's comment, which states how probable the observations would be
+// without the rule. It returns "" for a limit that was not tested statistically.
 func odds(chance float64) string {
 	switch {
 	case chance >= 1:
@@ -122,8 +123,8 @@ type ApplyOptions struct {
 }
 
 var (
-	// ErrInline is returned by [Report.Apply] if the last rules are in the configuration itself,
-	// not in a rules file.
+	// ErrInline is returned by [Report.Apply] if the last rules of the configuration are written in
+	// the configuration itself instead of a rules file.
 	ErrInline = errors.New("the configuration contains its rules: add the lines there, or move the rules to a rules file")
 	// ErrNoRules is returned by [Report.Apply] if the configuration has no rules.
 	ErrNoRules = errors.New("the configuration has no rules to add these to; petrigate init writes some")

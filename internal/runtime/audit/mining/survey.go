@@ -12,8 +12,8 @@ import (
 
 // A pairStats holds the statistics of a pair of tools, A and B.
 type pairStats struct {
-	notOnce, notEach bool // whether, in a session with both, B was called before a call to A had succeeded, or without a successful call to A since the previous call to B; notOnce is also set if shared is
-	shared           bool // whether any single call had both A and B among its names
+	notOnce, notEach bool // whether some session with both has a call to B before any success of A (notOnce), or without a success of A since the previous call to B (notEach); notOnce is also set if shared is
+	shared           bool // whether any call was a call to both A and B; a call can have several names
 	sessions         int  // number of sessions with both A and B, counted while notOnce is false
 	once, each       chance
 	earlier          int    // number of sessions where a call to A succeeded before B was called
@@ -21,13 +21,13 @@ type pairStats struct {
 
 	after       bool // whether B was called after A
 	both        int
-	beforeFirst chance // chance that B never came after A in the sessions with both
+	beforeFirst chance // chance that, in the sessions with both, all calls to B come before all calls to A in random order
 }
 
 type toolStats struct {
 	calls, sessions int
 	held            int // number of sessions with a successful call to the tool
-	opened          int // number of sessions that the tool opened: a call to it succeeded among the first two events or in the first eighth of all events
+	opened          int // number of sessions that began with the tool: a call to it succeeded among the first two events or in the first eighth of all events
 	first           time.Time
 	perSession      map[int]int        // maps each number of calls to the number of sessions with that many calls
 	perDay          map[int]int        // maps each number of calls to the number of days with that many calls by one principal
@@ -163,7 +163,7 @@ func (v *survey) end(s *session) {
 		return
 	}
 	v.sessions++
-	order := slices.Sorted(maps.Keys(s.tools)) // the tools are sorted, because the sums of chances depend on the order
+	order := slices.Sorted(maps.Keys(s.tools)) // sorted, because the order of addition affects floating-point sums
 	for _, b := range order {
 		t := s.tools[b]
 		if t.made == 0 {
@@ -186,11 +186,12 @@ func (v *survey) end(s *session) {
 	}
 }
 
-// samples is the number of sessions that the bits of pairStats.early can record.
+// samples is the maximum number of sessions recorded in pairStats.early, one bit each.
 const samples = 64
 
-// addPair adds a session with both A and B to the statistics of the pair. Sessions with B alone are
-// not counted, because their number follows from that of all sessions with B.
+// addPair adds a session with both A and B to the statistics of the pair. Sessions with B but not A
+// are not added; alwaysBefore finds them by comparing the number of added sessions with the number
+// of all sessions with B.
 func (v *survey) addPair(p pair, a, b *toolState) {
 	s := v.of(p)
 	early := a.before(b)
@@ -214,8 +215,8 @@ func (v *survey) addPair(p pair, a, b *toolState) {
 	}
 }
 
-// finish adds the last day of each principal with each tool to the statistics. Earlier days were
-// added by the first call on a later day.
+// finish adds the last day of calls to the statistics, for each tool and principal. Each earlier
+// day was added at the first call of the next day with calls.
 func (v *survey) finish() {
 	for key, d := range v.days {
 		v.tool(key.tool).perDay[d.calls]++
@@ -231,7 +232,7 @@ func (v *survey) alwaysBefore(p pair, least int) bool {
 }
 
 // opens reports whether most sessions that use the tool begin with it. Such a tool comes before all
-// others whether they need it or not, so its position proves nothing.
+// others even if they do not need it, so its position alone does not support a rule.
 func (v *survey) opens(tool, least int) bool {
 	n := 0
 	for _, t := range v.tools {
@@ -243,14 +244,14 @@ func (v *survey) opens(tool, least int) bool {
 	return n > minToolsForOpening && 5*t.opened >= 4*t.sessions
 }
 
-// needed is the chance that all sessions with B would have A if they were like the other sessions.
+// needed returns the chance that all sessions with B have A if they are like the other sessions.
 func (v *survey) needed(p pair) chance {
 	b := v.tools[p.b].sessions
 	return presentByChance(b, v.tools[p.a].held-b, v.sessions-b)
 }
 
-// In a log with more than minToolsForOpening tools, a call's position at the beginning of sessions
-// is not enough evidence for a rule.
+// In a log with more than minToolsForOpening tools, a tool that most sessions begin with does not
+// support a rule by its position alone.
 const minToolsForOpening = 5
 
 // shared returns the sorted names of the fields that are present in every call to each of the

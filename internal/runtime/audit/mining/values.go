@@ -16,24 +16,24 @@ type candidate struct {
 	alt         int    // index of a tool that can replace A, or -1
 	first, then string // field of A, and field of B
 	parts       []*candidate
-	out         bool // whether B was called with a value that A did not have, which refutes the rule
+	out         bool // whether B was called without an earlier success of A with the same value, which refutes the rule
 	notEach     bool
 	sessions    int
-	once, each  chance // chance that A had all values of B, and chance that each call to B then also had its own success of A
-	hits, tries int    // number of sessions whose first value of B was found in another session, and number where it was looked up there
+	once, each  chance // chance that A had all values of B, and chance that A then succeeded again before each further call to B with the same value
+	hits, tries int    // number of sessions whose first value of B also occurred in another session, and number of sessions where this was checked
 
-	drawn, early, altEarly int       // numbers of distinct values: those of B, those of B that A also had, and those of B that alt also had
-	fields                 fieldPair // used only if the key has two fields
+	drawn, early, altEarly int       // number of distinct values of B per session, and numbers of these that A had and that alt had
+	fields                 fieldPair // statistics that show whether a two-field key needs both fields
 }
 
-// acrossChance is the chance that the values agree if values in a session agree no more often than
-// values from different sessions.
+// acrossChance returns the chance that the values agree if values in a session agree no more often
+// than values from different sessions.
 func (c *candidate) acrossChance() chance {
 	return chance(float64(c.sessions) * math.Log(float64(c.hits+1)/float64(c.tries+2)))
 }
 
-// A matchVisitor is a [visitor] that excludes each [candidate] that the log refutes, and collects
-// evidence for the others.
+// A matchVisitor is a [visitor] that marks each [candidate] that the log refutes, and collects
+// statistics about the others.
 type matchVisitor struct {
 	byThen map[int][]*candidate      // all candidates, keyed by the tool B
 	byPair map[int][]*candidate      // candidates with two-field keys, keyed by the tool A
@@ -80,7 +80,7 @@ func (m *matchVisitor) admit(s *session, a *action) {
 			}
 		}
 	}
-	for _, n := range a.names { // this loop must follow the first one, which compares the candidates with values of earlier calls only
+	for _, n := range a.names { // in a separate loop, because the candidates must be compared only with values of earlier calls
 		for _, f := range m.fields(n.tool, a) {
 			v := s.value(fieldKey{n.tool, f.field}, f.value)
 			v.made++
@@ -89,14 +89,15 @@ func (m *matchVisitor) admit(s *session, a *action) {
 	}
 }
 
-// evidence returns the session's counts for the given value, first in calls to A and then in calls
-// to alt.
+// evidence returns the session's counts of calls with the given value: first of calls to A, then of
+// calls to alt.
 func (c *candidate) evidence(s *session, value string) (one, other valueState) {
 	return stateOf(s.values[fieldKey{c.a, c.first}], value), stateOf(s.values[fieldKey{c.alt, c.first}], value)
 }
 
-// match is called for each call to B. If neither A nor alt has succeeded with the same value, it
-// marks the candidate c as refuted. Otherwise, it collects evidence.
+// match is called for each call to B. It marks the candidate as refuted if the call lacks the
+// field, or if neither A nor alt has succeeded with the same value. Otherwise, it updates the
+// candidate's statistics.
 func (m *matchVisitor) match(s *session, a *action, c *candidate, first bool) {
 	value, ok := a.value(c.then)
 	one, other := c.evidence(s, value)
@@ -122,8 +123,8 @@ func (m *matchVisitor) match(s *session, a *action, c *candidate, first bool) {
 	}
 }
 
-// countValue counts a new value of B. The arguments report whether the value occurred in A and in
-// alt.
+// countValue counts a value that is new among the session's calls to B. The arguments tell whether
+// A and alt have succeeded with this value.
 func (c *candidate) countValue(inA, inAlt bool) {
 	c.drawn++
 	if inA {
@@ -134,8 +135,8 @@ func (c *candidate) countValue(inA, inAlt bool) {
 	}
 }
 
-// inOtherSession looks at the last session, other than s, that used the field. found reports
-// whether such a session exists. hit reports whether a successful call in that session had the
+// inOtherSession looks up a value in the last session, other than s, that used the field. The first
+// result reports whether such a session exists, the second whether a successful call in it had the
 // value.
 func (m *matchVisitor) inOtherSession(s *session, key fieldKey, value string) (found, hit bool) {
 	of := stateOf(m.recent, key)
@@ -164,8 +165,8 @@ func (m *matchVisitor) succeed(s *session, a *action) {
 	}
 }
 
-// markUsed records that s is the last session that used the field. It also keeps the previous such
-// session.
+// markUsed records that s was the last session to use the field. Of the earlier sessions, it keeps
+// only the latest.
 func (m *matchVisitor) markUsed(s *session, key fieldKey) {
 	if of := entry(m.recent, key, math.MaxInt); of[0].session != s {
 		of[1], of[0] = of[0], fieldUse{s, s.values[key]}
@@ -185,8 +186,8 @@ func (m *matchVisitor) end(s *session) {
 	}
 }
 
-// endSession adds an ended session to the statistics. This includes the chance that all values of B
-// would occur in A if they were drawn at random from the session's values.
+// endSession adds an ended session to the statistics. It includes the chance that A would have all
+// values of B if the values were drawn at random.
 func (c *candidate) endSession(s *session) {
 	c.sessions++
 	then := s.values[fieldKey{c.b, c.then}]
@@ -219,16 +220,16 @@ func (c *candidate) endSession(s *session) {
 			values[value] = true
 		}
 	}
-	// chance that all distinct values of B also occur in A or alt if they are drawn at random from
-	// all values
+	// chance that all distinct values of B occur in successful calls to A or alt if they are drawn
+	// at random from all values in the session
 	c.once += chance(lnChoose(known, made) - lnChoose(len(values), made))
 }
 
 // maxCandidates is the maximum number of candidates per pair of tools.
 const maxCandidates = 24
 
-// candidates returns pairs of fields whose values might agree, for pairs of tools that always came
-// in order.
+// candidates returns the candidates to test: pairs of fields whose values might agree, for each
+// pair of tools where A always succeeded before B was called.
 func (v *survey) candidates(least int) (all []*candidate) {
 	for p := range v.pairs {
 		if !v.alwaysBefore(p, least) {
@@ -270,7 +271,7 @@ func (c *candidate) supported(least, tried int) bool {
 	return c.alt < 0 || c.early < c.drawn && c.altEarly < c.drawn && coveredByChance(c.drawn, c.early, c.altEarly).beats(tried)
 }
 
-// A fieldPair determines whether both fields of a two-field key are needed. They are needed if
+// A fieldPair collects statistics that show whether a two-field key needs both fields. It does if
 // values of each field occur with several values of the other.
 type fieldPair struct {
 	partners [2]map[string]string
@@ -297,8 +298,8 @@ func (t *fieldPair) observe(a *action, one, other string) {
 	}
 }
 
-// jointChance is the chance that A has all pairs of values of B if the two fields vary
-// independently within the session.
+// jointChance returns the chance that, in one session, A has all pairs of values that B has, if the
+// two fields vary independently.
 func (c *candidate) jointChance(s *session, known, made int) chance {
 	all := 1
 	for _, part := range c.parts {

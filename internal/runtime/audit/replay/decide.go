@@ -47,9 +47,9 @@ func (r *Replay) decide(record *trail.Record, e *trail.Entry) {
 	r.compare(record, e, s, &v, gone)
 }
 
-// ask decides on the call c under the replayed policy. The parameter admit reports whether the call
-// was admitted when it was recorded. The nets' transitions fire only if admit is true and the
-// policy allows the call.
+// ask decides on a recorded call under the replayed policy. The arguments approved and admit tell
+// whether the record shows a request for approval, and whether it shows that the call was admitted.
+// The nets' transitions fire only if the call was admitted and the replayed policy allows it too.
 func (r *Replay) ask(state *gate.State, c gate.Call, approved, admit bool) (v verdict) {
 	r.prepared.Reset(r.policy, &c)
 	d, delta := r.prepared.Decide(state, nil)
@@ -131,10 +131,10 @@ func (r *Replay) compare(record *trail.Record, e *trail.Entry, s *session, v *ve
 	}
 }
 
-// agrees reports whether the decision is the same as the recorded one. If samePolicy is true, the
-// decision was recorded under the replayed policy. Unless a person was asked, the kind of the
-// refusal and all verdicts must then be the same too. A recorded refusal of kind
-// [gate.KindStateChanged] agrees with any decision that does not allow the call.
+// agrees reports whether the replayed decision equals the recorded one. If samePolicy is true, the
+// record was made under the replayed policy. The kind of the refusal and all verdicts must then
+// also be equal, unless a person was asked. A recorded refusal of kind [gate.KindStateChanged]
+// agrees with any decision that does not allow the call.
 func (r *Replay) agrees(e *trail.Entry, v *verdict, samePolicy bool) bool {
 	was := recordedDecision(e)
 	switch {
@@ -190,16 +190,16 @@ func (r *Replay) unknownReason(e *trail.Entry, s *session, v *verdict, gone map[
 	return ""
 }
 
-// takenOut reports whether the net was deactivated in the session by the replay rather than by an
-// operator.
+// takenOut reports whether the replay has deactivated the net in the session. It returns false for
+// a net that an operator has deactivated.
 func (r *Replay) takenOut(s *session, i int) bool {
 	active := false
 	s.withParts(func(state *gate.State) { active = state.Nets[i].Active })
 	return !active && (r.active == nil || slices.Contains(r.active, r.nets[i].name))
 }
 
-// count counts a decision that differs from the record once for each rule responsible for the
-// difference, or once if no rule is responsible.
+// count adds a decision that differs from the record to the counts of all rules responsible for the
+// difference. If no rule is responsible, it adds the decision to a count without a rule.
 func (r *Replay) count(e *trail.Entry, v *verdict) {
 	c := RuleCount{Now: v.decision, Was: recordedDecision(e)}
 	behind, verdicts := v.nets, "blocked asks"

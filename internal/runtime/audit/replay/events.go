@@ -57,8 +57,9 @@ func (r *Replay) Add(record *trail.Record, e *trail.Entry) {
 
 var outcomes = map[string]gate.Outcome{"success": gate.Success, "failure": gate.Failure, "unknown": gate.Unknown}
 
-// load stores the description of a policy from its record, to be used for the calls decided under
-// that policy. If it is the replayed policy, load also updates the set of active nets.
+// load stores the description of a policy from its record. The description shows which values the
+// records of calls under that policy contain. If it is the replayed policy, load also updates the
+// set of active nets.
 func (r *Replay) load(e *trail.Entry) {
 	set := func(list []string) map[string]bool {
 		m := map[string]bool{}
@@ -74,9 +75,9 @@ func (r *Replay) load(e *trail.Entry) {
 	}
 }
 
-// open starts a session, or resumes one that was opened before by the same process or has outlived
-// its process. If the beginning of the log is missing, the session might have been reopened, or
-// might have other active nets.
+// open starts a session. If the session was opened before by the same process, or has outlived its
+// process, open resumes it instead. If the beginning of the log is missing, a new session is
+// partial if it might have been opened before, or if its active nets are unknown.
 func (r *Replay) open(e *trail.Entry) {
 	if old := r.sessions[e.Session]; old != nil && (old.process == e.Process || r.durable(e.Process)) {
 		if old.closed {
@@ -89,7 +90,7 @@ func (r *Replay) open(e *trail.Entry) {
 	s.resumed = r.cut && r.durable(e.Process)
 	s.early = e.Time.Before(r.since) || r.cut && !r.policyRecorded[e.Process]
 	s.partial = s.resumed || s.early
-	if old := r.sessions[e.Session]; old != nil && old.process == "" { // the process of the old session is unknown, so the old session might have been reopened
+	if old := r.sessions[e.Session]; old != nil && old.process == "" { // the log does not show the process of the old session, so the old session might have been reopened
 		s.markLost(reopened)
 	}
 	r.sessions[e.Session] = s
@@ -109,13 +110,13 @@ func (r *Replay) toggle(net string, on bool, at time.Time) {
 		r.active = active
 	}
 	all := slices.Collect(maps.Values(r.sessions))
-	for _, p := range r.parts { // include shared states (parts) even if no open session uses them
+	for _, p := range r.parts { // include the shared states, even if no open session uses them
 		all = append(all, &session{state: r.policy.NewState(r.active), parts: []*part{p}})
 	}
 	for _, s := range all {
 		s.withParts(func(state *gate.State) { state.Apply(r.policy.Tick(state, at)) })
 	}
-	for _, s := range all { // a restarted clock starts at the next call
+	for _, s := range all { // after the first loop, because the clock of a reactivated net starts again at the next call
 		s.withParts(func(state *gate.State) { r.switchIn(state, net, on) })
 	}
 }

@@ -17,7 +17,7 @@ type netInfo struct {
 	results  []string
 	tools    []gate.Tool
 	mentions []gate.Tool // all tools that the net mentions, even if only to exclude them
-	always   bool        // whether the net can concern every call
+	always   bool        // whether any call can concern the net, regardless of the call's names
 	row      bool        // whether the net counts consecutive identical calls
 }
 
@@ -42,9 +42,9 @@ func anyMatch(tools []gate.Tool, names map[string]gate.Name) bool {
 	})
 }
 
-// affectedBy returns the reason why the net cannot be evaluated for a call that might have the
-// missing names, or "" if the net does not depend on these names. The argument missing maps each
-// name to the reason why it is missing.
+// affectedBy returns the reason why the net cannot be evaluated for a call that might have further
+// names, or "" if the net does not depend on these names. The argument maps each possible name to
+// the reason why the record does not show it.
 func (n *netInfo) affectedBy(missing map[string]string) string {
 	for name, why := range missing {
 		if name == "" || n.always || anyMatch(n.mentions, map[string]gate.Name{name: {}}) {

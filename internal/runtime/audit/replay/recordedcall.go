@@ -12,23 +12,23 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// A recordedCall is the call being replayed, as recorded. The rebuilt nets read it instead of a
-// real call.
+// A recordedCall is the call being replayed, as recorded. The nets of the rebuilt policy read it
+// instead of a real call; see rebuild.
 type recordedCall struct {
 	names  map[string]gate.Name
 	values map[string]audit.Value // recorded values, keyed by field name
 
-	maps    []gate.Map // the policy's maps (see [gate.Map]); the Pattern of a rebuilt map is an index in this list
-	fields  []string   // names of the argument fields that the nets' keys read; the Number of a rebuilt field is an index in this list
-	sums    []string   // names of the fields that are summed; the Number of a rebuilt field is an index in this list
-	results []string   // names of the recorded result fields; endResult stores the values of the i-th field in the member "f" followed by i
+	maps    []gate.Map // the policy's map statements (see [gate.Map]); in the rebuilt policy, the Pattern of a map is its index in this list
+	fields  []string   // names of the argument fields in the keys of nets; in the rebuilt policy, the Number of a field is its index in this list
+	sums    []string   // names of the fields that nets sum; in the rebuilt policy, the Number of a field is its index in this list
+	results []string   // names of the result fields in the keys of nets; endResult stores the values of results[0] in the member "f0", and so on
 }
 
-// rebuild returns a copy of the policy whose nets read s instead of a call.
+// rebuild returns a copy of the policy whose nets read the recorded call s instead of a real call.
 func rebuild(p *gate.Policy, of *reading.Reader, s *recordedCall) (*gate.Policy, error) {
 	o := p.Options()
 	o.Static = false
-	o.Ignored = nil // not needed, because the record shows which calls are identical
+	o.Ignored = nil // needed only to compare calls, but the record shows which calls are identical
 	labels := map[*gate.Labels]*gate.Labels{}
 	for i, l := range o.Labels {
 		labels[l] = s.labels(l)
@@ -57,7 +57,7 @@ func rebuild(p *gate.Policy, of *reading.Reader, s *recordedCall) (*gate.Policy,
 	return gate.NewPolicy(nets, o)
 }
 
-// labels returns a copy of l that gives a call its recorded names instead of computing them.
+// labels returns a copy of l whose map statements give a call its recorded names.
 func (s *recordedCall) labels(l *gate.Labels) *gate.Labels {
 	rebuilt := &gate.Labels{}
 	for _, m := range l.Maps {
@@ -101,8 +101,8 @@ func (r nameReader) Finds(pattern int) gate.Found {
 // Only implements [gate.Reading].
 func (r nameReader) Only(patterns []int) bool { return r.names[r.maps[patterns[0]].As].Certain }
 
-// Doubt implements [gate.Reading]. Records do not contain the reasons why a script cannot be
-// judged.
+// Doubt implements [gate.Reading]. Records do not show why the effects of a script could not be
+// determined.
 func (r nameReader) Doubt(int) gate.Doubt { return gate.Doubt{} }
 
 // Evidence implements [gate.Reading].
@@ -134,8 +134,8 @@ func (a amountReader) Value(_ *gate.Call, number int) ([]byte, bool) {
 	return []byte(of.Amount), of.Amount != ""
 }
 
-// sumOf returns the key of a field's amount in recordedCall.values. It differs from the field's
-// name, because a key can use the same field.
+// sumOf returns the key of a field's amount in recordedCall.values. The field's name alone is the
+// key of its hashed values.
 func sumOf(field string) string { return "sum of " + field }
 
 // read makes the recorded values available to the rebuilt nets.

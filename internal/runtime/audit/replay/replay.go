@@ -28,10 +28,9 @@ type Options struct {
 
 // A Replay repeats the decisions in a log, record by record (see [Replay.Add]).
 //
-// Calls have the effects that they have under the replayed policy. If this policy refuses a call,
-// the call fires no transitions, even if the log has an outcome for it. If the policy allows a call
-// that was refused in the log, the call fires no transitions either, because its outcome is
-// unknown.
+// The replayed policy determines the effect of each call. If it refuses a call, the call fires no
+// transitions, even if the log shows an outcome. If it allows a call that was refused in the log,
+// the call fires no transitions either, because its outcome is unknown.
 type Replay struct {
 	original *gate.Policy
 	policy   *gate.Policy // copy of the original policy, rebuilt so that its nets read the current call as recorded

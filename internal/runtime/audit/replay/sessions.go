@@ -17,8 +17,8 @@ type session struct {
 	calls    map[uint64]call // admitted calls whose outcomes have not been replayed yet, keyed by recorded number
 	closed   bool
 	partial  bool            // whether the session might have been opened before the log begins
-	early    bool            // whether the session is partial even if its first admitted call is call 1
-	resumed  bool            // whether the session is partial unless its first admitted call is call 1
+	early    bool            // whether the session was opened before the complete part of the log, or by a process whose policy was not recorded; such a session is partial
+	resumed  bool            // whether the first admitted call will show if the session is partial; a complete session begins with call 1
 	policies map[string]bool // policies that decided on the session's calls
 	first    bool            // whether an admitted call has been replayed
 }
@@ -52,8 +52,8 @@ type partKey struct {
 	name    string
 }
 
-// withParts copies the states of shared nets into the session's state, passes that state to f, and
-// copies the shared states back.
+// withParts calls f with the session's state. Before the call, it copies the states of shared nets
+// into the session's state. After the call, it copies them back.
 func (s *session) withParts(f func(*gate.State)) {
 	for _, p := range s.parts {
 		for k, i := range p.nets {

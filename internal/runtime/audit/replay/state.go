@@ -30,9 +30,9 @@ const UnknownBeginning = "the session may have begun before the oldest available
 // advanced to the given time. If the markings of all nets are unknown, it returns nil and the
 // reason.
 //
-// Markings are returned only if they are certain: every verdict in the session must have agreed
-// with the record, and sessions and shared nets must have been recorded from their beginning. The
-// replayed policy must be the recorded one.
+// State returns only markings that are certain. Every verdict in the session must agree with the
+// record. The session and its shared nets must have been recorded from their beginning, and the
+// recorded policy must be the replayed one.
 func (r *Replay) State(id string, at time.Time) (state *State, reason string) {
 	s := r.sessions[id]
 	switch {
@@ -98,7 +98,7 @@ func (r *Replay) checkTracked(e *trail.Entry, s *session, v *verdict) {
 	switch {
 	case was == "allow" && v.decision != "allow":
 	case e.Kind == string(gate.KindStateChanged), e.Kind == string(gate.KindApproval), was == "ask":
-		return // this call fires no transitions, but other calls might have fired some while a person was being asked
+		return // this call fires no transitions; the verdicts can differ, because other calls can fire transitions while a person is being asked
 	case was == v.decision || s.anyMissed():
 		if slices.Equal(r.verdictLines(r.withoutMissed(s, e.Nets)), r.verdictLines(r.withoutMissed(s, v.nets))) {
 			return

@@ -43,9 +43,8 @@ func (r *Replay) whyMissed(n *netInfo, e *trail.Entry) string {
 	return ""
 }
 
-// unknownNames returns the names that the policy might give to the call although the record does
-// not show them. It maps each name to the reason why it is unknown. The empty name stands for any
-// name.
+// unknownNames returns names that the replayed policy might give to the call but that cannot be
+// determined from the record. It maps each name to the reason. The empty name stands for any name.
 func (r *Replay) unknownNames(e *trail.Entry) map[string]string {
 	if e.Omitted > 0 {
 		return map[string]string{"": "the record lacks some names of the call"}
@@ -143,8 +142,9 @@ func (r *Replay) name(c *gate.Call, e *trail.Entry) {
 	c.Args = r.actionArgs(c, e, own)
 }
 
-// actionArgs returns arguments with a member "action" that gives the call a recorded name of the
-// form TOOL.ACTION. Identical calls get equal arguments.
+// actionArgs returns arguments for the reconstructed call. If the record contains a name of the
+// form TOOL.ACTION, the arguments have a member "action", which gives the call this name again.
+// Identical calls get equal arguments.
 func (r *Replay) actionArgs(c *gate.Call, e *trail.Entry, own []string) []byte {
 	args := map[string]any{}
 	if e.Row != "" {

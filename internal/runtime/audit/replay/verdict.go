@@ -23,7 +23,7 @@ type verdict struct {
 // madeByPolicy reports whether the recorded decision was made by a policy.
 func madeByPolicy(e *trail.Entry) bool {
 	decided := e.Decision.Decision == "allow" || e.Decision.Decision == "ask"
-	switch gate.Kind(e.Kind) { // KindDuplicate is missing here, because such refusals depend on the IDs in use, which are not recorded
+	switch gate.Kind(e.Kind) { // without KindDuplicate, because a replay cannot detect duplicates: the IDs in use are not recorded
 	case gate.KindBlocked, gate.KindApproval, gate.KindValidation, gate.KindStateChanged, gate.KindDefault:
 		decided = true
 	}
@@ -39,7 +39,7 @@ func recordedDecision(e *trail.Entry) string {
 	return e.Decision.Decision
 }
 
-// verdictLines returns the verdicts as sorted strings, which can be compared.
+// verdictLines formats the verdicts as sorted strings for comparison.
 func (r *Replay) verdictLines(nets []audit.NetVerdict) []string {
 	all := list.Map(nets, func(n audit.NetVerdict) string { return n.Net + " " + n.Verdict + " " + n.Transition })
 	slices.Sort(all)

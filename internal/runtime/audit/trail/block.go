@@ -64,5 +64,5 @@ var (
 	errLong    = errors.New("it is too long for an audit record")
 )
 
-// Lines of at most maxLine bytes can always be read. Valid lines are shorter.
+// maxLine is the maximum size in bytes of a line that can always be read. Valid lines are shorter.
 const maxLine = 5 << 20

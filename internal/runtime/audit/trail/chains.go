@@ -76,7 +76,7 @@ type chainVerifier struct {
 	report   *Report
 	removals *removals
 	ends     map[string]audit.Place // end of each chain, keyed by writer
-	named    map[audit.Head]string  // writer of a chain whose first record names the end of another chain, keyed by that end
+	named    map[audit.Head]string  // maps the end of a chain, as named by the first record of another chain, to the writer of that other chain
 }
 
 // addFault adds a fault in the writer's chain to the report.
@@ -85,8 +85,8 @@ func (v *chainVerifier) addFault(writer string, seq uint64, what string) {
 }
 
 // verify verifies the chain of one writer, and collects the ends of other chains that this chain
-// names. It starts after the removed records; checkStart verifies their removal once all chains
-// have been read.
+// names. It begins after the removed records. Once all chains have been read, checkStart verifies
+// that their removal was recorded.
 func (v *chainVerifier) verify(ctx context.Context, writer string) error {
 	last := v.removals.assumed[writer]
 	defer func() { v.ends[writer] = last }()
@@ -133,8 +133,9 @@ func (v *chainVerifier) checkStart(writer string) {
 	v.addFault(writer, 1, fmt.Sprintf("records 1 to %d are missing: no record of their removal exists", from.Seq))
 }
 
-// checkEnd verifies that the record at h exists unchanged, or that a recorded removal includes it.
-// The first record of by's chain names h as the end of h.Writer's chain.
+// checkEnd verifies the end of a chain. h is the last record of the chain according to another
+// chain, whose writer is by. checkEnd adds a fault unless this record exists unchanged or its
+// removal was recorded.
 func (v *chainVerifier) checkEnd(ctx context.Context, h audit.Head, by string) error {
 	may, why := v.removals.covers(h)
 	last, ok := v.ends[h.Writer]

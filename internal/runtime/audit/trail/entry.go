@@ -14,7 +14,7 @@ type Entry = audit.Entry
 type Filter struct {
 	Event, Session, Principal, Tool, Decision, Kind, Approval, Net string
 
-	Only string // "calls" selects records about calls; "acts" also selects people's actions and policy changes, but not the routine starts and ends of processes and sessions
+	Only string // "calls" selects records about calls; "acts" selects all records except routine ones, such as the start and end of a process or session
 
 	Call         uint64
 	Since, Until time.Time // Until is exclusive
@@ -31,8 +31,8 @@ func (f *Filter) mightMatch(event []byte) bool {
 	return true
 }
 
-// Matches reports whether the filter selects e. The filter's Tool can be a tool's own name, its
-// qualified name, or another name of the call.
+// Matches reports whether the filter selects e. The filter's Tool can be the tool's own name, the
+// own name with the upstream's name as a prefix, or another name of the call.
 func (f *Filter) Matches(e *Entry) bool {
 	is := func(want, got string) bool { return want == "" || want == got }
 	switch {

@@ -51,9 +51,9 @@ func (q *verifyQueue) drain() {
 	}
 }
 
-// check verifies the lines of a block that follows the record at the given position. If linked is
-// true, a line with a hash has already been read. Before the first such line, lines without a hash,
-// written by earlier versions, are allowed. The hash of the first such line does not cover them.
+// check verifies the lines of a block that follows the record at the given position. Earlier
+// versions wrote lines without hashes. These lines are valid only before the first line with a
+// hash, and no hash protects them. linked must be true if a line with a hash has already been read.
 func check(block []byte, before audit.Place, linked bool, head audit.Place) (r blockResult) {
 	r.block = block
 	buf := make([]byte, 0, 1<<10)
@@ -102,7 +102,7 @@ func describeFault(line []byte, before audit.Place) string {
 	}
 }
 
-// Fixed parts of a line in a log file; [audit.Line] holds the variable parts.
+// Constant parts of a line in a log file; see [audit.Line].
 const (
 	lineHead = `{"seq":`
 	lineHash = `,"hash":"`
@@ -110,9 +110,9 @@ const (
 	lineEnd  = len(lineHash) + 2*sha256.Size + len(lineTail)
 )
 
-// link computes the position of a line, and reports whether the line correctly follows the previous
-// record: it must have the next number, and its hash must be that of its event and the previous
-// hash. The buffer is scratch space, which link returns for reuse.
+// link returns the position of a line if it follows the given record, and reports whether it does.
+// The line must have the next number, and its hash must match its event and the previous hash. The
+// buffer is scratch space, which link returns for reuse.
 func link(line []byte, before audit.Place, buf []byte) (audit.Place, []byte, bool) {
 	at := audit.Place{Seq: before.Seq + 1}
 	buf = append(buf[:0], before.Hash[:]...)

@@ -123,9 +123,9 @@ func recordsOf(content []byte, path string) (records []Record) {
 	return records
 }
 
-// collectRecent reads the records of a period before the last record, and lengthens the period
-// until it has enough records, their total size is more than half of the limit, or all records have
-// been read.
+// collectRecent reads the records of a period that ends with the last record. It repeats this with
+// longer periods until it has enough records, their total size is more than half of the limit, or
+// all records have been read.
 func (d Database) collectRecent(ctx context.Context, last *newestRecords) error {
 	heads, err := d.Backend.Heads(ctx)
 	if err != nil {

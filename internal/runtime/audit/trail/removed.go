@@ -21,8 +21,7 @@ func (r *Removed) String() string {
 }
 
 // Removed returns a description of the old records that were removed from the database, or nil if
-// no records were removed. It does not read records, so it does not check the removal against them;
-// "petrigate audit verify" does.
+// no records were removed. It does not verify the removal; "petrigate audit verify" does.
 func (d Database) Removed(ctx context.Context) (*Removed, error) {
 	e, err := d.newestRemoval(ctx)
 	if e == nil || err != nil {
@@ -31,20 +30,20 @@ func (d Database) Removed(ctx context.Context) (*Removed, error) {
 	return &Removed{e.Records, e.Before}, nil
 }
 
-// CompleteSince returns the time when the complete part of the log begins. Earlier records may have been
-// removed, so the beginning of a session may be missing. The time is zero if no records were
+// CompleteSince returns the time when the complete part of the log begins. Earlier records may have
+// been removed, so the beginning of a session may be missing. The time is zero if no records were
 // removed.
 func CompleteSince(ctx context.Context, s Source) (time.Time, error) {
 	d, ok := s.(Database)
 	if !ok {
-		return time.Time{}, nil // not needed for a file: the number of its first record shows whether records were removed
+		return time.Time{}, nil // not needed for a file, because the number of its first record shows whether records were removed
 	}
 	r, err := d.Removed(ctx)
 	return r.CompleteSince(), err
 }
 
-// CompleteSince returns the time when the complete part of the log begins, like the function [CompleteSince]. r may
-// be nil.
+// CompleteSince returns the time when the complete part of the log begins, like the function
+// [CompleteSince]. r may be nil.
 func (r *Removed) CompleteSince() time.Time {
 	if r == nil {
 		return time.Time{}
@@ -52,8 +51,8 @@ func (r *Removed) CompleteSince() time.Time {
 	return r.Before.Add(backend.Skew) // the clocks of the processes can differ
 }
 
-// newestRemoval reads the newest removal event from the copy kept outside the chains. It returns nil
-// before the first removal.
+// newestRemoval returns the newest removal event, or nil before the first removal. It reads the
+// copy of the event that is kept outside the chains.
 func (d Database) newestRemoval(ctx context.Context) (*audit.Removed, error) {
 	e, removal, _, err := backend.ReadRemoval(ctx, d.Backend)
 	if err != nil || removal.Event == nil {
@@ -64,7 +63,7 @@ func (d Database) newestRemoval(ctx context.Context) (*audit.Removed, error) {
 
 // removals holds the position of the last removed record of each chain.
 type removals struct {
-	assumed map[string]audit.Place // positions according to the copy of the newest removal event; reading starts after these positions
+	assumed map[string]audit.Place // positions from the newest removal event, as copied outside the chains; reading starts after these positions
 	onChain map[string]audit.Place // positions according to the removal events in the chains
 	newest  *Removed               // newest removal event in the chains, or nil
 }
@@ -96,8 +95,8 @@ func (m *removals) add(s *rowSubject) {
 	}
 }
 
-// covers reports whether the record at h has been removed legitimately. If a different record was
-// removed at this position, covers also returns a description of the mismatch.
+// covers reports whether the recorded removals include the record at h. If a different record was
+// removed at this position, covers returns false and a description of the mismatch.
 func (m *removals) covers(h audit.Head) (may bool, why string) {
 	switch p := m.onChain[h.Writer]; {
 	case h.Seq > p.Seq:

@@ -10,14 +10,14 @@ type Report struct {
 	Records  uint64   `json:"records"`
 	Files    []string `json:"files,omitempty"` // the files read, oldest first
 	Chains   int      `json:"chains"`
-	Faults   []Fault  `json:"faults"`   // at most one per chain, because nothing can be said about the records after a fault
+	Faults   []Fault  `json:"faults"`   // at most one per chain, because the records after a fault cannot be verified
 	Warnings []string `json:"warnings"` // what could not be verified and why
 
 	Removed *Removed `json:"removed,omitempty"` // old records that were removed from a database; may be nil
 
-	// Headless means that the log's head file is missing, unreadable, empty or half written, so
-	// records could have been removed at the end. If the log has no records, an empty or half
-	// written head file does not count.
+	// Headless means that the log's head file is missing or unreadable, or that the log has records
+	// although the head file is empty or half written. Records could then have been removed at the
+	// end without a trace.
 	Headless bool `json:"headless,omitempty"`
 }
 

@@ -59,8 +59,8 @@ type RuleStats struct {
 	Refused int    `json:"refused"`
 }
 
-// ApprovalStats counts the decisions made on the answer or grant of one person through one channel.
-// People who approved together count as one.
+// ApprovalStats counts the decisions based on one person's answers through one channel, or on one
+// of that person's grants. People who approved together count as one person.
 type ApprovalStats struct {
 	Actor   string `json:"actor"`
 	Channel string `json:"channel"`
