@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/tasks"
 )
 
-// A claim is a bit set of limited resources that a call can hold.
+// A claim is a bit set of the limited resources that a call has reserved.
 type claim = uint32
 
 const (
@@ -26,7 +26,7 @@ func (p *Pipeline) reserve(c *Call) answer {
 		c.release(slot | taskSlot)
 		why = fmt.Sprintf("%d tasks are running in this session, or you have reached your share of %d in all; wait until one has ended", tasks.MaxTasks, tasks.MaxTasksAll)
 	}
-	if why == "" && c.mayNeedResend() && !c.occupyBacklog() { // the call retains its arguments until it ends
+	if why == "" && c.mayNeedResend() && !c.occupyBacklog() { // the message of such a call is retained until the call ends
 		c.release(slot | taskSlot)
 		why = strings.TrimSuffix(backlogFull, ".")
 	}
@@ -66,8 +66,7 @@ func (c *Call) takeTaskSlot() bool {
 	return c.claims.Load()&taskSlot != 0
 }
 
-// release gives back those of the given resources that the call holds. Calling it again has no
-// effect.
+// release gives back the given resources if the call holds them.
 func (c *Call) release(of claim) {
 	if c.claims.Load()&of == 0 {
 		return
@@ -93,8 +92,8 @@ const (
 	waitingCost   = 4 << 10 // bytes counted per waiting call in addition to its message
 )
 
-// occupyBacklog counts the bytes of a call that is about to wait. It returns false if the waiting
-// calls would exceed a limit.
+// occupyBacklog adds the size of a call to the backlog, the bytes of waiting calls, unless it has
+// already been added. If this would exceed a limit, occupyBacklog adds nothing and returns false.
 func (c *Call) occupyBacklog() bool {
 	if c.claims.Load()&room != 0 {
 		return true

@@ -1,11 +1,11 @@
 // Package pipeline takes a call (tools/call, prompts/get or resources/read) from its client through
-// admission to its server, and takes the result back: it resolves the tool, chooses the connection,
-// decides, asks a person, records, forwards, settles and answers.
+// admission to its server, and returns the result to the client.
 //
-// [Pipeline.Serve] takes a call to its decision (serve.go); proceed and forward take it to its
-// server, and the methods end and finish of the in-flight call take the reply back to the client
-// (forward.go). The order of their steps is a security property: nothing is sent before
-// the decision has been recorded, and the nets learn the outcome before the client does.
+// [Pipeline.Serve] finds the tool, chooses the connection and has the gate decide on the call
+// (serve.go). The methods proceed and forward send an admitted call to its server. The methods end
+// and finish of inflightCall handle the reply: they record the outcome and respond to the client
+// (forward.go). The order of these steps is a security property: nothing is sent before the
+// decision has been recorded, and the nets learn the outcome before the client does.
 //
 // # Types
 //
@@ -28,34 +28,36 @@
 // The goroutine that runs a call depends on the client's transport, the server's transport, and the
 // phase:
 //
-//   - Arrival and decision. Over stdio, Serve runs on the goroutine that reads the client's
-//     messages; over HTTP+SSE, on the handler of each POST request, one at a time. Both block only for
-//     commits. Over streamable HTTP, it runs on the handler's goroutine, which belongs to this call
-//     alone: [Pipeline.Begin] serves the call, and [Call.Wait] then waits for its end.
-//   - Steps that block. Only continueOff chooses where they run. Before the decision (while a server
-//     starts or a new connection is opened), it counts the message in the backlog, because a waiting
-//     call keeps its arguments, and passes the rest of the call to [Call.Spawn]. Over stdio and
-//     HTTP+SSE, that is a new goroutine. Over streamable HTTP, it is the handler's goroutine, within
-//     Wait and near the bottom of its stack. After a reply, continueOff uses the waiting handler or,
-//     without one, a new goroutine. A call that waits for a person is spawned too, and the
-//     approval broker counts it.
+//   - Decision. Over stdio, Serve runs on the goroutine that reads the client's messages. Over
+//     HTTP+SSE, it runs on the handler of a POST request, and each client's requests are handled
+//     one at a time. In both cases, it may block only for commits. Over streamable HTTP, it runs on
+//     the handler's goroutine, which serves only this call: the handler calls [Pipeline.Begin] and
+//     then [Call.Wait].
+//   - Steps that block. continueOff chooses the goroutine for every such step. A step can block
+//     before the decision, while a server starts or a new connection is opened. The call keeps its
+//     arguments in the meantime, so continueOff counts the size of the message toward a limit. It
+//     then passes a function that continues the call to [Call.Spawn]. Over stdio and HTTP+SSE, a
+//     new goroutine runs the function. Over streamable HTTP, Wait runs it on the handler's
+//     goroutine. After a reply, continueOff uses the waiting handler or, without one, a new
+//     goroutine. A call that waits for a person also continues through Spawn, but the approval
+//     broker has its own limit for such calls.
 //   - Sending. If a handler is waiting and the server uses streamable HTTP, the handler itself sends
-//     the request and reads the reply ("inline"). Otherwise Send returns immediately, and the
+//     the request and reads the reply ("inline"). Otherwise, Send returns immediately, and the
 //     goroutine that reads from the server delivers the reply.
 //   - Reply. If a handler is waiting, end sends a completion to its channel (sendToWaiter).
-//     Otherwise the goroutine that read the reply settles and answers the call (finish). It may block
-//     only for commits.
+//     Otherwise, the goroutine that has read the reply calls finish, which may block only for
+//     commits.
 //   - Interruption. If a server ends a response stream that can be resumed, the client's response
-//     ends too: detach makes the handler stop waiting, stopInline marks that it no longer reads the
-//     reply, and the rest of the exchange continues on one of the upstream's goroutines.
-//   - Cancellation. [Call.Cancel] runs on the goroutine that received the cancellation. If the call
-//     has been sent, Abandon tells the server and settles the call as unknown; a late reply still
-//     settles it (settleLate). Cancel can end the call while an inline handler is still busy with the
-//     request. In that case the client's connection is closed after the answer.
+//     stream ends, too. The handler stops waiting (detach) and no longer reads the reply
+//     (stopInline). The exchange continues on one of the upstream's goroutines.
+//   - Cancellation. [Call.Cancel] runs on the goroutine that has received the cancellation. If the
+//     call has been sent, Abandon tells the server and records the outcome as unknown. The outcome
+//     of a late reply is still recorded (settleLate). If Cancel ends the call while an inline
+//     handler is still busy with the request, the client's connection is closed after the response.
 //
-// A [burst.Burst] holds back calls that were read together, and replies that were read together, so
-// that they are recorded together. A [turns.Turn] limits how many messages of one principal are
-// parsed and decided at a time. A call returns its turn before it waits.
+// Calls that were read together are recorded together, and so are the outcomes of replies that were
+// read together; see [burst.Burst]. A [turns.Turn] limits how many messages of one principal are
+// parsed and decided on concurrently. A call releases its turn before it waits.
 //
 // # Locks
 //

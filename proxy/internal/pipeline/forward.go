@@ -30,8 +30,8 @@ func (p *Pipeline) forward(c *Call, pass admission.Pass) {
 		c.end(nil)
 		return
 	}
-	if inline && c.outbox != nil { // the tool was still unknown when the call began, so an outbox for the server's notifications was created
-		c.outbox = nil // the waiting goroutine reads the notifications itself, and blocks no other call
+	if inline && c.outbox != nil { // Begin creates an outbox for the server's notifications if the tool is not known yet
+		c.outbox = nil // the waiting goroutine reads the notifications itself, and may block while it sends them
 	}
 	trace, answered := p.Admission.Watch.StartForward(ticket)
 	f.answered = answered
@@ -51,9 +51,9 @@ func (p *Pipeline) forward(c *Call, pass admission.Pass) {
 	}
 }
 
-// forwardAgain sends an admitted call again. If that is not possible, it instead records that the
-// call failed. It then asks the gate for a new decision if the policy has changed since the
-// admission, and otherwise refuses the call.
+// forwardAgain sends an admitted call again. If the call cannot be sent, forwardAgain records that
+// it failed. If the reason is that the policy has changed since the admission, forwardAgain then
+// asks the gate for a new decision. Otherwise, it refuses the call.
 func (p *Pipeline) forwardAgain(c *Call, ticket *admission.Ticket) {
 	pass, err := ticket.NewPass(p.Life.Ctx, p.Admission)
 	if err == nil {
@@ -66,13 +66,13 @@ func (p *Pipeline) forwardAgain(c *Call, ticket *admission.Ticket) {
 		by = "policy changed"
 	}
 	p.settle(c.State, ticket, gate.End{Outcome: gate.Failure}, by)
-	p.Admission.Abandon(context.Background(), ticket) // needed if the outcome could not be stored
+	p.Admission.Abandon(context.Background(), ticket) // if the failure could not be stored, mark the outcome as unknown
 	switch {
 	case !c.isWanted():
 		c.end(nil)
 	case outdated:
 		if c.admitting.Gate.Time = p.Life.Now(); p.admissible(c) {
-			p.proceed(c, p.Admission.Decide(c.trace.context(p.Life.Ctx), c.admission())) // the call has already waited for its turn
+			p.proceed(c, p.Admission.Decide(c.trace.context(p.Life.Ctx), c.admission())) // no turn is acquired, because the call has already waited for one
 		}
 	default:
 		c.refuse(p.Admission.RefuseError(p.Life.Ctx, c.admission(), err))
@@ -123,7 +123,7 @@ func (p *Pipeline) proceed(c *Call, d admission.Decision) {
 		c.release(slot | taskSlot)
 		c.refuse(d)
 	case *admission.Asked:
-		c.release(slot | taskSlot | room) // a call that is not running holds no slot; from now on, the approval broker counts it instead
+		c.release(slot | taskSlot | room) // while the call waits for a person, only the limits of the approval broker apply to it
 		c.Spawn(func() {
 			if c.trace != nil {
 				c.trace.approvalEnd = p.Admission.Watch.StartApproval(c.trace.ctx, c.admission())
@@ -208,14 +208,14 @@ func (f *inflightCall) end(r upstream.Reply, fromServer bool) {
 	}
 }
 
-// finish handles the end of the request. It runs on the goroutine that waits for the call if that
-// goroutine can respond, and otherwise on the one that ended the request. It records the outcome,
-// and then responds to the client that made the call c. If the call becomes a task, or waits for
-// the client's input, it stays open at the gate. If together is not nil, the outcomes of a burst of
-// replies are recorded together.
+// finish handles the end of the request: it records the outcome, and then responds to the client
+// that made the call c. It runs on the goroutine that waits for the call or, if that goroutine
+// cannot respond, on the one that ended the request. If the call becomes a task, or waits for the
+// client's input, finish does not record an outcome yet. If together is not nil, the outcomes of a
+// burst of replies are recorded together.
 func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) {
 	p := c.pipeline
-	open, staged := false, false // open is true if the call must stay open at the gate, and staged if the ending e will close the request
+	open, staged := false, false // if open is true, the outcome will be recorded later; if staged is true, e.Continue closes the request
 	defer func() {
 		if !staged {
 			f.close(open)
@@ -245,9 +245,9 @@ func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) 
 	}
 }
 
-// facts returns the properties of the reply that determine how the call ended. If a net is waiting
-// for the outcome, a successful result must be strict JSON throughout. For all other results, which
-// are forwarded unchanged, only the envelope is checked.
+// facts returns the properties of the reply that determine how the call ended. If the outcome can
+// change a net's marking, a successful result must be strict JSON at every level. Any other result
+// is forwarded unchanged, so facts checks only its top-level members.
 func (f *inflightCall) facts(r upstream.Reply) wire.Facts {
 	facts := wire.ResultFacts(r.Result)
 	if f.ticket.Awaited && facts.Success() && rawjson.Check(r.Result, rawjson.MaxDepth) != nil {
@@ -289,9 +289,10 @@ func (p *Pipeline) endOf(ticket *admission.Ticket, o gate.Outcome, result []byte
 	return e
 }
 
-// close closes the request after its outcome has been recorded. If a panic has prevented that, the
-// gate treats the outcome as unknown, unless the call must stay open at the gate. If a late reply
-// has arrived, its outcome takes precedence.
+// close closes the request after its outcome has been recorded. If a panic has prevented the
+// recording, close marks the outcome as unknown. If open is true, the outcome will be recorded
+// later, and close leaves it unchanged. If the server has replied late, close records the outcome
+// of that reply.
 func (f *inflightCall) close(open bool) {
 	if !open {
 		f.Call.pipeline.Admission.Abandon(context.Background(), f.ticket)
@@ -342,8 +343,8 @@ func (f *inflightCall) settleParked(r upstream.Reply) {
 	p.settle(f.Call.State, f.ticket, p.endOf(f.ticket, outcome(r, f.facts(r)), r.Result), "")
 }
 
-// settleLate records the outcome of a late reply, unless the outcome remains unknown or the call
-// has become a task. By then, the call has been answered or canceled.
+// settleLate handles a reply that arrives after the call has been answered or canceled. It records
+// the outcome, unless the outcome remains unknown or the call has become a task.
 func (f *inflightCall) settleLate(r upstream.Reply) {
 	c := f.Call
 	defer c.pipeline.Life.Recover(c.Method, c.ID, c.Stream)

@@ -52,8 +52,8 @@ func (c *Call) refuseWaiting() {
 	c.answer(r)
 }
 
-// complete passes a completion to the goroutine that waits for the call. If no goroutine waits,
-// complete handles the completion itself.
+// complete passes the result of a request to the goroutine that waits for the call. If no goroutine
+// waits, complete handles the result itself.
 func (c *Call) complete(done completion) {
 	if !c.sendToWaiter(done) {
 		done.answer(c)
@@ -99,14 +99,15 @@ func (c *Call) Wait() {
 		switch c.spawned = nil; {
 		case f != nil:
 			f()
-		case !c.await() && c.spawned == nil: // spawned work continues the call
+		case !c.await() && c.spawned == nil: // if c.spawned is set, the loop continues with that function
 			return
 		}
 	}
 }
 
 // await waits until the call's request to the server is completed, and meanwhile writes the
-// server's notifications. It reports whether the call then has another request in flight.
+// server's notifications. It reports whether handling the reply has started another request to the
+// server.
 func (c *Call) await() bool {
 	completed := c.completions()
 	if completed == nil {

@@ -51,7 +51,7 @@ type stage int
 
 const (
 	pending stage = iota // the request has been neither answered nor abandoned
-	ended                // the request has been answered or abandoned, but the gate does not know yet
+	ended                // the request has been answered or abandoned, but the end has not been reported to the gate
 	settled              // the end of the request has been recorded and reported to the gate
 )
 
@@ -173,14 +173,14 @@ func (s *inflightState) stopInline() *upstream.Exchange {
 const callOver = "the call has ended"
 
 // addRequest stores a server's request for the client, and returns the call whose client must be
-// asked. If no call is waiting for the server's reply, receiver is nil, and the client is asked
-// when it sends the call again. If the server's request must be refused, addRequest returns the
-// reason.
+// asked. While no call is waiting for the server's reply, receiver is nil, because the client can
+// be asked only when it sends the call again. If the server's request must be refused, addRequest
+// returns the reason.
 func (s *inflightState) addRequest(q *upstream.ServerRequest) (receiver *Call, reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.stage != pending || s.reason != nil: // the request has ended or is being abandoned, and the server has been told
+	case s.stage != pending || s.reason != nil: // the request has ended or is being abandoned
 		return nil, callOver
 	case len(s.requests) >= spec.MaxInputs:
 		return nil, "too many requests are waiting for the client"
@@ -198,8 +198,8 @@ func (s *inflightState) takeRequests() []*upstream.ServerRequest {
 	return open
 }
 
-// Holding reports whether the request is waiting for the client's input. The server's timeout is
-// then suspended.
+// Holding reports whether the request is waiting for the client's input. In the meantime, the
+// server's timeout does not apply.
 func (s *inflightState) Holding() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -207,9 +207,10 @@ func (s *inflightState) Holding() bool {
 	return s.stage == pending && (s.receiver == nil || len(s.requests) > 0)
 }
 
-// parkFor detaches the request from the call c if ask accepts the server's requests. No call then
-// waits for the reply. ask is called while mu is held. inline is true if the goroutine that waits
-// for c was reading the reply.
+// parkFor calls ask with the server's unanswered requests while holding mu. If ask returns true,
+// parkFor detaches the request from the call c, so that no call waits for the reply. It returns the
+// exchange with the server, whether the goroutine that waits for c was reading the reply, and
+// whether the request has been detached.
 func (s *inflightState) parkFor(c *Call, ask func([]*upstream.ServerRequest) bool) (x *upstream.Exchange, inline, parked bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -26,10 +26,10 @@ func (c *Call) subject() []byte {
 	}, "\x00"))
 }
 
-// readInput reads the input from a call that the client has sent again. If the proxy did not create
-// the requestState for this very call, or created it for its own question, no input is forwarded.
-// Without any requestState, inputResponses are forwarded unchanged, because they may be meant for a
-// server that keeps no state. They never count as a person's approval.
+// readInput reads the input from a call that the client has sent again. The input is forwarded only
+// if the proxy created the requestState for this call, and not for a question of its own. If the
+// call has no requestState, its inputResponses are forwarded unchanged, because they may be meant
+// for a server that keeps no state. They never count as a person's approval.
 func (c *Call) readInput() {
 	if !c.Peer.Rev.InputRequired {
 		return

@@ -48,8 +48,8 @@ type Approval struct {
 	Page   func(id string) string            // returns the URL of the approval page, or "" if the page is unavailable
 
 	// Asked is called with each approval request when the first call starts to wait for it.
-	// Answered is called with each answer that counts. Both may be nil. They must not block and
-	// must be safe for concurrent use.
+	// Answered is called with an approval request each time a person's answer to it has been
+	// accepted. Both may be nil. They must not block and must be safe for concurrent use.
 	Asked, Answered func(approval.Record)
 }
 
@@ -77,7 +77,7 @@ type suspendedCall struct {
 	ticket *admission.Ticket
 	call   *Call // the call as sent the first time; nil if it is stored in [Options.Rounds]
 
-	approved *rounds.Approved // params, other than the arguments, that a person has approved; nil if no person was asked
+	approved *rounds.Approved // describes the params, except for the arguments, that a person has approved; nil if no person was asked
 
 	// inflight and asked are set only for a server that uses revision 2025-11-25. Such a server is
 	// waiting for the responses to its requests.
@@ -95,9 +95,10 @@ type suspendedCalls struct {
 	quota quota.Quota
 }
 
-// add stores the suspended call x, and calls expired if x is still stored when its lifetime ends.
-// It returns false if too many calls are suspended. If several principals share the proxy, the
-// suspended calls of each principal are limited as well.
+// add stores the suspended call x for the given lifetime. If x is still stored when the lifetime
+// ends, x is removed and passed to the function expired. If too many calls are suspended, add
+// returns false. If several principals share the proxy, the suspended calls of each principal are
+// limited as well.
 func (s *suspendedCalls) add(x *suspendedCall, several bool, life time.Duration, expired func(*suspendedCall)) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -73,15 +73,14 @@ type resendError struct{ refusal }
 
 func (e *resendError) Error() string { return e.Text }
 
-// mayNeedResend reports whether the call might have to be sent again with input for the server.
-// This is the case if the server can ask for input with InputRequiredResult (2026-07-28) and the
-// client does not support that.
+// mayNeedResend reports whether the call might have to be sent again with input that the server has
+// requested. This is the case if the server can ask for input with InputRequiredResult (2026-07-28)
+// and the client does not support that.
 func (f *inflightCall) mayNeedResend() bool {
 	return f.rev.InputRequired && !f.Call.Peer.Rev.InputRequired
 }
 
-// mayNeedResend reports whether the call, which has not been sent yet, might have to be sent again
-// with input for the server; see [inflightCall.mayNeedResend].
+// mayNeedResend is like [inflightCall.mayNeedResend], but for a call that has not been sent yet.
 func (c *Call) mayNeedResend() bool {
 	return !c.Peer.Rev.InputRequired && c.Tool.Upstream.Rev().InputRequired
 }

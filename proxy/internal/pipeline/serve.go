@@ -18,11 +18,11 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Serve takes a call through admission, and forwards it if it is admitted. The server's reply
-// arrives at [inflightCall.finish]. The order is a security property: nothing is sent before the
-// decision has been recorded. Serve runs on the goroutine that reads the client's messages, where
-// it may block only for a commit to the store. A step that has to wait for a person, a server or a
-// reply lets another goroutine continue the call.
+// Serve takes a call through admission, and forwards it if it is admitted. The order is a security
+// property: nothing is sent before the decision has been recorded. Serve may run on the goroutine
+// that reads the client's messages, so it blocks only for a commit to the store. A step that has to
+// wait for a person, a server or a reply lets another goroutine continue the call. The server's
+// reply is handled by [inflightCall.finish].
 func (p *Pipeline) Serve(c *Call) {
 	if c.Method == spec.CallTool {
 		p.Came(c.params.Name)
@@ -37,8 +37,8 @@ func (p *Pipeline) Serve(c *Call) {
 			return
 		}
 	}
-	// From here on, a step that returns false has responded to the client, or will call Serve again
-	// after a wait.
+	// If one of the following steps returns false, it has responded to the client, or will call
+	// Serve again after a wait.
 	if !c.placed && !p.place(c) {
 		return
 	}
@@ -96,7 +96,7 @@ func (p *Pipeline) place(c *Call) bool {
 		return false
 	case at != u:
 		return p.dedicate(c, at)
-	case !c.Peer.Rev.PerRequest || u.Declares(c.Peer.Capabilities): // initialize has already declared the capabilities
+	case !c.Peer.Rev.PerRequest || u.Declares(c.Peer.Capabilities): // the server already knows the client's capabilities
 		return true
 	}
 	c.continueOff(clientReader, func() {
@@ -106,9 +106,9 @@ func (p *Pipeline) place(c *Call) bool {
 	return false
 }
 
-// dedicate makes the call use at, the dedicated connection of its session. If the connection is not
-// up yet, or its server does not know the client's capabilities yet, dedicate lets another
-// goroutine continue the call, and returns false.
+// dedicate makes the call use the given connection, which serves only the call's session. If the
+// connection is not up yet, or its server does not know the client's capabilities yet, dedicate
+// lets another goroutine continue the call, and returns false.
 func (p *Pipeline) dedicate(c *Call, at *pool.Server) bool {
 	own := *c.Tool
 	own.Upstream = at
@@ -179,8 +179,8 @@ func (p *Pipeline) checkRecordable(c *Call) answer {
 }
 
 // yield lets other goroutines run first if many calls are in flight to a server over HTTP. Each of
-// these calls has its own goroutine, and those that reach the next step at the same time are
-// recorded together.
+// these calls has its own goroutine. If several of them reach the next step at the same time, they
+// can be recorded together.
 func (c *Call) yield() {
 	if u := c.Tool.Upstream; !u.OneReader() && u.InFlight.Len() >= burst.MinInFlight {
 		runtime.Gosched()
@@ -226,7 +226,7 @@ func (p *Pipeline) Prepare(client *session.Client, m wire.Message, meta wire.Met
 		return nil, false
 	}
 	c := &Call{pipeline: p, Client: client, State: state, Stream: s, Peer: client.PeerOf(meta), Method: m.Method, ID: m.ID, IDKey: wire.IDKey(m.ID), params: params, Meta: meta, size: len(m.Raw) + waitingCost}
-	c.Meta.ClientInfo = nil // the relevant parts have been copied to Peer
+	c.Meta.ClientInfo = nil // no longer needed, because Peer holds the name and version
 	c.setTool(c.target())
 	if p.Admission.Watch.Observed() {
 		p.observe(c, params.Meta)

@@ -70,8 +70,9 @@ func (s callStream) notify(note []byte) {
 	}
 }
 
-// close closes the client's connection after another goroutine has written the response while the
-// handler is still busy. Otherwise, another request could arrive on the connection.
+// close makes the client's connection close after the response. It is called before another
+// goroutine writes the response while the handler is still busy, because the client could otherwise
+// send its next request on that connection.
 func (s callStream) close() {
 	if post, ok := s.call.Stream.(*events.Post); ok {
 		post.ExpectLateAnswer()
@@ -79,7 +80,7 @@ func (s callStream) close() {
 }
 
 // onInterrupted is called when the server has ended a response stream that the proxy can resume. If
-// the client can resume its stream, too, the response to the client ends as well.
+// the client can resume the stream of its own request, onInterrupted ends that stream as well.
 func (f *inflightCall) onInterrupted(retry time.Duration) {
 	c := f.Receiver()
 	if c == nil {

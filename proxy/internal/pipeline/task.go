@@ -42,8 +42,9 @@ func (f *inflightCall) mayBecomeTask() bool {
 	}
 }
 
-// taskFromReply looks for a task in the server's reply and, if a task is allowed, adds it to the
-// tasks that the proxy tracks. It runs before any later message about the task can be read.
+// taskFromReply looks for a task in the server's reply. If a task is allowed, taskFromReply adds it
+// to the tasks that the proxy tracks. It must run before the server's next message is read, because
+// that message may be about the task.
 func (f *inflightCall) taskFromReply(r upstream.Reply) {
 	if r.Result == nil || !f.mayBecomeTask() {
 		return

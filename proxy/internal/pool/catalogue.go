@@ -39,7 +39,7 @@ type Catalogue struct {
 type ToolView struct {
 	tools    map[string]*Tool // tools that can be called, keyed by the name that clients use
 	Order    []*Tool
-	Calls    []gate.Call // calls without arguments, one for each tool in Order
+	Calls    []gate.Call // the tools in Order as calls without arguments, for the gate
 	Around   []byte      // members of the tools/list result other than "tools", as raw JSON
 	elements int         // offset in List where the tools end
 	List     []byte      // the tools/list result for clients that have sent initialize
@@ -70,8 +70,9 @@ func (b AgentTools) has(name string) bool {
 }
 
 // RegisterAgentTools registers the names of an agent's own tools. A server could give its tool such
-// a name to pass it off as the agent's. Rules that mention the name therefore restrict the server's
-// tool, but a call to it is not evidence that the agent's tool was called.
+// a name to pass it off as the agent's. A rule that mentions the name therefore restricts the
+// server's tool, but if the rule requires a call to the agent's tool, a call to the server's tool
+// does not count.
 func (c *Catalogue) RegisterAgentTools(b AgentTools) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -111,9 +112,9 @@ func (c *Catalogue) set(ctx context.Context, u *Server, list upstream.ToolList) 
 	return changed
 }
 
-// offerToPins offers the server's tool definitions to the pins, the store of accepted definitions.
-// The first definition of a tool is accepted. Definitions from a dedicated connection are not
-// offered.
+// offerToPins passes the server's tool definitions to Pins, which stores the accepted definitions
+// and accepts the first definition of each tool. It ignores definitions from a dedicated
+// connection.
 func (c *Catalogue) offerToPins(ctx context.Context, u *Server, list upstream.ToolList) {
 	if c.Pins == nil || u.Dedicated() {
 		return
@@ -131,8 +132,8 @@ func (c *Catalogue) list(u *Server) upstream.ToolList {
 	return c.lists[u]
 }
 
-// tellChanged calls Noticed for each tool in the new view whose definition is not accepted. It
-// omits a tool that the old view contains with the same definition and the same reason.
+// tellChanged calls Noticed for each tool in the new view whose definition is not accepted, unless
+// the old view contains the tool with the same definition and the same reason against it.
 func (c *Catalogue) tellChanged(before, after *ToolView) {
 	for _, t := range after.Changed {
 		same := func(o *Tool) bool {
@@ -144,7 +145,7 @@ func (c *Catalogue) tellChanged(before, after *ToolView) {
 	}
 }
 
-// maxLoggedProblems is the maximum number of problems (tools left out) that are logged per change.
+// maxLoggedProblems is the maximum number of omitted tools that are logged per change.
 const maxLoggedProblems = 20
 
 func (c *Catalogue) logProblems(problems []string) {
@@ -199,8 +200,9 @@ func (c *Catalogue) nextListing() <-chan struct{} {
 	return c.changed
 }
 
-// build returns a new [ToolView] of all tools. It leaves out all tools that clients would call by
-// the same name, because no tool may silently replace another. The caller must hold mu.
+// build returns a new [ToolView] of all tools. If clients would call several tools by the same
+// name, it leaves all of them out, because no tool may silently replace another. The caller must
+// hold mu.
 func (c *Catalogue) build() *ToolView {
 	v := &ToolView{tools: map[string]*Tool{}, Filtered: map[string]*Tool{}}
 	taken := map[string][]*Tool{}
@@ -323,8 +325,8 @@ func (v *ToolView) encode(hidden map[string]bool) {
 	v.List2026 = append(list[:len(list):len(list)], `,"resultType":"complete","ttlMs":0,"cacheScope":"private"}`...)
 }
 
-// AppendTools appends the first part of a tools/list result, which ends with the array of tools. It
-// omits the hidden tools.
+// AppendTools appends the beginning of a tools/list result, up to and including the array of tools.
+// It omits the hidden tools.
 func AppendTools(list []byte, tools []*Tool, hidden map[string]bool) []byte {
 	list = append(list, `{"tools":[`...)
 	for _, t := range tools {
@@ -345,7 +347,7 @@ type Tool struct {
 	Upstream  *Server
 	Canonical string // name in rules, of the form upstream.tool
 	also      []gate.Name
-	others    map[string]bool // names of all tools; if an action argument contains one of them, the rules for that tool restrict the call, but the call does not count as a call to that tool
+	others    map[string]bool // names of all tools, for the field Others of [gate.Call]
 	foreign   bool            // whether the exposed name could also belong to a tool of another server or of an agent
 	Why       string          // why the configuration filters out the tool; empty if it is not filtered
 
@@ -385,8 +387,8 @@ func addNames(tools []*Tool, owners toolname.Owners) {
 }
 
 // markAgentNames marks the names that the tool shares with one of an agent's own tools, and reports
-// whether it has marked any. For a rule that uses a marked name, a call to this tool is not
-// evidence that the agent's tool was called.
+// whether any were marked. If a rule requires a call to a tool by a marked name, a call to this
+// tool does not count.
 func (t *Tool) markAgentNames(belongs func(name string) bool) (some bool) {
 	if belongs(t.Exposed) {
 		t.foreign, some = true, true

@@ -40,8 +40,9 @@ type placement struct {
 	quota quota.Quota // limits the number of dedicated connections
 }
 
-// DedicateNext records that the server sends requests to clients. From then on, if the isolation is
-// "auto", new sessions get dedicated connections. It reports whether it has recorded something new.
+// DedicateNext is called when the server sends a request to a client. If the isolation is "auto"
+// and u is the shared connection, new sessions get dedicated connections from then on. DedicateNext
+// returns true only the first time that it has this effect.
 func (u *Server) DedicateNext() bool {
 	auto := u.Config.Isolation == "" || u.Config.Isolation == IsolateAuto
 	return !u.Dedicated() && auto && !u.placement.asks.Swap(true)
@@ -167,8 +168,8 @@ func (u *Server) Release(s *session.Session) (d *Server) {
 	return at
 }
 
-// EndDedicated closes a dedicated connection in the background or, while the proxy is shutting
-// down, before it returns.
+// EndDedicated closes a dedicated connection in the background. While the proxy is shutting down,
+// it instead waits until the connection is closed.
 func (p *Pool) EndDedicated(d *Server) {
 	end := func() {
 		_ = d.Close()
@@ -295,7 +296,7 @@ const maxSweep = time.Second
 // server/discover.
 func (p *Pool) EnsureDeclared(ctx context.Context, peer session.Peer) {
 	if !peer.Rev.PerRequest {
-		return // initialize has declared the capabilities
+		return // the capabilities were declared to the servers when the client sent initialize
 	}
 	capabilities := peer.Forwarded()
 	for _, u := range p.Servers {

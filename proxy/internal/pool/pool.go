@@ -52,7 +52,7 @@ type Options struct {
 	Connect func(*Server)       // creates a server's connection
 	Ended   func(*Server)       // called when a dedicated connection has ended
 	Changed func(method string) // notifies clients that a list has changed
-	Busy    func(*Server) bool  // reports whether the server is working on a task, even if it has answered all requests
+	Busy    func(*Server) bool  // reports whether the server is working on a task, which can continue after all requests have been answered
 }
 
 // A Pool manages the connections to all servers and the catalogue of their tools.
@@ -125,7 +125,7 @@ func (p *Pool) awaitEach(ctx context.Context, done func(*Server) <-chan struct{}
 func (p *Pool) AwaitTool(ctx context.Context, exposed string) *Tool {
 	starting, stop := context.WithCancel(ctx)
 	defer stop()
-	go func() { // ends at the latest when AwaitTool returns, which cancels its context
+	go func() { // AwaitTool cancels this goroutine's context when it returns
 		defer stop()
 		p.AwaitList(starting)
 	}()

@@ -20,12 +20,12 @@ const AnnounceEvery = 50 * time.Millisecond
 // A relisting tracks the tools/list requests that the proxy sends to one server. The zero value is
 // ready to use. mu guards the field requested.
 type relisting struct {
-	due       atomic.Bool // whether a listing has been requested but has not started; callers that request a listing in the meantime share it
+	due       atomic.Bool // whether a listing has been requested but has not started; it also serves all requests made before it starts
 	announced atomic.Bool // whether the server has announced a change since the last listing
 	again     atomic.Bool // whether a retry after a failed listing is pending
 	Logged    atomic.Bool // whether the log has reported the server as up
 	trouble   atomic.Pointer[error]
-	running   sync.Mutex // held during a listing; guards began and failures
+	running   sync.Mutex // held during a listing; guards the next two fields
 	began     time.Time  // when the last listing started
 	failures  int        // number of consecutive failures
 
@@ -51,8 +51,8 @@ func (r *relisting) Trouble() error {
 	return nil
 }
 
-// await waits for the latest requested listing, if any, to end. A new listing may return different
-// tools, because the server has since learned a client's capabilities.
+// await waits until the latest requested listing, if any, has ended. It is used after the server
+// has learned a client's capabilities, because the tools may depend on them.
 func (r *relisting) await(ctx context.Context) {
 	r.mu.Lock()
 	over := r.requested

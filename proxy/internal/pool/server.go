@@ -25,7 +25,7 @@ type Server struct {
 	Config  Upstream
 	several bool // whether several servers are configured
 
-	Burst     burst.Burst    // combines the handling of replies that were read together
+	Burst     burst.Burst    // lets replies that were read together be recorded together
 	Listing   relisting      // state of the proxy's tools/list requests to the server
 	InFlight  queue          // requests that have been sent but not answered
 	Abandoned abandonedCalls // canceled calls that the server may still be working on
@@ -80,7 +80,7 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// MarkStarted makes [Server.Starting] return false.
+// MarkStarted records that the server is no longer starting; see [Server.Starting].
 func (u *Server) MarkStarted() { u.once.Do(func() { close(u.started) }) }
 
 // Dedicated reports whether the connection serves only one session.
@@ -176,7 +176,7 @@ func (q *queue) Remove(p *QueuePlace) {
 	p.number = 0
 }
 
-// All returns the places of the queued requests, in the order of sending.
+// All returns the [QueuePlace] of each queued request, in the order of sending.
 func (q *queue) All() []*QueuePlace {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -191,7 +191,7 @@ func (q *queue) restartTimeout(p *QueuePlace, now time.Time) {
 }
 
 // An abandonedCalls counts, for each session, the calls that the proxy has abandoned but the server
-// has not answered. A request from the server may belong to such a call.
+// has not answered. The server may still send requests that belong to these calls.
 type abandonedCalls struct {
 	mu sync.Mutex
 	of map[*session.Session]int // number of abandoned calls per session; a session without abandoned calls has no entry
@@ -255,10 +255,10 @@ func (b *ServerMap[T]) Forget(u *Server) {
 	delete(b.of, u)
 }
 
-// WithServerInfo makes a result of initialize or server/discover describe the server u instead of
-// the proxy. It replaces the name, version, icons and other members, but not the capabilities and
-// the revision. If u is not up, it returns the result unchanged. It is used if there is only one
-// server.
+// WithServerInfo changes a result of initialize or server/discover so that it describes the server
+// u instead of the proxy. It replaces the name, version, icons and other members, but not the
+// capabilities and the revision. If u is not up, it returns the result unchanged. It is used if
+// there is only one server.
 func WithServerInfo(u upstream.State, result []byte) []byte {
 	if u.Phase != upstream.Up {
 		return result

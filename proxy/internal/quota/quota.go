@@ -12,9 +12,10 @@ type Quota struct {
 	held  map[string]int // units held by each principal; a principal that holds no units has no entry
 }
 
-// Add counts n more units for the principal if allow returns true. The arguments of allow are the
-// number of units that the principal holds and the number that all principals hold, both without
-// the new units. Add returns the former number and the result of allow.
+// Add counts n more units for the principal if allow returns true. It calls allow with the number
+// of units held by the principal and the number held by all principals, both without the new units.
+// Add returns the number held by the principal, also without the new units, and the result of
+// allow.
 func (q *Quota) Add(principal string, n int, allow func(own, all int) bool) (own int, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -31,9 +32,9 @@ func (q *Quota) Add(principal string, n int, allow func(own, all int) bool) (own
 }
 
 // Take counts one more unit for the principal, unless all principals together already hold limit
-// units. If several is true, the principal must also hold fewer units than are free. A principal
-// that alone holds units thus gets at most half of them, rounded up, and only a principal that
-// holds none can take the last free unit. Take returns the number of units that the principal held
+// units. If several is true, the principal must also hold fewer units than are free. A single
+// principal can then take at most half of the units, rounded up, and only a principal without any
+// units can take the last free one. Take returns the number of units that the principal held
 // before, and whether it has counted the unit.
 func (q *Quota) Take(principal string, limit int, several bool) (own int, ok bool) {
 	return q.Add(principal, 1, func(own, all int) bool { return all < limit && (!several || Fair(own, limit-all)) })

@@ -139,8 +139,8 @@ func (d *statusDoc) add(c gate.Call, decision gate.Decision) {
 	}
 }
 
-// isAlwaysRefused reports whether calls to the tool of c are refused whatever their arguments. r is
-// the refusal of c.
+// isAlwaysRefused reports whether every call to a tool is refused, whatever its arguments. c is a
+// call to the tool without arguments, and r is its refusal.
 func (d *statusDoc) isAlwaysRefused(c gate.Call, r *gate.Refusal) bool {
 	switch r.Kind {
 	case gate.KindBlocked:
@@ -194,8 +194,8 @@ func (d *statusDoc) String() string {
 	return b.String()
 }
 
-// writeConflict writes which nets together block every tool, and which of them therefore do not
-// block now.
+// writeConflict writes which nets together block every tool, if any. It also names the advisory
+// nets among them that are ignored for now, because of this conflict.
 func (d *statusDoc) writeConflict(b *strings.Builder) {
 	c := d.advertised.Conflict
 	if c == nil {

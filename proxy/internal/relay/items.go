@@ -21,8 +21,8 @@ func (p *Relay) allowsAnyPrompt() bool {
 }
 
 // NamesPrompts reports whether a net that enforces its decisions names a prompt. If so, clients can
-// get only listed prompts, because a tolerant server might also accept spellings that the net does
-// not match.
+// get only listed prompts. Otherwise, a client could evade the net by spelling the name
+// differently, because a tolerant server might accept that spelling.
 func NamesPrompts(policy *gate.Policy) bool {
 	for _, n := range policy.Nets() {
 		for _, t := range n.Transitions {
@@ -110,10 +110,11 @@ func (p *Relay) Complete(ctx context.Context, q session.Request) ([]byte, error)
 }
 
 // findReferenced sets r.Upstream to the server that offers the prompt or template in the parameter
-// ref. If no server is known to offer it, findReferenced chooses the only server, unless there are
-// several or clients can get only listed prompts (see PromptsByList in package admission). For a
-// renamed prompt, it sets r.Change. If the policy refuses the request, findReferenced returns the
-// reason, and otherwise "".
+// ref. If no such server is known and the proxy has only one server, findReferenced chooses that
+// server, provided that clients can also get unlisted prompts (see PromptsByList in package
+// admission). If clients know the prompt by another name than the server does, findReferenced sets
+// r.Change to restore the server's name. If the policy refuses the request, findReferenced returns
+// the reason, and otherwise "".
 func (p *Relay) findReferenced(ctx context.Context, r *pool.RelayedRequest) (why string) {
 	ref, _ := rawjson.Member(r.Message.Params, "ref")
 	switch rawjson.StringAt(ref, "type") {

@@ -57,8 +57,8 @@ func (p *Relay) passesThrough(kind listKind) bool {
 
 // gatherAll fetches the lists of the given servers and stores the items in the table for this kind
 // of list. It returns the items and the other members of the servers' results. Of several items
-// with the same name, it keeps only the first. If a server's list cannot be fetched completely, the
-// items received so far count.
+// with the same name, it keeps only the first. If fetching a server's list fails, gatherAll uses
+// the items received so far.
 func (p *Relay) gatherAll(ctx context.Context, kind listKind, upstreams []*pool.Server) ([]pool.Item, listing.Members) {
 	var all []pool.Item
 	around := listing.Members{Alone: len(p.Pool.Servers) == 1}

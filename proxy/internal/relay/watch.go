@@ -121,7 +121,8 @@ func (p *Relay) Rewatch() {
 }
 
 // watchable returns the given URIs of resources that a server offers and that the client c may
-// watch. It omits the proxy's own status resource, which cannot be watched, and overwrites uris.
+// watch. It omits the proxy's own status resource, which cannot be watched. It modifies the slice
+// uris.
 func (p *Relay) watchable(ctx context.Context, c *session.Client, uris []string) []string {
 	if slices.ContainsFunc(uris, func(uri string) bool { return p.Resources.Owner(p.Pool.Servers, uri) == nil }) {
 		p.listResources(ctx, p.Pool.ServersWith("resources"))
@@ -145,8 +146,7 @@ func (w *watchedResources) has(uri string) bool {
 	return slices.Contains(w.uris, uri)
 }
 
-// note records that the proxy subscribes to a resource at a client's request or, if on is false,
-// unsubscribes from it.
+// note records whether the proxy is subscribed to the given URI.
 func (w *watchedResources) note(uri string, on bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

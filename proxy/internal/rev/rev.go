@@ -85,9 +85,9 @@ func (r *Rev) Lacks(method string) bool { return slices.Contains(r.lacks, method
 // require a resultType. It omits tools/list, because the proxy builds that result itself.
 var cacheableMethods = [...]string{"resources/list", "resources/templates/list", "prompts/list", "resources/read"}
 
-// Result adds resultType to a method's result, or removes it, as required for clients of family r.
-// Together with resultType, it adds a cache lifetime if the method requires one. The server can be
-// of either family.
+// Result converts the result of a method to the form required by clients of family r, with or
+// without a resultType. If Result adds a resultType, it also adds a cache lifetime where the method
+// requires one. The server can be of either family.
 func (r *Rev) Result(result []byte, method string) []byte {
 	switch typed := wire.ResultFacts(result).Type != wire.TypeAbsent; {
 	case r.ResultType == typed:

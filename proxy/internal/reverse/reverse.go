@@ -64,9 +64,9 @@ func (p *Reverse) PassOn(c *session.Client, s spec.Stream, u *pool.Server, q *up
 	})
 }
 
-// progressTo returns a function that forwards a client's notifications/progress to u with the
-// progressToken from params, the params of the server's request. If params contains no token,
-// progressTo returns nil.
+// progressTo returns a function that forwards a client's notifications/progress to u. The function
+// replaces the progressToken with the token in params, the params of the server's request. If
+// params contains no token, progressTo returns nil.
 func progressTo(u *pool.Server, params []byte) func(params []byte) {
 	token, ok := rawjson.MemberAt(params, "_meta", "progressToken")
 	if !ok {
@@ -142,8 +142,8 @@ func WithElicitationID(method string, params []byte) []byte {
 	return wire.AppendStamped(nil, params, rawjson.Object{}.String("elicitationId", lifetime.RandomID("")).Bytes())
 }
 
-// RecordError records that c receives the elicitations in an error of type URLElicitationRequired
-// (-32042). It ignores other errors.
+// RecordError records that the client c receives an error that contains URL-mode elicitations
+// (URLElicitationRequired, code -32042). It ignores other errors.
 func (s *URLElicitations) RecordError(c *session.Client, failure []byte) {
 	if code, _ := rawjson.Member(failure, "code"); string(code) != "-32042" {
 		return

@@ -42,9 +42,9 @@ type Round struct {
 	Subject  string            `json:"subject"` // hash of the call's identity; see [Keeper.Keep]
 }
 
-// Approved describes the params that a person has approved, other than the arguments. When the
-// client continues the call, its params must be the same, except for _meta: the server gets the
-// approved one.
+// Approved describes the params that a person has approved, except for the arguments. When the
+// client sends the call again, it must not change these params. It may change _meta, but the server
+// still gets the approved _meta.
 type Approved struct {
 	Beside string `json:"beside"`         // hash of the params other than the name, the arguments and _meta
 	Meta   []byte `json:"meta,omitempty"` // the approved _meta; nil if empty or too large to store (the call then continues without _meta)
@@ -74,9 +74,9 @@ func New(s Store, a *admission.Admission, l *lifetime.Lifetime) *Keeper {
 	return &Keeper{store: s, admission: a, life: l, limit: maxKept}
 }
 
-// Keep stores a round of the call identified by subject. It returns [ErrFull] if too many rounds
-// are stored. If there are several principals, it also returns ErrFull if the principal has used up
-// its fair share.
+// Keep stores the round r under the given ID. Only a call with the same subject can take the round.
+// Keep returns [ErrFull] if too many rounds are stored. If there are several principals, it also
+// returns ErrFull if the principal has used up its fair share.
 func (k *Keeper) Keep(id string, subject []byte, several bool, r Round) error {
 	r.Subject = wire.Digest(subject)
 	data, err := json.Marshal(r)

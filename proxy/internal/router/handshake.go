@@ -23,7 +23,8 @@ func NewHandshake(version string) *server.MCPServer {
 	return server.NewMCPServer("petrigate", version, server.WithToolCapabilities(true), server.WithLogging(), server.WithRecovery())
 }
 
-// handshake lets mcp-go handle a request, and then completes the result.
+// handshake lets mcp-go handle a request. It adds the servers' capabilities and instructions to the
+// result of initialize or server/discover.
 func (r *Router) handshake(ctx context.Context, q session.Request) ([]byte, error) {
 	c, m := q.Client, q.Message
 	reply, err := json.Marshal(r.Server.HandleMessage(r.Server.WithContext(ctx, &mcpSession{id: c.ID}), m.Raw))
@@ -133,9 +134,9 @@ func (r *Router) instructions() string {
 	return strings.Join(fit(texts, maxInstructions), "\n\n")
 }
 
-// fit shortens the texts so that, together with blank lines between them, they have at most the
-// given number of bytes. Each text gets an equal share of the bytes. Bytes that short texts do not
-// need are divided among the longer texts.
+// fit shortens the given strings so that, joined by blank lines, they have at most room bytes. It
+// divides the bytes equally among the strings. If a string needs less than its share, the longer
+// strings share the rest. A string that would become too short to be useful is omitted.
 func fit(texts []string, room int) []string {
 	byLength := make([]int, len(texts))
 	for i := range texts {
@@ -161,10 +162,10 @@ func cutAtLine(text string, n int) string {
 		return text
 	}
 	keep := n - len(cutMark)
-	if keep < 40 { // a text of only a few words would be useless
+	if keep < 40 { // a few words would not be useful
 		return ""
 	}
-	head := text[:keep+1] // one more byte than is kept, because a line may end exactly there
+	head := text[:keep+1] // includes the byte at the limit, because it may be a line break
 	if at := strings.LastIndexByte(head, '\n'); at > keep/2 {
 		return head[:at] + cutMark
 	}

@@ -45,8 +45,9 @@ func (r *Router) BeginSession(s *session.Session) error {
 	return err
 }
 
-// DropClient removes a client that has disconnected and cancels its requests. If the client's
-// session belongs to the connection, DropClient also ends the session.
+// DropClient removes a client that has disconnected and cancels its requests. If the session was
+// created for this connection, DropClient also ends the session, unless other replicas may still
+// serve it.
 func (r *Router) DropClient(c *session.Client) {
 	r.Sessions.Remove(c)
 	r.Advertiser.Forget(c)
@@ -81,8 +82,8 @@ func (r *Router) EndClient(c *session.Client) {
 // endSession ends the session s.
 func (r *Router) endSession(s *session.Session) { r.EndState(s.Key()) }
 
-// EndState ends the session whose state has the key k. Calls that are still open can be settled
-// later.
+// EndState ends the session whose state has the key k. The outcomes of calls that are still open
+// can be recorded later.
 func (r *Router) EndState(k admission.Key) {
 	if err := r.Admission.Sessions.End(context.Background(), k); err != nil {
 		r.Life.Log.Error("ending a session", "session", k.Session, "error", err)

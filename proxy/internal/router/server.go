@@ -125,7 +125,7 @@ func (r *Router) ServerListening(u *pool.Server) {
 	if r.Pool.AnyHasFlag("resources", "listChanged") {
 		r.Relay.AnnounceIfSeen(spec.ResourcesListChanged)
 	}
-	r.Pool.Relist(u, false) // must come last, because clients that wait for u fetch its lists afterwards
+	r.Pool.Relist(u, false) // must come last, so that clients that wait for the tools of u, and then fetch its other lists, are not notified of earlier changes
 }
 
 // A batch combines the effects of messages that were read together from a server: their audit
@@ -133,7 +133,7 @@ func (r *Router) ServerListening(u *pool.Server) {
 type batch struct {
 	router *Router
 	server *pool.Server
-	corked *lines.Writer // writer to the stdio client while its output is held back during a batch; otherwise nil
+	corked *lines.Writer // writer to the stdio client, which holds back its output during a batch; nil between batches or without a stdio client
 }
 
 // Batch returns an [upstream.Burst] for the goroutine that reads from u.
@@ -189,11 +189,11 @@ func (r *Router) refuseUnattributed(u *pool.Server, q *upstream.ServerRequest) {
 	q.Refuse(wire.CodeInternal, text)
 }
 
-// relayLog forwards a notifications/message from u that belongs to no request, such as every log
-// message over stdio. It sends the message to the clients of u that have sent
-// notifications/initialized and want messages of its level. If all calls in flight to u come from
-// one session, relayLog also sends the message to the client of one such call, if that client uses
-// revision 2026-07-28 and wants the message.
+// relayLog forwards a notifications/message from u that belongs to no request. Over stdio, this is
+// true of every log message. Each client of u that has sent notifications/initialized receives the
+// message if it wants messages of that level. If all calls in flight to u come from one session,
+// the client of one such call also receives the message, provided that it uses revision 2026-07-28
+// and wants the message.
 func (r *Router) relayLog(u *pool.Server, params []byte) {
 	const method = "notifications/message"
 	level := spec.LogLevels[rawjson.StringAt(params, "level")]
@@ -208,9 +208,9 @@ func (r *Router) relayLog(u *pool.Server, params []byte) {
 	}
 }
 
-// logReceiver returns the call whose client receives a log message that belongs to no request. The
-// client uses revision 2026-07-28. logReceiver returns nil if the message could belong to several
-// sessions, or if no such client wants it.
+// logReceiver returns a call in flight to u whose client uses revision 2026-07-28 and wants the
+// given log message, which belongs to no request. It returns nil if no such call exists, if calls
+// from several sessions are in flight, or if no client is waiting for one of the replies.
 func logReceiver(u *pool.Server, params []byte) (receiver *pipeline.Call) {
 	var only *session.Session
 	for _, f := range pipeline.InFlight(u) {

@@ -20,14 +20,15 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Sealer creates the requestState for clients that use revision 2026-07-28. A client stores the
-// state while a person decides on its call, or while it collects the input that the upstream asks
-// for. The state is encrypted, authenticated and bound to its subject (the approval or the call). A
-// client gains nothing by sending a state twice, because an approval can be used only once.
+// A Sealer creates the requestState for clients that use revision 2026-07-28. A client keeps the
+// state while a person decides on its call, or while it collects the input that the upstream has
+// requested. The state is encrypted, authenticated and bound to its subject, which is the approval
+// or the call. A client gains nothing by sending a state twice, because an approval can be used
+// only once.
 //
-// Replicas that share a database share a key, so that each replica can open the states of the
-// others. This key exists as long as the database. A key that is not shared exists as long as the
-// process. A Sealer is safe for concurrent use; mu guards the fields below it.
+// Replicas that share a database also share a key, which is stored in the database, so that each
+// replica can open the states of the others. Without a database, a Sealer has a key of its own. A
+// Sealer is safe for concurrent use; mu guards the fields below it.
 type Sealer struct {
 	key  Key // reads the shared key; nil if the sealer has its own
 	now  func() time.Time
@@ -39,7 +40,7 @@ type Sealer struct {
 	read  time.Time   // when the key was last read
 }
 
-// A Key reads the key shared by sealers, which consists of 32 random bytes.
+// A Key is a function that returns the key shared by all replicas: 32 random bytes.
 type Key func(context.Context) ([]byte, error)
 
 const (

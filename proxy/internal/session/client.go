@@ -25,8 +25,8 @@ type Client struct {
 	ID        string
 	Transport string // transport of the client: "stdio" or "http"
 	Principal string
-	Session   *Session // session of the client's connection, or the same as State for a client without a connection
-	State     *Session // session whose nets decide the client's requests, unless a request names another one; see [Sessions.Of]
+	Session   *Session // session of the client's connection; the same as State if the client has no connection
+	State     *Session // session whose nets apply to the client's calls, unless a request names another one; see [Sessions.Of]
 	since     time.Time
 	Out       spec.Stream // stream for messages that belong to no request; may drop messages
 
@@ -76,9 +76,10 @@ func (c *Client) explicitLogLevel() string {
 // some client has set a level. Most servers have the same default.
 const DefaultLogLevel = "info"
 
-// LogLevel returns the client's minimum level of log messages: the level that it has set or, if
-// only other clients have set one and it has sent notifications/initialized, the default level.
-// Otherwise, it returns "", which stands for all levels.
+// LogLevel returns the minimum level of log messages for the client. This is the level that the
+// client has set, if any. If only other clients have set a level and this client has sent
+// notifications/initialized, it is the default level. Otherwise, it is "", which stands for all
+// levels.
 func (c *Client) LogLevel() string {
 	level := c.explicitLogLevel()
 	if level == "" && c.Ready.Load() && c.logLevelSet.Load() {
@@ -163,9 +164,9 @@ func (q Request) Peer() Peer { return q.Client.PeerOf(q.Meta) }
 // Rev returns the request's revision family.
 func (q Request) Rev() *rev.Rev { return rev.Of(q.Meta.ProtocolVersion) }
 
-// Answer sends a result or an error to the client. It sends a server's error object or a
-// [wire.Fault] as such, and any other error as an internal error. If both result and err are nil,
-// the client has stopped waiting, and Answer sends nothing.
+// Answer sends a result or an error to the client. A server's error object and a [wire.Fault] keep
+// their error codes; any other error becomes an internal error. If both result and err are nil, the
+// client has stopped waiting, and Answer sends nothing.
 func (q Request) Answer(result []byte, err error) {
 	id := q.Message.ID
 	var refused upstream.Refused
@@ -186,7 +187,7 @@ func (q Request) Answer(result []byte, err error) {
 // guards the other fields.
 type openRequests struct {
 	mu    sync.Mutex
-	first openRequest          // one open request, if its field request is set; kept outside the map because most clients have only one
+	first openRequest          // one of the open requests, or the zero value; kept outside the map because most clients have only one open request
 	more  map[string]canceller // other open requests, keyed by ID exactly as sent
 	open  int                  // number of requests whose responses have not been written
 	past  []uint64             // hashed IDs of recently ended requests
