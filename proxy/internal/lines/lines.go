@@ -247,7 +247,9 @@ func (w *Writer) Close() {
 	for w.writing && w.err == nil {
 		w.idle.Wait()
 	}
-	w.drain(w.take())
+	if !w.writing { // after an error, another goroutine may still be writing
+		w.drain(w.take())
+	}
 	w.fail(io.ErrClosedPipe)
 }
 

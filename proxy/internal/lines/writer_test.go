@@ -2,8 +2,12 @@ package lines
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -12,9 +16,12 @@ import (
 type blocked struct {
 	release, entered chan struct{}
 	out              bytes.Buffer
+	writing          atomic.Bool
 }
 
 func (b *blocked) Write(p []byte) (int, error) {
+	b.writing.Store(true)
+	defer b.writing.Store(false)
 	select {
 	case b.entered <- struct{}{}:
 	default:
@@ -55,4 +62,33 @@ func TestNewsAreDropped(t *testing.T) {
 			t.Errorf("aside %t: %d notifications came", aside, n)
 		}
 	}
+}
+
+// TestIdleAfterSlowClient checks that AwaitIdle waits for the write that is under way when the
+// queue for a client that does not read has become too long. Over HTTP, the output must not be used
+// after the handler has returned.
+func TestIdleAfterSlowClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out := &blocked{release: make(chan struct{}), entered: make(chan struct{}, 1)}
+		w := NewWriter(out)
+		w.OwnGoroutine = true
+		w.Send([]byte(`{"jsonrpc":"2.0","id":0,"result":{}}`))
+		<-out.entered
+		answer := wire.AppendResult(nil, []byte("1"), make([]byte, maxQueued/4))
+		for range 5 {
+			w.Reply(answer)
+		}
+		if <-w.Broken(); !errors.Is(w.Err(), errSlowClient) {
+			t.Fatal(w.Err())
+		}
+		go func() {
+			time.Sleep(time.Second)
+			close(out.release)
+		}()
+		w.Close()
+		w.AwaitIdle()
+		if out.writing.Load() {
+			t.Error("AwaitIdle returned during a write")
+		}
+	})
 }
