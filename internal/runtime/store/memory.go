@@ -36,7 +36,7 @@ type Memory struct {
 	sessions   map[string]*entry
 	principals map[string]*part
 	global     *part
-	lingering  []string // ended sessions with open calls, oldest first
+	lingering  []*entry // ended sessions with open calls, oldest first
 
 	steps sync.Pool // reusable steps
 }
@@ -113,18 +113,21 @@ func (m *Memory) End(_ context.Context, k admission.Key) error {
 	if over := e.markEnded(); over != nil {
 		m.forget(over)
 	} else {
-		m.linger(k.Session)
+		m.linger(e)
 	}
 	return nil
 }
 
 // linger keeps an ended session in memory, because it still has open calls. If there are too many
 // such sessions, linger drops the oldest.
-func (m *Memory) linger(session string) {
+func (m *Memory) linger(e *entry) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.lingering = append(m.lingering, session); len(m.lingering) > maxLingering {
-		delete(m.sessions, m.lingering[0])
+	if slices.Contains(m.lingering, e) {
+		return
+	}
+	if m.lingering = append(m.lingering, e); len(m.lingering) > maxLingering {
+		delete(m.sessions, m.lingering[0].info.Session)
 		m.lingering = m.lingering[1:]
 	}
 }
@@ -134,6 +137,9 @@ func (m *Memory) forget(e *entry) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.sessions, e.info.Session)
+	if i := slices.Index(m.lingering, e); i >= 0 {
+		m.lingering = slices.Delete(m.lingering, i, i+1)
+	}
 }
 
 func (m *Memory) entry(k admission.Key) *entry {

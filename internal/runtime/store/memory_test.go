@@ -220,3 +220,50 @@ func testHeld(t *testing.T, ledger maker) {
 		t.Errorf("%d calls passed under the new net, want 9", left-3)
 	}
 }
+
+// TestReopenedSessionKeepsState checks that sessions that ended with open calls do not push out a
+// session that was one of them once and has begun again.
+func TestReopenedSessionKeepsState(t *testing.T) {
+	m := memory(t, policyOf(t, limit("own", 1, gate.ScopeSession)), nil)
+	admit := func(k admission.Key) (number uint64) {
+		begin(t, m, k)
+		if err := admission.Update(t.Context(), m, k, func(s *gate.State) (admission.Change, error) {
+			d, delta := s.Policy().Decide(s, gate.Call{Tool: "own"}, nil)
+			number = d.(*gate.Allow).Ticket.Number
+			return admission.Change{Delta: delta, Admits: true}, nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return number
+	}
+	end := func(k admission.Key) {
+		if err := m.End(t.Context(), k); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k := admission.Key{Session: "s", Principal: "ann"}
+	number := admit(k)
+	end(k)
+	if err := admission.Update(t.Context(), m, k, func(s *gate.State) (admission.Change, error) {
+		return admission.Change{Delta: s.Policy().Settle(s, number, gate.Success)}, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	admit(k)
+	const most = 10_000 // sessions that are kept because they have open calls
+	for i := range most + 1 {
+		other := admission.Key{Session: fmt.Sprint(i), Principal: "bob"}
+		admit(other)
+		end(other)
+		end(other) // a second end changes nothing
+	}
+	if passed, err := try(t, m, k, "own"); passed || err != nil {
+		t.Errorf("the limit of the session: passed %t, %v", passed, err)
+	}
+	if passed, err := try(t, m, admission.Key{Session: "0"}, "own"); passed || !errors.Is(err, admission.ErrNoSession) {
+		t.Errorf("the oldest ended session: passed %t, %v", passed, err)
+	}
+	if passed, err := try(t, m, admission.Key{Session: "1"}, "own"); passed || err != nil {
+		t.Errorf("the second oldest: passed %t, %v", passed, err)
+	}
+}

@@ -2,6 +2,7 @@ package mining
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 
@@ -85,7 +86,8 @@ func supportedInvalidators(all []*invalidator, least, tried int) map[pair][]*inv
 // own earlier success of A, and combines it with every tool that could be C. The second result
 // reports whether rules were left out because there are too many.
 func (v *survey) invalidators(held map[pair]bool, tried, least int) (all []*invalidator, more bool) {
-	for p := range held {
+	inOrder := func(p, q pair) int { return cmp.Or(p.a-q.a, p.b-q.b) }
+	for _, p := range slices.SortedFunc(maps.Keys(held), inOrder) { // the same rules are left out each time
 		s := v.pairs[p]
 		if s.notEach || !(s.each - s.once).beats(tried) {
 			continue
