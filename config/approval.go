@@ -11,13 +11,13 @@ import (
 	"github.com/petrigate/petrigate/internal/pin"
 )
 
-// defaultHolds contains the hold times of clients that are known to wait longer than most for the
-// result of a call; see [Approval.HoldFor]. They apply unless the configuration sets a hold time.
-// For all other clients, the default is 45 s: most of them end a call after 60 s, and for some,
-// this includes the time that the proxy takes to start. The map is read-only.
+// defaultHolds contains the hold times (see [Approval.HoldFor]) of clients that are known to wait
+// unusually long for the result of a call. A hold time in the configuration takes precedence. For
+// all other clients, the default is 45 s, because most clients end a call after 60 s, and some of
+// them count the time that the proxy takes to start. The map is read-only.
 var defaultHolds = map[string]time.Duration{
 	"claude-code":            100 * time.Second, // no effective time limit, but calls move to the background after 2 min
-	"gemini-cli-mcp-client*": 100 * time.Second, // ends a call after 10 min, and cannot show a question
+	"gemini-cli-mcp-client*": 100 * time.Second, // ends a call after 10 min, and cannot ask its user for approval
 }
 
 // HoldFor returns the hold time: how long a call from the named client waits for approval. After
@@ -83,7 +83,7 @@ type Approval struct {
 	Hold     time.Duration // hold time: how long a call waits before it is parked; see [Approval.HoldFor]
 	Expire   time.Duration // how long a pending request can be answered, and how long a granted approval can be used
 	Cooldown time.Duration // how long the same call is refused after a denial
-	Mask     []string      // fields with values that approvers do not see: names, or paths that begin with "$."
+	Mask     []string      // fields to hide from approvers: names, or paths that begin with "$."
 
 	Ignore []string `json:",omitempty"` // arguments, in the form TOOL.FIELD, that are ignored when calls are compared
 
@@ -93,7 +93,7 @@ type Approval struct {
 	PIN     string                   `json:"-"`          // hash of the PIN that approvers must type; empty if no PIN is required
 	Desktop bool                     `json:",omitempty"` // whether to show a desktop notification when a call is waiting
 	Self    bool                     `json:",omitempty"` // whether callers may approve their own calls
-	People  map[string]string        `json:",omitempty"` // maps people to the principals of their clients
+	People  map[string]string        `json:",omitempty"` // maps each person's name to the principal of that person's own calls
 	Grants  time.Duration            `json:",omitempty"` // maximum lifetime of a grant; 0 means one hour; negative values disable grants
 }
 
@@ -144,9 +144,9 @@ func readChannels(v Value) ([]string, bool) {
 	return channels, ok
 }
 
-// grantLimit returns the maximum lifetime of a grant for the configured value. If the value is 0,
-// which means unset, it returns maxGrant. If the value is negative, which disables grants, it
-// returns 0.
+// grantLimit returns the maximum lifetime of a grant. Its argument is the value of
+// [Approval.Grants]: 0 means unset, so grantLimit returns maxGrant; a negative value disables
+// grants, so it returns 0.
 func grantLimit(grants time.Duration) time.Duration {
 	if grants == 0 {
 		return maxGrant

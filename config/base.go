@@ -16,7 +16,7 @@ type Base struct {
 	Key     string   // public key that verified the signature; empty if the base was verified by its digest instead
 	Entry   Position // position of the policy's entry in "extends"
 
-	Refresh time.Duration // how often to read the URL again; 0 disables automatic reading
+	Refresh time.Duration // how often to fetch the base policy again; 0 means never
 	Copy    string        // reason why a cached copy was used instead of the content of the URL; empty if no copy was used
 
 	Rules   []RuleText

@@ -73,9 +73,9 @@ type Config struct {
 	Sums map[string]string `json:"-"`
 
 	// TextOnly reports whether the file was only read as text, because no person named or trusted
-	// it. In this case, ${...} and environment files were not looked up, so values that use them
-	// are verbatim or missing. A program must not start, open or connect to anything that the
-	// configuration names, nor send anything to it.
+	// it. Values that refer to variables or other files with ${...} are then left verbatim, and
+	// environment files are not read. A program must not start, open or connect to anything that
+	// the configuration names, nor send anything to it.
 	TextOnly   bool     `json:"-"`
 	References []string `json:"-"` // ${...} and environment files that were not looked up because TextOnly is set
 

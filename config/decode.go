@@ -106,8 +106,8 @@ func duration(text string) (time.Duration, bool) {
 	return t, err == nil && t >= 0
 }
 
-// units lists the units of sizes. A unit whose name ends with the name of another unit comes before
-// it. The list is read-only.
+// units lists the units of sizes. The order matters to sizeOf, which tries each unit as a suffix:
+// "B" must come last, because the names of all other units end with it. The list is read-only.
 var units = []struct {
 	name  string
 	bytes int64
@@ -180,13 +180,14 @@ func (v Value) setting() (string, bool) {
 	return text, true
 }
 
-// A check returns a message and a hint that describe the problem with text, or empty strings if
-// text is valid. The message can contain key, which names the setting, and quoted, the string as
-// written in the file.
+// A check validates a string. It returns a message and a hint that describe the problem, or empty
+// strings if text is valid. For use in the message, key is the name of the setting, and quoted is
+// the string as written in the file.
 type check func(key, quoted, text string) (msg, hint string)
 
-// accept returns a check that accepts text if valid(text) is true. Otherwise, the message is msg,
-// with %[1]s replaced by the key and %[2]s by the string as written.
+// accept returns a check that accepts a string if valid returns true for it. Otherwise, the message
+// is msg, a format for the name of the setting (%[1]s) and the string as written in the file
+// (%[2]s).
 func accept(valid func(text string) bool, msg, hint string) check {
 	return func(key, quoted, text string) (string, string) {
 		if valid(text) {

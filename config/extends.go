@@ -25,7 +25,7 @@ type baseFile struct {
 // baseScalars lists the scalars that a base policy may set. It is read-only.
 var baseScalars = []struct {
 	key              string
-	stricterIfHigher bool // whether a configuration may only raise the value; otherwise, it may only lower it
+	stricterIfHigher bool // whether a configuration may only raise the base's value; if false, it may only lower it
 }{{"expire", false}, {"cooldown", true}}
 
 // A baseReader reads base policies. Its fields correspond to those of [Options].
@@ -327,8 +327,7 @@ func (o Options) checkRequired(file string, bases []Base) error {
 }
 
 // checkNarrows reports settings that are weaker than those of a base policy. It does not compare
-// nets, because package policydiff proves that the configuration's nets only narrow those of the
-// base policy.
+// nets; package policydiff does, because it can prove that nets admit no additional calls.
 func (c *Config) checkNarrows(root Value, b *baseFile, l *layers) {
 	weaker := func(n *node, key, ours, theirs string) {
 		root.faultAt(n, fmt.Sprintf("%s %s is weaker than the %s of the base policy %q", key, ours, theirs, b.Name), "a configuration may only narrow what it extends")

@@ -38,7 +38,8 @@ func writable(path string) bool {
 	return err == nil && info.Mode().Perm()&0o002 != 0 && runtime.GOOS != "windows"
 }
 
-// cause strips the path from a file system error, because the message already contains it.
+// cause strips the path from a file system error, because the caller's message already contains the
+// path.
 func cause(err error) error {
 	if path, ok := errors.AsType[*os.PathError](err); ok {
 		return path.Err

@@ -17,12 +17,12 @@ type environment struct {
 
 	unsaved func(path string) ([]byte, bool) // returns unsaved text, like [Options.Unsaved]; may be nil
 
-	// closed means that ${...} and references to other files are errors. It is set for a base
-	// policy, because a signature covers only the bytes of the base itself, which must mean the
-	// same on every machine.
+	// closed reports whether ${...} and references to other files are errors. It is true for a base
+	// policy, which must have the same meaning on every machine. A signature would not cover the
+	// values of variables or the contents of other files.
 	closed bool
 
-	// text means that the file is read as plain text: references to variables and files are
+	// text reports whether the file is read as plain text: references to variables and files are
 	// recorded but not resolved.
 	text       bool
 	references []string
@@ -162,7 +162,8 @@ func (e *environment) recordSecret(name, value string) {
 }
 
 // addTarget records the URL of a system that receives approval requests, or the system's name if
-// the URL is unknown. It also records a URL with a path as a secret, because the path often is one.
+// the URL is unknown. A URL with a path or a query is also recorded as a secret, because it often
+// contains one.
 func (e *environment) addTarget(target, name string) {
 	e.targets = append(e.targets, cmp.Or(target, name))
 	if u, err := url.Parse(target); err == nil && len(u.RequestURI()) > 1 {

@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// readJSON parses JSON. If ok is false, the text is not JSON but might still be YAML. JSON has its
-// own parser because the YAML library treats numbers, escapes, and columns after a tab differently,
-// and is slow on large files.
+// readJSON parses JSON. If ok is false, the text is not JSON but might still be YAML. The YAML
+// library is not used for JSON, because it is slow on large files and interprets some numbers,
+// escapes and columns differently than JSON does.
 func readJSON(text string) (n *node, ok bool) {
 	if !looksJSON(text) || !json.Valid([]byte(text)) {
 		return nil, false
@@ -28,7 +28,7 @@ type jsonReader struct {
 	failed bool
 	nodes  int
 
-	offset, line, column int // end of the text whose lines and columns have been counted
+	offset, line, column int // reading position; lines and columns are counted up to here
 }
 
 // token reads the next token.
@@ -94,8 +94,9 @@ func (r *jsonReader) readEntries(n *node, depth int) {
 	r.token()
 }
 
-// Regular expressions that match the comments and trailing commas that editors allow in JSON. The
-// first alternative in each skips strings, which can contain the same characters.
+// Regular expressions that match the comments and trailing commas that editors allow in JSON. Both
+// also match whole strings, so that a comma or // inside a string is not mistaken for a trailing
+// comma or a comment.
 var (
 	comments = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/`)
 	trailing = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"|,\s*[}\]]`)

@@ -9,7 +9,7 @@ import (
 // of these values, the net has a separate marking.
 type KeyField struct {
 	Path       string // name of an argument, or a path that begins with "$."; empty if Expression is set
-	Result     bool   // whether the path leads into the call's result instead of its arguments
+	Result     bool   // whether to read the value from the call's result instead of its arguments
 	Expression Expression
 	Position   Position
 
@@ -30,7 +30,8 @@ func (f KeyField) String() string {
 // maxApprovals is the maximum number of approvals that a call can require.
 const maxApprovals = 100
 
-// resultPrefix marks a path that leads into the call's result.
+// resultPrefix is the prefix of a path for reading a value from a call's result instead of its
+// arguments.
 const resultPrefix = "result."
 
 // readKey reads a list of fields and reports duplicates.

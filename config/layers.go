@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/viper"
 )
 
-// layers merges the values of the scalars, that is, of the settings with a single value. A flag
-// overrides the environment, which overrides the file, which overrides the default. Scalars that
-// can loosen a policy, such as mode and default, are excluded, because only the file can set them.
+// layers merges the values of the scalars, the settings with a single value. A flag overrides the
+// environment, which overrides the file, which overrides the default. Scalars that can loosen a
+// policy, such as mode and default, are excluded, because only the file can set them.
 type layers struct {
 	// values contains only scalars. Viper would break maps with keys chosen by users, because it
 	// converts keys to lower case and splits them at dots.
@@ -68,8 +68,8 @@ func (l *layers) scalar(name string) func(Value) {
 	}
 }
 
-// section decodes a mapping of settings. others contains the decoder functions for the keys that
-// are not scalars; section adds those for the scalars.
+// section decodes a mapping of settings. It adds the decoder functions for the section's scalars to
+// others, which contains those for all other keys.
 func (l *layers) section(v Value, others Keys) {
 	for name := range scalars {
 		if section, key, _ := strings.Cut(name, "."); section == v.key.text {

@@ -37,7 +37,7 @@ type JWT struct {
 	Issuer         string
 	Audience       string
 	JWKS           string   // URL of the issuer's keys; empty means the URL in the issuer's metadata
-	Resource       string   // URL of the endpoint as used by clients; empty means the audience
+	Resource       string   // URL that clients use to reach the endpoint; empty means that Audience is this URL
 	PrincipalClaim string   // claim that contains the principal; empty means "sub"
 	Scopes         []string // scopes that every token must have
 }

@@ -32,7 +32,7 @@ func Lookup(o Options) (path string, found bool, err error) {
 		places = append(places, file)
 	}
 	for _, place := range places {
-		// an existing file is the intended one, even if it cannot be accessed
+		// a file that exists but cannot be accessed is an error, not a reason to use another file
 		if _, err := os.Stat(place); !errors.Is(err, os.ErrNotExist) {
 			return place, place == fileName, nil
 		}
@@ -116,9 +116,10 @@ func Servers(o Options) (file string, servers []Server, err error) {
 	return file, servers, nil
 }
 
-// Parse checks the bytes of a configuration. It ignores Options.Path. Relative paths are relative
-// to the directory of the named file. The error is an [ErrorList]. For the bytes {}, Parse returns
-// the defaults, overridden by the environment and the flags.
+// Parse checks the bytes of a configuration. The given name is the path of the file that they come
+// from, for error messages and as the base for relative paths; Parse ignores Options.Path. The
+// error is an [ErrorList]. For the bytes {}, Parse returns the defaults, overridden by the
+// environment and the flags.
 func Parse(name string, src []byte, o Options) (*Config, error) {
 	o.text = o.text || o.Found && (o.Trust == nil || !o.Trust(name, src))
 	root, ok := readConfiguration(name, src, o)

@@ -1,14 +1,14 @@
 package config
 
-// A Net is a hand-written net as written in the file. Package gate interprets it and checks that it
-// is sound.
+// A Net is a net from the configuration or from a net file, before it is interpreted. Package gate
+// interprets it and checks that it is sound.
 type Net struct {
 	Name           string
 	Places         []string
 	InitialMarking map[string]int
 	TerminalPlaces []string
 	FreeTools      []string
-	Allow          map[string][]string // the only tools that may be called while a place is marked, keyed by place; each is a name or a pattern with * and ?
+	Allow          map[string][]string // maps a place to the tools that may be called while the place is marked; each is a name or a pattern with * and ?
 	Key            []KeyField          // fields of the net's key; the net has a separate marking for each combination of their values
 	Transitions    []Transition
 	Map            []Map
@@ -25,7 +25,7 @@ type Net struct {
 	// The following fields determine how the net affects the advertised tools; see package gate.
 	Priority int
 	Class    string         // "required" or "advisory"; empty means "required"
-	Recovery map[string]int // minimum number of tokens for each place; the net is in recovery while all these minimums are reached; nil means never
+	Recovery map[string]int // the net is in recovery while each of these places has at least the given number of tokens; nil means never
 
 	origin
 }
@@ -36,13 +36,13 @@ type Transition struct {
 	Type            string // "manual" if people must approve the calls; "auto" or empty otherwise
 	Inputs, Outputs []string
 	Tools           []string
-	Except          []string   // names of calls that a transition for the tool "*" does not gate
+	Except          []string   // names of calls that a transition for the tool "*" does not apply to
 	Key             []KeyField // overrides the net's key for this transition
 	Approvals       int        // number of approvers of a manual transition; 0 means one
 	Deferred        bool
 	Observe         bool
 	Unknown         string // "release" returns a call's tokens if its outcome is unknown; "hold" or empty keeps them until the outcome is known
-	Weak            string // how to treat a call that only might have a name in Tools if firing adds tokens to a place: "progress" fires the transition; "block" or empty blocks the call
+	Weak            string // how to treat a call if it is uncertain whether the call has a name in Tools, and firing increases the number of tokens in a place: "progress" fires the transition; "block" or empty blocks the call
 	Via             string // approval channel of a manual transition; empty means any channel
 	Unless          []string
 	Position        Position
@@ -58,7 +58,7 @@ type Map struct {
 	Word     string
 	Pattern  string   // regular expression in RE2 syntax
 	Runs     []string // words that the command must contain
-	Exactly  bool     `json:",omitempty"` // whether the command must consist of the words in Runs and of arguments that have no effect
+	Exactly  bool     `json:",omitempty"` // whether any further arguments of the command must leave its effect unchanged
 	Reads    []string `json:",omitempty"` // globs for files that a script reads
 	Writes   []string `json:",omitempty"` // globs for files that a script writes
 	When     Expression

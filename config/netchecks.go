@@ -78,7 +78,7 @@ func checkValidatorsAndMemories(v Value, net *Net) {
 	}
 }
 
-// selfLoopHint explains how a net can validate calls to a tool without counting them.
+// selfLoopHint explains how a net can validate the calls to a tool without changing its marking.
 const selfLoopHint = "add one whose outputs are its inputs; it changes nothing"
 
 // checkGated reports an error if no transition of the net gates the validator's tool, because then

@@ -23,7 +23,7 @@ type Options struct {
 	// text; see [Config.TextOnly].
 	Found bool
 	Trust func(path string, src []byte) bool // reports whether to trust a discovered file; nil means never
-	Kept  Fetch                              // replaces Fetch for files that are read as text, because reading them must not use the network; if nil, such files must not have remote base policies
+	Kept  Fetch                              // replaces Fetch for a file that is read as text, because that must not use the network; nil makes a remote base policy in such a file an error
 
 	// Unsaved returns the text of a file that is open in an editor. For the configuration, rules,
 	// nets and local base policies, it takes precedence over the file on disk. If nil, files are
@@ -38,9 +38,9 @@ type Options struct {
 	// environment variable PETRIGATE_REQUIRE_BASE. For the syntax, see basefile.Demanded.
 	Require []string
 
-	// Partial means that remote base policies that cannot be read or verified are omitted with a
-	// warning, and that no base policies are required. It is meant for editors, and for commands
-	// that only locate records. Code that decides on calls must not set it.
+	// Partial skips remote base policies that cannot be read or verified, with a warning, and
+	// ignores Require and PETRIGATE_REQUIRE_BASE. It is meant for editors, and for commands that
+	// only need the location of the database. Code that decides on calls must not set it.
 	Partial bool
 }
 

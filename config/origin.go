@@ -7,10 +7,10 @@ type origin struct {
 	node   *node
 }
 
-// Of returns the position to report for a problem with a key. If the key contains a list with the
-// entry text, this is the position of the entry; otherwise, it is the position of the key's value.
-// If the key does not exist, it is the position of the enclosing value. If this part of the
-// configuration does not come from a file, Of returns the zero Position.
+// Of returns the position to report for a problem with a key. If the value of the key is a list
+// that contains the given text, this is the position of that element; otherwise, it is the position
+// of the value. If the key does not exist, it is the position of the mapping that should contain
+// it. If the configuration does not come from a file, Of returns the zero Position.
 func (o origin) Of(key, text string) Position {
 	if o.source == nil {
 		return Position{}
@@ -21,9 +21,9 @@ func (o origin) Of(key, text string) Position {
 // Has reports whether this part of the configuration contains the key.
 func (o origin) Has(key string) bool { return o.source != nil && o.node.get(key) != nil }
 
-// entryPosition returns the position of the entry text in a list. If the list does not contain the
-// entry, it returns the position of the list. If the list is nil, it returns the position of this
-// part of the configuration.
+// entryPosition returns the position of the element with the given text in a list. Without such an
+// element, it returns the position of the list or, if the list is nil, the position of the mapping
+// that should contain it.
 func (o origin) entryPosition(value *node, text string) Position {
 	if value == nil {
 		return o.source.position(o.node)

@@ -27,7 +27,7 @@ func findApproval(id string) (ownedItem[operator.ApprovalInfo], error) {
 }
 
 // chosenApproval returns the approval with the ID in args. Without an ID, it returns the only
-// pending approval, or an error unless exactly one approval is pending.
+// pending approval; if there are several or none at all, it returns an error.
 func chosenApproval(args []string) (ownedItem[operator.ApprovalInfo], error) {
 	if len(args) > 0 {
 		return findApproval(args[0])

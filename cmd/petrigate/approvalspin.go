@@ -63,8 +63,8 @@ func promptPIN(ctx context.Context, s stdio, fromInput bool, client *control.Cli
 }
 
 // promptPINs asks for the PINs of all proxies that require one. The result is keyed by socket path,
-// so that each proxy receives only its own PIN. If fromInput is set, only one proxy can require a
-// PIN, because the program that writes to standard input cannot know which proxies are running.
+// so that each proxy receives only its own PIN. If fromInput is set, promptPINs reads a single PIN
+// from standard input, and returns an error if several proxies require one.
 func promptPINs(ctx context.Context, s stdio, fromInput bool, clients []*control.Client) (map[string]string, error) {
 	typed, prompts := map[string]string{}, map[string]string{}
 	var needing, names []string // socket paths and display names of the proxies that require a PIN

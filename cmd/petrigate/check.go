@@ -112,7 +112,7 @@ func (f checkFlags) source() (policy.Source, diag.List, error) {
 	if err != nil || !f.live {
 		return source, slices.Concat(followed, daemon.Doubts(cfg)), err
 	}
-	return source, slices.Concat(followed, check.ConfigWarnings(cfg), check.NoUpstream(cfg), check.NoAudit(cfg), check.Sessions(cfg)), nil // unlike daemon.Doubts, these checks do not look for missing commands and TLS problems, because --live reports those as errors
+	return source, slices.Concat(followed, check.ConfigWarnings(cfg), check.NoUpstream(cfg), check.NoAudit(cfg), check.Sessions(cfg)), nil // the warnings of daemon.Doubts, except those about missing commands and TLS, which --live reports as errors
 }
 
 // agents returns the agents whose built-in tools must be checked. It reads the agents'

@@ -23,8 +23,8 @@ func newDemo(s stdio) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(c.Context(), demoLimit)
 			defer cancel()
-			// If the reader of the output, such as head, closes the pipe early, the process must
-			// still clean up.
+			// Keep running if the reader of the output, such as head, closes the pipe early. The
+			// demo must still remove its files.
 			defer daemon.OutlivePipes()()
 			exe, err := os.Executable()
 			if err != nil {

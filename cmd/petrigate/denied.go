@@ -9,13 +9,13 @@ import (
 	"github.com/petrigate/petrigate/internal/takeover"
 )
 
-// denyTools is the name of a flag. Scripts set it to accept that agents' built-in tools will be
-// refused.
+// denyTools is the name of the flag that scripts set to confirm that the policy should refuse
+// agents' built-in tools.
 const denyTools = "deny-tools"
 
-// acceptDenied warns if the enforced configuration would refuse built-in agent tools because no
-// rule names them. In this case, it returns nil only if accepted is true or the user agrees. ask is
-// nil if the user cannot be asked.
+// acceptDenied looks for built-in agent tools that the policy, once enforced, would refuse just
+// because no rule names them. If it finds any, it prints a warning, and returns nil only if
+// accepted is true or the user agrees. ask is nil if the user cannot be asked.
 func acceptDenied(out io.Writer, c *config.Config, agents []string, accepted bool, ask func(string) (bool, error)) error {
 	denied := check.Denied(c, agents)
 	if len(denied) == 0 {
@@ -36,9 +36,9 @@ func acceptDenied(out io.Writer, c *config.Config, agents []string, accepted boo
 	return err
 }
 
-// hookedAgents returns the agents whose built-in tools the configuration controls. These are the
-// agents that run petrigate as a hook for this user. If no agent does, they are the agents that may
-// send hook events over the network.
+// hookedAgents returns the agents that run petrigate as a hook for this user, so that the
+// configuration controls their built-in tools. If it finds no such agent, it returns the agents
+// that may send hook events over the network.
 func hookedAgents(d *takeover.Driver, c *config.Config) []string {
 	if agents, _ := d.HookedAgents(); len(agents) > 0 {
 		return agents

@@ -62,9 +62,9 @@ func newDiff(s stdio) *cobra.Command {
 	return c
 }
 
-// failOn returns an error if the policy has changed in the direction set by --fail-on (looser,
-// stricter or different). Unless allowUnknown is true, it also returns an error if the comparison
-// could not determine whether the policy has changed in this direction.
+// failOn returns an error if the new policy is looser, stricter or different, whichever --fail-on
+// forbids. Unless allowUnknown is true, it also returns an error if the comparison is too
+// incomplete to tell.
 func failOn(d *policydiff.Comparison, direction string, allowUnknown bool) error {
 	looser, stricter := d.Looser != nil, d.Stricter != nil
 	found := map[string]bool{"looser": looser, "stricter": stricter, "different": looser || stricter}[direction]

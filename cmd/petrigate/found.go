@@ -21,10 +21,10 @@ import (
 // A configuration found in the working directory may belong to a project that someone else wrote.
 // Until the user trusts it, commands treat it as plain text ([config.Config.TextOnly]).
 
-// actingVerbs returns the commands that may do more than read a configuration, such as start its
-// servers, log in to them, open its database, or add its path to the file of a client. Each command
-// is mapped to a function that reports whether it does so with the given flags. Only these commands
-// ask for trust; all others read the configuration as text.
+// actingVerbs returns the commands that may act on a configuration: start its servers, log in to
+// them, open its database, or configure a client to use it. Each command is mapped to a function
+// that reports whether it does so with the given flags. Only these commands ask the user to trust a
+// configuration; all others read it as text.
 func actingVerbs() map[string]actsFunc {
 	always := func(*cobra.Command, *config.Config) bool { return true }
 	unnamed := func(c *cobra.Command, cfg *config.Config) bool { return c.Flags().NArg() == 0 && daemon.Elsewhere(cfg) }
@@ -101,9 +101,9 @@ func (r configLoader) load(o config.Options) (*config.Config, error) {
 }
 
 // askTrust asks the user to trust the file at path, which was found in the working directory,
-// unless the user already trusts it. The returned function reports whether the given content is
-// what the user trusts. cfg is used to describe the configuration to the user; it is nil if the
-// file cannot be parsed.
+// unless the user already trusts it. The returned function has the form of [config.Options.Trust];
+// it accepts only the content that the file had when askTrust read it. cfg is used to describe the
+// configuration to the user; it is nil if the file cannot be parsed.
 func (r configLoader) askTrust(path string, cfg *config.Config) (func(string, []byte) bool, error) {
 	src, err := os.ReadFile(path)
 	if err != nil {
@@ -144,8 +144,8 @@ func (r configLoader) requireOwnFile(path string) error {
 }
 
 // locate returns the path of the configuration for a command that does more than read it. If the
-// file was found in the working directory, locate first asks the user to trust it, and also returns
-// the function that [configLoader.askTrust] returns. Otherwise, trusts is nil.
+// file was found in the working directory, locate asks the user to trust it, and returns the result
+// of [configLoader.askTrust] as trusts. Otherwise, trusts is nil.
 func (r configLoader) locate() (file string, trusts func(string, []byte) bool, err error) {
 	file, found, err := config.Lookup(r.options())
 	if err != nil || !found {

@@ -59,8 +59,9 @@ func (s stdio) initAgent(c *cobra.Command, name string, tests []string, yes, pip
 	return err
 }
 
-// offerPipefail asks the user whether to add pipefail to scripts that pipe the output of a test
-// command, so that they count as tests. If the user agrees, it changes the plan accordingly.
+// offerPipefail offers to prefix scripts with "set -o pipefail" if they pipe the output of a test
+// command. Without pipefail, such scripts do not count as tests, because the pipe hides a failure.
+// If the user agrees, offerPipefail changes the plan accordingly.
 func offerPipefail(plan *starter.Plan, a starter.Agent, tests []string, wanted, yes bool, ask func(string) (bool, error)) (err error) {
 	switch {
 	case !plan.OffersPipefail():

@@ -39,8 +39,8 @@ func proxyFlag(c *cobra.Command) *int {
 }
 
 // selectProxy returns the client for the proxy with the given process ID or, if pid is 0, the only
-// one of the given clients. If it cannot select exactly one client, it returns an error. trait
-// names something that all these proxies have, such as "a console", for the error message.
+// one of the given clients. If it cannot select exactly one client, it returns an error. For the
+// error message, trait names what these proxies have in common, such as "a console".
 func selectProxy(clients []*control.Client, pid int, trait string) (*control.Client, error) {
 	var choices []string
 	for _, client := range clients {
@@ -59,8 +59,7 @@ func selectProxy(clients []*control.Client, pid int, trait string) (*control.Cli
 	return nil, usage("%d running proxies have %s; choose one of: %s", len(clients), trait, strings.Join(choices, ", "))
 }
 
-// askAll calls the function question with a client for each running proxy and returns all answers.
-// It stops at the first error.
+// askAll queries each running proxy and returns all answers. It stops at the first error.
 func askAll[T any](question func(*control.Client) (T, error)) ([]T, error) {
 	found, err := running()
 	if err != nil {
@@ -87,8 +86,7 @@ func clientsOf[T any](all []ownedItem[T]) []*control.Client {
 	return list.Map(all, func(o ownedItem[T]) *control.Client { return o.client })
 }
 
-// gather sends a query to all running proxies and returns the items of all the lists that they
-// return.
+// gather sends a query for a list to each running proxy and returns the items of all the lists.
 func gather[T any](query func(*control.Client) ([]T, error)) ([]ownedItem[T], error) {
 	lists, err := askAll(func(client *control.Client) ([]ownedItem[T], error) {
 		things, err := query(client)
@@ -111,8 +109,8 @@ func pick[T any](what, lister, id string, list func(*control.Client) ([]T, error
 	return single(hits, what, fmt.Sprintf("an id that begins with %q; %s lists them", id, lister))
 }
 
-// uniqueBy removes every item whose ID also belongs to an earlier item. Proxies that share a
-// database return the same items.
+// uniqueBy removes items with the same ID as an earlier item. Such duplicates occur because proxies
+// that share a database return the same items.
 func uniqueBy[T any](all []T, id func(T) string) []T {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(all, func(one T) bool {

@@ -42,9 +42,9 @@ func printAnswer(w io.Writer, name string, v any) error {
 	return printJSON(w, json.RawMessage(fmt.Sprintf(`{"version":1,%q:%s}`, name, b.Bytes())))
 }
 
-// answering makes c a command that calls ask and prints the answer. If --json is set, it prints a
-// JSON object that contains the answer under the given name. Otherwise, it prints the answer as
-// text by calling the function show, which ask returned.
+// answering makes c a command that prints the answer returned by ask. With --json, it prints a JSON
+// object that contains the answer under the given name. Otherwise, it prints the answer as text,
+// using the second result of ask.
 func answering(c *cobra.Command, s stdio, name string, ask func(args []string) (answer any, show func() error, err error)) *cobra.Command {
 	asJSON := c.Flags().Bool("json", false, "print JSON")
 	c.RunE = func(_ *cobra.Command, args []string) error {

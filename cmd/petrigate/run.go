@@ -23,7 +23,7 @@ func run(ctx context.Context, args []string, s stdio) int {
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		err = errors.New("interrupted") // after a signal from the user, it does not matter which operation was canceled
+		err = errors.New("interrupted") // the user sent a signal, so the error need not name the canceled operation
 	}
 	return report(s.err, err)
 }

@@ -43,8 +43,9 @@ func findSession(id string) (ownedItem[operator.SessionInfo], error) {
 	return single(hits, "session", fmt.Sprintf("the name %q, or an id that begins with it; %s lists them", id, lister))
 }
 
-// compareByClients orders the descriptions that several proxies return for the same session.
-// Descriptions that list connected clients come first.
+// compareByClients compares two descriptions of the same session, for sorting. A description with
+// connected clients comes before one without. Proxies that share a database can return different
+// descriptions.
 func compareByClients(a, b operator.SessionInfo) int {
 	return cmp.Compare(min(len(b.Clients), 1), min(len(a.Clients), 1))
 }

@@ -36,8 +36,9 @@ func endBySignal(end context.CancelCauseFunc) {
 	}()
 }
 
-// newHangUps starts receiving SIGHUP, unless the process ignores this signal. If a SIGHUP arrives
-// before claim is called, the function end is called.
+// newHangUps starts receiving SIGHUP, unless the process ignores this signal. Until claim is
+// called, a SIGHUP ends the program: newHangUps cancels the program's context with the given
+// function.
 func newHangUps(end context.CancelCauseFunc) *hangUps {
 	h := &hangUps{received: make(chan struct{}, 1)}
 	if signal.Ignored(syscall.SIGHUP) { // nohup, for example, causes SIGHUP to be ignored

@@ -98,8 +98,9 @@ func switchInDatabase(s stdio, on bool, session string, pid int, file string, or
 	})
 }
 
-// resolveSession returns the ID of the session with the given ID or name. If the session cannot be
-// looked up, it returns its argument unchanged, so that a stop still takes effect.
+// resolveSession returns the ID of the session with the given ID or name. If it does not find
+// exactly one such session, it returns its argument unchanged, so that calls can be stopped even if
+// sessions cannot be listed.
 func resolveSession(p *proxy.Proxy, session string) string {
 	if session == "" {
 		return ""
@@ -111,9 +112,10 @@ func resolveSession(p *proxy.Proxy, session string) string {
 	return session
 }
 
-// switchProxies makes proxies stop calls or allow them again, and prints the results. It acts on
-// the proxy that has the session or the process ID pid; if neither is given, it acts on all running
-// proxies. If ask is not nil, switchProxies first calls it to prompt for the PINs of these proxies.
+// switchProxies makes proxies stop calls or allow them again, and prints the results. If session is
+// set, it acts only on the proxy that has the session; otherwise, if pid is set, only on the proxy
+// with this process ID; otherwise, on all running proxies. If ask is not nil, switchProxies first
+// calls it to prompt for the PINs of these proxies.
 func switchProxies(s stdio, on bool, session string, pid int, ask func([]*control.Client) error, order func(*control.Client, string) (operator.Stopping, error)) error {
 	clients, session, err := switchTargets(session, pid)
 	if errors.Is(err, errNoProxy) {

@@ -32,8 +32,8 @@ func (f *deskFlags) add(c *cobra.Command) {
 	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "write without confirmation")
 }
 
-// desk returns a driver that changes the files of the MCP clients on this machine. The flags
-// determine the driver's settings.
+// desk returns a [takeover.Driver], configured by the flags, that changes the files of the MCP
+// clients on this machine.
 func (f *deskFlags) desk(ctx context.Context, s stdio) (*takeover.Driver, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -54,8 +54,8 @@ func (f *deskFlags) desk(ctx context.Context, s stdio) (*takeover.Driver, error)
 	return d, nil
 }
 
-// withExitCode gives usage errors from package takeover the exit code for usage errors. It returns
-// all other errors unchanged.
+// withExitCode converts a [takeover.UsageError] to an error with the exit code for incorrect usage.
+// It returns all other errors unchanged.
 func withExitCode(err error) error {
 	var wrong *takeover.UsageError
 	if errors.As(err, &wrong) {
@@ -220,8 +220,8 @@ func newConnect(s stdio) *cobra.Command {
 	return c
 }
 
-// fillConnection loads the configuration. It sets the fields of the connection n that hold the
-// configuration's path, its servers, and the command that starts the proxy.
+// fillConnection loads and returns the configuration. In n, it sets the configuration's path, its
+// servers, and the command that starts the proxy.
 func (s stdio) fillConnection(c *cobra.Command, n *takeover.Connection) (*config.Config, error) {
 	path, trusts, err := s.configPath(c)
 	if errors.Is(err, config.ErrNotFound) {

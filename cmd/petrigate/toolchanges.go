@@ -84,10 +84,10 @@ func toolsAccept(s stdio) *cobra.Command {
 	return c
 }
 
-// acceptAll tells each proxy to accept the changes that it reported, and returns the accepted
-// changes. If a proxy refuses a change, acceptAll sends it no further requests, because the PIN
-// might be wrong, and each request would then count as another failed attempt. Other proxies are
-// not affected.
+// acceptAll makes each proxy accept the changed tools that it reported, and returns the accepted
+// changes. After an error from a proxy, acceptAll sends it no further requests: the PIN might be
+// wrong, and each request would count as another failed attempt. It still sends requests to the
+// other proxies.
 func acceptAll(found []ownedItem[operator.ToolChange], typed map[string]string) (accepted []ownedItem[operator.ToolChange], err error) {
 	refused := map[string]bool{}
 	var failed []error

@@ -42,7 +42,8 @@ func listTools(session string) ([]listing[operator.ToolInfo], error) {
 	return []listing[operator.ToolInfo]{{all: tools}}, err
 }
 
-// printTools prints the table of tools, followed by the session that the verdicts apply to.
+// printTools prints a table of the tools with the current verdict on each, followed by the session
+// that the verdicts apply to.
 func printTools(w io.Writer, lists []listing[operator.ToolInfo]) error {
 	err := printListings(w, lists, "no tools", "CANONICAL|BARE|EXPOSED|NOW", func(t operator.ToolInfo) []string {
 		return []string{t.Canonical, t.Bare, t.Exposed, t.Says}

@@ -71,7 +71,7 @@ func New(c *config.Config, o Options) (*Policy, error) {
 	return p, nil
 }
 
-// withNets returns a policy with the options o that consists of the given nets and [Options].Nets.
+// withNets builds a policy that consists of the given nets and those in [Options].Nets.
 func (p *Policy) withNets(infos []gate.NetInfo, o gate.PolicyOptions) (*gate.Policy, error) {
 	nets := list.Map(infos, func(info gate.NetInfo) gate.Net { return info.Net })
 	return gate.NewPolicy(append(nets, p.options.Nets...), o)
@@ -96,16 +96,18 @@ func parsed(schemas map[string]json.RawMessage) map[string][]policy.Schema {
 	return out
 }
 
-// lacks returns a function that finds an argument that the field f reads but the tool's schema does
-// not list. If no schemas are known, lacks returns nil.
+// lacks returns a function for [verify.Options.Lacks]: given a field of a net, it returns an
+// argument that the field refers to but the tool's schema does not list. If no schemas are known,
+// lacks returns nil.
 func (p *Policy) lacks() func(tool string, f gate.Field) string {
 	return check.ToolSet{Schemas: p.source.Schemas}.Lacks()
 }
 
 // NewSession returns a session for a principal. If o.Active is nil, the configuration's active nets
-// are active. Unless o provides their state, nets with global scope share one state in all sessions
-// of the policy, and nets with principal scope share one in all sessions of the principal. If
-// principal is empty, the session has its own state for nets with principal scope.
+// are active. All sessions of the policy share the state of nets with global scope, and all
+// sessions of a principal share the state of nets with principal scope, unless o provides a
+// different state. If principal is empty, the session has its own state for nets with principal
+// scope.
 func (p *Policy) NewSession(principal string, o gate.SessionOptions) *gate.Session {
 	if o.Active == nil {
 		o.Active = p.Active

@@ -27,11 +27,11 @@ const (
 	Unknown Result = "unknown"
 )
 
-// A Report holds what [Policy.Verify] found out about a policy. It covers a single session from its
-// start, and assumes that the policy's active nets are enforced.
+// A Report holds what [Policy.Verify] found out about a policy. It applies to a single session,
+// from the session's start, and assumes that the policy's active nets are enforced.
 type Report struct {
 	Proofs    []Proof  // attempts to prove the configuration's claims, in the order of the claims
-	Names     []Name   // findings about each call name that a net lists
+	Names     []Name   // for each call name that a net lists, whether such calls are possible
 	Groups    []Group  // groups of nets that share calls
 	Redundant []Net    // nets that never change a verdict
 	Gaps      []string // reasons why some kinds of calls were not considered; nothing is proved about such calls
@@ -54,7 +54,7 @@ const (
 	Lost      Topic = "lost"      // whether a failure can make Tools permanently unavailable
 	Useless   Topic = "redundant" // which of Nets never change a verdict
 	Deadlocks Topic = "deadlock"  // whether Nets can forbid all further calls
-	Causes    Topic = "because"   // whether all of Nets are needed to forbid Tools or, if Tools is empty, to forbid all further calls
+	Causes    Topic = "because"   // whether all of Nets are needed to forbid calls to Tools; if Tools is empty, whether all are needed to forbid all further calls
 )
 
 // A Group is a set of nets that share calls, directly or through other nets.
@@ -78,7 +78,7 @@ type Proof struct {
 	Rule   gate.Position
 	Result Result
 
-	Counterexample []Step // shortest sequence of steps that violates the claim, if Result is Refuted; empty if no sequence shows the violation
+	Counterexample []Step // shortest sequence of steps that violates the claim, if Result is Refuted; empty if no single sequence is a counterexample
 	Witness        []Step // steps that lead to the call of a "reachable" claim, if Result is Proved
 	Because        []Net  // nets that cause the result; if Refuted, a minimal set of them
 	Why            string // explanation, if Result is Unknown
@@ -109,9 +109,9 @@ type Step struct {
 	Tool    string        // tool that is called, if the step begins a call
 	Args    string        // arguments as JSON, if the step begins a call; empty means {}
 	Result  string        // result, as JSON, that the call must return on success; empty means any
-	Name    string        // name for messages: the last label of the call or, if it has no labels, its tool
-	Weak    bool          // whether rules that require a successful call named Name ignore this call
-	Wait    time.Duration // length of the wait; if positive, the step is only a wait
+	Name    string        // name of the call for messages: the last name that a map statement gives it, or Tool if no map statement applies
+	Weak    bool          // whether the call cannot satisfy a rule that requires a successful call named Name
+	Wait    time.Duration // if positive, the step is not a call but the passage of this amount of time
 	Ends    bool          // whether the step ends the call
 	Outcome gate.Outcome  // outcome, if the step ends the call
 	Times   int           // number of consecutive successful calls that the step stands for, if greater than 1

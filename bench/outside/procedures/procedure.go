@@ -61,8 +61,8 @@ func (t *tree) leaves() int {
 // maxDepth is the maximum depth of a tree. It is exceeded only if the graph has a cycle.
 const maxDepth = 100
 
-// tree returns the tree for a node. The tree for a function has no subtrees, because the calls that
-// the function requires belong to its own procedure.
+// tree returns the condition that a node stands for. For a function, it is just the function
+// itself. The calls that this function requires belong to the function's own procedure.
 func (g *graph) tree(node, depth int) (*tree, error) {
 	if depth > maxDepth {
 		return nil, fmt.Errorf("node %d: the graph has a circle", node)
@@ -110,7 +110,7 @@ func (g *graph) procedures() ([]procedure, error) {
 			continue
 		}
 		p := procedure{Function: t.Function, Vars: t.Vars}
-		if edge := slices.IndexFunc(g.Connections, func(c [2]int) bool { return c[0] == i }); edge >= 0 { // at most one edge starts at a function
+		if edge := slices.IndexFunc(g.Connections, func(c [2]int) bool { return c[0] == i }); edge >= 0 { // a function has at most one outgoing edge
 			if p.Needs, err = g.tree(g.Connections[edge][1], 0); err != nil {
 				return nil, err
 			}

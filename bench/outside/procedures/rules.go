@@ -37,8 +37,8 @@ func (t *tree) clauses() [][]*tree {
 	return all
 }
 
-// rules formats the procedures as rules. loose is the number of rules that omit a required
-// parameter because not all of the functions in the rule have it.
+// rules formats the procedures as rules, one per line. loose is the number of rules that are too
+// weak; see [procedure.rule].
 func (d domain) rules() (text string, loose int, err error) {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(d)) {
@@ -62,10 +62,11 @@ func (d domain) rules() (text string, loose int, err error) {
 	return b.String(), loose, nil
 }
 
-// rule formats a clause as a rule, which requires that one of the clause's functions has succeeded.
-// A parameter that all these functions share with p.Function must have the same value in both
-// calls. loose reports whether the rule omits a parameter that only some of these functions share
-// with p.Function.
+// rule formats a clause as a rule: before a call to p.Function, one of the functions in the clause
+// must have succeeded. A parameter that p.Function shares with every function in the clause must
+// have the same value in that earlier call. A rule cannot compare parameters that p.Function shares
+// with only some of them; loose reports whether it omits any such parameter and is therefore too
+// weak.
 func (p *procedure) rule(clause []*tree) (text string, loose bool) {
 	var names []string
 	var common []string // parameters shared by all functions so far, in rule syntax
