@@ -107,7 +107,8 @@ func (s *clientRequests) Open(q *ClientRequest) bool {
 	return true
 }
 
-// Find returns the open request whose ID has the given key, or nil.
+// Find returns the open request with the given ID, or nil. The argument is the ID in the form
+// returned by [wire.IDKey].
 func (s *clientRequests) Find(key string) *ClientRequest {
 	s.mu.Lock()
 	defer s.mu.Unlock()

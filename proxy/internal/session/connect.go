@@ -27,8 +27,8 @@ func (s *Sessions) Connect(transport, principal string, header http.Header, out 
 	return s.add(id, transport, principal, own, state, out), nil
 }
 
-// Begin begins the session of a connection if the connection's calls use the session's nets, or if
-// other replicas must be able to find the session. Otherwise, it does nothing.
+// Begin opens the session of a connection. If the connection's calls use the nets of another
+// session, Begin does nothing, unless the connection's session must be stored for other replicas.
 func (s *Sessions) Begin(own *Session) error {
 	if own.Bare && own.About == nil {
 		return nil
@@ -43,9 +43,9 @@ func (s *Sessions) NewClient(principal string, of *Session) *Client {
 	return s.add(lifetime.RandomID(""), "http", principal, of, of, nil)
 }
 
-// Introduce begins the session of an HTTP client after the handshake. If the states are in a shared
-// database, it first stores the session there, so that the client can continue it on another
-// replica. If Introduce fails, the client cannot continue the session elsewhere.
+// Introduce opens the session of an HTTP client after the handshake. If several replicas share a
+// database, it also stores an [About] there, so that another replica can continue the session.
+// After an error, the caller must end the client.
 func (s *Sessions) Introduce(c *Client) error {
 	if s.kept {
 		peer, label := c.Peer(), ""
@@ -60,8 +60,8 @@ func (s *Sessions) Introduce(c *Client) error {
 	return s.Begin(c.Session)
 }
 
-// Kept returns the ID of the session stored for a client ID, or "" if replicas do not share
-// sessions. A replica uses it to look up the HTTP session of an unknown client.
+// Kept returns the session ID that belongs to a client ID, or "" if replicas do not share sessions.
+// A replica uses the session ID to look up an HTTP session that another replica has stored.
 func (s *Sessions) Kept(client string) string {
 	if !s.kept {
 		return ""
@@ -69,11 +69,11 @@ func (s *Sessions) Kept(client string) string {
 	return idOf(client)
 }
 
-// Restore returns the client of an HTTP session opened by another replica, or by this one before a
-// restart, and adds the client unless it has already been restored. clientID is the Mcp-Session-Id
-// sent by the client, and info describes the stored session. Restore returns nil if the session
-// does not belong to both that ID and the principal, or if the session whose nets decide the calls
-// cannot be opened.
+// Restore returns the client of an HTTP session that was opened by another replica, or by this one
+// before a restart. If the client has not been restored yet, Restore adds it. clientID is the
+// Mcp-Session-Id sent by the client, and info describes the stored session. Restore returns nil if
+// the session belongs to another client or principal, or if the session whose nets apply to the
+// calls cannot be opened.
 func (s *Sessions) Restore(clientID, principal string, info admission.SessionInfo, out spec.Stream) *Client {
 	a := ReadAbout(info.About)
 	if info.Principal != principal || a.By != "connection" || subtle.ConstantTimeCompare([]byte(a.Client), []byte(wire.Digest([]byte(clientID)))) != 1 {
@@ -96,7 +96,8 @@ func (s *Sessions) restore(clientID string, info *admission.SessionInfo, a About
 	return c
 }
 
-// stateOf returns the session whose nets decide the calls of a restored connection.
+// stateOf returns the session whose nets apply to the calls of a restored connection. label is the
+// session name that the client gave in a header, or "".
 func (s *Sessions) stateOf(own *Session, label string) (*Session, error) {
 	o := Origin{Principal: own.Principal, Connection: own}
 	if label != "" {
@@ -105,8 +106,8 @@ func (s *Sessions) stateOf(own *Session, label string) (*Session, error) {
 	return s.Of(o)
 }
 
-// idOf returns the session ID for a client ID. Unlike the client ID, which only the principal
-// knows, the session ID is not secret.
+// idOf derives a session ID from a client ID. The client ID is a secret shared by the proxy and the
+// principal; the session ID is not secret.
 func idOf(client string) string {
 	return wire.Digest([]byte("session\x00" + client))[:16]
 }

@@ -1,35 +1,34 @@
-// Package session holds the connected clients, and the sessions whose calls share the markings of
-// the nets.
+// Package session holds the connected clients and the open sessions.
 //
 // A [Client] is one conversation with an MCP client: a stdio connection, an HTTP session of
 // revisions up to 2025-11-25, or one stateless request of revision 2026-07-28. It keeps the
 // client's description of itself ([Peer]), its unanswered requests, the proxy's unanswered requests
-// to it, and its subscriptions. All calls in a [Session] change the markings of the same nets.
-// [Sessions.Of] alone decides which session a request belongs to, according to the configured [Way].
+// to it, and its subscriptions. All calls in a [Session] change the markings of the same Petri
+// nets. [Sessions.Of] alone decides which session a request belongs to, according to the configured
+// [Way].
 //
 // # Replicas
 //
 // Several replicas of the proxy can serve the same clients if their states are in a shared
-// database. An HTTP session then continues on another replica: after the handshake,
+// database. An HTTP session can then continue on another replica. After the handshake,
 // [Sessions.Introduce] stores the session's [About] with a hash of the client's Mcp-Session-Id. A
-// replica that receives an unknown ID derives the session's ID from it ([Sessions.Kept]), looks the
-// session up in the database, and adds the client with [Sessions.Restore], without a new handshake.
-// A replica that stops serving such a client sets Session.Left, so that it does not end the session
-// that others still serve. Connections to servers, subscriptions and requests in flight stay with
-// their replica.
+// replica that receives an unknown Mcp-Session-Id derives the session's ID from it
+// ([Sessions.Kept]), looks the session up in the database, and adds the client with
+// [Sessions.Restore], without a new handshake. A replica that stops serving such a client sets
+// Session.Left, so that it does not end a session that another replica may still serve. Connections
+// to servers, subscriptions and requests in flight stay with their replica.
 //
 // # Locks
 //
 // Sessions.mu guards the tables of clients and sessions, and the time of last use of each client.
-// Sessions.making is held while a shared session is created, and Sessions.restoring while a client
-// is restored; both are locked before mu, and making is locked after restoring. The other types
-// have locks of their own, which are held for single operations only.
+// Sessions.making is held while creating a session that several clients can share, and
+// Sessions.restoring while restoring a client. The locking order is restoring, making, mu. The
+// other types have locks of their own, which are held only during a single operation.
 //
 // # Invariants
 //
-// A client can only name sessions of its own principal, and never a session that the proxy did not
-// issue to that principal. The ID of a connection's session is a hash of the client's ID. It does
-// not reveal that ID, which is secret.
+// A client can use only sessions of its own principal. The ID of a connection's session is a hash
+// of the client's ID. The hash does not reveal the client's ID, which is secret.
 package session
 
 import (
@@ -55,8 +54,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Session is the state shared by several calls: the nets and, for a connection, tasks and
-// dedicated connections to servers.
+// A Session is the state shared by several calls, in particular the markings of the nets. The
+// session of a connection also has tasks and dedicated connections to servers.
 type Session struct {
 	ID        string
 	Principal string
@@ -66,7 +65,7 @@ type Session struct {
 	Lasting   bool        // whether the session can outlive the process when the states are stored in a database
 	About     []byte      // encoded [About], stored for other replicas; nil if not stored
 	Left      atomic.Bool // whether this process has stopped serving the session, although other replicas may still serve it
-	Bare      bool        // whether the session belongs to a connection whose calls use the nets of another session
+	Bare      bool        // whether the connection's calls use the nets of another session
 	Ended     atomic.Bool // whether the session is closed to new calls
 	Narrowed  atomic.Bool // whether a client has received a tool list limited to the tools that the session's nets allow
 }
@@ -91,7 +90,7 @@ type Way struct {
 // An Origin holds the parts of a request that determine its session.
 type Origin struct {
 	Principal  string
-	Connection *Session    // session of the connection, or another session created by the proxy; nil if neither exists
+	Connection *Session    // session to use if each connection has its own; may be nil
 	Header     http.Header // nil if the transport has no headers
 	Params     []byte
 }
@@ -122,9 +121,8 @@ type Options struct {
 	Shared bool // whether the states are in a database shared with other replicas
 }
 
-// New returns a Sessions without clients. The begin function is called before the first use of each
-// session or, for an HTTP session, by [Sessions.Begin] after the handshake. If begin fails, the
-// session's calls are refused.
+// New returns a Sessions without clients. The begin function opens the state of a new session
+// before the session's first call. If begin fails, the session's calls are refused.
 func New(o Options, begin func(*Session) error, now func() time.Time) *Sessions {
 	return &Sessions{now: now, way: o.Way, kept: o.Shared, process: lifetime.RandomID("")[:8], begin: begin, connected: map[string]*Client{}, open: map[string]*Session{}}
 }
@@ -163,8 +161,9 @@ const (
 
 var errSplits = errors.New("too many named sessions are open; use one of them again")
 
-// shared returns the session named label, which serves all requests of the principal that give this
-// name. It never creates a second session of that name, which would have its own limits.
+// shared returns the principal's session with the given name (label), and creates it if necessary.
+// Concurrent calls return the same session, because two sessions with the same name would each have
+// separate limits.
 func (s *Sessions) shared(by, principal, label string) (*Session, error) {
 	id := by[:1] + "-" + wire.Digest([]byte(by + "\x00" + principal + "\x00" + label))[:32] // a hash, because a name chosen by a client must not produce the ID of another session
 	if known := s.known(id); known != nil {
@@ -236,7 +235,7 @@ func (s *Sessions) EndAgent(id string) bool {
 	return true
 }
 
-// Uses maps each session that has clients to the time of its last use.
+// Uses returns the time of last use of each session that has clients.
 func (s *Sessions) Uses() map[*Session]time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -337,9 +336,9 @@ func (s *Sessions) Idle(c *Client, busy bool, ttl time.Duration) bool {
 	return !busy && now.Sub(c.seen) > ttl
 }
 
-// Of returns the session whose nets decide a request, opening the session if necessary. Only this
-// method chooses the session of a client's request. A client can only name sessions of its own
-// principal. An ID that the proxy has not issued never leads to a session.
+// Of returns the session whose nets apply to a request, opening the session if necessary. Only this
+// method chooses the session of a client's request. A client can name only sessions of its own
+// principal.
 func (s *Sessions) Of(o Origin) (*Session, error) {
 	switch s.way.By {
 	case "name":
@@ -381,9 +380,9 @@ func (s *Sessions) split(by, what, principal, label string) (*Session, error) {
 	return s.shared(by, principal, label)
 }
 
-// OfAgent returns the session whose nets decide the calls reported by an agent's hooks. If the
-// configured [Way] gives each connection its own session, OfAgent returns a separate session for
-// each session_id (label) of the agent. Otherwise, the configured Way applies.
+// OfAgent returns the session whose nets apply to the calls reported by an agent's hooks. If the
+// configured [Way] gives each connection its own session, OfAgent instead gives each session_id of
+// the agent (label) its own session. Otherwise, the configured Way applies.
 func (s *Sessions) OfAgent(principal, label string, header http.Header) (*Session, error) {
 	if s.way.By != "" && s.way.By != "connection" {
 		return s.Of(Origin{Principal: principal, Header: header})
@@ -391,7 +390,7 @@ func (s *Sessions) OfAgent(principal, label string, header http.Header) (*Sessio
 	return s.split(byAgent, "the session_id", principal, label)
 }
 
-// OfCall returns the session whose nets decide a client's call.
+// OfCall returns the session whose nets apply to a client's call.
 func (s *Sessions) OfCall(c *Client, params []byte) (*Session, error) {
 	if s.way.By != "meta" {
 		return c.State, nil
@@ -419,7 +418,7 @@ type About struct {
 
 	// The fields below are set only for HTTP sessions of clients that have sent initialize.
 	Client       string          `json:"client,omitempty"` // SHA-256 of the client's Mcp-Session-Id
-	State        string          `json:"state,omitempty"`  // name (label) of the session whose nets decide the calls
+	State        string          `json:"state,omitempty"`  // name of the session whose nets apply to the calls, if the client gave the name in a header
 	Protocol     string          `json:"protocol,omitempty"`
 	Name         string          `json:"clientName,omitempty"`
 	Version      string          `json:"clientVersion,omitempty"`

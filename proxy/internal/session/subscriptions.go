@@ -142,8 +142,8 @@ func (i *subscriptions) matching(match func(*Subscription) bool) (list []*Subscr
 	return list
 }
 
-// IsChange reports whether a message only notifies the client of a change to a list or resource.
-// Sending two consecutive messages of this kind is unnecessary if they are identical.
+// IsChange reports whether a message only notifies the client of a change to a list or resource. If
+// two consecutive messages of this kind are identical, one of them can be dropped.
 func IsChange(message []byte) bool {
 	const head = `{"jsonrpc":"2.0","method":"`
 	return bytes.HasPrefix(message, []byte(head+spec.ListChanged+`"`)) || bytes.HasPrefix(message, []byte(head+spec.PromptsListChanged+`"`)) ||
@@ -172,11 +172,11 @@ func SubscriptionParams(id, rest string) []byte {
 const maxOutbox = 256
 
 // An Outbox passes messages from the goroutine that reads from a server to the goroutine that
-// writes to one client. The former goroutine serves several clients and must not be blocked by a
-// client that does not read, so a full Outbox drops notifications. It never drops requests: their
-// number is limited elsewhere, and their senders wait for a response.
+// writes to one client. A full Outbox drops notifications, because the reading goroutine serves
+// several clients and must not be blocked by a client that does not read. Requests are never
+// dropped: their number is limited elsewhere, and their senders wait for a response.
 type Outbox struct {
-	Wake wait.Signal // sent when messages are queued
+	Wake wait.Signal // signaled when a message is added
 
 	mu      sync.Mutex
 	waiting [][]byte

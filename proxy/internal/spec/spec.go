@@ -32,7 +32,7 @@ const (
 // ListTimeout is the timeout of a tools/list request to a server.
 const ListTimeout = 30 * time.Second
 
-// Methods of calls. The gate decides calls, and their outcomes are recorded.
+// Methods of calls. The policies decide whether a call is allowed, and its outcome is recorded.
 const (
 	CallTool     = "tools/call"
 	GetPrompt    = "prompts/get"
@@ -146,9 +146,10 @@ const TasksSince = "2025-11-25"
 
 // A client that uses revision 2026-07-28 can use tasks on a server that uses revision 2025-11-25.
 // If a tool always requires a task (execution.taskSupport: required) and the client supports tasks,
-// the proxy calls the tool as a task. It also sends tasks/result on the client's behalf, because
-// the stream of the response carries the server's requests about the task. The client sees the task
-// in the form of the extension: the task contains its inputRequests and its result or error.
+// the proxy calls the tool as a task. It also sends tasks/result to the server, because the server
+// sends its requests about the task on the stream of the tasks/result response. The client sees the
+// task in the form of the tasks extension: the task contains its inputRequests and its result or
+// error.
 
 // MissingTasks returns the error data for a client that lacks the tasks capability.
 func MissingTasks() []byte {

@@ -70,8 +70,8 @@ type NewTask struct {
 	Rev      *rev.Rev
 	Ticket   *admission.Ticket
 	Token    int64
-	Reserved bool        // whether the task has a reserved slot in the table
-	Stream   spec.Stream // stream of a client that has been waiting for the result from the start, or nil
+	Reserved bool        // whether a slot for the task was reserved with Reserve
+	Stream   spec.Stream // stream of the call, if its client waits for the result and does not know about the task; otherwise nil
 	Result   []byte      // result of the call; contains the task
 }
 

@@ -53,7 +53,7 @@ func (s *Tasks) emulatedDetail(ctx context.Context, x *Task) ([]byte, error) {
 	case wire.TaskInputRequired:
 		if asked := s.inputRequests(x); asked != nil {
 			members = members.Raw("inputRequests", asked)
-		} else { // the server has not made its request yet, or already has the response
+		} else { // the server's request for input has not arrived yet, or has been answered
 			members = members.String("status", "working")
 		}
 	case wire.TaskCancelled:

@@ -74,9 +74,9 @@ func resultOutcome(x *Task, result []byte) gate.Outcome {
 	return gate.Success
 }
 
-// end tells the gate how the task ended. It does so only once, except that a known outcome can
-// still replace an unknown one. result is the task's result if the task succeeded. When end
-// returns, the gate knows the outcome, even if another goroutine has reported it.
+// end reports the outcome of a task to the gate. It reports only one outcome, except that a known
+// outcome can still replace an unknown one. result is the task's result if the task succeeded. When
+// end returns, the outcome has been reported, either by this call or by another goroutine.
 func (s *Tasks) end(x *Task, o gate.Outcome, result []byte, by string) {
 	defer x.lockSettling()()
 	if !x.mustReport(o) {

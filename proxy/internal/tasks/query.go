@@ -21,7 +21,7 @@ var errTaskGone = errors.New("the upstream no longer knows the task")
 func (s *Tasks) Request(ctx context.Context, x *Task, method string, members ...byte) (upstream.Reply, error) {
 	u := x.Upstream
 	if u.State().Phase == upstream.Up && u.Rev() != x.rev {
-		return upstream.Reply{}, errTaskGone // the server has restarted and now uses the other revision family
+		return upstream.Reply{}, errTaskGone // the server has restarted with a revision that has a different form of tasks
 	}
 	params := append(append(rawjson.AppendString([]byte(`{"taskId":`), x.theirs), members...), '}')
 	request := upstream.Request{Method: method, Name: x.theirs, Params: params}

@@ -41,8 +41,9 @@ func (s *Tasks) Serve(ctx context.Context, q session.Request) ([]byte, error) {
 	return r.Serve(ctx)
 }
 
-// newRequest turns r into a request about the task x. The gate has already admitted the call and is
-// not asked again. It learns how the task ended before the client does.
+// newRequest makes r a request about the task x. The policies are not checked again, because they
+// have already allowed the tool call. The outcome of the task is recorded before the client
+// receives it.
 func (s *Tasks) newRequest(ctx context.Context, r *pool.RelayedRequest, x *Task) *pool.RelayedRequest {
 	r.Name, r.Patient = x.theirs, r.Message.Method == "tasks/result"
 	r.Change = func(params []byte) []byte { return wire.RenameTask(params, x.theirs) }

@@ -127,9 +127,9 @@ func (s *Tasks) join(x *Task, here spec.Stream) {
 	}
 }
 
-// ForClient returns the params of a server's request in the form sent to the client. If the request
-// is about a task, ForClient replaces the server's ID for the task with the ID known to the client,
-// and returns the server's ID as theirs. Otherwise, theirs is "".
+// ForClient prepares the params of a server's request for the client. If the request is about a
+// task, it replaces the server's task ID with the proxy's, and also returns the server's task ID.
+// Otherwise, the second result is "".
 func (s *Tasks) ForClient(u *pool.Server, params []byte) (changed []byte, theirs string) {
 	if x := s.byServer(u, wire.RelatedTask(params)); x != nil {
 		return wire.RelateTask(params, x.id), x.theirs
@@ -152,8 +152,8 @@ func (s *Tasks) inputRequests(x *Task) []byte {
 	return requests.Bytes()
 }
 
-// update forwards the inputResponses of a tasks/update request to the server. It ignores responses
-// to requests that are not open.
+// update forwards the inputResponses of a tasks/update request to the server. It ignores a response
+// if no open request has the same key.
 func (x *Task) update(responses []byte) {
 	rawjson.Members(responses, func(key, response []byte, _ int) bool {
 		if q := x.takeInput(string(key)); q != nil {

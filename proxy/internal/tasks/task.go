@@ -17,15 +17,14 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Task is a tool call that the server has answered with a task (CreateTaskResult). The gate has
-// admitted the call once, and the call stays in flight until the outcome of the task is known.
-// Clients know the task by an ID that the proxy has assigned. The ID is useless to clients of other
-// sessions. mu guards the fields below it.
+// A Task is a tool call that the server has answered with a task (CreateTaskResult). The call stays
+// in flight until the outcome of the task is known. Clients know the task by an ID assigned by the
+// proxy. Only clients of the same session can use this ID. mu guards the fields below it.
 type Task struct {
 	id       string
 	theirs   string // the server's own taskId
 	Upstream *pool.Server
-	rev      *rev.Rev // the server's revision family when the task was created
+	rev      *rev.Rev // the server's revision when the task was created
 	origin   Origin
 	Ticket   *admission.Ticket
 	token    int64 // progressToken sent to the server; 0 if none
@@ -43,7 +42,7 @@ type Task struct {
 	about   wire.Task
 	asked   time.Time                 // when the server last responded or failed to respond
 	streams []spec.Stream             // streams of clients waiting for the result (tasks/result)
-	waiting []*upstream.ServerRequest // the server's requests that wait until the client can be reached
+	waiting []*upstream.ServerRequest // the server's requests to send as soon as the client can be reached
 	inputs  []taskInput               // the server's requests shown to clients as inputRequests, oldest first
 	asks    int                       // number of requests ever added to inputs, used to make their keys
 }
@@ -55,11 +54,11 @@ type taskInput struct {
 	request *upstream.ServerRequest
 }
 
-// An Origin holds the parts of a call that its task needs after the call has been answered: the
-// session, client and tool, but not the stream or the arguments.
+// An Origin holds the information about a call that its task needs after the call has been
+// answered: the session, the client and the tool, but not the stream or the arguments.
 type Origin struct {
 	Session *session.Session
-	State   *session.Session // session whose nets decided the call
+	State   *session.Session // session whose nets allowed the call
 	Tool    string           // canonical name of the tool
 	Since   time.Time
 	Client  *session.Client
@@ -74,15 +73,14 @@ func (x *Task) owner() *session.Session { return x.origin.Session }
 // form of revision 2026-07-28.
 func (x *Task) emulated() bool { return x.origin.Peer.Rev.TaskExtension && !x.rev.TaskExtension }
 
-// expired reports whether the task's ttl has passed. The server may then forget the task.
+// expired reports whether the task's ttl has passed. The server need not keep the task any longer.
 func (x *Task) expired(now time.Time) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.about.TTL > 0 && now.After(x.made.Add(x.about.TTL))
 }
 
-// Finished reports whether the task is settled (its outcome is known) or lost (polling has stopped
-// without an outcome).
+// Finished reports whether the task's outcome is known or polling has stopped without an outcome.
 func (x *Task) Finished() bool { return x.settled.Load() || x.lost.Load() }
 
 // IsSettled reports whether the gate knows how the task ended.
@@ -111,8 +109,8 @@ func (x *Task) shown() []byte {
 }
 
 // NextPoll returns how long to wait before the next tasks/get request. The interval between
-// requests is the server's pollInterval, within limits. It is longer if the last requests were not
-// answered (misses).
+// requests is the server's pollInterval, within limits, or longer after failed requests. misses is
+// the number of consecutive failures.
 func (x *Task) NextPoll(misses int, now time.Time) time.Duration {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -133,20 +131,19 @@ func (x *Task) countMissed(now time.Time) {
 	x.asked = now
 }
 
-// lockSettling locks the mutex settling and returns a function that unlocks it.
 func (x *Task) lockSettling() (unlock func()) {
 	x.settling.Lock()
 	return x.settling.Unlock
 }
 
-// mustReport reports whether the gate must be told the outcome o. It must if o is the task's first
-// outcome, or if o is known and the earlier outcome was not.
+// mustReport reports whether the outcome o must be reported to the gate, either because it is the
+// task's first outcome or because it is known and the earlier outcome was not.
 func (x *Task) mustReport(o gate.Outcome) bool {
 	return !x.settled.Load() && (!x.lost.Load() || o != gate.Unknown)
 }
 
-// end records that the gate knows the outcome o. It returns the server's open requests, and whether
-// o is the task's first outcome.
+// end records that the outcome o has been reported to the gate. It returns the server's unanswered
+// requests about the task, and whether o is the task's first outcome.
 func (x *Task) end(o gate.Outcome) (open []*upstream.ServerRequest, first bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -161,9 +158,9 @@ func (x *Task) end(o gate.Outcome) (open []*upstream.ServerRequest, first bool) 
 	return open, first
 }
 
-// stream returns the stream for messages to the task's client: the stream of the latest request
-// that waits for the result, if any, or otherwise the stream for messages that belong to no
-// request.
+// stream returns the stream for messages to the task's client. This is the stream of the latest
+// request that waits for the task's result, if any. Otherwise, it is the client's stream for
+// messages that belong to no request.
 func (x *Task) stream() spec.Stream {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -1,29 +1,29 @@
-// Package tasks follows the tasks that servers create for calls, in the forms of both revision
-// families (SEP-1686 and SEP-2663). The messages about tasks are tasks/get, tasks/result,
+// Package tasks tracks the tasks that servers create for calls, in the form of revision 2025-11-25
+// (SEP-1686) or 2026-07-28 (SEP-2663). The messages about tasks are tasks/get, tasks/result,
 // tasks/cancel, tasks/list, tasks/update, notifications/tasks/status and notifications/tasks.
 //
-// [Tasks] is the table of all tasks and serves clients' requests about them; a [Task] is one of
-// these tasks. The proxy assigns its own ID to each task, and replaces the IDs in both directions.
-// For a client that uses revision 2026-07-28 and a server that uses 2025-11-25, the package emulates
-// the form that the client expects (detail.go). In the opposite case, package pipeline hides the
-// task from the client.
+// [Tasks] holds all tasks and serves clients' requests about them; a [Task] is a single task. The
+// proxy assigns its own ID to each task, and translates between its own and the server's IDs. If
+// the client uses revision 2026-07-28 and the server uses 2025-11-25, the package emulates the form
+// that the client expects (detail.go). In the opposite case, package pipeline hides the task from
+// the client.
 //
 // # Goroutines
 //
 // Each task has a goroutine that polls it until it ends, no matter what its client does. A task
-// emulated for a client of revision 2026-07-28 has another goroutine, which waits for tasks/result.
-// Both end with the task or with the proxy.
+// emulated for a client of revision 2026-07-28 has another goroutine, which waits for the response
+// to tasks/result. Both goroutines end when the task ends or the proxy stops.
 //
 // # Locks
 //
 // Task.settling is held while the outcome is being recorded, so that it is recorded only once.
-// Task.mu guards the changing state of a task, and taskTable.mu guards the table. taskTable.mu must
-// not be locked while Task.mu is held.
+// Task.mu guards the changing state of a task, and taskTable.mu guards the table of tasks.
+// taskTable.mu must not be locked while Task.mu is held.
 //
 // # Invariants
 //
 // The outcome of a task is reported to the gate only once, except that a known outcome can still
-// replace an unknown one. The gate learns how a task ended before any client does. A client can
+// replace an unknown one. It is reported before any client learns how the task ended. A client can
 // access only the tasks of its own session.
 package tasks
 
@@ -47,11 +47,11 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Tasks follows the tasks that servers create for calls, in the form of either revision family
-// (SEP-1686, SEP-2663). In revision 2025-11-25, the client asks for a task (params.task) and
-// fetches its result with tasks/result. In the extension io.modelcontextprotocol/tasks of revision
-// 2026-07-28, the server may create a task for any client that supports tasks, and the task
-// contains the result. Tasks is safe for concurrent use.
+// Tasks tracks the tasks that servers create for calls. In revision 2025-11-25 (SEP-1686), the
+// client asks for a task (params.task) and fetches its result with tasks/result. In the extension
+// io.modelcontextprotocol/tasks of revision 2026-07-28 (SEP-2663), the server may create a task for
+// any client that supports tasks, and the task contains the result. Tasks is safe for concurrent
+// use.
 type Tasks struct {
 	taskTable
 	Options
@@ -61,17 +61,17 @@ type Tasks struct {
 type Options struct {
 	Life     *lifetime.Lifetime
 	Append   func(e audit.Event) error // appends an event to the audit log
-	Servers  func() []*pool.Server     // shared connections to the servers
+	Servers  func() []*pool.Server     // returns the shared connections to the servers
 	Sessions *session.Sessions
 
-	// Settle records the outcome of a call that has become a task, and updates the nets. result is
-	// the task's result if the task succeeded.
+	// Settle records the outcome of a call that the server has answered with a task, and updates
+	// the nets. result is the task's result if the task succeeded.
 	Settle func(of Origin, ticket *admission.Ticket, o gate.Outcome, result []byte, by string)
 	// Ask forwards a server's request to a client, and the client's response to the server.
 	Ask func(c *session.Client, s spec.Stream, u *pool.Server, q *upstream.ServerRequest)
 }
 
-// New returns a Tasks that follows no tasks yet.
+// New returns a Tasks without tasks.
 func New(o Options) *Tasks { return &Tasks{Options: o} }
 
 // Limits on the number of known tasks. Finished tasks are dropped to make room.
@@ -88,14 +88,14 @@ type serverKey struct {
 	token    int64
 }
 
-// A taskTable holds a limited number of tasks. A task can be found by session and the proxy's ID,
-// by server and the server's ID, or by server and progressToken. mu guards the other fields.
+// A taskTable holds a limited number of tasks. It finds a task by session and the proxy's ID, by
+// server and the server's ID, or by server and progressToken. mu guards the other fields.
 type taskTable struct {
 	mu        sync.Mutex
 	byID      map[string]*Task
 	theirs    map[serverKey]*Task          // keyed by the server's taskId and, if the call has one, by the progressToken
 	bySession map[*session.Session][]*Task // tasks per session, oldest first
-	places    map[*session.Session]int     // number of slots reserved for in-flight calls, per session; contains no zeros
+	places    map[*session.Session]int     // number of slots reserved for each session's in-flight calls; contains only positive numbers
 	placesAll int
 }
 
@@ -104,11 +104,11 @@ var (
 	errTooManyTasks = errors.New("too many tasks are running")
 )
 
-// Reserve reserves a slot for the task of a call that is about to be sent, because it is too late
-// to refuse a task once the call has run. It returns false if no slot is free. If several
-// principals use the proxy, each can hold only a fair share of the slots. Finished tasks of the
-// session are dropped to make room. After success, the caller must free the slot with
-// [taskTable.Release] or use it with taskTable.add.
+// Reserve reserves a slot for the task that a call may create. It must be called before the call is
+// sent, because a task cannot be refused once the call has run. If necessary, Reserve drops
+// finished tasks of the session. It returns false if no slot is free. If several principals use the
+// proxy, it also returns false if the principal already has its fair share of the slots. After
+// success, the caller must free the slot with [taskTable.Release] or use it with taskTable.add.
 func (s *taskTable) Reserve(of *session.Session, several bool, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -217,7 +217,7 @@ func (s *taskTable) find(of *session.Session, id string) *Task {
 	return nil
 }
 
-// byServer returns the task with the given ID at the server u, or nil.
+// byServer returns the task that the server u knows by the given ID, or nil.
 func (s *taskTable) byServer(u *pool.Server, id string) *Task {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -286,9 +286,9 @@ func MakesTasks(u *pool.Server) bool {
 	return spec.Declares(s.Capabilities, "tasks", "requests", "tools", "call")
 }
 
-// anyOffers reports whether any server is up, creates tasks for clients of the given revision
-// family, and declares the capability at the path given by keys. Servers of revision 2025-11-25
-// create tasks for clients of both families.
+// anyOffers reports whether any connected server creates tasks that clients of the given revision
+// can use, and declares the capability at the path given by keys. Clients of revision 2026-07-28
+// can also use the tasks of servers of revision 2025-11-25.
 func (s *Tasks) anyOffers(to *rev.Rev, keys ...string) bool {
 	return slices.ContainsFunc(s.Servers(), func(u *pool.Server) bool {
 		is := u.State()

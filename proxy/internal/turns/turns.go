@@ -7,13 +7,14 @@ import (
 	"sync"
 )
 
-// Turns limits how many messages of one principal are parsed and decided concurrently, so that
-// processors remain for the messages of other principals. It is safe for concurrent use.
+// Turns limits how many messages of one principal are parsed and checked against the policies
+// concurrently, so that processors remain for the messages of other principals. It is safe for
+// concurrent use.
 type Turns struct {
 	each int
 
 	mu sync.Mutex
-	by map[string]*line // keyed by principal; contains only principals with a message that has a turn
+	by map[string]*line // keyed by principal; contains only principals that have acquired a turn
 }
 
 // A line holds the turns and the waiting messages of one principal.
@@ -27,9 +28,9 @@ func New() *Turns {
 	return &Turns{each: max(1, runtime.GOMAXPROCS(0)/2), by: map[string]*line{}}
 }
 
-// A Turn is a principal's right to handle one message, which a goroutine acquires before it handles
-// the message. A nil Turn, used if the proxy has only one principal, never makes the goroutine
-// wait.
+// A Turn is a principal's permission to handle one message. A goroutine must acquire it before it
+// handles the message. A nil Turn, used if the proxy has only one principal, is acquired
+// immediately.
 type Turn struct {
 	Of        *Turns
 	Principal string
@@ -56,8 +57,8 @@ func (t *Turn) Acquire(done <-chan struct{}) bool {
 	}
 }
 
-// Release gives up the turn, if the message has one. The principal's next message then gets the
-// turn.
+// Release gives up the turn if it has been acquired. The principal's next waiting message, if any,
+// then gets the turn.
 func (t *Turn) Release() {
 	if t != nil && t.taken {
 		t.taken = false

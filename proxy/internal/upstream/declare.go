@@ -21,7 +21,8 @@ import (
 // errRedeclared means that the connection was closed in order to repeat the handshake.
 var errRedeclared = errors.New("declaring more capabilities to the server")
 
-// Declares reports whether the server already knows the given capabilities or does not need them.
+// Declares reports whether the server can serve a client with the given capabilities without
+// another handshake. It returns false while the server is not connected.
 func (u *Upstream) Declares(capabilities []byte) (declared bool) {
 	if u.host.Options.OnRequest == nil {
 		return true
@@ -38,17 +39,17 @@ func (u *Upstream) Declares(capabilities []byte) (declared bool) {
 	return declared
 }
 
-// handshakeWishes returns the client capabilities to declare in the next handshake, and whether
-// that handshake should choose revision 2025-11-25. It should if the first client to connect uses
-// [rev.Rev2025] and the configuration does not choose a protocol.
+// handshakeWishes returns the client capabilities to declare in the next handshake, and whether to
+// prefer revision 2025-11-25. That revision is preferred if the first client uses [rev.Rev2025] and
+// the configuration does not choose a protocol.
 func (u *Upstream) handshakeWishes() (declared []byte, prefers2025 bool) {
 	u.withLock(func() { declared, prefers2025 = u.declared, u.prefer2025 })
 	return declared, prefers2025
 }
 
-// Intend adds a client's capabilities to those declared in the next handshake. The first client
-// also determines the revision family, if the server supports both and the configuration does not
-// choose one, so that this client's messages need no translation. Intend does not block.
+// Intend adds a client's capabilities to those declared in the next handshake. Unless the
+// configuration chooses a protocol, the first call also makes the handshake prefer the client's
+// revision, so that this client's messages need no translation. Intend does not block.
 func (u *Upstream) Intend(of *rev.Rev, capabilities []byte) {
 	u.withLock(func() {
 		u.declared = union(u.declared, capabilities)
@@ -58,9 +59,9 @@ func (u *Upstream) Intend(of *rev.Rev, capabilities []byte) {
 	})
 }
 
-// Declare makes the server learn a client's capabilities, which the caller must already have passed
-// to [Upstream.Intend]. If necessary and possible, it repeats the handshake, and waits for it until
-// ctx is done.
+// Declare repeats the handshake if the server does not know a client's capabilities yet, and waits
+// for the new handshake until ctx is done. If the handshake cannot be repeated now, Declare returns
+// immediately. The caller must first pass the capabilities to [Upstream.Intend].
 func (u *Upstream) Declare(ctx context.Context, capabilities []byte) {
 	again := u.nextUp()
 	current := u.current.Load()
@@ -72,9 +73,9 @@ func (u *Upstream) Declare(ctx context.Context, capabilities []byte) {
 	}
 }
 
-// redeclare repeats the handshake, unless Options.Busy returns true. Over streamable HTTP, it opens
-// a new session while the old one continues. Over other transports, or if the revision family must
-// change, it starts a new process or opens a new stream, but only if no requests are in flight.
+// redeclare repeats the handshake, unless Options.Busy returns true. Over streamable HTTP in
+// revision 2025-11-25, it opens a new session, and the old session continues. Otherwise, it
+// replaces the connection, unless requests are in flight.
 func (u *Upstream) redeclare(ctx context.Context, c conn.Conn, again <-chan struct{}) {
 	if u.host.Options.Busy != nil && u.host.Options.Busy() {
 		return
@@ -161,8 +162,7 @@ func (a ability) has(declared []byte, part string) bool {
 	return ok
 }
 
-// within reports whether wider includes every part that b includes. Both declare the same
-// capability.
+// within reports whether the second declaration of a capability includes every part of the first.
 func (a ability) within(b, wider []byte) bool {
 	for _, part := range a.parts {
 		if a.has(b, part) && !a.has(wider, part) {
@@ -205,8 +205,8 @@ func covers(a, b []byte) bool {
 	return true
 }
 
-// union returns the union of the capabilities a and b. If a capability has the same parts in both,
-// its value is the one from a.
+// union returns the capabilities contained in a or b. A capability contained in both gets the parts
+// from both.
 func union(a, b []byte) []byte {
 	var all rawjson.Object
 	for _, x := range abilities() {

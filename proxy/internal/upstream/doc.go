@@ -3,7 +3,8 @@
 // An [Upstream] is a configured server: either a child process that communicates over its standard
 // streams, or an HTTP endpoint. It connects in the background, negotiates the protocol revision,
 // and reconnects if the connection is lost. mcp-go performs the negotiation. All later messages are
-// forwarded as the bytes that were received, because typed messages would lose members and digits.
+// forwarded byte for byte, because decoding them into Go types would lose unknown members and the
+// precision of numbers.
 //
 //	u := upstream.New(config, upstream.Options{Logger: log})
 //	u.Start(ctx)
@@ -12,15 +13,15 @@
 //	x := u.Send(upstream.Request{Method: "tools/call", Params: params})
 //	reply := <-x.Done()
 //
-// The package distinguishes several reasons why a request has no answer. If Err in a [Reply] is
-// [ErrNotSent], the server cannot have seen the request. If it is [Lost], the server may have seen
-// the request, so the outcome is unknown; if Dead is set, no process is left that could still be
-// working on it. A request is sent a second time only if the server cannot have executed it the
-// first time.
+// The package distinguishes several reasons why a request has no response. If the error in a
+// [Reply] wraps [ErrNotSent], the server cannot have seen the request. If it is a [Lost] error with
+// Sent set, the server may have seen the request, and the outcome is unknown. If Dead is also set,
+// no process is left that could still be working on the request. A request is sent again only if
+// the server cannot have executed it.
 //
 // Each Upstream has one goroutine, the supervisor, which opens, watches and replaces connections.
-// On Linux the supervisor is locked to its thread, because the kernel kills a child when the thread
-// that has started it ends. Upstream.mu guards the state and is never held while a callback runs.
-// Packages stdio, streamable and httpsse implement the transports; package conn contains their
-// common code.
+// The supervisor of a child process is locked to its thread, because Linux kills a child when the
+// thread that started it ends. Upstream.mu guards the state and is never held while a callback
+// runs. Packages stdio, streamable and httpsse implement the transports; package conn contains
+// their common code.
 package upstream

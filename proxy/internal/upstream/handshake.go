@@ -41,15 +41,15 @@ type agreement struct {
 	conn.Introduction
 	session  *conn.Session
 	declared []byte // capabilities declared to a server of revision 2025-11-25
-	late2026 bool   // whether the server agreed to revision 2025-11-25, and offered 2026-07-28 only in a late response to server/discover
+	late2026 bool   // whether the server agreed to revision 2025-11-25 and offered 2026-07-28 too late
 }
 
-// handshake negotiates with the server over c. mcp-go implements the negotiation for both revision
-// families.
+// handshake negotiates with the server over the connection c. The negotiation itself is implemented
+// by mcp-go.
 func (u *Upstream) handshake(ctx context.Context, c conn.Conn, protocol string) (agreement, error) {
 	a := &adapter{upstream: u, conn: c, session: new(conn.Session), only2026: mcp.IsModernProtocol(protocol) && protocol != "legacy"}
 	err := a.initialize(ctx, protocol)
-	late := a.answeredLate() // whether the server offered revision 2026-07-28 only after the timeout for server/discover, as a server that starts slowly does
+	late := a.answeredLate() // whether the server offered revision 2026-07-28 only after the timeout, for example because it starts slowly
 	if err != nil && late {
 		a = &adapter{upstream: u, conn: c, session: new(conn.Session), only2026: true}
 		err = a.initialize(ctx, mcp.ProtocolVersion20260728)
@@ -67,8 +67,8 @@ func (u *Upstream) handshake(ctx context.Context, c conn.Conn, protocol string) 
 	return agreement{}, err
 }
 
-// reason returns the reason for a failed request, without the words "request not sent", which would
-// confuse people who read the state of an upstream.
+// reason returns the cause of a failed request. It omits the prefix "request not sent", which would
+// confuse people who look up the state of an upstream.
 func reason(err error) error {
 	if u, ok := errors.AsType[*conn.Unsent](err); ok {
 		return u.Why
@@ -170,7 +170,8 @@ func offers2026(discovered []byte) bool {
 	return offersRevision(discovered, func(version string) bool { return version == mcp.ProtocolVersion20260728 })
 }
 
-// offersRevision reports whether a server/discover result lists a revision accepted by ok.
+// offersRevision reports whether a server/discover result lists at least one revision that
+// satisfies ok.
 func offersRevision(discovered []byte, ok func(version string) bool) bool {
 	versions, _ := rawjson.Member(discovered, "supportedVersions")
 	found := false
@@ -214,11 +215,10 @@ func (a *adapter) exchange(ctx context.Context, request transport.JSONRPCRequest
 	return reply, err
 }
 
-// wait waits for the reply to x, until the connection ends or ctx is done. A reply that has arrived
-// by then is still returned.
+// wait waits for the reply to x. It returns an error if the connection ends or ctx is done first.
 func (a *adapter) wait(ctx context.Context, x *conn.Exchange) (conn.Reply, error) {
-	// If a child process ends, its requests get their replies only after the handshake, when the
-	// connection is retired. The wait must therefore also end when the connection ends.
+	// If a child process ends, its open requests get replies only when the connection is retired,
+	// after the handshake. So wait for the end of the connection as well.
 	ended := a.conn.Over()
 	if _, ok := a.conn.(*streamable.Conn); ok { // over streamable HTTP, every request gets a reply anyway
 		ended = nil
@@ -229,8 +229,8 @@ func (a *adapter) wait(ctx context.Context, x *conn.Exchange) (conn.Reply, error
 		return reply, nil
 	case <-ended:
 		err = a.conn.Cause()
-		// The server may have been slow to start. It then read server/discover only after the
-		// timeout, and ended because of that request.
+		// A server that starts slowly may read server/discover only after the timeout, and then
+		// exit because it does not know the method.
 		a.diedOfProbe = a.probe != nil && !a.probe.Answered.Load()
 	case <-ctx.Done():
 		err = ctx.Err()
@@ -285,14 +285,14 @@ func (a *adapter) introduction() conn.Introduction {
 	return i
 }
 
-// maxAround is the maximum size, in bytes, of a server's self-description. The additional members
-// of a larger one are not stored.
+// maxAround is the maximum size, in bytes, of a server's self-description. If a self-description is
+// larger, the members that the specification does not define are not stored.
 const maxAround = 256 << 10
 
-// undefinedMembers returns the members of an introduction (the server's self-description) that no
-// revision defines, together with its _meta, as an object. If the introduction is too large, it
-// returns nil. It omits members whose names differ from a defined name only in case, because a
-// client that ignores case could mistake them for the defined ones.
+// undefinedMembers returns the members of a server's self-description that the specification does
+// not define, and its _meta, as an object. It returns nil if the self-description is too large. It
+// omits members whose names differ from a defined name only in case, because a client that ignores
+// case could mistake them for the defined ones.
 func undefinedMembers(result []byte) []byte {
 	if len(result) > maxAround {
 		return nil
@@ -318,8 +318,9 @@ var introductionMembers = [...]string{
 	"protocolVersion", "supportedVersions", "capabilities", "serverInfo", "instructions", "resultType", "ttlMs", "cacheScope",
 }
 
-// requestMeta returns the _meta members, without braces, of each request of revision 2026-07-28.
-// The result ends with the key of the client's capabilities; the caller must append the value.
+// requestMeta returns the _meta members, without braces, that the proxy sends in each request of
+// revision 2026-07-28. The value of the last member, the client's capabilities, is missing; the
+// caller must append it.
 func requestMeta(version string) []byte {
 	info, _ := json.Marshal(map[string]string{"name": clientName, "version": version}) // cannot fail: strings can always be marshaled
 	b := []byte(`"` + mcp.MetaKeyProtocolVersion + `":"` + mcp.ProtocolVersion20260728 + `","` + mcp.MetaKeyClientInfo + `":`)

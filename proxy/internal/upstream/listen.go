@@ -11,9 +11,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wait"
 )
 
-// listen receives the notifications that a server sends only on request, through a subscription
-// (2026-07-28) or, over HTTP in earlier revisions, a GET stream. The returned function stops this,
-// and waits until it has stopped.
+// listen starts to receive, in the background, the notifications that a server sends only on
+// request: through a subscription (2026-07-28) or, over HTTP in earlier revisions, on a GET stream.
+// The stop function ends the background goroutine and waits until it has ended.
 func (u *Upstream) listen(ctx context.Context, c conn.Conn, a agreement) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -31,9 +31,9 @@ func (u *Upstream) listen(ctx context.Context, c conn.Conn, a agreement) (stop f
 	}
 }
 
-// listenFilter returns the notifications to subscribe to: changes to the watched resources, and to
-// each list with the server capability listChanged. It returns nil if there is nothing to subscribe
-// to.
+// listenFilter returns the filter for a subscription. The filter selects changes to the watched
+// resources, and to the lists that the server declares with listChanged. If it would be empty,
+// listenFilter returns nil.
 func (u *Upstream) listenFilter(capabilities []byte) []byte {
 	var filter rawjson.Object
 	for _, list := range []string{"tools", "prompts", "resources"} {
@@ -72,8 +72,7 @@ func (u *Upstream) subscribe(ctx context.Context, c conn.Conn, capabilities []by
 	}
 }
 
-// A subscription is the state that [Upstream.subscribe] needs in order to keep receiving the
-// server's notifications.
+// A subscription holds the state of [Upstream.subscribe].
 type subscription struct {
 	upstream *Upstream
 	conn     conn.Conn
@@ -81,7 +80,7 @@ type subscription struct {
 	old      *conn.Exchange // previous subscription, kept open until current has been acknowledged
 	began    time.Time
 	pause    time.Duration
-	caughtUp bool // whether a subscription has been acknowledged since the latest interruption
+	caughtUp bool // whether HeardFrom has been called since the last subscription was lost
 }
 
 func (s *subscription) open(filter []byte) {
@@ -107,9 +106,9 @@ func (s *subscription) follow(ctx context.Context) bool {
 		select {
 		case reply := <-done:
 			return s.ended(ctx, reply)
-		case id := <-s.upstream.host.Acked: // from now on, the proxy misses no notifications
+		case id := <-s.upstream.host.Acked: // from now on, the proxy receives all notifications
 			if s.current == nil || id != 0 && id != s.current.ID {
-				continue // the ID belongs to an earlier subscription
+				continue // ignore the acknowledgment of an earlier subscription
 			}
 			if s.old != nil {
 				s.old.Cancel("replaced")

@@ -4,8 +4,9 @@
 // A [Conn] is a connection; packages stdio, httpsse and streamable implement it. An [Exchange] is a
 // [Request] with its future [Reply]. A [Dispatcher] routes the messages that a server sends on one
 // stream: replies to their exchanges ([Pending]), requests to the proxy ([ServerRequests]), and
-// notifications. A [Host] holds what all connections of one upstream have in common. [Lost],
-// [StatusError] and [ErrNotSent] tell whether a server may have seen an unanswered request.
+// notifications. A [Host] holds the data shared by all connections to one upstream. [Lost],
+// [StatusError] and [ErrNotSent] are errors that show whether a server may have received an
+// unanswered request.
 //
 // # Goroutines and locks
 //
@@ -35,12 +36,13 @@ import (
 
 // A Conn is a connection to a server.
 type Conn interface {
-	// Send sends x without blocking. It eventually delivers a reply to x.
+	// Send sends the request of an exchange and later delivers the reply to the exchange. It does
+	// not block, unless Request.Here is set.
 	Send(x *Exchange)
 	Cancel(x *Exchange, reason string)
-	// Notify sends a notification. Over HTTP, it is sent in the session s.
+	// Notify sends a notification. Over streamable HTTP, the notification belongs to the session s.
 	Notify(ctx context.Context, s *Session, method string, params []byte) error
-	// Agree makes the connection use s, the result of a handshake.
+	// Agree sets the session for later messages. It is called after a handshake.
 	Agree(s *Session)
 	// Over returns a channel that is closed when the connection has become unusable. Cause returns
 	// the reason.
@@ -60,7 +62,7 @@ type Session struct {
 	Version string
 }
 
-// Rev returns the negotiated revision family.
+// Rev returns the [rev.Rev] of the negotiated revision.
 func (s *Session) Rev() *rev.Rev { return rev.Of(s.Version) }
 
 // A Request is a JSON-RPC request to an upstream.
@@ -98,9 +100,9 @@ type Request struct {
 	// the request is not sent, and the reply is [ErrNotSent].
 	Begin func(*Exchange) bool
 
-	// Here means that the caller has nothing else to do until the reply arrives. Over streamable
-	// HTTP, Send then makes the request on the caller's goroutine. It returns when the reply has
-	// been delivered, or soon after a call to Exchange.StopInline.
+	// Here makes Send perform a streamable HTTP exchange on the caller's goroutine. Callers set
+	// Here if they have nothing else to do until the reply arrives. Send then returns when the
+	// reply has been delivered, or soon after a call to Exchange.StopInline.
 	Here bool
 
 	// Again, if not nil, is called before the request is sent a second time, in a new session or
@@ -109,7 +111,7 @@ type Request struct {
 	Again func() error
 
 	Session *Session          // session to use for a request that is part of a handshake over HTTP
-	Headers map[string]string // headers derived from Mirrored
+	Headers map[string]string // HTTP headers that repeat some of the arguments; see Mirrored
 }
 
 // A Reply ends an exchange. Exactly one of its fields is set.
@@ -118,7 +120,7 @@ type Reply struct {
 	Error  []byte // raw JSON of the "error" member, as sent by the server
 	Err    error  // transport error: ErrNotSent, *Lost or *StatusError
 
-	Rest func() Reply // waits for the actual reply; set if Send had to return before the reply arrived
+	Rest func() Reply // function that waits for the actual reply; set if Send must return before the reply arrives
 }
 
 // An Exchange is a request and its future reply.
@@ -153,8 +155,8 @@ func NewExchange(c Conn, r Request, id int64) *Exchange {
 	return x
 }
 
-// lasting is implemented by connections that make one HTTP round trip for each exchange. The round
-// trips end when the context returned by Lifetime is done.
+// lasting is implemented by connections that make one HTTP round trip for each exchange. All round
+// trips are aborted when the context returned by Lifetime is done.
 type lasting interface{ Lifetime() context.Context }
 
 // Done returns a channel that receives exactly one reply, possibly much later. The reply need not
@@ -169,8 +171,8 @@ func (x *Exchange) Cancel(reason string) {
 	}
 }
 
-// StopInline makes a Send on the caller's goroutine (see Request.Here) return. The rest of the
-// exchange then runs on another goroutine. StopInline is called from Ask or Interrupted.
+// StopInline makes a Send that runs on the caller's goroutine (see Request.Here) return early.
+// Another goroutine then completes the exchange. StopInline is called from Ask or Interrupted.
 func (x *Exchange) StopInline() { x.InlineStopped.Store(true) }
 
 // Deliver ends the exchange with r. It returns false if the exchange has already ended.
@@ -213,9 +215,9 @@ func (x *Exchange) GiveUp() {
 
 var ErrBodyGone = errors.New("the request was cancelled before all of it was sent")
 
-// A Body is the body of an HTTP request. It is retained until the response arrives, because it must
-// be sent again if the server no longer knows the session. Forget drops it earlier. A Body is safe
-// for concurrent use.
+// A Body is the body of an HTTP request. Its content is kept after it has been sent, because the
+// request must be sent again if the server no longer knows the session. Forget discards the
+// content. A Body is safe for concurrent use.
 type Body struct {
 	mu   sync.Mutex
 	data []byte
@@ -247,8 +249,8 @@ func (b *Body) Forget() {
 	b.data, b.gone = nil, true
 }
 
-// ErrNotSent means that no byte of the request has left this process. An error that adds a reason
-// wraps ErrNotSent.
+// ErrNotSent means that no byte of the request has left this process. Callers must test for it with
+// errors.Is, because it is usually wrapped in an error that adds the reason.
 var ErrNotSent = errors.New("request not sent")
 
 // An Unsent is an [ErrNotSent] error with a reason.

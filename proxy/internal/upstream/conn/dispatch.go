@@ -29,10 +29,11 @@ func NewDispatcher(h *Host) Dispatcher {
 	return Dispatcher{Host: h, Pending: NewPending(), Ending: Ending{ctx, fail}}
 }
 
-// Dispatch handles a message from a stream that carries all of the server's messages. If kept is
-// true, the bytes of the message remain unchanged after the call. Dispatch returns an error if the
-// message is invalid. If an invalid message seems to be a response, Dispatch also fails the request
-// with that ID. Relays and Answer must be set.
+// Dispatch handles a message from a stream that carries all of the server's messages. It returns an
+// error if the message is invalid. If the invalid message seems to be a response, Dispatch also
+// fails the request with the response's ID. If kept is false, data can be overwritten after
+// Dispatch returns, so Dispatch copies the parts that are still needed. The fields Relays and
+// Answer must be set.
 func (d *Dispatcher) Dispatch(data []byte, kept bool) error {
 	m, err := wire.ParseUpstream(data)
 	id, answers, reply := int64(0), false, Reply{}
@@ -65,16 +66,16 @@ func (d *Dispatcher) Dispatch(data []byte, kept bool) error {
 	return err
 }
 
-// flush makes the Burst, if any, finish the work that it has deferred for earlier replies.
+// flush runs the work on earlier replies that Options.Burst has postponed.
 func (d *Dispatcher) flush() {
 	if b := d.Host.Options.Burst; b != nil {
 		b.Flush()
 	}
 }
 
-// Relay forwards a request from the server to Req.Ask of x, the exchange that the request belongs
-// to. If x is nil or accepts no requests, Relay uses Options.OnRequest instead. It reports whether
-// the request was forwarded.
+// Relay forwards a request from the server, and reports whether it has done so. x is the exchange
+// that the request belongs to, or nil. Relay passes the request to x.Req.Ask if possible, and to
+// Options.OnRequest otherwise.
 func (d *Dispatcher) Relay(x *Exchange, m wire.Message, send func(answer []byte)) bool {
 	switch m.Method {
 	case "sampling/createMessage", "elicitation/create", "roots/list":
@@ -262,10 +263,10 @@ func (p *Pending) drop(x *Exchange) {
 	}
 }
 
-// Shut calls f once no requests are open, and rejects later requests. It waits only for requests
-// that get their replies quickly, and only until ctx is done. If another open request may be doing
-// work, it does nothing. Shut reports whether it has called f. Subscriptions do not count as open
-// requests.
+// Shut calls f as soon as no requests are open, and rejects later requests. It waits for requests
+// that will soon get their replies, but only until ctx is done. If any other request is open, Shut
+// does nothing, because the server may be working on that request. Shut reports whether it has
+// called f. Subscriptions do not count as open requests.
 func (p *Pending) Shut(ctx context.Context, f func()) bool {
 	for {
 		p.mu.Lock()
@@ -288,8 +289,8 @@ func (p *Pending) Shut(ctx context.Context, f func()) bool {
 	}
 }
 
-// waiting reports whether any exchange will soon get its reply, and whether any other may be doing
-// work. It ignores subscriptions.
+// waiting reports whether any exchange will soon get its reply (soon), and whether the server may
+// be working on any other exchange (work). It ignores subscriptions.
 func (p *Pending) waiting() (soon, work bool) {
 	for _, x := range p.byID {
 		switch x.Req.Method {

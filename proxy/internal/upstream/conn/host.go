@@ -76,12 +76,12 @@ type Options struct {
 	// not be restarted for a new handshake. If Busy is nil, the server is never considered busy.
 	Busy func() bool
 
-	// Burst is notified when several messages from a child process can be read together, so that
-	// their effects can be combined. It may be nil.
+	// Burst, if not nil, is called before and after a group of messages from a child process that
+	// can be read without waiting, so that the work on the messages can be combined.
 	Burst Burst
 
-	// Watchdog kills the child processes if this process ends without doing so. If it is nil, only
-	// the operating system can kill them.
+	// Watchdog, if not nil, kills the child processes if this process ends and leaves them running.
+	// If it is nil, only the operating system can kill them.
 	Watchdog *process.Watchdog
 
 	// ConnectTimeout is the time limit for each attempt to connect, including the start of the
@@ -89,10 +89,11 @@ type Options struct {
 	ConnectTimeout time.Duration
 }
 
-// A Burst is notified of messages that can be read together.
+// A Burst combines the work on messages that can be read without waiting. Begin is called before a
+// group of such messages, and End after it.
 type Burst interface {
 	Begin()
-	Flush() // called before a message that is not a reply
+	Flush() // does the postponed work; called before a message other than a reply is handled
 	End()
 }
 
@@ -106,15 +107,15 @@ type Host struct {
 	Client  *http.Client
 
 	IDs   atomic.Int64 // last ID used for a request or a progress token
-	Words outputLines  // last lines of the process's output
+	Words outputLines  // last lines of the child's output
 	Work  wait.Group   // goroutines that may outlive a connection
 
 	Acked chan int64 // receives the IDs of acknowledged subscriptions; 0 stands for an unknown ID
 
-	Rev func() *rev.Rev // returns the server's revision family, or Rev2025 if it is unknown
+	Rev func() *rev.Rev // returns the [rev.Rev] of the server's revision, or [rev.Rev2025] if the revision is unknown
 
-	// Renew repeats the handshake on c, because the server no longer knows the session or because
-	// more client capabilities must be declared.
+	// Renew repeats the handshake over the connection c. It is called when the server no longer
+	// knows the session or when more client capabilities must be declared.
 	Renew func(ctx context.Context, c Conn, version string) (*Session, error)
 	// Renewed is called when the connection starts to use the session returned by Renew.
 	Renewed func()
@@ -131,7 +132,7 @@ type Grace struct {
 // Heard handles a notification that belongs to no request.
 func (h *Host) Heard(method string, params []byte) {
 	switch {
-	case method == "notifications/subscriptions/acknowledged": // from now on, the proxy misses no notifications
+	case method == "notifications/subscriptions/acknowledged": // from now on, the proxy receives all notifications
 		select {
 		case h.Acked <- acknowledged(params):
 		default: // no goroutine is waiting for an acknowledgment
@@ -146,7 +147,7 @@ func (h *Host) Heard(method string, params []byte) {
 func acknowledged(params []byte) int64 {
 	id, _ := rawjson.MemberAt(params, "_meta", "io.modelcontextprotocol/subscriptionId")
 	n, err := strconv.ParseInt(string(id), 10, 64)
-	if err != nil { // return 0 explicitly, because n is not 0 for a number out of range
+	if err != nil { // n can be nonzero after an error
 		return 0
 	}
 	return n
@@ -167,7 +168,7 @@ const (
 	StableAge  = 30 * time.Second // how long a connection must last before the delay is reset to FirstPause
 )
 
-// A Phase is the connection phase of an upstream.
+// A Phase is the state of an upstream's connection.
 type Phase int
 
 // Phases of an upstream.
@@ -186,7 +187,7 @@ type State struct {
 	Err   error     // why the upstream is not up
 	Since time.Time // when the phase began
 
-	Introduction     // data about the most recent connection that was up
+	Introduction     // the server's self-description in the most recent connection that was up
 	Pid          int // process ID of the child; 0 for HTTP
 }
 
@@ -200,7 +201,7 @@ type Introduction struct {
 	Around          json.RawMessage // object with all other members; nil if too large
 }
 
-// Rev returns the server's revision family.
+// Rev returns the [rev.Rev] of the server's revision.
 func (i Introduction) Rev() *rev.Rev { return rev.Of(i.ProtocolVersion) }
 
 const (
@@ -209,12 +210,12 @@ const (
 )
 
 // outputLines stores the last lines of a child's output, other than protocol messages. They usually
-// explain why a child does not work. The lines of a child that has ended are retained until the
-// next child writes a line.
+// explain why a child does not work. The lines are kept after the child has ended, until a new
+// child writes its first line.
 type outputLines struct {
 	mu    sync.Mutex
 	lines []string
-	old   bool // whether the child that wrote the lines has ended
+	old   bool // whether the lines come from an earlier child
 }
 
 // Begin announces that later lines come from a new child.
@@ -249,7 +250,7 @@ func (w *outputLines) Said() []string {
 	return said
 }
 
-// OnStdout is the prefix of lines on standard output that are not messages.
+// OnStdout is prepended to lines of standard output that are not protocol messages.
 const OnStdout = "not a message, on standard output: "
 
 // Hear stores a line, unless it is blank.

@@ -26,7 +26,7 @@ type ServerRequest struct {
 
 	ctx    context.Context //nolint:containedctx // done when the answer is no longer needed
 	cancel context.CancelCauseFunc
-	over   func() // set by OnOver, or nil; guarded by from.mu
+	over   func() // set by OnOver, or nil; guarded by ServerRequests.mu
 }
 
 // A Withdrawn error is the cause of a [ServerRequest.Context] if the server canceled the request.
@@ -54,8 +54,8 @@ func (q *ServerRequest) OnOver(f func()) {
 	}
 }
 
-// finish cancels the context of q and calls the function set by OnOver. The caller must already have
-// removed q from the open requests.
+// finish cancels the request's context and calls the function set by OnOver. The caller must first
+// remove the request from the open requests.
 func (q *ServerRequest) finish(reason error) {
 	q.cancel(reason)
 	if q.over != nil {
@@ -111,7 +111,8 @@ func (t *ServerRequests) take(m wire.Message, send func([]byte)) *ServerRequest 
 	return q
 }
 
-// end reports whether q was open. If so, it removes q from the open requests and then calls finish.
+// end removes an open request and calls its finish method. It returns false if the request was not
+// open.
 func (t *ServerRequests) end(q *ServerRequest, reason error) bool {
 	t.mu.Lock()
 	waits := t.byID[q.key] == q

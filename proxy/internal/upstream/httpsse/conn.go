@@ -32,7 +32,7 @@ var (
 // requests are lost; nothing is sent again.
 type Conn struct {
 	conn.Dispatcher
-	http   *streamable.Conn // sends requests, first to the stream's address and later to the announced address for messages
+	http   *streamable.Conn // makes HTTP requests: first to the stream's address, later to the address for messages
 	stream string           // address of the stream
 	body   io.ReadCloser
 	ctx    context.Context //nolint:containedctx // done when the connection ends
@@ -103,7 +103,8 @@ func (c *Conn) findEndpoint(events *streamable.EventReader) error {
 	return err
 }
 
-// endpoint returns the address for messages. reference is relative to the stream's address.
+// endpoint resolves an announced address for messages against the stream's address. It returns an
+// error if the addresses have different origins.
 func (c *Conn) endpoint(reference []byte) (string, error) {
 	address, err := streamable.SameOrigin(c.stream, strings.TrimSpace(string(reference)))
 	switch {
@@ -158,10 +159,10 @@ func (c *Conn) Send(x *conn.Exchange) {
 	x.Deliver(conn.Reply{Err: conn.NotSent(c.Cause())})
 }
 
-// post posts a message. If the server refuses the message and checkResend allows another attempt,
-// post sends it again. The response, if any, arrives on the stream.
+// post posts a message. If the server refuses the credentials, post can send the message again with
+// new ones, unless checkResend returns an error. The response, if any, arrives on the stream.
 func (c *Conn) post(ctx context.Context, data []byte, checkResend func() error) error {
-	var sent atomic.Bool // whether a connection was available, so that bytes of the message may have been sent
+	var sent atomic.Bool // whether any byte of the message may have been sent
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }})
 	request, err := c.http.NewRequest(ctx, http.MethodPost, new(conn.Session), data)
 	if err != nil {

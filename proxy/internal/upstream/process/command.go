@@ -48,9 +48,9 @@ func Environment(ours []string, own map[string]string) []string {
 	return env
 }
 
-// Find resolves a command as the child would: it looks for a relative path in dir, and for a bare
-// name in the directories listed in PATH. own holds the child's own variables, which may include
-// PATH.
+// Find resolves a command as the child would: a relative path starts from dir, and a bare name is
+// looked up in the directories listed in PATH. If the child's configured variables (own) contain
+// PATH, that PATH is used instead of this process's, except on Windows.
 func Find(command, dir string, own map[string]string) (string, error) {
 	path, ok := own["PATH"]
 	bare := filepath.Base(command) == command

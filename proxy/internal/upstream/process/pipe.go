@@ -27,24 +27,24 @@ const maxBurst = 256 << 10
 // keepBuffer is the maximum size of an empty buffer that is reused.
 const keepBuffer = 1 << 20
 
-// A Pipe writes messages to a child's standard input. Callers never wait for the child: a caller
-// writes as many bytes as the pipe accepts immediately, including messages added by other callers,
-// and a goroutine (the flusher) writes the rest. Only one of them, a caller or the flusher, writes
-// at a time; busy is true while it writes. mu guards the fields below it.
+// A Pipe writes messages to a child's standard input without making callers wait for the child. A
+// caller writes as many bytes as the pipe accepts immediately, including messages added by other
+// callers. A goroutine, the flusher, writes the rest. Only one goroutine writes at a time; busy is
+// true while it writes. mu guards the fields below it.
 type Pipe struct {
 	file   *pipe.File
 	broken func(error) // called when writing has failed
 
 	mu      sync.Mutex
 	pending []byte // queued bytes that are not yet being written
-	spare   []byte // empty buffer that replaces pending when a write begins; nil if none
+	spare   []byte // empty buffer for messages added while pending is being written; nil if none
 	busy    bool   // whether a caller or the flusher is writing
 	corks   int    // number of callers holding back writes
 	queued  int64  // total number of bytes of the messages added so far
 	written int64  // number of bytes written so far; the child may have read them
 	err     error  // why no more messages are accepted
 
-	stuck chan []byte // passes unwritten bytes to the flusher, which is then the only writer
+	stuck chan []byte // carries the bytes that the flusher must write
 	quit  chan struct{}
 	done  chan struct{}
 }
@@ -58,16 +58,20 @@ func NewPipe(file *os.File, broken func(error)) *Pipe {
 	return p
 }
 
-// Nowhere is the position of a message that was never added to a child's input stream.
+// Nowhere is the offset of a message that has not been added to a Pipe. [Pipe.Reached] returns
+// false for it.
 const Nowhere = math.MaxInt64
 
-// Write queues a message followed by a newline. The build function appends the message to its
-// argument; size is the approximate length of the message. Write stores the message's offset in the
-// stream in *position, for [Pipe.Reached]. Then, unless another goroutine is writing or Cork holds
-// back writes, it writes as many of the queued bytes as the pipe accepts and leaves the rest to the
-// flusher. If several is true, it first yields to other goroutines, so that one system call can
-// also write the messages that they are about to queue. Write fails if the pipe is closed or
-// broken, or if the child does not read.
+// Write queues a message followed by a newline, and stores the message's offset in the stream in
+// *position, for [Pipe.Reached]. The build function appends the message to its argument; size is
+// the approximate length of the message.
+//
+// Unless another goroutine is writing or Cork holds back writes, Write then writes as many of the
+// queued bytes as the pipe accepts, and leaves the rest to the flusher. If several is true, other
+// goroutines are about to queue messages; Write yields to them first, so that one system call can
+// write all messages.
+//
+// Write fails if the pipe is closed or broken, or if the child does not read.
 func (p *Pipe) Write(position *int64, several bool, size int, build func([]byte) []byte) error {
 	p.mu.Lock()
 	if p.err != nil {
@@ -117,8 +121,8 @@ func (p *Pipe) Uncork() {
 	p.drain() // drain also unlocks mu
 }
 
-// maxRounds is the maximum number of times that a caller writes all queued messages before it
-// leaves the rest to the flusher.
+// maxRounds is the maximum number of writes per call of drain. The flusher writes the messages that
+// are still queued afterwards.
 const maxRounds = 4
 
 // drain writes pending bytes without blocking. It must be called with mu held and busy set, and
@@ -137,7 +141,7 @@ func (p *Pipe) drain() {
 		}
 		if n < len(out) {
 			p.mu.Unlock()
-			p.stuck <- out[n:] // never blocks, because the flusher has received everything sent before
+			p.stuck <- out[n:] // does not block: the channel is empty, because only one goroutine writes at a time
 			return
 		}
 		if cap(out) <= keepBuffer {
@@ -211,7 +215,7 @@ var ErrTooLong = errors.New("a message from the server is too long")
 
 const (
 	lineBuffer = 64 << 10
-	bigLine    = 32 << 10 // minimum length of a line that Next returns without copying it
+	bigLine    = 32 << 10 // minimum length of a line that stays valid after later calls of Next
 	maxExpect  = 4 << 20  // maximum value of LineReader.expect
 )
 
@@ -232,8 +236,8 @@ func NewLineReader(r io.Reader, max int) *LineReader {
 	return &LineReader{r: r, max: max, buf: make([]byte, lineBuffer)}
 }
 
-// Next returns the next line without its line ending. If kept is true, the line belongs to the
-// caller; otherwise, it is valid until the next call. A final line without a line ending is not
+// Next returns the next line without its line ending. If kept is true, the line stays valid;
+// otherwise, it is valid only until the next call. A final line without a line ending is not
 // returned, because it may be incomplete.
 func (l *LineReader) Next() (line []byte, kept bool, err error) {
 	i := bytes.IndexByte(l.buf[l.seen:l.end], '\n')
@@ -273,8 +277,8 @@ func (l *LineReader) More() bool {
 	return i >= 0
 }
 
-// replace starts a new buffer with a copy of rest, because the old buffer now belongs to the caller
-// of Next.
+// replace switches to another buffer and copies rest into it, because the caller of Next may keep a
+// line in the old buffer.
 func (l *LineReader) replace(rest []byte) {
 	if size := max(lineBuffer, 2*len(rest)); len(l.spare) < size {
 		l.spare = make([]byte, size)
@@ -299,9 +303,9 @@ func (l *LineReader) read() {
 	l.end += n
 }
 
-// grow enlarges the buffer to hold a line as long as the latest large line, because a server's
-// large lines tend to have similar lengths. Doubling the buffer repeatedly would clear and copy it
-// each time.
+// grow at least doubles the buffer. It also makes room for a line as long as the latest large line,
+// because a server's large lines tend to have similar lengths. Repeated doubling would copy the
+// buffer each time.
 func (l *LineReader) grow() {
 	grown := make([]byte, max(2*len(l.buf), l.expect+bigLine))
 	l.end = copy(grown, l.buf[l.start:l.end])
@@ -311,8 +315,8 @@ func (l *LineReader) grow() {
 	l.buf, l.start, l.seen = grown, 0, l.end
 }
 
-// maxTail is the maximum number of bytes read after the deadline. It exceeds the capacity of a
-// pipe.
+// maxTail is the maximum number of bytes that a [Tail] reads after its deadline. It exceeds the
+// capacity of a pipe, so all bytes that are in the pipe at the deadline can be read.
 const maxTail = 1 << 20
 
 // A Tail reads a child's output to its end. Reading has a deadline, because a process that has
