@@ -15,8 +15,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// sessionsOffered is the maximum number of open sessions, and also of ended sessions, that a person
-// can choose from. The most recently used sessions are offered.
+// sessionsOffered is the maximum number of open sessions in the list that a person chooses from.
+// The list contains at most as many ended sessions. It prefers the most recently used sessions.
 const sessionsOffered = 50
 
 // netsBody holds the data for the page that shows all nets and for the page about a single net.
@@ -33,8 +33,8 @@ type netsBody struct {
 	Tools   []string
 }
 
-// A choice is one of several options, such as sessions, that the user can select. Here reports
-// whether it is the selected option.
+// A choice is an option, such as a session, that the user can select. The field Here reports
+// whether it is currently selected.
 type choice struct {
 	Value, Label, Link string
 	Here               bool
@@ -47,12 +47,12 @@ type netRow struct {
 	Link    string
 	Marking string
 	Key     string   // fields of the net's key, which selects one of its markings; empty if the net has only one
-	Refuses []string // calls that the net currently refuses; if the net has a key, only calls whose key value has no marking of its own
+	Refuses []string // tools whose calls the net currently refuses; if the net has a key, tools whose calls its default marking refuses
 	Unknown string   // why the marking is unknown; empty if it is known
 }
 
-// A mapRow describes a map statement of the policy, which derives a name for a call from an
-// argument.
+// A mapRow describes a map statement of the policy. Such a statement derives a name for a call from
+// an argument.
 type mapRow struct{ Tool, Field, Source, As, Rule string }
 
 // nets serves the page with all nets of the policy, or the page of the requested net.
@@ -163,8 +163,8 @@ func liveNet(info gate.NetInfo, m gate.Marking) draw.Net {
 	return n
 }
 
-// refusedBy returns the tools whose calls the net currently refuses because none of their
-// transitions is enabled. It does not consider [gate.Net.Phases].
+// refusedBy returns the tools whose calls the net currently refuses because it has no enabled
+// transition for them. It does not consider [gate.Net.Phases].
 func refusedBy(n draw.Net) (calls []string) {
 	can := map[string]bool{}
 	for i := range n.Transitions {
@@ -182,8 +182,8 @@ func refusedBy(n draw.Net) (calls []string) {
 	return slices.DeleteFunc(calls, func(tool string) bool { return can[tool] })
 }
 
-// mapsOf returns a row for each map statement of the policy. If net, the index of a net, is not
-// negative, mapsOf returns only the rows for the statements that this net uses.
+// mapsOf returns a row for each map statement that a net of the policy uses. The parameter net is
+// the index of that net; if it is negative, mapsOf returns the rows for all map statements.
 func mapsOf(p *gate.Policy, net int) (rows []mapRow) {
 	seen := map[mapRow]bool{}
 	add := func(maps []gate.Map, reads func(string) bool) {
@@ -229,7 +229,7 @@ type netPage struct {
 	Values      []choice // key values that have a marking of their own
 	MoreValues  int
 	Hashed      bool // whether only the hashes of the key values are known
-	Rest        bool // whether the requested key value is not among Values; the page then shows the default marking
+	Rest        bool // whether the requested key value is missing from Values; the page then shows the default marking
 	Past        pastRows
 }
 
@@ -238,7 +238,7 @@ type transitionRow struct {
 	draw.Transition
 
 	Takes, Puts string
-	Calls       []choice // tools that fire the transition, each with a link to its explanation
+	Calls       []choice // tools whose calls fire the transition; each links to the explanation of such a call
 }
 
 func (c *Console) netPage(m *snapshot, net int, at netsAddress) *netPage {
@@ -333,8 +333,8 @@ type explanation struct {
 // A blockRow names a net that refuses a call or requires an approval.
 type blockRow struct{ Net, Rule, Reason string }
 
-// A callRow describes a prerequisite of the explained call, that is, a call that must succeed
-// first. It lists the nets that mention the prerequisite.
+// A callRow names a tool that must be called successfully before the explained call would be
+// allowed. It lists the nets that mention the tool.
 type callRow struct {
 	Tool  string
 	Rules []blockRow
@@ -378,8 +378,8 @@ func (c *Console) explain(state *gate.State, tool string) *explanation {
 	return y
 }
 
-// callOf returns a call without arguments to the tool with the given name or alias. If the
-// session's state lists no such tool, the call contains only the given name.
+// callOf returns a call without arguments to the tool with the given name or alias. If the state
+// does not list the tool, only the name of the call is set.
 func callOf(state *gate.State, name string) gate.Call {
 	for _, t := range state.Tools {
 		if t.Tool == name || slices.ContainsFunc(t.Also, func(n gate.Name) bool { return n.Text == name }) {

@@ -20,11 +20,11 @@ import (
 //go:embed pages
 var pageFiles embed.FS
 
-// pages returns the templates. All text from outside the console must pass through one of the
-// template functions plain, lines and json, so that it cannot imitate the console's own text;
-// html/template keeps it from becoming markup. The templates are parsed only when the first page is
-// shown, because most processes of this program, such as those that agents start for hooks, never
-// show a page.
+// pages returns the templates. In a template, all text from outside the console must pass through
+// one of the functions plain, lines and json, so that the text cannot imitate the console's own.
+// Escaping by html/template alone would only prevent markup. The templates are parsed when the
+// first page is shown, because most processes of this program, such as those that agents start for
+// hooks, never show a page.
 var pages = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(functions).ParseFS(pageFiles, "pages/*.html"))
 })
@@ -138,8 +138,8 @@ func send(w http.ResponseWriter, code int, page []byte) {
 	_, _ = w.Write(page) // an error means that the browser has disconnected
 }
 
-// finish redirects the browser to the next page after an action. If err is nil, that page shows the
-// message about success; otherwise, it shows the message about failure, followed by the error.
+// finish redirects the browser to another page after an action. That page shows the success message
+// if err is nil, and otherwise the failure message followed by the error.
 func (c *Console) finish(w http.ResponseWriter, r *http.Request, next string, err error, done, failed string) {
 	if err != nil {
 		done = failed + ": " + err.Error() + "."
@@ -163,8 +163,8 @@ func tabOf(p page, view, label string) tab {
 	return t
 }
 
-// viewOf maps the name of each page that has no tab to the view whose tab is highlighted on that
-// page.
+// viewOf determines which tab is highlighted on a page without a tab of its own. It maps the name
+// of the page to the view that the tab links to.
 var viewOf = map[string]string{"question": "inbox", "confirm": "inbox", "call": "activity", "stop": "health"}
 
 // A card displays an approval on a page.

@@ -10,20 +10,20 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/draft"
 )
 
-// policyBody holds the data for the policy page: the policy in force, a draft that changes one text
-// of the policy, and the results of evaluating the draft.
+// policyBody holds the data for the policy page: the policy in force, a draft that changes some of
+// its rules or nets, and the results of evaluating the draft.
 type policyBody struct {
 	*draft.Policy
-	Text  draft.Text // the policy text that the user is editing; its content is the draft
+	Text  draft.Text // rules or nets in the editor, including the user's changes
 	Dirty bool       // whether the draft differs from the text in force
 	Known bool       // whether to check the tool names in the draft against the tools that the servers list
 	Since string     // start of the period to replay
-	Claim *claimBody // the displayed claim of the policy in force, or nil
+	Claim *claimBody // refuted claim of the policy in force, with its counterexample; nil if none is displayed
 
 	Checked  *draft.Checked
 	Compared *draft.Compared
 	Replayed *draft.Replayed
-	Steps    *claimBody // the displayed claim of the draft, or nil
+	Steps    *claimBody // refuted claim of the draft, with its counterexample; nil if none is displayed
 	Wrong    string     // why the evaluation failed
 }
 
@@ -44,8 +44,9 @@ func (c *Console) policy(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// policyBody returns the data common to all policy pages, with the given text selected. If the
-// policy cannot be shown, it writes an error page and returns nil.
+// policyBody returns the data common to all policy pages. It loads the [draft.Text] with the given
+// ID into the editor or, if the policy does not contain that ID, the first one that can be edited.
+// If the policy cannot be shown, policyBody writes an error page and returns nil.
 func (c *Console) policyBody(w http.ResponseWriter, r *http.Request, text string) *policyBody {
 	if c.options.Drafts == nil {
 		c.fail(w, r, http.StatusNotFound, "This proxy does not show its policy.")

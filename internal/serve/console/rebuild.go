@@ -12,10 +12,11 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// run adds steps to the history until ctx is done. It first receives the stored records from the
-// channel before, and rebuilds their steps; before is nil if no records are stored. It then adds
-// steps for the records from live, and closes live before it returns. If live is nil, run returns
-// immediately. It calls state to get the current state of a session.
+// run adds steps to the history until ctx is done. It first receives the stored records from a
+// channel and rebuilds their steps. If no records are stored, the channel is nil. It then follows
+// the audit feed and adds steps for new records. If live, the follower of the feed, is nil, run
+// returns immediately; otherwise, run closes it before returning. The callback state must return
+// the current state of a session.
 func (h *history) run(ctx context.Context, live *audit.Follower, before <-chan []trail.Record, durable bool, state func(session string) (*gate.State, error)) {
 	defer close(h.done)
 	if live == nil {
@@ -91,8 +92,8 @@ func (h *history) rebuild(ctx context.Context, records []trail.Record, fresh *ga
 	return nil
 }
 
-// rebuildStep adds a step for a stored record. If remember is true, the history will ignore the
-// same record when the audit feed delivers it.
+// rebuildStep adds a step for a stored record. If remember is true, it also stores the ID of the
+// record, so that the history skips the record if the audit feed delivers it again.
 func (h *history) rebuildStep(p *rebuilder, r *trail.Record, remember bool) error {
 	e, err := r.Entry()
 	if err != nil {

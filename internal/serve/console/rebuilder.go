@@ -16,7 +16,7 @@ import (
 type rebuilder struct {
 	policy  *gate.Policy
 	active  []string // names of the nets that are active now; nil if all nets are active
-	durable bool     // whether states survive a restart and can be changed by other processes
+	durable bool     // whether states are stored in a database, where they survive a restart and other processes can change them
 
 	run         *replay.Replay
 	startReason string            // why stored records could not be replayed

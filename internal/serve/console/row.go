@@ -161,15 +161,16 @@ func (r *row) end(e *trail.Entry) {
 	r.Outcome, r.Millis, r.By, r.Ended = e.Outcome, e.Millis, e.By, e.Time
 }
 
-// canBeSettled reports whether an operator's decision, recorded as e, can still set the outcome of
-// the row's call.
+// canBeSettled reports whether the outcome that an operator set in the record e can belong to the
+// row's call. The call must not have a known outcome, and its row must not be newer than the
+// record.
 func (r *row) canBeSettled(e *trail.Entry) bool {
 	return (r.Outcome == "" || r.Outcome == "unknown") && !e.Time.Before(r.Time)
 }
 
-// clockTolerance is the maximum difference between the duration of a call and the time from its
-// arrival to its outcome record, apart from a thousandth of the duration. The two differ if the
-// clock is adjusted during the call.
+// clockTolerance allows for adjustments of the clock during a call. The time from the arrival of a
+// call to its outcome record may differ from the recorded duration by clockTolerance plus a
+// thousandth of the duration.
 const clockTolerance = 20 * time.Millisecond
 
 // isOutcome reports whether the outcome e belongs to this row. The call number alone is not

@@ -21,7 +21,7 @@ type snapshot struct {
 	Ended bool     // whether the session has ended; if so, it has no current state, only the states after its steps
 	Gap   string   // why the final state of an ended session is unknown
 
-	state   *gate.State // nil if the state was rebuilt from records; such a state cannot be used to decide calls
+	state   *gate.State // state for deciding on calls; nil if the displayed state was rebuilt from records
 	policy  *gate.Policy
 	nets    []gate.NetState
 	unknown map[string]string // reasons why the states of nets are unknown, keyed by net name
@@ -122,8 +122,8 @@ type pastRows struct {
 	Gap          string    // why steps before the first known step are missing
 }
 
-// stepsAround returns the page of steps that contains the displayed step. It leaves out the steps
-// that led to an unknown state of the named net, except the displayed step itself.
+// stepsAround returns the page of steps that contains the displayed step. Other steps are left out
+// if the resulting state of the named net is unknown.
 func (m *snapshot) stepsAround(net string) (p pastRows) {
 	var rows []stepRow
 	for _, s := range m.steps {
@@ -167,8 +167,8 @@ func (m *snapshot) valueID(v *gate.ValueState) string {
 	return hex.EncodeToString(h[:8])
 }
 
-// hash returns the hash of a key value. Records contain only hashes, so in a state rebuilt from
-// records, the value is already a hash, and hash only decodes it.
+// hash returns the hash of a key value. A state rebuilt from records contains hashes in place of
+// key values, encoded as JSON strings; hash then decodes the string.
 func (m *snapshot) hash(value string) string {
 	if m.state != nil {
 		return audit.HashOf(value)
@@ -195,8 +195,9 @@ func (m *snapshot) label(v *gate.ValueState) string {
 	return valueLabel(&short)
 }
 
-// labels returns labels for the key values in the session's current state, keyed by value ID. They
-// replace hashes on pages that show a rebuilt state.
+// labels returns labels for the key values in the session's current state, keyed by value ID. A
+// page that shows a rebuilt state uses these labels, because the rebuilt state contains only
+// hashes.
 func (c *Console) labels(m *snapshot, net int, session string) map[string]string {
 	labels := map[string]string{}
 	if m.state != nil || m.Ended {

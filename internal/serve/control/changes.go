@@ -23,9 +23,9 @@ type Changes struct {
 
 var errEnds = errors.New("the proxy ends")
 
-// awaitChange returns the approvals as soon as their version differs from the given one, or when a
-// time limit has passed. Since no notification is sent when an approval expires, awaitChange also
-// checks the approvals when the next one is due to expire.
+// awaitChange returns the approvals as soon as they differ from those with the given version, or
+// when a time limit has passed. Since no notification is sent when an approval expires, awaitChange
+// also checks the approvals when the next one is due to expire.
 func awaitChange(ctx context.Context, o operator.Proxy, ends <-chan struct{}, after string) (Changes, error) {
 	limit := time.After(maxWait)
 	for {

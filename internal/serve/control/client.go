@@ -109,9 +109,9 @@ func (c *Client) Approval(id string) (operator.ApprovalInfo, error) {
 	return get[operator.ApprovalInfo](c, "/approvals/"+url.PathEscape(id))
 }
 
-// Changes waits until the version of the proxy's approvals differs from the given one, and returns
-// the current approvals. If the given version is empty, Changes does not wait. If nothing changes
-// for a while, Changes returns the unchanged approvals.
+// Changes waits until the proxy's approvals differ from those in an earlier result, identified by
+// its Version, and returns them. If the given version is empty, Changes does not wait. If nothing
+// changes for a while, Changes returns the unchanged approvals.
 func (c *Client) Changes(ctx context.Context, after string) (now Changes, err error) {
 	return now, c.send(ctx, "/approvals/changes?after="+url.QueryEscape(after), nil, &now)
 }
@@ -142,7 +142,8 @@ func (c *Client) Session(id string) (operator.SessionInfo, error) {
 	return get[operator.SessionInfo](c, "/sessions/"+url.PathEscape(id))
 }
 
-// Sessions returns the sessions of all processes that share the proxy's database.
+// Sessions returns the same sessions as [Client.ListSessions], but with their nets, which takes
+// longer.
 func (c *Client) Sessions() ([]operator.SessionInfo, error) {
 	return get[[]operator.SessionInfo](c, "/sessions")
 }
@@ -186,8 +187,8 @@ func get[T any](c *Client, path string) (v T, err error) {
 	return v, err
 }
 
-// do sends a request to the proxy and decodes the response into out. It sends a GET request if in
-// is nil, and otherwise a POST request with in as its body.
+// do sends a request to the proxy and decodes the response into out. The parameter in is the body
+// of a POST request; if it is nil, do sends a GET request.
 func (c *Client) do(path string, in, out any) error {
 	return c.send(context.Background(), path, in, out)
 }
@@ -228,7 +229,7 @@ func (c *Client) exchange(request *http.Request, out any) error {
 
 // Reload tells the running proxy to reload its configuration.
 func (c *Client) Reload(o Reload) (r Reloaded, err error) {
-	c.http.Timeout = 5 * time.Minute // proving the policy's claims may take a long time
+	c.http.Timeout = 5 * time.Minute // the proxy also tries to prove the claims in the new policy, which may take long
 	return r, c.do("/reload", o, &r)
 }
 

@@ -20,7 +20,7 @@ type HookGate interface {
 // events, so that the gate can refuse an event that is too long.
 const maxHook = 9 << 20
 
-// principal is the name of the principal who makes the calls that agents report through the socket.
+// principal is the name of the principal for all calls that agents report through the socket.
 // Clients that use stdio have the same principal.
 const principal = "local"
 

@@ -18,7 +18,7 @@ type HookRun struct {
 	Dir     string // directory that contains the sockets
 	Agent   string
 	Session string   // name of the session; if not empty, it replaces the name in the event
-	Servers []string // names of the proxy in the agent's list of MCP servers; nil means just petrigate
+	Servers []string // names of the proxy in the agent's list of MCP servers; if empty, its only name is petrigate
 	Config  string   // configuration file of the proxy to use; if empty, any running proxy is used
 	In      io.Reader
 	Out     io.Writer // where Run writes the reply for the agent
@@ -31,7 +31,7 @@ func (h HookRun) Run(ctx context.Context) (code int) {
 	agent := hook.Find(h.Agent)
 	if agent == nil {
 		_, _ = fmt.Fprintf(h.Err, "petrigate: unknown agent %q; known agents: %s\n", h.Agent, strings.Join(hook.Names(), ", "))
-		return 2 // tells the agent to refuse the call
+		return 2 // this exit code tells the agent to refuse the call
 	}
 	ctx, cancel := context.WithTimeout(ctx, agent.Limit())
 	defer cancel()
@@ -79,8 +79,9 @@ func (h HookRun) ask(ctx context.Context, event []byte) (HookReply, error) {
 	return client.Hook(ctx, h.Agent, h.Session, h.Servers, event)
 }
 
-// find returns a client for the proxy to use. All events of a session must be sent to the same
-// proxy, because only the proxy that decided a call recognizes later events of that call.
+// find returns a client for the proxy to use. If several proxies share a database, find chooses the
+// one that started first. All events of a session must be sent to the same proxy, because only the
+// proxy that decided on a call recognizes later events of that call.
 func (h HookRun) find() (*Client, error) {
 	found, err := Find(h.Dir)
 	switch {

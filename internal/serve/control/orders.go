@@ -23,9 +23,9 @@ type Accept struct {
 	PIN       string `json:"pin,omitempty"`
 }
 
-// Stop is the body of a request to stop all calls, or to allow them again.
+// Stop is the body of a request to refuse all new calls, or to allow calls again.
 type Stop struct {
-	Session string `json:"session,omitempty"` // session to stop; if empty, all sessions
+	Session string `json:"session,omitempty"` // ID of the session; if empty, the request applies to all sessions
 	Actor   string `json:"actor"`
 	Reason  string `json:"reason,omitempty"`
 	PIN     string `json:"pin,omitempty"` // PIN of the proxy, if it requires a PIN; needed to allow calls again

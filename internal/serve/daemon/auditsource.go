@@ -26,8 +26,8 @@ type AuditLog struct {
 // ErrNoAuditLog means that the configuration does not name an audit log.
 var ErrNoAuditLog = errors.New("configures no audit log: name the log, or set audit.file")
 
-// Elsewhere reports whether c alone is not enough to open the records, that is, whether they are in
-// a PostgreSQL database or their path contains a variable that has not been expanded.
+// Elsewhere reports whether opening the records takes more than opening a file at a known path:
+// they are in a PostgreSQL database, or their path contains a variable that has not been expanded.
 func Elsewhere(c *config.Config) bool {
 	variable := func(path string) bool { return c.TextOnly && strings.Contains(path, "${") }
 	return c.State.Driver == "postgres" || variable(c.State.Path) || variable(c.Audit.File)

@@ -22,9 +22,10 @@ func versionsFile(c *config.Config) (string, error) {
 	return basefile.VersionsPath(dir), err
 }
 
-// CheckBases checks that no signed base policy is older than its version last in force, has the
-// same version but different content, or replaces a base of another name. If a check fails,
-// CheckBases returns a [config.ErrorList]. It writes nothing to disk.
+// CheckBases compares each signed base policy with the versions that were last in force. It rejects
+// a base that is older, one that has the same version but different content, and one that has the
+// location and key of another base but a different name. It returns the problems as a
+// [config.ErrorList]. It writes nothing to disk.
 func CheckBases(c *config.Config) error {
 	book, err := versionsFile(c)
 	if err != nil || book == "" {
@@ -79,9 +80,10 @@ func baseCopies() (basefile.Copies, error) {
 	return basefile.Copies{Dir: filepath.Join(dir, "base-copies")}, err
 }
 
-// BaseFetcher returns a function that fetches base policies from their addresses. If an address
-// cannot be read, the function returns the stored copies of the base that was last in force, along
-// with a [*basefile.CopyError].
+// BaseFetcher returns a function that fetches a base policy, and its signature if it has one, from
+// the given addresses. If an address cannot be read, the function returns the copies stored when
+// the base last took effect, along with a [*basefile.CopyError]. If no copies are stored, it
+// returns only the error.
 func BaseFetcher(ctx context.Context) config.Fetch {
 	return func(addresses ...string) ([][]byte, error) {
 		copies, err := baseCopies()

@@ -82,7 +82,8 @@ func (s *consoleServer) approvalPage(id string) string {
 	return "http://" + address + "/inbox/" + id
 }
 
-// pastRecords returns the source of past audit records, or nil if records are not stored.
+// pastRecords returns a source of the audit records stored so far, or nil if records are not
+// stored.
 func (d *Daemon) pastRecords() trail.Source {
 	if log := d.recordedDecisions(); log != nil {
 		return log.Source

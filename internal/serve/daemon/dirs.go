@@ -11,9 +11,10 @@ import (
 func RuntimeDir() string { return runtimeDir("/run/user") }
 
 // runtimeDir returns the directory for control sockets. If the environment does not specify a
-// directory, runtimeDir looks for the user's own directory in users, the parent of all per-user
-// runtime directories. A proxy whose MCP client does not pass on the environment variables thus
-// uses the same directory as the commands that the user runs.
+// directory, runtimeDir uses a directory inside the user's own runtime directory, such as
+// /run/user/1000, if that exists. The parameter users is the parent of all users' runtime
+// directories. A proxy whose MCP client does not pass on the environment variables thus uses the
+// same directory as the commands that the user runs.
 func runtimeDir(users string) string {
 	if dir := os.Getenv("PETRIGATE_RUNTIME_DIR"); dir != "" {
 		return dir

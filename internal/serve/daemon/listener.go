@@ -114,12 +114,11 @@ func (s *limitListener) longestIdle(from netip.Addr) (oldest *limitedConn) {
 	return oldest
 }
 
-// connKey is the key in a request's context for the connection that carries the request.
+// connKey is the context key for a request's connection.
 type connKey struct{}
 
-// serve serves connections until the server is closed. Unless bounded is true, it limits how long a
-// request body may take to arrive. If bounded is true, the handler must enforce such a limit
-// itself.
+// serve serves connections until the server is closed. If bounded is true, the handler must limit
+// how long a request body may take to arrive; otherwise, serve does so.
 func (s *limitListener) serve(server *http.Server, bounded bool) error {
 	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		if secure, ok := c.(*tls.Conn); ok {

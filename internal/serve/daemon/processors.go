@@ -68,7 +68,8 @@ func (p *processors) begin() {
 // end must be called when a call has ended at its server.
 func (p *processors) end() { p.inFlight.Add(-1) }
 
-// useAll makes all processors available for work other than calls, until the caller calls release.
+// useAll makes all processors available for work other than calls. The caller must call release
+// when the work ends.
 func (p *processors) useAll() (release func()) {
 	if p == nil {
 		return func() {}
@@ -84,7 +85,7 @@ func (p *processors) hold(n int) {
 	p.update()
 }
 
-// update imposes the limit of one processor or lifts it, as the current counts require.
+// update imposes or lifts the limit of one processor, depending on the current counts.
 func (p *processors) update() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -161,8 +161,8 @@ func (s *reloads) reload(ctx context.Context, d *Daemon, o control.Reload) (r co
 }
 
 // adopt makes c the configuration in force, sets the log level, and logs the base policies. If
-// reviews have started and not ended, it starts a review of the new policy. The caller must hold
-// s.mu.
+// startReview has been called and close has not, adopt also starts a review of the new policy. The
+// caller must hold s.mu.
 func (s *reloads) adopt(d *Daemon, c *config.Config, result *policy.Result, known diag.List) {
 	if s.level != nil {
 		s.level.Set(Level(c.Log.Level))

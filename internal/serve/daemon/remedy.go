@@ -15,9 +15,9 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// A remedyFinder finds calls that, once they have succeeded, would make the policy allow a refused
-// call. It considers the tools that servers currently offer and the built-in tools of known agents.
-// It is safe for concurrent use.
+// A remedyFinder finds the calls that must succeed before the policy would allow a refused call. It
+// considers the tools that servers currently offer and the built-in tools of known agents. It is
+// safe for concurrent use.
 type remedyFinder struct {
 	policy *gate.Policy
 	tools  func() toolset  // returns the tools that servers currently offer
@@ -93,8 +93,8 @@ func (f *remedyFinder) remedy(s *gate.State, c gate.Call, r *gate.Refusal) proxy
 }
 
 // findAny looks for a remedy among the server tools, and then among agents' built-in tools. The
-// second result is false if a remedy is possible only with built-in tools of agents that have
-// reported no calls or have sessions of their own.
+// second result is false if the only remedy found uses a built-in tool of an agent that has
+// reported no calls, or whose calls belong to a different session.
 func (f *remedyFinder) findAny(s *gate.State, c gate.Call, r *gate.Refusal) (found verify.Remedy, known bool) {
 	tools := f.tools()
 	names := tools.Names()
@@ -186,8 +186,8 @@ func toolsOf(names []gate.Call) []verify.Tool {
 const impossibleTime = 250 * time.Millisecond
 
 // impossibleTools returns a function that finds tools that provably can never be called under the
-// policy. It takes the tools to check and the names of the active nets. A tool that can be called
-// after another call has failed is not among those found.
+// policy. The function takes the tools to check and the names of the active nets. It leaves out
+// tools that can be called after another call has failed.
 func impossibleTools(whole *gate.Policy) func([]gate.Call, []string) []string {
 	return func(tools []gate.Call, active []string) []string {
 		p, err := activeNets(whole, active)

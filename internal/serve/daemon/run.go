@@ -59,9 +59,9 @@ func (d *Daemon) Hook(ctx context.Context, e proxy.HookEvent) (proxy.HookReply, 
 	return d.Hooks.Serve(ctx, e)
 }
 
-// logEnd arranges for the signal that ends the proxy to be logged as soon as it arrives, because
-// shutting down may take a while. The returned function waits until the signal has been logged or,
-// if none has arrived, cancels the logging.
+// logEnd makes the daemon log why it ends as soon as ctx is canceled, because shutting down may
+// take a while. The returned function waits until the log entry has been written or, if ctx has not
+// been canceled, cancels the logging.
 func (d *Daemon) logEnd(ctx context.Context) (wait func()) {
 	said := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
