@@ -195,8 +195,7 @@ func (x *Task) queueInput(q *upstream.ServerRequest) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.waiting = pool.RemoveAnswered(x.waiting)
-	if len(x.waiting) >= spec.MaxInputs || x.settled.Load() {
-		q.Refuse(wire.CodeInternal, "too many requests are waiting for the client")
+	if x.refuses(q, len(x.waiting)) {
 		return
 	}
 	x.waiting = append(x.waiting, q)
@@ -207,12 +206,25 @@ func (x *Task) queueInput(q *upstream.ServerRequest) {
 func (x *Task) addInput(q *upstream.ServerRequest) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if len(x.inputs) >= spec.MaxInputs || x.settled.Load() {
-		q.Refuse(wire.CodeInternal, "too many requests are waiting for the client")
+	if x.refuses(q, len(x.inputs)) {
 		return
 	}
 	x.asks++
 	x.inputs = append(x.inputs, taskInput{"request-" + strconv.Itoa(x.asks), q})
+}
+
+// refuses refuses a server's request if the task has ended, or if too many requests wait for the
+// client already. It reports whether it did. The caller must hold mu.
+func (x *Task) refuses(q *upstream.ServerRequest, waiting int) bool {
+	switch {
+	case x.settled.Load():
+		q.Refuse(wire.CodeInternal, "the task has ended")
+	case waiting >= spec.MaxInputs:
+		q.Refuse(wire.CodeInternal, "too many requests are waiting for the client")
+	default:
+		return false
+	}
+	return true
 }
 
 // openInputs returns the unanswered inputs, oldest first.

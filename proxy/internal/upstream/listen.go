@@ -83,8 +83,11 @@ type subscription struct {
 	caughtUp bool // whether HeardFrom has been called since the last subscription was lost
 }
 
+// open opens a subscription with the given filter. If the filter is nil, open only ends the old
+// subscription.
 func (s *subscription) open(filter []byte) {
 	if filter == nil {
+		s.endOld()
 		return
 	}
 	u := s.upstream
@@ -110,23 +113,26 @@ func (s *subscription) follow(ctx context.Context) bool {
 			if s.current == nil || id != 0 && id != s.current.ID {
 				continue // ignore the acknowledgment of an earlier subscription
 			}
-			if s.old != nil {
-				s.old.Cancel("replaced")
-				s.old = nil
-			}
+			s.endOld()
 			if !s.caughtUp {
 				s.caughtUp = true
 				s.upstream.host.HeardFrom()
 			}
 		case <-s.upstream.rewatch:
-			if s.old != nil {
-				s.old.Cancel("replaced")
-			}
+			s.endOld()
 			s.old, s.current = s.current, nil
 			return true
 		case <-ctx.Done():
 			return false
 		}
+	}
+}
+
+// endOld ends the previous subscription, if it is still open.
+func (s *subscription) endOld() {
+	if s.old != nil {
+		s.old.Cancel("replaced")
+		s.old = nil
 	}
 }
 

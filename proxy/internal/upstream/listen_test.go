@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"testing/synctest"
 
 	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
 )
@@ -53,4 +54,27 @@ func TestAcknowledged(t *testing.T) {
 	if len(heard)+len(n.cancelled) > 0 {
 		t.Errorf("heard %d times more, %d cancelled more", len(heard), len(n.cancelled))
 	}
+}
+
+// TestUnwatchedEndsSubscription checks that a subscription ends when no resource is watched any
+// more and the server announces no changes of lists, and that a later one begins anew.
+func TestUnwatchedEndsSubscription(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := New(Config{}, Options{OnListen: func() {}})
+		n := &notebook{sent: make(chan int64, 9), cancelled: make(chan int64, 9)}
+		ctx, stop := context.WithCancel(t.Context())
+		u.watched.Store(&[]string{"a://b"})
+		go u.subscribe(ctx, n, []byte(`{"tools":{}}`))
+		first := <-n.sent
+		u.Watch(nil)
+		if id := <-n.cancelled; id != first {
+			t.Errorf("%d is cancelled, want %d", id, first)
+		}
+		u.Watch([]string{"a://c"})
+		if id := <-n.sent; id == first {
+			t.Errorf("%d is sent again", id)
+		}
+		stop()
+		synctest.Wait()
+	})
 }
