@@ -15,9 +15,9 @@ type Proxy interface {
 
 	// AwaitTools waits until each upstream has listed its tools or is known to be down.
 	AwaitTools(ctx context.Context)
-	// Tools lists the tools and the decision that a call to each tool would currently receive in
-	// the given session. If session is empty, Tools uses the only session or, if there is not
-	// exactly one, a new session.
+	// Tools lists the tools, each with the decision that a call would now receive in the given
+	// session. If session is empty, Tools uses the only session or, if there is not exactly one, a
+	// new session.
 	Tools(session string) ([]ToolInfo, error)
 
 	Approvals() []ApprovalInfo

@@ -9,8 +9,8 @@ import (
 type SessionInfo struct {
 	ID        string     `json:"id"`
 	Principal string     `json:"principal"`
-	By        string     `json:"by"`             // how the client identified the session: connection, principal, name, header, meta or agent
-	Name      string     `json:"name,omitempty"` // name of the session, if By is name, header, meta or agent
+	By        string     `json:"by"`             // how the session was identified: "connection", "principal", "name", "header", "meta" or "agent"
+	Name      string     `json:"name,omitempty"` // name of the session, if By is "name", "header", "meta" or "agent"
 	Since     time.Time  `json:"since"`
 	Clients   []string   `json:"clients"`
 	Nets      []NetInfo  `json:"nets"`
@@ -31,10 +31,10 @@ type NetInfo struct {
 	Marking  map[string]int `json:"marking"`
 	InFlight int            `json:"inFlight"`
 	Status   string         `json:"status"`
-	Shadow   *NetShadow     `json:"shadow,omitempty"` // set only if the net is in shadow mode; Marking then reflects all calls that have passed
+	Shadow   *NetShadow     `json:"shadow,omitempty"` // set only in shadow mode, where Marking also reflects the calls that the net would have refused
 }
 
-// A CallInfo describes a call that was admitted, but whose final outcome has not been stored yet.
+// A CallInfo describes an admitted call whose outcome is unknown or has not been stored yet.
 type CallInfo struct {
 	Number uint64    `json:"number"`
 	Tool   string    `json:"tool"`
@@ -43,7 +43,7 @@ type CallInfo struct {
 	Arguments json.RawMessage `json:"arguments,omitempty"` // arguments as recorded according to audit.arguments; set only if they are short and this process admitted the call
 
 	Unknown bool   `json:"unknown,omitempty"` // whether the outcome is unknown; if so, an operator can set it
-	More    uint64 `json:"more,omitempty"`    // number of further calls to this tool with an unknown outcome; the outcome that an operator sets applies to them, too
+	More    uint64 `json:"more,omitempty"`    // number of further calls to this tool with an unknown outcome; if an operator sets the outcome, it also applies to them
 	Outcome string `json:"outcome,omitempty"` // outcome that is known but has not been stored yet
 }
 
@@ -59,8 +59,8 @@ type PolicyNet struct {
 // A NetFate describes how a reload affects a net and its state.
 type NetFate struct {
 	Net   string   `json:"net"`
-	Fate  string   `json:"fate"`            // "continued" (the net is unchanged), "carried" (a limit has changed, but its usage still counts), "begun" (the net starts in its initial marking), "dropped" (the new policy lacks the net) or "held" (the net prevents the reload)
+	Fate  string   `json:"fate"`            // "continued": the net is unchanged; "carried": a limit has changed, but its usage still counts; "begun": the net starts in its initial marking; "dropped": the new policy does not contain the net; "held": the net prevents the reload
 	From  string   `json:"from,omitempty"`  // previous name of the net, if the net was renamed and keeps its state; otherwise empty
 	Lost  int      `json:"lost"`            // number of sessions that lose the state of this net
-	Where []string `json:"where,omitempty"` // sessions that prevent the net from being replaced, at most ten
+	Where []string `json:"where,omitempty"` // up to ten sessions that prevent the net from being replaced
 }

@@ -61,7 +61,7 @@ type BaseInfo struct {
 type WebhookInfo struct {
 	Host    string     `json:"host"`            // host that the requests for approval are sent to
 	Answers string     `json:"answers"`         // URL that answers must be sent to
-	Open    int        `json:"open"`            // number of pending approval requests that are announced through the webhook
+	Open    int        `json:"open"`            // number of pending approval requests that the webhook announces
 	Error   string     `json:"error,omitempty"` // why the last post to the webhook failed; empty if it succeeded
 	Since   *time.Time `json:"since,omitempty"` // when posts to the webhook began to fail; nil if the last post succeeded
 }
@@ -82,13 +82,13 @@ type StateInfo struct {
 	Since   time.Time     `json:"since,omitzero"`  // when the database was opened
 	Process string        `json:"process,omitempty"`
 	Records uint64        `json:"records,omitempty"` // number of records in the database, including those of other processes
-	Error   string        `json:"error,omitempty"`   // why no calls can be decided at the moment; empty if calls can be decided
+	Error   string        `json:"error,omitempty"`   // why the proxy cannot decide on calls at the moment; empty if it can
 	Unknown []UnknownCall `json:"unknown"`           // calls whose outcome an operator must set, and calls whose known outcome has not been stored yet
 }
 
 // An UnknownCall is a call whose outcome is not in the store. If the process that admitted the call
-// has ended, an operator must set the outcome. Otherwise, this process knows the outcome but has
-// not been able to store it yet.
+// has ended, an operator must set the outcome. Otherwise, the proxy knows the outcome, but has not
+// been able to store it yet.
 type UnknownCall struct {
 	Session string    `json:"session"`
 	Process string    `json:"process"` // process that admitted the call; empty if the call was admitted by an old version of petrigate that did not record the process

@@ -11,9 +11,9 @@ type StopInfo struct {
 	Alone   bool      `json:"alone,omitempty"` // whether the stop could not be written to the database, so that only this process refuses calls
 }
 
-// A Stopping is the result of an order to stop calls or to allow them again.
+// A Stopping is the result of an operator's order to stop calls, or to allow them again.
 type Stopping struct {
-	Already bool       `json:"already"` // whether the order had no effect; set if the calls were already stopped or allowed
+	Already bool       `json:"already"` // whether the calls were already stopped, or already allowed
 	Shared  bool       `json:"shared"`  // whether the order affects not only this process, but all processes that share the database
 	Left    []StopInfo `json:"left"`    // stops that are in force after the order
 

@@ -21,8 +21,7 @@ type ToolChange struct {
 	MoreDifferences int          `json:"moreDifferences,omitempty"` // number of differences left out of Differences
 }
 
-// A ToolInfo describes a tool that clients can call, and how a call to the tool would be decided
-// now.
+// A ToolInfo describes a tool that clients can call, and predicts the decision on a call to it.
 type ToolInfo struct {
 	Canonical string        `json:"canonical"`
 	Bare      string        `json:"bare"`
@@ -32,7 +31,7 @@ type ToolInfo struct {
 	Decision  string        `json:"decision"` // decision on a call without arguments: "allow", "ask" or "refuse"
 	Depends   bool          `json:"depends"`  // whether the decision may be different for other arguments
 	Says      string        `json:"says"`     // explanation of the decision, as a sentence
-	Nets      []ToolVerdict `json:"nets"`     // verdicts of the nets, except abstentions, on a call without arguments
+	Nets      []ToolVerdict `json:"nets"`     // the nets' verdicts on a call without arguments, except abstentions
 
 	InputSchema json.RawMessage `json:"-"` // schema of the arguments; nil if the upstream provides none
 	Description string          `json:"-"` // description provided by the upstream

@@ -26,8 +26,8 @@ const (
 	saltBytes = 16
 	minLength = 6 // minimum number of characters in a PIN
 
-	maxWrong = 5                // maximum number of wrong PINs in a period; once it is reached, Check rejects all PINs
-	pause    = 10 * time.Minute // length of that period, and of the pause that follows too many wrong PINs
+	maxWrong = 5                // number of wrong PINs that makes Check reject all PINs
+	pause    = 10 * time.Minute // how long wrong PINs are counted, and how long all PINs are rejected after too many of them
 )
 
 // Errors returned by [PIN.Check].
@@ -47,8 +47,8 @@ type PIN struct {
 
 	mu          sync.Mutex
 	lastCorrect []byte    // HMAC of the correct PIN under key; nil until a correct PIN has been entered
-	wrong       int       // number of wrong PINs in the current period
-	first       time.Time // start of the period: the time of the first wrong PIN counted
+	wrong       int       // number of wrong PINs counted since first
+	first       time.Time // time of the wrong PIN that started the count
 	until       time.Time // all PINs are rejected until this time
 }
 
@@ -67,7 +67,8 @@ func Hash(pin string) (string, error) {
 	return fmt.Sprintf("pbkdf2-sha256:%d:%s:%s", rounds, base64.RawURLEncoding.EncodeToString(salt), base64.RawURLEncoding.EncodeToString(hash)), nil
 }
 
-// Parse parses a hash returned by [Hash]. The PIN calls now to get the current time.
+// Parse parses a hash returned by [Hash]. The returned PIN gets the current time from the given
+// function.
 func Parse(text string, now func() time.Time) (*PIN, error) {
 	parts := strings.Split(text, ":")
 	if len(parts) != 4 || parts[0] != "pbkdf2-sha256" {

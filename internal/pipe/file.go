@@ -50,8 +50,8 @@ func (t *transfer) attempt(fd uintptr) bool {
 	return t.now || t.err != syscall.EAGAIN
 }
 
-// run transfers b with the given method of a raw connection. It returns errors like those of
-// [os.File].
+// run reads into b or writes b, using the given method of a raw connection. It returns [io.EOF] or
+// an [*os.PathError], as [os.File] does.
 func (t *transfer) run(by func(func(fd uintptr) bool) error, b []byte, now bool) (int, error) {
 	t.b, t.n, t.err, t.now = b, 0, nil, now
 	err := by(t.try)
@@ -83,8 +83,8 @@ func (p *File) Read(b []byte) (int, error) {
 	return p.in.run(p.raw.Read, b, false)
 }
 
-// TryRead reads the available data without waiting, ignoring the read deadline. waits is true if no
-// data is available yet or the file may block.
+// TryRead reads the available data without waiting, ignoring the read deadline. If no data is
+// available yet or the file may block, it reads nothing and sets waits to true.
 func (p *File) TryRead(b []byte) (n int, waits bool, err error) {
 	if p.raw == nil {
 		return 0, true, nil

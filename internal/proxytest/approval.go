@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// PINHash is the hash of the PIN "correct horse". It uses the minimum number of rounds allowed,
-// which makes checks six times faster.
+// PINHash is the hash of the PIN "correct horse". It uses the minimum number of iterations instead
+// of the default number, so checks are six times faster.
 const PINHash = "pbkdf2-sha256:100000:c2FsdCBvZiB0aGUgdGVzdA:-1O6tBFc88ZKIDgojvmnui_Bf0mc2SAWlPYcXiKWr30"
 
 // A Question is a request for approval from the proxy to a client: an elicitation/create request
@@ -33,14 +33,15 @@ const (
 	Cancel  = `{"action":"cancel"}`
 )
 
-// Asks makes a call to a tool and waits until the proxy asks for approval.
+// Asks makes a call to a tool, waits until the proxy asks for approval, and returns the proxy's
+// question.
 func (c *Client) Asks(tool, args string) Question {
 	c.T.Helper()
 	return c.AwaitQuestion(tool, args, c.Call(tool, args))
 }
 
-// AwaitQuestion waits until the proxy asks for approval of a call that has already been sent. id is
-// the ID of the call.
+// AwaitQuestion waits until the proxy asks for approval of the call with the given ID, and returns
+// the proxy's question. The call must have been sent already.
 func (c *Client) AwaitQuestion(tool, args, id string) Question {
 	c.T.Helper()
 	q := Question{Client: c, Tool: tool, Args: args, Call: id}
@@ -87,19 +88,19 @@ func (q Question) Text() string {
 	return s
 }
 
-// ReceivedBy returns a copy of the question as if client c had received it.
+// ReceivedBy returns a copy of the question that client c can answer.
 func (q Question) ReceivedBy(c *Client) Question {
 	q.Client = c
 	return q
 }
 
-// OperatorSetup returns a setup where an operator at a terminal approves or denies calls. A call
-// that waits longer than hold is parked: the caller is told to retry later.
+// OperatorSetup returns a setup where an operator at a terminal approves or denies calls. The proxy
+// parks each call that waits longer than the given time: it tells the caller to retry later.
 func OperatorSetup(hold time.Duration) Setup {
 	return Setup{Change: func(o *proxy.Options) { o.Approval = proxy.Approval{Channels: []string{"cli"}, Hold: hold} }}
 }
 
-// ParkAtOnce is a hold time so short that the proxy parks every call at once.
+// ParkAtOnce is a value for [OperatorSetup] that makes the proxy park every call at once.
 const ParkAtOnce = time.Nanosecond
 
 // Parks makes a call and returns the ID of the call's approval. It fails the test unless the proxy

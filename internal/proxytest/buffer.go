@@ -28,7 +28,7 @@ func (b *SyncBuffer) String() string {
 // HeapInUse returns the size of the live heap in bytes.
 func HeapInUse() uint64 {
 	var m runtime.MemStats
-	for range 2 { // the second collection empties pools
+	for range 2 { // two collections are needed to empty a sync.Pool
 		runtime.GC()
 	}
 	runtime.ReadMemStats(&m)

@@ -16,8 +16,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// A Client sends arbitrary bytes to the proxy over one [Leg] and stores all messages that it
-// receives.
+// A Client sends arbitrary bytes to the proxy and stores all messages that it receives. Its [Leg]
+// determines the transport and the protocol revision.
 type Client struct {
 	*Site
 	Leg          Leg
@@ -204,8 +204,8 @@ func (c *Client) List() Message {
 	return c.Reply(c.Sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"tools/list","params":{%META%"x":0}}`))
 }
 
-// Send sends the bytes in raw unchanged. Over HTTP, it sends the headers of a correct client,
-// overridden by the headers in change. Responses arrive in the client's mailbox.
+// Send sends the bytes in raw unchanged. Over HTTP, it adds the headers that a correct client
+// sends, unless the second argument replaces them. Responses arrive in the client's mailbox.
 func (c *Client) Send(raw []byte, change http.Header) {
 	if c.in != nil {
 		_, _ = c.in.Write(append(bytes.Clone(raw), '\n')) // the error is ignored: if the proxy no longer reads, the test fails because it receives no response
@@ -231,8 +231,8 @@ func (c *Client) Send(raw []byte, change http.Header) {
 	})
 }
 
-// newRequest returns a request without a body, with the headers of a correct client. The argument
-// last is the ID of the last event received, or empty.
+// newRequest returns a request without a body, with the headers of a correct client. If last is not
+// empty, it becomes the Last-Event-ID header.
 func (c *Client) newRequest(ctx context.Context, method, last string) *http.Request {
 	c.T.Helper()
 	r, err := http.NewRequestWithContext(ctx, method, c.Site.HTTP.URL+"/mcp", http.NoBody)
@@ -259,8 +259,8 @@ func (c *Client) SetHeaders(r *http.Request) {
 	}
 }
 
-// StandardHeaders sets the headers required by revision 2026-07-28 to the values in raw, even if
-// raw is not a valid message.
+// StandardHeaders sets the headers that revision 2026-07-28 requires, if the client uses that
+// revision. It takes their values from raw, even if raw is not a valid message.
 func (c *Client) StandardHeaders(r *http.Request, raw []byte) {
 	if !c.Leg.Modern {
 		return
@@ -300,8 +300,8 @@ func (c *Client) post(r *http.Request) {
 	c.readMessages(response.Body, "data: ", response.StatusCode, session)
 }
 
-// readMessages puts a message into the mailbox for each line of body that begins with prefix. The
-// message is the rest of the line. Other lines are ignored.
+// readMessages reads body line by line and puts the messages into the mailbox. A line that begins
+// with prefix contains a message after the prefix. Other lines are ignored.
 func (c *Client) readMessages(body io.Reader, prefix string, status int, session string) {
 	for lines := bufio.NewReader(body); ; {
 		line, err := lines.ReadBytes('\n')

@@ -2,7 +2,7 @@ package proxytest
 
 import "testing"
 
-// CompareText fails the test if two texts differ, and reports the first difference.
+// CompareText fails the test if got differs from want, and reports the first difference.
 func CompareText(t *testing.T, what, got, want string) {
 	t.Helper()
 	if got == want {

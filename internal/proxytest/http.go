@@ -60,8 +60,8 @@ func (s *Site) ModernCallAs(token string) HTTPRequest {
 	return p
 }
 
-// CallAs calls a tool with the given bearer token and returns the response. It uses the protocol
-// revision of l (see [Leg]). The argument session is used only for revision 2025-11-25.
+// CallAs calls a tool over HTTP with the given bearer token and returns the response. It uses the
+// protocol revision of the given [Leg]. For revision 2026-07-28, the session is ignored.
 func (s *Site) CallAs(l Leg, token, session, id, tool string) Message {
 	s.T.Helper()
 	if !l.Modern {
@@ -111,7 +111,8 @@ func (s *Site) ServeWith(a proxy.Access) {
 	s.serve(a, nil)
 }
 
-// StreamSince opens the session's stream and resumes it after the event with the given ID.
+// StreamSince opens the session's event stream and asks for the events after the one with the given
+// ID.
 func (c *Client) StreamSince(last string) io.ReadCloser {
 	c.T.Helper()
 	response, err := c.HTTP.Do(c.newRequest(c.T.Context(), http.MethodGet, last))

@@ -18,7 +18,7 @@ map bash.command rm as delete
 block discord.timeout
 `
 
-// PolicyOf builds a policy from the rules in text, or from [DefaultRules] if text is empty.
+// PolicyOf builds a policy from the given rules, or from [DefaultRules] if they are empty.
 func PolicyOf(t testing.TB, text string) *gate.Policy {
 	t.Helper()
 	return build(t, policy.Source{Rules: []config.RuleText{{File: "test.rules", Text: cmp.Or(text, DefaultRules)}}})

@@ -39,15 +39,14 @@ func (c *Client) Refuses(tool, args, kind string) Message {
 	return r
 }
 
-// executedCalls returns the number of calls that the upstream has executed. The proxy's own polls
-// of tasks do not count.
+// executedCalls returns the number of calls that the upstream has executed. Requests about tasks do
+// not count.
 func (s *Site) executedCalls() int {
 	return len(list.Filter(s.Log.Records(testserver.Executed), func(r testserver.Record) bool { return !strings.HasPrefix(r.Name, "tasks/") }))
 }
 
-// CallUnknown makes a call to a tool and fails the test unless the proxy responds with an error for
-// an unknown tool and nothing else happens: the upstream must not execute anything, and the state
-// must not change.
+// CallUnknown makes a call to a tool and fails the test unless the proxy responds with the error
+// for an unknown tool. The upstream must not execute anything, and the state must not change.
 func (c *Client) CallUnknown(tool string) {
 	c.T.Helper()
 	before, executed := c.State(), c.Log.Executed("")
@@ -59,8 +58,8 @@ func (c *Client) CallUnknown(tool string) {
 	}
 }
 
-// CallBlocked makes a call to a tool and fails the test unless the gate blocks the call. Unlike
-// Refuses, it examines only the response.
+// CallBlocked makes a call to a tool and fails the test unless a net blocks the call. Unlike
+// [Client.Refuses], it examines only the response.
 func (c *Client) CallBlocked(tool string) {
 	c.T.Helper()
 	if r := c.Do(tool, `{}`); !r.IsError() || r.Decision("kind") != "blocked" {

@@ -19,8 +19,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// Patience is the maximum duration of any wait. It is long enough for tests with the largest
-// messages on a busy machine, and only ends tests that would otherwise hang.
+// Patience is the maximum duration of any wait in a test. It is long enough for the largest
+// messages on a busy machine, so a longer wait means that the test hangs.
 const Patience = 3 * time.Minute
 
 // Main runs a package's tests and exits. It must be called from TestMain. If [ChildVariable] is
@@ -51,7 +51,7 @@ type Site struct {
 	T        *testing.T
 	Proxy    *proxy.Proxy
 	Upstream *testserver.Server
-	Log      *testserver.Log // events recorded by the upstream; tests judge the proxy by them
+	Log      *testserver.Log // events recorded by the upstream, such as executed calls
 	Records  *Memory
 	HTTP     *httptest.Server // serves the proxy
 	Options  proxy.Options
@@ -93,9 +93,10 @@ func Start(t *testing.T, s Setup) *Site {
 	return st
 }
 
-// protocolOf returns the protocol version to configure for a server that supports the given
-// revisions. Without a configured version, the proxy tries revision 2026-07-28 for two seconds,
-// which may be too short on a busy machine for a server that supports no other revision.
+// protocolOf returns the protocol version to configure for an upstream, or "" if the proxy should
+// detect the version. When the proxy detects revision 2026-07-28, it waits only two seconds for a
+// response. On a busy machine, that may be too short for an upstream that supports only this
+// revision.
 func protocolOf(r testserver.Revisions) string {
 	if r == testserver.Modern {
 		return "2026-07-28"
@@ -147,7 +148,7 @@ func (c complaints) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// State returns the markings of all nets and the numbers of open calls in all sessions as text, so
+// State returns the markings of all nets and the number of open calls in each session as JSON, so
 // that tests can compare states.
 func (s *Site) State() string {
 	type net struct {
@@ -207,7 +208,8 @@ func (s *Site) Executed(tool string, n int) {
 }
 
 // Eventually polls ok until it returns true. Use it to wait for changes that the proxy does not
-// announce. The argument state describes the awaited state for failure reports.
+// announce. If ok does not return true in time, Eventually fails the test with a message that
+// contains state, such as "approvals wait".
 func (s *Site) Eventually(state string, ok func() bool) {
 	s.T.Helper()
 	limit := time.NewTimer(Patience)

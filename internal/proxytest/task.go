@@ -20,7 +20,7 @@ func StartWithTasks(t *testing.T, s Setup) *Site {
 		s.Server.Tools = testserver.Attack()
 	}
 	support := "optional"
-	if s.Server.Revisions != testserver.Both { // an upstream with both revision families cannot require tasks, because clients of one family cannot choose to use them
+	if s.Server.Revisions != testserver.Both { // an upstream with both revision families must also accept calls from clients that cannot use tasks
 		support = "required"
 	}
 	s.Server.Tools = testserver.Tasked(s.Server.Tools, support)

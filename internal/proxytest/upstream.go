@@ -32,8 +32,8 @@ func serve(t *testing.T, handler http.Handler) *httptest.Server {
 	return server
 }
 
-// ServeTools serves an upstream with the given tools over HTTP. The upstream adds its records to
-// log.
+// ServeTools serves an upstream with the given tools over HTTP. The upstream records its events in
+// the given log.
 func ServeTools(t *testing.T, name string, log *testserver.Log, tools ...testserver.Tool) proxy.Upstream {
 	t.Helper()
 	for i := range tools {

@@ -15,8 +15,9 @@ import (
 // for the disk. When a thread blocks, the Go scheduler hands its processor to another thread, which
 // takes about as long as a flush on a fast disk.
 //
-// The first flush uses fdatasync(2), because most files are flushed only once. If the system does
-// not support asynchronous flushes, all flushes use fdatasync.
+// The first flush uses fdatasync(2). Most files are flushed only once, so the setup of asynchronous
+// I/O would not pay off. If the system does not support asynchronous flushes, all flushes use
+// fdatasync.
 //
 // The zero value is ready to use. A Flusher is not safe for concurrent use.
 type Flusher struct {

@@ -20,8 +20,9 @@ type File struct {
 	regularUntil time.Time // time until which regular system calls are used
 }
 
-// A write that takes longer than stalled is assumed to have blocked, because preemption by another
-// process takes less time. The File then uses regular system calls until regularFor has passed.
+// stalled is the minimum duration of a write that is assumed to have blocked; preemption by another
+// process takes less time. After such a write, the File uses regular system calls for the duration
+// regularFor.
 const (
 	stalled    = 30 * time.Millisecond
 	regularFor = 10 * time.Second
@@ -93,8 +94,7 @@ func (q *File) State(f *os.File) (size int64, gone bool, err error) {
 		}
 		return info.Size(), Removed(info), nil
 	}
-	// No timestamps are requested, because the file system would then have to update them with each
-	// write.
+	// If this call requested timestamps, the file system would have to update them with each write.
 	var s unix.Statx_t
 	_, _, errno := syscall.RawSyscall6(unix.SYS_STATX, f.Fd(), uintptr(unsafe.Pointer(&empty)), unix.AT_EMPTY_PATH, unix.STATX_SIZE|unix.STATX_NLINK, uintptr(unsafe.Pointer(&s)), 0)
 	if errno != 0 {

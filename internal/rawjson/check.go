@@ -53,8 +53,8 @@ func (c *checker) fail(at int, msg string) int {
 	return -1
 }
 
-// unexpected reports a syntax error at offset i. want describes the syntax element that is expected
-// there.
+// unexpected reports a syntax error at offset i, where the document should contain the syntax
+// element described by want.
 func (c *checker) unexpected(i int, want string) int {
 	if i >= len(c.doc) {
 		return c.fail(len(c.doc), "unexpected end, want "+want)
@@ -80,7 +80,7 @@ func (c *checker) value(i, depth int) int {
 	return c.unexpected(i, "a value")
 }
 
-// container checks the object or array at offset i. Its closing bracket is end.
+// container checks the object or array at offset i. The parameter end is its closing bracket.
 func (c *checker) container(i, depth int, end byte) int {
 	if depth > c.max {
 		return c.fail(i, "nested too deeply")
@@ -201,7 +201,7 @@ func (o *keySet) insert(keys [][]byte, n int) bool {
 type keyStack struct {
 	n    int
 	few  [24][]byte
-	many [][]byte // all keys, once there are too many for the array; nil before that
+	many [][]byte // all keys, once they no longer fit into few; nil before that
 }
 
 func (s *keyStack) push(key []byte) {

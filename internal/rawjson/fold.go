@@ -30,8 +30,9 @@ func foldRune(r rune) rune {
 	return least
 }
 
-// Variants looks up key in the object obj and returns its value. variants reports whether obj has
-// other keys that differ from key only in letter case, even if key itself is missing.
+// Variants returns the value of the given key in the object obj. The result ok reports whether obj
+// has this key. The result variants reports whether obj has keys that differ from it only in letter
+// case.
 func Variants(obj []byte, key string) (value []byte, ok, variants bool) {
 	Members(obj, func(k, v []byte, _ int) bool {
 		switch {

@@ -258,8 +258,9 @@ func escapedMask(slashes uint64, carry *uint64) uint64 {
 	const even = 0x5555555555555555
 	slashes &^= *carry
 	follows := slashes<<1 | *carry
-	// Adding a run of backslashes to its first bit carries to the bit after the run. The parity of
-	// that bit's position tells whether the length of the run is odd.
+	// If a run of backslashes starts at an odd bit, the bytes that it escapes are at even bits, and
+	// vice versa. The addition clears the runs that start at odd bits, so that the even bits are
+	// inverted only for the other runs.
 	oddStarts := slashes &^ even &^ follows
 	sum, out := bits.Add64(oddStarts, slashes, 0)
 	*carry = out

@@ -190,7 +190,7 @@ func quoteOrSlash(w uint64) uint64 {
 	return ((quote-ones)&^quote | (slash-ones)&^slash) & highs
 }
 
-// Every byte of ones is 1. In every byte of highs, only the high bit is set.
+// Each byte of the constant ones is 1. Each byte of the constant highs has only its high bit set.
 const (
 	ones  = 0x0101010101010101
 	highs = 0x8080808080808080

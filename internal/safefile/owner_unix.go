@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// foreign reports whether the file belongs to another user, who could change it.
+// foreign reports whether the file belongs to a user other than the current one.
 func foreign(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && stat.Uid != uint32(os.Geteuid())

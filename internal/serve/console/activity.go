@@ -210,8 +210,8 @@ func (c *Console) call(w http.ResponseWriter, r *http.Request) {
 	c.show(w, r, "call", title, b)
 }
 
-// Why explains the decision on the call. For a row that is not a call, Why returns the reason in
-// the event's record.
+// Why explains the decision on the call. If the row is about an event other than a call, Why
+// returns the reason recorded with the event.
 func (r *row) Why() string {
 	switch {
 	case !r.IsCall():

@@ -155,8 +155,8 @@ func (m *matcher) matchesNet(r *row) bool {
 	return r.About == m.Net || slices.ContainsFunc(r.Nets, is) || r.Would != nil && slices.ContainsFunc(r.Would.Nets, is)
 }
 
-// hasWords reports whether each word of the filter occurs in at least one text of the row. It does
-// not join the texts first, because that would be slower.
+// hasWords reports whether each word of the filter occurs in at least one of the row's strings,
+// ignoring case. It does not join the strings first, because that would be slower.
 func (m *matcher) hasWords(r *row) bool {
 	texts := r.texts()
 	for i, t := range texts {

@@ -28,9 +28,8 @@ func (c *claimBody) Next() int {
 	return 0
 }
 
-// claimOf returns the data for displaying one step of a claim. number is the index of the claim in
-// the report. claimOf returns nil if the claim does not exist or is not refuted by a sequence of
-// calls.
+// claimOf returns the data for displaying one step of the claim with the given index in the report.
+// It returns nil if the report has no such claim, or if no sequence of calls refutes the claim.
 func claimOf(report *check.Report, number int, step string) *claimBody {
 	claims := report.Claims()
 	if number < 0 || number >= len(claims) {

@@ -40,7 +40,7 @@ type Console struct {
 	streams atomic.Int32 // number of open event streams
 }
 
-// Close ends all event streams, the journal and the history.
+// Close ends all event streams, and waits until the journal and the history have stopped.
 func (c *Console) Close() {
 	c.close()
 	<-c.journal.done
@@ -54,8 +54,8 @@ func (c *Console) Code(p Person) string { return c.logins.newCode(p) }
 // ServeHTTP implements [http.Handler].
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) { c.handler.ServeHTTP(w, r) }
 
-// A WayFinder finds the calls that must succeed before the proxy allows the given call. The proxy
-// has refused this call in the given state for the given reason.
+// A WayFinder finds the calls that must succeed before the proxy allows a refused call. Its
+// arguments are the state of the nets at the time of the refusal, the call, and the refusal itself.
 type WayFinder func(s *gate.State, c gate.Call, r *gate.Refusal) WayOut
 
 // A WayOut is the shortest sequence of calls that would make the proxy allow a refused call.

@@ -176,13 +176,13 @@ func (c *counts) Bars() (bars []bar) {
 
 // approvalCounts holds statistics about the approvals that the proxy still remembers.
 type approvalCounts struct {
-	All, Waiting, Approved, Denied, Silent int // Silent counts the approvals that ended without an answer
+	All, Waiting, Approved, Denied, Silent int // numbers of approvals; Silent counts those that ended without an answer
 	Median                                 time.Duration
 	Timed                                  int
 	Rules                                  []ruleCount // rules whose approval requests were never denied, sorted by the number of approved requests in descending order
 }
 
-// A ruleCount counts the answers to the approval requests that a rule has caused.
+// A ruleCount counts the answers to the approval requests that a rule required.
 type ruleCount struct {
 	Rule     string
 	Approved int

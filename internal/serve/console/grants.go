@@ -9,7 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// grant approves one call and creates a grant for similar calls.
+// grant handles the form that approves a call and creates a grant, which approves similar calls in
+// advance.
 func (c *Console) grant(w http.ResponseWriter, r *http.Request) {
 	v, id := visitorOf(r), r.PostForm.Get("id")
 	g := operator.Grant{Like: r.PostForm["like"], Session: r.PostForm.Get("for") == "session"}

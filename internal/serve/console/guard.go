@@ -40,11 +40,12 @@ func (d *logins) guard(h http.Handler) http.Handler {
 	})
 }
 
-// isSameSite reports whether a request that changes something was sent by a page of the console. It
-// relies on headers that browsers set. The origin is "null" for most pages of the console, because
-// they send no referrer; only the login page sends its real origin. If the origin differs from the
-// Host header, it must be another allowed host; this happens behind a reverse proxy that rewrites
-// the Host header.
+// isSameSite reports whether a request was sent by a page of the console, judging by headers that
+// browsers set. It returns true for all GET and HEAD requests, because they change nothing.
+//
+// Most pages of the console send no referrer, so browsers set the Origin header to "null"; only the
+// login page sends its real origin. A reverse proxy may rewrite the Host header, so the Origin
+// header may also contain another allowed host.
 func (d *logins) isSameSite(r *http.Request) bool {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return true

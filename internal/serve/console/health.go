@@ -19,7 +19,7 @@ type healthBody struct {
 	Faults  []string // problems that need attention, worst first
 }
 
-// sessionsListed is the maximum number of sessions that the form for stopping calls offers.
+// sessionsListed is the maximum number of sessions listed in the form that stops calls.
 const sessionsListed = 200
 
 func (c *Console) health(w http.ResponseWriter, r *http.Request) {
@@ -62,8 +62,8 @@ type stopBody struct {
 	Reason  string
 }
 
-// stop handles the form that stops calls. It first asks the person to confirm, and then makes the
-// proxy refuse calls.
+// stop handles the form that stops calls. It asks the person to confirm before it makes the proxy
+// refuse calls.
 func (c *Console) stop(w http.ResponseWriter, r *http.Request) {
 	session, reason := r.PostForm.Get("session"), strings.TrimSpace(r.PostForm.Get("reason"))
 	if r.PostForm.Get("confirmed") != "yes" {
@@ -75,8 +75,8 @@ func (c *Console) stop(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/health", http.StatusSeeOther)
 }
 
-// start handles the form that ends a stop. It first asks the person to confirm, and then makes the
-// proxy accept calls again.
+// start handles the form that allows calls again. It asks the person to confirm before it makes the
+// proxy accept calls.
 func (c *Console) start(w http.ResponseWriter, r *http.Request) {
 	session := r.PostForm.Get("session")
 	if r.PostForm.Get("confirmed") != "yes" {

@@ -26,7 +26,7 @@ type step struct {
 	Number int // position in the session, starting at 1
 	Time   time.Time
 	Said   []string // descriptions of the records in the step
-	Call   uint64   // the call's number in the session; 0 if the step concerns no call or several calls
+	Call   uint64   // number of the call within the session; 0 if the step is about no call or several calls
 	Before string   // why steps are missing before this one; empty if none are missing
 
 	state  *gate.State   // nil if the state was rebuilt from records
@@ -43,11 +43,11 @@ type track struct {
 	complete bool   // whether the track includes the first step of the session
 }
 
-// A history keeps the states of the nets in each session: one state for each step. States from
-// before the console was opened are rebuilt from records, unless the result would be uncertain. If
-// several records of a session arrive before the history reads the first of them, they share a
-// step. The state of this step may already include later records. A history is safe for concurrent
-// use.
+// A history keeps the states of the nets in each session: one state for each step. It uses stored
+// records to rebuild states from before the console was opened, and leaves out states that cannot
+// be determined for certain. If several records of a session arrive before the history reads the
+// first of them, they share a step. The state of this step may already reflect later records. A
+// history is safe for concurrent use.
 type history struct {
 	done    chan struct{}
 	ready   chan struct{}   // closed when the stored records have been processed
@@ -81,7 +81,8 @@ func (h *history) forget(why string) {
 	h.count, h.before = 0, why
 }
 
-// open creates a track for a session that has just started, and marks it as complete.
+// open creates a track for a session that has just started. The track is complete, because it will
+// include the first step of the session.
 func (h *history) open(session string, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -109,10 +110,11 @@ func (h *history) skip(session, why string, at time.Time) {
 	t.gap, t.used = why, at
 }
 
-// add adds a step to the track of each session whose nets are concerned by the records, except
-// records that already have a step. The step contains the current state of the session, as returned
-// by the callback. If the callback fails, add adds no step and marks the session's state as
-// unknown. lost is the number of records missing before the given ones.
+// add adds at most one step to each session. The step describes all new records about the session's
+// nets; records that already have a step are ignored. It contains the current state of the session,
+// as returned by the callback. If the callback fails, add adds no step and marks the session's
+// state as unknown. The parameter lost is the number of records that were lost before the given
+// ones.
 func (h *history) add(records [][]byte, lost int, state func(session string) (*gate.State, error)) {
 	fresh := map[string]*step{}
 	var order []string

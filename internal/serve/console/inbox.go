@@ -106,8 +106,8 @@ func (c *Console) showQuestion(w http.ResponseWriter, r *http.Request) {
 	c.show(w, r, "question", "Approval "+a.ID, a)
 }
 
-// answer applies the decision to exactly the approvals listed in the form. It asks the person to
-// confirm if there are several.
+// answer handles the form that answers approval requests. If the form lists more than one request,
+// the person must first confirm the answer.
 func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 	ids, decision := r.PostForm["id"], r.PostForm.Get("decision")
 	approve := decision == "approve"
@@ -156,8 +156,9 @@ func (c *Console) answerOne(r *http.Request, id string, approve bool) (line stri
 	return id + " is approved, once. The call runs now, or when the agent makes it again.", nil
 }
 
-// channel returns the approval channel to record for an answer. It returns the URL channel if the
-// rule allows that channel but not the web channel. Otherwise it returns the web channel.
+// channel returns the channel to record for an answer given in the console. It returns the URL
+// channel if the approval can be answered through that channel but not through the web channel.
+// Otherwise, it returns the web channel.
 func (c *Console) channel(id string) string {
 	a, err := c.options.Proxy.Approval(id)
 	if err == nil && slices.Contains(a.Channels, approval.URL) && !slices.Contains(a.Channels, approval.Web) {

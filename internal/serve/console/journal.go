@@ -26,7 +26,7 @@ const (
 	othersInterval  = 2 * time.Second // interval between reads of the records that other processes write to a database
 	othersAfterView = time.Minute     // how long the journal keeps reading records from other processes after the last page view
 	othersTime      = 2 * time.Second // timeout for reading records from other processes
-	othersRecords   = maxRows         // maximum number of records from each other process in one read
+	othersRecords   = maxRows         // maximum number of records to read at a time from each of the other processes
 )
 
 // A journal holds the newest calls and other events. It starts with the stored records and then
@@ -48,7 +48,7 @@ type journal struct {
 	past       error // why stored records are missing; nil if none are missing or none are stored
 	reading    bool  // whether stored records are still being read
 	viewedAt   time.Time
-	changed    chan struct{} // closed when the next row arrives
+	changed    chan struct{} // closed when the journal changes
 }
 
 type callKey struct {
@@ -60,9 +60,9 @@ func newJournal(now func() time.Time) *journal {
 	return &journal{now: now, began: now(), done: make(chan struct{}), first: 1, admitted: map[callKey]uint64{}, known: map[string]bool{}, changed: make(chan struct{})}
 }
 
-// run adds the stored records and then the new ones to the journal, until ctx is done. It also
-// sends the stored records to the channel read, which must be buffered. It closes live before it
-// returns. Both live and past may be nil.
+// run fills the journal until ctx is done. It first adds the stored records, if past is not nil,
+// and also sends them to the buffered channel read. It then adds the records from live and from
+// other processes. If live is nil, run does nothing; otherwise, it closes live before it returns.
 func (j *journal) run(ctx context.Context, live *audit.Follower, past trail.Source, read chan<- []trail.Record) {
 	defer close(j.done)
 	if live == nil {
@@ -217,9 +217,9 @@ func (j *journal) addOutcome(id string, e *trail.Entry) (joined bool) {
 	return joined
 }
 
-// updateRow replaces the row of the call that e concerns with a copy modified by the function
-// modify. If the journal does not contain the row, or if match returns false for it, updateRow does
-// nothing and returns false.
+// updateRow updates the row of the call that the audit record e is about. It calls modify on a copy
+// of the row, and replaces the row with that copy. If the journal does not contain the row, or if
+// match returns false for it, updateRow does nothing and returns false.
 func (j *journal) updateRow(e *trail.Entry, match func(*row) bool, modify func(*row)) bool {
 	n, ok := j.admitted[callKey{e.Session, e.Call}]
 	if !ok || n < j.first || !match(j.rows[n-j.first]) {
@@ -257,10 +257,10 @@ func (j *journal) all() []*row {
 
 // A journalStatus describes how complete the journal is.
 type journalStatus struct {
-	Began   time.Time // time when the journal began to follow live records
+	Began   time.Time // time when the journal was opened
 	First   time.Time // time of the oldest row; zero if the journal is empty
 	Calls   int
-	Full    bool // whether the oldest calls were dropped because the journal was full
+	Full    bool // whether the oldest rows were dropped because the journal was full
 	Lost    int  // number of records that were dropped because they were not read in time
 	Torn    int  // number of records that could not be parsed
 	Reading bool // whether stored records are still being read
@@ -278,7 +278,7 @@ func (j *journal) status() journalStatus {
 	return s
 }
 
-// markViewed records that someone is viewing a page.
+// markViewed stores the current time as the time of the last page view.
 func (j *journal) markViewed() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -292,7 +292,7 @@ func (j *journal) recentlyViewed() bool {
 	return j.now().Sub(j.viewedAt) < othersAfterView
 }
 
-// nextChange returns a channel that is closed when the next row arrives.
+// nextChange returns a channel that is closed when the journal changes.
 func (j *journal) nextChange() <-chan struct{} {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -302,7 +302,7 @@ func (j *journal) nextChange() <-chan struct{} {
 // updateInterval is the minimum time between two updates of an open page.
 const updateInterval = time.Second
 
-// updates returns a channel that receives a value after new rows have been added, at most once per
+// updates returns a channel that receives a value after the journal has changed, at most once per
 // updateInterval, until ctx is done.
 func (j *journal) updates(ctx context.Context) <-chan struct{} {
 	out, more := make(chan struct{}), j.nextChange()
