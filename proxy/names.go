@@ -71,7 +71,7 @@ type Credentials = upstream.Credentials
 
 // Values of Upstream.Isolation. They determine whether sessions share a connection.
 const (
-	IsolateAuto    = pool.IsolateAuto    // one connection for all sessions until the upstream sends a request to a client
+	IsolateAuto    = pool.IsolateAuto    // one connection for all sessions until the upstream sends a request to a client; afterwards, other sessions may get connections of their own
 	IsolateSession = pool.IsolateSession // one connection per session
 	IsolateShared  = pool.IsolateShared  // one connection for all sessions
 )
@@ -94,9 +94,9 @@ type Approval struct {
 	PIN      string        // hash of the PIN for approvals through cli, web or url, as printed by petrigate approvals pin; empty means no PIN
 	Verb     string        // command for answering an approval, as shown in the log; empty means petrigate approvals
 
-	// People maps the name of a person who answers to the person's principal. The name is the
-	// answer's actor, or comes from the channel that authenticated the person. Unless Self is set,
-	// the principal that made a call can approve it only through elicit.
+	// People maps each person's name to the principal of that person's own calls. The name is the
+	// actor of an answer, or comes from the channel that authenticated the person. Unless Self is
+	// set, the principal that made a call can approve it only through elicit.
 	People map[string]string
 
 	// Page returns the URL of an approval's page, for the url channel. If Page is nil or returns
@@ -111,8 +111,8 @@ type Approval struct {
 	Asked, Answered func(operator.ApprovalInfo)
 }
 
-// pipelineApproval returns the settings in the form used by package pipeline. info converts the
-// approval records that are passed to Asked and Answered.
+// pipelineApproval returns the settings in the form used by package pipeline. The argument converts
+// the approval records that are passed to Asked and Answered.
 func (a Approval) pipelineApproval(info func(approval.Record) operator.ApprovalInfo) pipeline.Approval {
 	tell := func(f func(operator.ApprovalInfo)) func(approval.Record) {
 		if f == nil {

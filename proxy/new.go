@@ -55,8 +55,8 @@ func New(o Options) (*Proxy, error) {
 	return p, p.addUpstreams()
 }
 
-// wire creates and connects the components of the proxy. A component has direct access to those
-// created before it, and reaches those created later through functions.
+// wire creates the components of the proxy and connects them. A component gets direct references to
+// the components created before it, and functions for access to those created later.
 func (p *Proxy) wire(redactor *audit.Redactor) error {
 	o := p.options
 	p.startup, p.endStartup = context.WithCancel(p.life.Ctx)
@@ -115,8 +115,9 @@ func (p *Proxy) wire(redactor *audit.Redactor) error {
 	return nil
 }
 
-// makeAdmission creates the approval broker, the ledger of session states, the component that
-// admits calls and, if states are stored in a database, the [rounds.Keeper].
+// makeAdmission creates the approval broker, the ledger of session states, and the component that
+// admits calls. If states are stored in a database, it also creates the store for calls that wait
+// for a client's input.
 func (p *Proxy) makeAdmission(redactor *audit.Redactor) error {
 	o := p.options
 	mask, err := audit.NewRedactor(audit.Full, o.Approval.Mask)
@@ -150,7 +151,8 @@ func (p *Proxy) makeAdmission(redactor *audit.Redactor) error {
 	return nil
 }
 
-// replacement returns the policy in the options, together with the options that depend on it.
+// replacement returns those options that can be replaced while the proxy runs: the policy, and the
+// settings that depend on it.
 func (o Options) replacement() Replacement {
 	return Replacement{
 		Policy: o.Policy, Active: o.Active, Advertise: o.Advertise, Remedy: o.Remedy, Impossible: o.Impossible,

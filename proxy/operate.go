@@ -110,10 +110,10 @@ func (p *Proxy) Nets() []operator.PolicyNet {
 }
 
 // SwitchNet activates or deactivates a net in all sessions, including future ones. An inactive net
-// keeps its state, and continues from it when activated again. A change that cannot be recorded is
-// not made. If approvals require a PIN, no net can be deactivated, because the net might be the one
-// that requires approvals. Activating a net then requires the PIN, because under "default: deny" a
-// net can let additional calls pass.
+// keeps its state, and continues from it when it is activated again. If the change cannot be
+// recorded, it is not made. If approvals require a PIN, no net can be deactivated, because the net
+// might be the one that requires approvals. Activating a net requires the PIN, because under
+// "default: deny" a net can let additional calls pass.
 func (p *Proxy) SwitchNet(name string, on bool, a operator.Actor) error {
 	if !on && p.pin != nil {
 		return errors.New("approvals require a PIN (approval.pin), so no net can be switched off while the proxy runs; remove its rule from the configuration")
@@ -151,8 +151,7 @@ func (p *Proxy) StartAgain(session string, a operator.Actor) (operator.Stopping,
 
 func (p *Proxy) setStopped(on bool, s admission.Stop) (operator.Stopping, error) {
 	if s.Session != "" && on {
-		// If the database is unavailable, the proxy does not know whether the session exists. It
-		// then stops the session anyway.
+		// If the database is unavailable, stop the session without knowing whether it exists.
 		if _, err := p.admission.Sessions.Find(p.life.Ctx, s.Session); errors.Is(err, admission.ErrNoSession) {
 			return operator.Stopping{}, fmt.Errorf("there is no session %q", s.Session)
 		}
@@ -164,8 +163,8 @@ func (p *Proxy) setStopped(on bool, s admission.Stop) (operator.Stopping, error)
 	return operator.Stopping{Already: done.Already, Shared: p.sharesState(), Left: stopInfos(done.Left), Alone: unwrittenNote(on, p.sharesState(), done.Alone)}, nil
 }
 
-// unwrittenNote explains that an operator's order could not be recorded or written to the database,
-// and what follows from that. It returns "" if err is nil.
+// unwrittenNote explains to an operator why an order could not be recorded or written to the
+// database, and names the consequences. It returns "" if err is nil.
 func unwrittenNote(on, shared bool, err error) string {
 	switch {
 	case err == nil:
@@ -201,7 +200,7 @@ type Replacement struct {
 	Advertise  string // tools to list: "all" or "possible"; "enabled" cannot be changed at run time
 	Remedy     func(*gate.State, gate.Call, *gate.Refusal) Remedy
 	Impossible func(tools []gate.Call, active []string) []string
-	Pipefail   bool // whether hooks add set -o pipefail; see [Options]
+	Pipefail   bool // whether hooks may make scripts run under "set -o pipefail"; see [Options]
 	Files      []File
 
 	Reset []string // names of nets to reset to their initial marking, even if their current marking would remain valid
@@ -212,10 +211,10 @@ type Replacement struct {
 // its initial marking or has calls in flight.
 var ErrHeld = admission.ErrHeld
 
-// Reload replaces the policy or, if r.Try is true, only reports what would happen to the nets.
-// Limits that sessions have already used up stay used up, and unchanged nets keep their state; see
-// [gate.Policy.Adopt]. The result of an in-flight call is still judged by the policy that admitted
-// the call. If Reload returns an error, the policy is unchanged.
+// Reload replaces the policy or, if r.Try is true, only reports the effect on each net. Sessions do
+// not regain limits that they have already used up, and unchanged nets keep their state; see
+// [gate.Policy.Adopt]. The result of an in-flight call is evaluated by the policy that admitted the
+// call. If Reload returns an error, the policy is unchanged.
 func (p *Proxy) Reload(ctx context.Context, r Replacement) ([]operator.NetFate, error) {
 	before := p.admission.Generation()
 	if err := checkKnownNets(r.Policy, r.Reset); err != nil {

@@ -43,7 +43,7 @@ type Options struct {
 	// and must be safe for concurrent use.
 	Remedy func(*gate.State, gate.Call, *gate.Refusal) Remedy
 
-	Pipefail bool // whether hooks add set -o pipefail to an agent's script; they do so only if the script's success does not count as evidence without it, and only for agents whose hooks can change scripts
+	Pipefail bool // whether hooks may add "set -o pipefail" to an agent's script; they do so only if the script's success would not count toward a requirement otherwise, and only for agents whose hooks can change scripts
 
 	// Pins holds the accepted tool definitions. With it, the proxy detects servers that change
 	// their definitions. If Pins is nil, servers can change them freely.
@@ -55,9 +55,10 @@ type Options struct {
 	// allows a call that a net blocks.
 	Advertise string
 
-	// Impossible returns those of the given tools that can never be called while only the nets
-	// named in active are active. If active is nil, all nets are active. Impossible is called after
-	// a change to the tools or the nets. If Impossible is nil, no tool is known to be impossible.
+	// Impossible returns those of the given tools that can never be called as long as the set of
+	// active nets stays the same. The second argument contains the names of the active nets, or is
+	// nil if all nets are active. Impossible is called after a change to the tools or the nets. If
+	// Impossible is nil, every tool is assumed to be possible.
 	Impossible func(tools []gate.Call, active []string) []string
 
 	Session    SessionWay // how a call is assigned to a session

@@ -76,7 +76,7 @@ func (p *Pins) follow(w *store.Watcher) {
 		return
 	}
 	woken := wait.NewSignal()
-	w.Register(func(context.Context) { woken.Send() }) // must not block, or it would delay the other functions called by the watcher
+	w.Register(func(context.Context) { woken.Send() }) // only send a signal, because a slow function would delay the watcher's other functions
 	of := p.proxy
 	of.life.Background(func() {
 		for wait.For(of.life.Ctx, woken) {
@@ -122,8 +122,9 @@ func (p *Pins) describe(t *pool.Tool) operator.ToolChange {
 	return c
 }
 
-// Accept accepts the current definition of a tool. It returns an error if the definition has
-// changed since the person read the [ToolChange] with the given hash.
+// Accept accepts the current definition of a tool. The hash identifies the definition that the
+// operator has seen in a [ToolChange]. If the tool's definition is now a different one, Accept
+// returns an error.
 func (p *Pins) Accept(canonical, hash string, a operator.Actor) error {
 	changed := p.unacceptedTools()
 	at := slices.IndexFunc(changed, func(t *pool.Tool) bool { return t.Canonical == canonical })

@@ -59,8 +59,8 @@ func (p *Proxy) Start() {
 	}
 }
 
-// warnOfSlowStarts logs the upstreams that are still starting. From then on, list requests do not
-// wait for their tools.
+// warnOfSlowStarts logs a warning about each upstream that is still starting. It is called when the
+// startup time is over and list requests stop waiting for such upstreams.
 func (p *Proxy) warnOfSlowStarts() {
 	for _, u := range p.pool.Servers {
 		if u.State().Phase == upstream.Starting {

@@ -34,7 +34,7 @@ func (p *sessionView) stateInfo() operator.StateInfo {
 	defer cancel()
 	info.Process = p.writerOf()
 	err := p.durable.Ready()
-	if err == nil || errors.Is(err, audit.ErrUnrecorded) { // after ErrUnrecorded, the database still works, because that error concerns only the audit file
+	if err == nil || errors.Is(err, audit.ErrUnrecorded) { // ErrUnrecorded concerns only the audit file; the database can still be read
 		var lost []operator.UnknownCall
 		info.Records, lost, err = p.surveyState(ctx)
 		info.Unknown = append(info.Unknown, lost...)
@@ -97,10 +97,10 @@ func (p *sessionView) Session(id string) (operator.SessionInfo, error) {
 	return p.describe(s), nil
 }
 
-// State returns a copy of a session's state, with the tools that can be called. If id is empty, it
-// returns the state of a hypothetical new session. If all existing sessions have the same
-// principal, the new session has it too, and its state includes the state shared by the principal's
-// sessions.
+// State returns a copy of a session's state, including the tools that can be called. If id is
+// empty, it returns the state that a new session would have. If all existing sessions belong to the
+// same principal, the new session is assumed to belong to it too, and its state includes the state
+// shared by the principal's sessions.
 func (p *sessionView) State(id string) (*gate.State, error) {
 	if id == "" {
 		state, err := p.admission.FreshState(p.life.Ctx)
@@ -250,7 +250,7 @@ func netsOf(state *gate.State) []operator.NetInfo {
 				net.Marking[t.Place] = t.Count
 			}
 		}
-		n.Shadow = false // describe the net without shadow mode here, because net.Shadow describes the shadow mode
+		n.Shadow = false // omit shadow mode from the status, because net.Shadow already describes it
 		net.Status = n.String()
 		all = append(all, net)
 	}
@@ -286,8 +286,8 @@ func (p *sessionView) lostCallsOf(k admission.Key) map[uint64]bool {
 	return lost
 }
 
-// markUnwritten marks the calls of the session whose outcomes could not be recorded. Such a call
-// may be missing from calls, because the database was unavailable; markUnwritten then adds it.
+// markUnwritten marks those of the session's calls whose outcomes could not be recorded, and
+// returns all calls. It adds the calls that the list lacks because the database was unavailable.
 func (p *sessionView) markUnwritten(session string, calls []operator.CallInfo) []operator.CallInfo {
 	for _, e := range p.unwrittenCalls() {
 		if e.Session != session {

@@ -17,9 +17,10 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 )
 
-// Tools lists the tools, and how the proxy would now decide a call to each of them in a session. If
-// the session ID is empty, it uses the only session. If the number of sessions is not one, it uses
-// a hypothetical new session with the current shared state.
+// Tools lists the tools, and describes how the proxy would currently decide on a call to each of
+// them in a session. If the session ID is empty and exactly one session exists, Tools uses that
+// session. Otherwise, an empty ID stands for a new session, which starts with the current shared
+// state.
 func (p *Proxy) Tools(sessionID string) ([]operator.ToolInfo, error) {
 	state, err := p.admission.FreshState(p.life.Ctx)
 	if sessions := p.sessions.All(); sessionID == "" && len(sessions) == 1 {
@@ -51,7 +52,7 @@ func (p *Proxy) Tools(sessionID string) ([]operator.ToolInfo, error) {
 		c.Time = now
 		info.Nets = toolVerdicts(p.admission.Generation().Policy, state, c, p.where)
 		info.Depends = dependsOnArguments(info, state.Policy(), c)
-		decision, _ := state.Policy().Decide(state, c, nil) // deciding has no side effects
+		decision, _ := state.Policy().Decide(state, c, nil) // Decide has no side effects
 		info.Decision, info.Says = p.predict(decision, info, now)
 		list = append(list, info)
 	}
@@ -74,10 +75,9 @@ func toolVerdicts(inForce *gate.Policy, s *gate.State, c gate.Call, where func(g
 }
 
 // dependsOnArguments reports whether the policy's decisions on calls to the tool can depend on
-// arguments. They can if a map (see [gate.Map]) reads an argument of the tool to give the call
-// another name. They also can if a net for the tool has a key or a sum, which are read from
-// arguments, too. A map for all tools that match a pattern counts only if the tool accepts the
-// argument.
+// arguments. They can if a map entry (see [gate.Map]) gives a call an additional name because of
+// its arguments, or if a net for the tool has a key or a sum, which are read from arguments. A map
+// entry with a tool pattern is ignored if it reads an argument that the tool does not accept.
 func dependsOnArguments(t operator.ToolInfo, policy *gate.Policy, c gate.Call) bool {
 	names := policy.Names(c)
 	mapped := slices.ContainsFunc(policy.Maps(), func(m gate.Map) bool {
@@ -163,8 +163,8 @@ type Offered struct{ view *pool.ToolView }
 // Offered returns the tools that clients can call now.
 func (p *Proxy) Offered() Offered { return Offered{p.pool.Catalogue.Load()} }
 
-// Names returns one call for each tool, in list order. The call has no arguments, and contains all
-// of the tool's names.
+// Names returns the tools in list order, each in the form of a call without arguments. Each call
+// contains all names of its tool.
 func (o Offered) Names() []gate.Call { return slices.Clone(o.view.Calls) }
 
 // Definition returns a hash of the server's definition of the tool with the given exposed name, or

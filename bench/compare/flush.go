@@ -15,10 +15,9 @@ const (
 	flushTime = 2 * time.Second // no append starts later than this, even if the disk is slow
 	flushSize = 1600            // size of an append in bytes, equal to that of a decision record
 
-	// After each flush, the benchmark writes unflushed bytes (the size of an outcome record)
-	// without flushing them. It then pauses for idle, which is how long the rest of a call takes.
-	// Without the pause, the disk would never be idle and the measured flushes would take only half
-	// as long.
+	// After each flush, the benchmark writes as many bytes as an outcome record has, without
+	// flushing them. It then pauses for as long as the rest of a call takes. Without the pause, the
+	// disk would never be idle, and the measured flushes would take only half as long.
 	unflushed = 600
 	idle      = 300 * time.Microsecond
 )

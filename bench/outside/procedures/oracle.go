@@ -44,7 +44,8 @@ func (o *oracle) holds(t *tree, values map[string]any) bool {
 	})
 }
 
-// isMissing reports whether the benchmark treats v as missing.
+// isMissing reports whether the benchmark treats v as a missing value, because v is null, false,
+// zero or empty.
 func isMissing(v any) bool {
 	switch v := v.(type) {
 	case nil:

@@ -77,10 +77,10 @@ func (r *record) returnedTrue() bool {
 // A count contains totals over all recorded runs.
 type count struct {
 	Runs, Calls, Agree     int
-	Missed                 int // calls that the gate admitted although the procedure forbids them
-	FalseRefusals          int // calls that the gate refused although the procedure permits them
-	OtherTask              int // calls that the gate refused although the task's own procedure permits them
-	Forbidden, Prevented   int // calls that the procedure forbids, and how many of these the gate refused
+	Missed                 int // calls that the gate admitted although the domain's procedure forbids them
+	FalseRefusals          int // calls that the gate refused although the domain's procedure permits them
+	OtherTask              int // calls that the gate refused although the procedure for the current task permits them
+	Forbidden, Prevented   int // calls that the domain's procedure forbids, and how many of these the gate refused
 	Rendered, NotRendered  int // runs that provided a service although the benchmark expects it to be refused, and how many of these the gate would have prevented
 	Unreadable, ErrorCalls int
 }

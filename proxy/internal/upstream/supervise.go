@@ -94,7 +94,7 @@ func (s *supervisor) connectOnce(ctx context.Context) {
 func (s *supervisor) up(c conn.Conn, a agreement) {
 	var waiting chan struct{}
 	s.host.Log.Info("upstream connected", logkind.Connected, "protocol", a.ProtocolVersion)
-	s.change(func(st *conn.State) { // the connection is replaced here, so that no caller sees the new state with the old connection
+	s.change(func(st *conn.State) { // set the connection before the state becomes visible, so that a caller that sees the new state also gets the new connection
 		s.current.Store(&c)
 		s.inForce = a.declared
 		waiting, s.upAgain = s.upAgain, nil
@@ -132,8 +132,8 @@ func (s *supervisor) pause(ctx context.Context) {
 	s.pauseUntil(ctx, func(within context.Context) { <-within.Done() })
 }
 
-// pauseUntil calls f with a context that is canceled after a pause of the usual length. It returns
-// when f returns.
+// pauseUntil pauses until f returns. The context passed to f is canceled when the next attempt to
+// connect is due.
 func (s *supervisor) pauseUntil(ctx context.Context, f func(context.Context)) {
 	d := min(conn.FirstPause<<min(s.failures, 10), conn.LastPause)
 	s.failures++
@@ -163,7 +163,7 @@ func (s *supervisor) connect(ctx context.Context) (conn.Conn, agreement, error) 
 		return s.attempt(ctx, "legacy")
 	}
 	if err != nil {
-		s.only2025, s.fellBack = false, false // try everything again next time, because the server may then be a different program
+		s.only2025, s.fellBack = false, false // try all protocols again at the next attempt, because the server may have been replaced
 	}
 	return c, a, err
 }
@@ -178,8 +178,8 @@ func (s *supervisor) mayFallBack(protocol string, err error) bool {
 	return status.Code == http.StatusBadRequest || status.Code == http.StatusNotFound || status.Code == http.StatusMethodNotAllowed
 }
 
-// fallBack tries HTTP+SSE after streamable HTTP has failed with the error first. If HTTP+SSE fails
-// too, fallBack returns first.
+// fallBack tries HTTP+SSE after streamable HTTP has failed. If HTTP+SSE fails too, fallBack returns
+// its argument, the error from streamable HTTP.
 func (s *supervisor) fallBack(ctx context.Context, first error) (conn.Conn, agreement, error) {
 	s.sse.Store(true)
 	c, a, err := s.attempt(ctx, "legacy")
@@ -208,7 +208,7 @@ func (s *supervisor) attempt(ctx context.Context, protocol string) (conn.Conn, a
 		switch is2026 := a.Rev() == rev.Rev2026; {
 		case is2026 && a.Speaks2025 && prefers2025:
 			again = "legacy"
-		case a.late2026 && !prefers2025: // a server that starts slowly may offer revision 2026-07-28 too late; use it anyway, so that the revision does not depend on the server's speed
+		case a.late2026 && !prefers2025: // the server offered revision 2026-07-28 only after the timeout, perhaps because it starts slowly; use that revision anyway, so that the choice does not depend on the server's speed
 			again = mcp.ProtocolVersion20260728
 		case is2026 || covers(a.declared, declared):
 			c.Agree(a.session)
@@ -264,8 +264,8 @@ func New(c conn.Config, o conn.Options) *Upstream {
 	return u
 }
 
-// renew repeats the handshake on c, because the server no longer knows the session or because more
-// client capabilities must be declared.
+// renew opens a new session on the connection c. It is called when the server no longer knows the
+// session, or when more client capabilities must be declared.
 func (u *Upstream) renew(ctx context.Context, c conn.Conn, version string) (*conn.Session, error) {
 	a, err := u.handshake(ctx, c, version)
 	if err != nil {

@@ -18,10 +18,10 @@ import (
 type Upstream struct {
 	host  *conn.Host
 	probe time.Duration // timeout for server/discover
-	meta  []byte        // _meta members of each request to a server that uses revision 2026-07-28; ends with a key, whose value is appended for each request
+	meta  []byte        // _meta members of each request in revision 2026-07-28, without the value of the last member, which can differ between requests
 
 	watched atomic.Pointer[[]string] // URIs of the watched resources
-	rewatch wait.Signal              // sent when the watched field changes
+	rewatch wait.Signal              // signals a change to the watched field
 
 	current atomic.Pointer[conn.Conn] // current connection; nil while the upstream is down
 
@@ -36,7 +36,7 @@ type Upstream struct {
 	state conn.State
 
 	sse        atomic.Bool // whether the server uses HTTP+SSE
-	preferred  bool        // whether a client has chosen the revision family
+	preferred  bool        // whether the first client has determined the preferred revision family
 	prefer2025 bool
 
 	declared []byte        // union of all clients' capabilities
@@ -94,9 +94,8 @@ func (u *Upstream) Rev() *rev.Rev {
 // NewToken returns a progress token that has not been used for this upstream before.
 func (u *Upstream) NewToken() int64 { return u.host.IDs.Add(1) }
 
-// Send sends a request and returns immediately, unless r.Here makes it send the request on the
-// caller's goroutine. If the upstream is not up, the reply is delivered immediately and contains
-// the reason.
+// Send sends a request. It returns without waiting for the reply, unless r.Here is set. If the
+// upstream is not up, Send immediately delivers a reply that contains an error.
 func (u *Upstream) Send(r conn.Request) *conn.Exchange {
 	var c conn.Conn
 	if current := u.current.Load(); current != nil {
@@ -140,7 +139,7 @@ func (u *Upstream) Notify(method string, params []byte) {
 func (u *Upstream) unavailable() error {
 	s := u.State()
 	err := fmt.Errorf("%s is %s", u.host.Config.Name, s.Phase)
-	if s.Err != nil { // Err is nil if the state has only just changed
+	if s.Err != nil { // for example, Err is nil while the connection is being replaced
 		err = fmt.Errorf("%w: %w", err, s.Err)
 	}
 	return conn.NotSent(err)

@@ -90,9 +90,9 @@ func AppendText(dst []byte, text string) []byte {
 	return append(rawjson.AppendString(dst, text), '}')
 }
 
-// AppendToolError appends the result of a failed tool call. The text is the result's only content,
-// because a model sees nothing else. If meta is not nil, it becomes the result's _meta, which
-// programs can read. If typed is true, the result has resultType "complete".
+// AppendToolError appends the result of a failed tool call. The text is the only content, because
+// models read only the content. If meta is not nil, it becomes the result's _meta, which programs
+// can read. If typed is true, the result has resultType "complete".
 func AppendToolError(dst []byte, text string, meta []byte, typed bool) []byte {
 	dst = append(dst, `{"content":[`...)
 	dst = append(AppendText(dst, text), `],"isError":true`...)
@@ -132,7 +132,7 @@ func (s *splicer) copyUpTo(end int) {
 	if end <= s.done {
 		return
 	}
-	part := s.src[s.done:end] // white space, a comma (unless the member is the first one), and a key
+	part := s.src[s.done:end] // a comma before the first quotation mark separates two members
 	if !s.some {
 		if comma := bytes.IndexByte(part, ','); comma >= 0 && comma < bytes.IndexByte(part, '"') {
 			s.dst = append(s.dst, part[:comma]...)
@@ -202,8 +202,8 @@ func SetMember(obj []byte, key string, value []byte) []byte {
 	return AppendStamped(nil, obj, rawjson.Object{}.Raw(key, value).Bytes())
 }
 
-// AppendStamped appends the object result together with the given members that it lacks. If result
-// is not an object, it is appended unchanged.
+// AppendStamped appends result, a JSON object, and adds the given members to it. It skips members
+// that result already has. If result is not an object, it is appended unchanged.
 func AppendStamped(dst, result, members []byte) []byte {
 	last := 0 // offset of the end of the last member
 	whole := rawjson.Members(result, func(_, value []byte, at int) bool {

@@ -32,8 +32,8 @@ type Call struct {
 // Source returns the params exactly as received.
 func (c Call) Source() []byte { return c.params }
 
-// ParseCall parses the params of a message returned by [Parse]. The message's method must require a
-// name, as tools/call does.
+// ParseCall parses the params of a message returned by [Parse]. It is meant for methods whose
+// params must contain a name, such as tools/call.
 func ParseCall(m Message) (Call, *Fault) {
 	c, fault := ParseRequest(m)
 	if fault != nil {
@@ -91,8 +91,8 @@ type Hop struct {
 	// allowed, too.
 	Meta []byte
 
-	// Trace means that Meta contains a trace context, which replaces the client's own trace
-	// context.
+	// Trace reports whether Meta contains a trace context. If so, the client's own trace context is
+	// dropped.
 	Trace bool
 
 	// ProgressToken replaces the client's progress token. If it is nil, the client's token is
@@ -160,9 +160,8 @@ func replaceOrDrop(out *splicer, f field, by []byte) {
 	out.replace(f, by)
 }
 
-// forwardMeta makes the changes described by h to _meta, the member at position f, and drops the
-// members that apply only between two peers. If no members of _meta are left, forwardMeta drops
-// _meta.
+// forwardMeta copies _meta, whose position is f. It makes the changes described by h and drops the
+// members that must not be forwarded. If this leaves _meta empty, forwardMeta drops _meta, too.
 func forwardMeta(out *splicer, f field, h Hop) {
 	before := *out
 	out.copyUpTo(f.at)
@@ -193,10 +192,10 @@ func forwardMeta(out *splicer, f field, h Hop) {
 	out.dst, out.done = inner.close(), f.end
 }
 
-// OtherParams returns the params that reach the upstream unchanged, except those with a key in
-// named. members holds all of them but _meta, and meta holds the members of _meta. meta lacks the
-// members that apply only between the client and the proxy, and those for tracing. Each result is
-// an object, or nil if it would be empty.
+// OtherParams returns the params that reach the upstream unchanged, except those whose keys are
+// given. The members of _meta are a separate result, without trace data and without the members
+// that apply only between the client and the proxy. Each result is a JSON object, or nil if it
+// would be empty.
 func (c Call) OtherParams(named ...string) (members, meta []byte) {
 	var others, metas rawjson.Object
 	rawjson.Members(c.params, func(key, value []byte, _ int) bool {
@@ -223,10 +222,10 @@ func (c Call) OtherParams(named ...string) (members, meta []byte) {
 	return members, meta
 }
 
-// WithMetaShown returns a copy of c with the given _meta, which must be a result of
-// [Call.OtherParams] that has been shown to a person. From the _meta of c, the copy keeps only the
-// members that identify the request and carry no other data, because the person has not seen the
-// others. If [Call.OtherParams] returns the same _meta for c, and c has no tracestate or baggage,
+// WithMetaShown returns a copy of c with a _meta that a person has seen. The argument must be a
+// result of [Call.OtherParams]. From the original _meta, the copy keeps only the members that
+// identify the request, because all others could carry data that the person has not seen. If
+// [Call.OtherParams] returns the same _meta for c, and c has no tracestate or baggage,
 // WithMetaShown returns c itself.
 func (c Call) WithMetaShown(meta []byte) Call {
 	_, own := c.OtherParams()

@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Keys of _meta members. The last one refers to a task; the others apply only between two peers and
-// must not be forwarded.
+// Keys of _meta members. A member with one of these keys applies only between two peers and must
+// not be forwarded. The only exception is keyRelatedTask, the key of a reference to a task.
 const (
 	keyProgressToken      = "progressToken"
 	keyProtocolVersion    = "io.modelcontextprotocol/protocolVersion"
@@ -85,16 +85,17 @@ func clip(key []byte) string {
 // messages, at any depth.
 const OwnMeta = "io.petrigate/"
 
-// isOwn reports whether a name begins with OwnMeta. It ignores case, because some programs do.
+// isOwn reports whether a name begins with OwnMeta. It ignores case, because some programs ignore
+// the case of names when they read JSON.
 func isOwn(name []byte) bool {
 	return len(name) >= len(OwnMeta) && bytes.EqualFold(name[:len(OwnMeta)], []byte(OwnMeta))
 }
 
-// withoutOwn returns doc, a message or a part of one, without members that have the prefix OwnMeta.
-// Because it first searches for the prefix, it need not parse most documents. A document with many
-// slashes or escapes, such as the text of a long file, is parsed immediately, because that is
-// cheaper than searching. If doc mentions the prefix and cannot be read to its end, withoutOwn
-// returns null, because parsers might disagree about it.
+// withoutOwn returns doc, a message or a part of one, without the members whose keys begin with
+// OwnMeta. Most documents need not be parsed, because a search shows that they do not contain the
+// prefix. A document with many slashes or escapes, such as the text of a long file, is parsed
+// without a complete search, because that is cheaper. If doc contains the prefix and is malformed,
+// withoutOwn returns null, because parsers might disagree about it.
 func withoutOwn(doc []byte) []byte {
 	may, done := mayHaveOwnPrefix(doc, fewLooks+len(doc)/bytesPerLook)
 	if !done {
@@ -121,9 +122,9 @@ const (
 	bytesPerLook = 1024
 )
 
-// mayHaveOwnPrefix reports whether doc contains the letters of the prefix, or escapes that may
-// represent them. It examines at most limit slashes and backslashes. If doc contains more, done is
-// false.
+// mayHaveOwnPrefix reports whether doc might contain the prefix OwnMeta, written literally or with
+// escapes. It examines at most limit slashes and backslashes. If that is not enough to decide, the
+// second result is false.
 func mayHaveOwnPrefix(doc []byte, limit int) (may, done bool) {
 	for at := 0; ; at++ {
 		i := bytes.IndexByte(doc[at:], '/')
@@ -187,8 +188,8 @@ func (s *scrubber) copy() bool {
 }
 
 // ownMember finds the first of the proxy's own members at or after offset i. It returns the offsets
-// of the start of the key and the end of the value. readable is false if that value, or a string
-// before the member, cannot be read.
+// of the start of the key and the end of the value. The last result is false if the value, or a
+// string before the member, is malformed.
 func ownMember(doc []byte, i int) (from, to int, found, readable bool) {
 	for i < len(doc) {
 		if doc[i] != '"' {
@@ -215,7 +216,7 @@ func ownLiteral(lit []byte) bool {
 		return isOwn(lit[1 : len(lit)-1])
 	}
 	name, ok := rawjson.String(lit)
-	return !ok || isOwn([]byte(name)) // a name that cannot be decoded could be any name
+	return !ok || isOwn([]byte(name)) // a name that cannot be decoded might have the prefix
 }
 
 // leaveOut leaves out the member between two offsets, together with one adjacent comma. It returns

@@ -19,8 +19,8 @@ const (
 )
 
 // A Message is the envelope of a JSON-RPC message. Its byte slices may refer to the source and must
-// not be modified. Parse copies only the ID of a large message, because it is needed as long as the
-// request is in flight, and would otherwise keep the whole source in memory.
+// not be modified. The ID is needed as long as the request is in flight. Parse copies the ID of a
+// large message, so that the ID does not keep the whole message in memory.
 type Message struct {
 	Kind   Kind
 	ID     []byte // ID as written in the message, a string or an integer; nil in a notification
@@ -86,11 +86,10 @@ func oneLine(doc []byte, space byte) []byte {
 	return doc
 }
 
-// OneLine replaces each line break with the given byte, because on a line-based transport, a line
-// break would end the message. In valid JSON, line breaks occur only as white space between tokens.
-// In an unchecked message, they may also occur within a string. For such a message, use a tab: it
-// is as invalid in a string as a line break, while a space would silently make the string valid and
-// change its text.
+// OneLine replaces each line break in b with the given byte, for use on a transport where a line
+// break ends a message. In valid JSON, line breaks occur only as white space between tokens, so
+// they can be replaced with spaces. For unchecked JSON, pass a tab: a string that contains a line
+// break is invalid, and stays invalid with a tab, while a space would silently make it valid.
 func OneLine(b []byte, space byte) {
 	for _, c := range []byte{'\n', '\r'} {
 		for rest := b; ; {
@@ -292,8 +291,8 @@ func ParseUpstream(line []byte) (Message, error) {
 	return m, nil
 }
 
-// UpstreamError returns an upstream's error object without the proxy's own members. It is meant for
-// error objects that [ParseUpstream] does not read.
+// UpstreamError returns an upstream's error object without members that have the prefix [OwnMeta].
+// It is not needed for messages from [ParseUpstream], which removes these members itself.
 func UpstreamError(failure []byte) []byte { return withoutOwn(failure) }
 
 // An index holds the positions of the params members that make up a call, so that the params are
@@ -304,8 +303,8 @@ type index struct {
 	end    int // offset of the end of the last member, or of the opening brace in an empty object; 0 if the params have not been scanned
 }
 
-// A field is the position of one member. Its value is at [at:end], and from is the end of the
-// previous member or, for the first member, of the opening brace.
+// A field is the position of one member in its object. The value is at [at:end]. The offset from is
+// the end of the previous member or, for the first member, the end of the opening brace.
 type field struct {
 	name          fieldName
 	from, at, end int
@@ -395,7 +394,7 @@ type Fault struct {
 	Data    []byte // additional data about the fault; nil if none
 	ID      []byte // ID of the request as written; nil if it cannot be read
 
-	// Silent means that the proxy must not respond, because the message itself seems to be a
+	// Silent reports whether the proxy must not respond, because the message itself seems to be a
 	// response.
 	Silent bool
 }

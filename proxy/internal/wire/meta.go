@@ -130,8 +130,8 @@ func ProgressToken(params []byte) (token int64, ok bool) {
 	return token, err == nil
 }
 
-// WithSubscription returns the params of a notification with the subscription ID id, a JSON value,
-// in place of the upstream's own. If id is empty, the upstream's ID is only removed.
+// WithSubscription sets the subscription ID in the params of a notification and returns the params.
+// The new ID must be a JSON value. If it is empty, the upstream's ID is only removed.
 func WithSubscription(params []byte, id string) []byte {
 	meta, had := rawjson.Member(params, "_meta")
 	if had {

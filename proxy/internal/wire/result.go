@@ -7,7 +7,7 @@ import (
 )
 
 // MaxValue is the maximum size, in bytes, of a result that the policy's Petri nets can read. A
-// larger result counts as absent.
+// larger result is treated as missing.
 const MaxValue = 1 << 20
 
 // ResultValue returns the content of a tool result as one JSON value: its structuredContent or, if
@@ -38,8 +38,8 @@ func ResultValue(result []byte) []byte {
 	return text
 }
 
-// ResultText returns the texts in a result's content blocks, joined with newlines. If the content
-// is longer than [MaxValue], it returns "".
+// ResultText returns the text of all text blocks in a result's content, joined with newlines. If
+// the content is longer than [MaxValue], it returns "".
 func ResultText(result []byte) string {
 	content, _ := rawjson.Member(result, "content")
 	if len(content) > MaxValue {
@@ -61,9 +61,9 @@ type Facts struct {
 	Type   Type // value of resultType
 	Task   bool // whether the result has a "task" member; the work then continues as a task
 
-	// Broken means that the result is not an object, has the same member twice, or has a key that
-	// differs from a known key only in case. Parsers might disagree about such a result, so it does
-	// not count as a success.
+	// Broken reports whether the result is not an object, repeats a known key, or has a key that
+	// differs from a known key only in case. Parsers might disagree about such a result, so the
+	// call does not count as successful.
 	Broken bool
 }
 

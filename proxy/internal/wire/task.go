@@ -132,7 +132,7 @@ func RenameTask(obj []byte, id string) []byte {
 }
 
 // ExtensionTask converts a task object of revision 2025-11-25 to the form of revision 2026-07-28.
-// The result begins with members; these take precedence over the task's own members.
+// The result begins with the given members, which take precedence over the task's own members.
 func ExtensionTask(object []byte, members rawjson.Object) []byte {
 	out, given := slices.Clip(members), slices.Clip(members).Bytes()
 	kept := false // whether the task object has a ttl

@@ -16,8 +16,8 @@ func Isolate(cmd *exec.Cmd) {
 // AwaitExit waits until the process has ended.
 func AwaitExit(cmd *exec.Cmd) { _, _ = cmd.Process.Wait() }
 
-// Tree returns the child's process group as a negated ID, the form that kill expects. If the group
-// has no more processes, it returns nil.
+// Tree returns the ID of the child's process group, negated for use with kill. It returns nil if
+// the group is empty.
 func Tree(pid int) []int {
 	if syscall.Kill(-pid, 0) == syscall.ESRCH {
 		return nil

@@ -13,7 +13,7 @@ import (
 // KeepFiles prevents children from inheriting the files that were open when this process started,
 // except for the three standard streams. Files opened by Go are never inherited.
 func KeepFiles() {
-	names, _ := os.ReadDir("/dev/fd") // if the system has no /dev/fd, names is empty
+	names, _ := os.ReadDir("/dev/fd") // ignore the error: some systems have no /dev/fd
 	for _, name := range names {
 		if fd, err := strconv.Atoi(name.Name()); err == nil && fd > 2 {
 			syscall.CloseOnExec(fd)

@@ -22,11 +22,11 @@ var watchdogScript string
 // the delay, the watchdog would slow down startup.
 const watchdogDelay = 100 * time.Millisecond
 
-// A Watchdog is a small process that kills the children and their process trees when this process
-// ends for any reason. (The kernel can kill only the children themselves, and only on some
-// systems.) The watchdog reads from a pipe whose other end is held only by this process, so EOF
-// means that this process has ended. The zero value is ready to use, and a nil Watchdog does
-// nothing. mu guards the fields below it.
+// A Watchdog is a small process that kills the proxy's child processes, together with their process
+// trees, when the proxy ends for any reason. The kernel alone could kill only the child processes
+// themselves, and only on some systems. The watchdog reads from a pipe whose other end only the
+// proxy holds, so EOF means that the proxy has ended. The zero value is ready to use. A nil
+// Watchdog does nothing. The mutex mu guards the fields below it.
 type Watchdog struct {
 	Logger *slog.Logger // if nil, nothing is logged
 
@@ -67,9 +67,9 @@ func (w *Watchdog) Forget(pid int) {
 	w.sendCommand('-', pid)
 }
 
-// sendCommand sends a command to the watchdog process, if it is running. Sending cannot block,
-// because the watchdog always reads. Errors are ignored: they mean that the watchdog has exited,
-// and the method await notices that.
+// sendCommand sends a command to the watchdog process, if it is running. The write does not block,
+// because the watchdog never stops reading its input. Errors are ignored: they mean that the
+// watchdog has exited, and the goroutine that waits for it handles that.
 func (w *Watchdog) sendCommand(op byte, pid int) {
 	if w.pipe != nil {
 		_, _ = fmt.Fprintf(w.pipe, "%c %d\n", op, pid)

@@ -37,7 +37,7 @@ type Conn struct {
 
 	readers sync.WaitGroup // goroutines that read standard output and standard error
 	gone    chan struct{}  // closed when the child has been reaped
-	dead    bool           // whether all of the child's processes have ended; set before gone is closed, and valid only afterwards
+	dead    bool           // whether all of the child's processes have ended; valid only after the child has been reaped
 	exit    *os.ProcessState
 }
 
@@ -123,9 +123,9 @@ func (c *Conn) awaitAndKill() {
 	c.readOutBy(time.Now().Add(time.Second))
 }
 
-// readOutBy makes the goroutines that read the child's output stop waiting for more output at time
-// t. They might otherwise never stop, because a process that has escaped from the child's process
-// tree may keep the pipes open forever.
+// readOutBy sets t as the deadline for reading the child's output. Without a deadline, the
+// goroutines that read the output might never stop: a process that has escaped from the child's
+// process tree could keep the pipes open forever.
 func (c *Conn) readOutBy(t time.Time) {
 	_ = c.stdout.SetReadDeadline(t)
 	_ = c.stderr.SetReadDeadline(t)
@@ -173,7 +173,7 @@ func (c *Conn) Retire() {
 	if !c.exitedWithin(g.Exit) {
 		process.Terminate(c.cmd)
 		if !c.exitedWithin(g.Term) {
-			process.KillTree(c.cmd, time.Now().Add(g.Kill)) // the goroutine that runs awaitAndKill notices the end and records it
+			process.KillTree(c.cmd, time.Now().Add(g.Kill)) // ignore the result: awaitAndKill, on its own goroutine, also calls KillTree and stores the result
 		}
 	}
 	dead := c.exitedWithin(g.Kill) && c.dead
@@ -208,9 +208,9 @@ func (c *Conn) read() {
 	})))
 }
 
-// forEachLine calls take with each nonempty line of output until an error occurs. If together is
-// not nil, it also calls Begin before each group of lines that can be read without blocking, and
-// End after the group. A group has at most [burst.MaxMessages] lines.
+// forEachLine calls the function take with each nonempty line of output, and returns the first read
+// error. Lines that can be read without blocking form a group of at most [burst.MaxMessages] lines.
+// If together is not nil, its methods Begin and End are called before and after each group.
 func forEachLine(lines *process.LineReader, together conn.Burst, take func(line []byte, kept bool)) error {
 	var reading burst.Reading
 	if together != nil {
@@ -245,8 +245,8 @@ func (c *Conn) readError(err error) error {
 	return fmt.Errorf("reading the server's output: %w", err)
 }
 
-// Reason returns err. But if err comes from writing to a closed pipe, and the process has exited,
-// it instead returns an error with the exit status.
+// Reason explains err, an error from the connection. If the child has closed its input and has
+// exited, Reason returns an error with the exit status. Otherwise, it returns err itself.
 func (c *Conn) Reason(err error) error {
 	if errors.Is(err, syscall.EPIPE) && c.exitedWithin(c.Host.Grace.Tell) {
 		return errors.New(process.Describe(c.exit))
@@ -290,6 +290,6 @@ func (c *Conn) readErrors() {
 				c.Host.Log.Info("upstream says", "stderr", text.Excerpt(string(line), stderrLine))
 			}
 		}
-		within = more // whether the next read continues the same long line and must be ignored
+		within = more // whether the next read returns more of the same line, which is not logged
 	}
 }

@@ -1,18 +1,18 @@
 // Package streamable implements the streamable HTTP transport for connections to MCP servers.
 //
-// A [Conn] communicates with one endpoint. Each request is a POST, made on its own goroutine or,
-// with Request.Here, on the caller's. The response is either JSON or an event stream. A server of
-// revision 2025-11-25 may end such a stream early; the rest is then requested with GET and
-// Last-Event-ID. A second, long-lived GET stream carries messages that do not belong to a request
-// ([Conn.Listen]).
+// A [Conn] communicates with one endpoint. It sends each request as a POST on a new goroutine or,
+// if Request.Here is set, on the caller's goroutine. The response is either JSON or an event
+// stream. A server of revision 2025-11-25 may end such a stream early; the Conn then requests the
+// rest with GET and Last-Event-ID. A separate, long-lived GET stream carries messages that do not
+// belong to a request; see [Conn.Listen].
 //
-// If the server no longer knows the session, the request was not executed: the connection performs
-// a new handshake and sends the request again. Redirects are followed only during the handshake,
-// and only within the same origin. The values of configured headers and of credentials are removed
-// from error texts.
+// A server that no longer knows the session does not execute the request. The Conn then performs a
+// new handshake and sends the request again. Redirects are followed only during the handshake, and
+// only within the same origin. Error messages do not contain the values of configured headers or
+// credentials.
 //
-// Conn.renewing serializes the handshakes that replace a session; it is held while such a handshake
-// runs. All other shared state is atomic or in package conn.
+// The mutex Conn.renewing is held during each handshake that replaces a session, so that only one
+// such handshake runs at a time. All other shared state is atomic or belongs to package conn.
 package streamable
 
 import (
@@ -56,11 +56,11 @@ type Conn struct {
 	Current    atomic.Pointer[conn.Session] // nil before the handshake
 	authorized atomic.Pointer[string]       // latest Authorization header that was sent
 
-	otherSessions atomic.Bool // whether JSON-RPC errors about unknown sessions are about the server's own sessions instead of MCP sessions, and must not cause a new handshake
+	otherSessions atomic.Bool // whether JSON-RPC errors about unknown sessions refer to the server's own sessions, not to MCP sessions; if true, they do not cause a new handshake
 
 	renewing sync.Mutex
-	renewed  wait.Signal   // sent when a new session replaces Current
-	streamed wait.Signal   // sent when the server has responded to the request for the GET stream of a session
+	renewed  wait.Signal   // signals that a new handshake has replaced the session
+	streamed wait.Signal   // signals that the server has responded to the request for a session's GET stream
 	answers  chan struct{} // limits how many requests from the server the proxy refuses at the same time
 }
 
@@ -119,9 +119,9 @@ func NewHTTPClient(secure *tls.Config) *http.Client {
 
 func (c *Conn) Agree(s *conn.Session) { c.Current.Store(s) }
 
-// renew performs a new handshake, because the server no longer knows the session old or because
-// more client capabilities must be declared. If several callers want to replace the same session
-// concurrently, only one of them performs the handshake.
+// renew performs a handshake to replace the session, either because the server no longer knows the
+// session or because more client capabilities must be declared. If another caller has already
+// replaced it, renew does nothing.
 func (c *Conn) renew(ctx context.Context, old *conn.Session) error {
 	c.renewing.Lock()
 	defer c.renewing.Unlock()
@@ -139,11 +139,12 @@ func (c *Conn) renew(ctx context.Context, old *conn.Session) error {
 	}
 	c.Current.Store(s)
 	c.renewed.Send()
-	c.Host.Renewed() // the tools of the server may differ in the new session
+	c.Host.Renewed() // the server's tools may differ in the new session
 	return nil
 }
 
-// Restart ends the connection, with err as the reason. In-flight requests are not affected.
+// Restart ends the connection, with err as the reason, so that a new connection is opened. It
+// always returns true: unlike over other transports, in-flight requests are not affected.
 func (c *Conn) Restart(_ context.Context, err error) bool {
 	c.Fail(err)
 	return true
@@ -152,8 +153,8 @@ func (c *Conn) Restart(_ context.Context, err error) bool {
 // NewRequest returns a request with the configured headers and those of the protocol. If both
 // define the same header, the protocol's value takes precedence.
 func (c *Conn) NewRequest(ctx context.Context, method string, s *conn.Session, data []byte) (*http.Request, error) {
-	// With this type of reader, the HTTP transport can write the body together with the headers,
-	// and can write it again if it turns out that the connection was closed.
+	// With a bytes.Reader, the HTTP transport can write the body together with the headers. It can
+	// also write the body again if it turns out that the connection was closed.
 	request, err := http.NewRequestWithContext(ctx, method, c.Address(), bytes.NewReader(data))
 	if err != nil {
 		return nil, errors.New("building a request to the url")

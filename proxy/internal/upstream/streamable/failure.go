@@ -28,7 +28,7 @@ func (c *Conn) lostError(x *conn.Exchange, err error, sent bool) error {
 	switch {
 	case errors.As(err, new(*Unauthorized)):
 		return conn.NotSent(err)
-	case errors.Is(err, conn.ErrNotSent): // the server has refused the request, and checkResend has prevented a second attempt
+	case errors.Is(err, conn.ErrNotSent): // the server refused the request, and checkResend returned an error
 		return err
 	}
 	open, cause := c.cause(x, err)
@@ -41,8 +41,8 @@ func (c *Conn) lostError(x *conn.Exchange, err error, sent bool) error {
 	return conn.NotSent(cause)
 }
 
-// cause returns the reason for the transport error err of the exchange x. open is false if the
-// proxy itself ended the exchange.
+// cause returns the error to report for the exchange x, which failed with the transport error err.
+// The first result is false if the proxy itself ended the exchange.
 func (c *Conn) cause(x *conn.Exchange, err error) (open bool, cause error) {
 	switch {
 	case c.ctx.Err() != nil:
@@ -92,15 +92,16 @@ var unknownSession = regexp.MustCompile(`(?i)^\W*(?:(?:error|bad request|not fou
 	`(?:not (?:found|known|valid|exist|initialized|recognized)|no longer|unknown|invalid|expired|terminated|closed|gone)\b` +
 	`|(?:the )?server (?:is )?not initialized\b)`)
 
-// mayRenew reports whether a refusal of x may mean that the server no longer knows the session s.
-// In that case, a new session would help.
+// mayRenew reports whether the exchange x could be sent again in a new session after the server has
+// refused it in the session s. It returns false for a request of a handshake, and if requests in s
+// carry no session ID.
 func mayRenew(x *conn.Exchange, s *conn.Session) bool {
 	return x.Req.Session == nil && s.ID != "" && s.Rev() == rev.Rev2025
 }
 
-// droppedByStatus reports whether an HTTP status means that the session is unknown. The
-// specification requires 404 in this case, but some servers send 410, or 400 with a message about
-// the session. x was then not executed and should be sent again. If x has already been sent again,
+// droppedByStatus reports whether the HTTP status of a response means that the server no longer
+// knows the session, so that x can be sent again. The specification requires status 404, but some
+// servers send 410, or 400 with a message about the session. If x has already been sent again,
 // droppedByStatus returns false.
 func droppedByStatus(x *conn.Exchange, s *conn.Session, status int, body []byte) bool {
 	if x.Renewed || !mayRenew(x, s) {
@@ -115,9 +116,10 @@ func droppedByStatus(x *conn.Exchange, s *conn.Session, status int, body []byte)
 	return false
 }
 
-// dropped reports whether a JSON-RPC error means that the session is unknown. If so, x should be
-// sent again. If the error recurs in a new session, it is about the server's own sessions instead
-// of MCP sessions; from then on, dropped returns false for such errors.
+// dropped reports whether a JSON-RPC error means that the server no longer knows the session, so
+// that x can be sent again. If x gets the same error in a new session, the error refers to the
+// server's own sessions instead of MCP sessions. After that, dropped returns false for all errors
+// on this connection.
 func (c *Conn) dropped(x *conn.Exchange, s *conn.Session, refusal []byte) bool {
 	if len(refusal) == 0 || !mayRenew(x, s) {
 		return false
@@ -161,7 +163,7 @@ type Moved struct {
 	to string
 }
 
-// Unwrap returns the error about the status. That error does not reveal the redirect's target.
+// Unwrap returns the error without the redirect's target.
 func (e *Moved) Unwrap() error { return &e.StatusError }
 
 // followRedirect reports whether err is a redirect that must be followed. If so, it makes the
@@ -194,8 +196,8 @@ func (c *Conn) redirectError(response *http.Response) error {
 	return &status
 }
 
-// host returns the origin of a redirect's target for an error message, or "" if it cannot be
-// determined.
+// host returns the origin of a redirect's target, formatted for use in an error message. It returns
+// "" if the target is missing or invalid.
 func (c *Conn) host(response *http.Response) string {
 	to, err := response.Location()
 	if err != nil {

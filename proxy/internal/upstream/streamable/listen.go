@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxStreamFailures is the number of consecutive failures to open the GET stream until the
-// connection counts as lost.
+// maxStreamFailures is the number of consecutive failures to open the GET stream that end the
+// connection.
 const maxStreamFailures = 3
 
 // Listen keeps the GET stream open if the server uses revision 2025-11-25 and offers such a stream.
@@ -62,7 +62,8 @@ func (c *Conn) Listen(ctx context.Context) {
 	}
 }
 
-// Redeclare declares the clients' new capabilities in a new session. The old session continues.
+// Redeclare opens a new session to declare the clients' new capabilities to the server. In-flight
+// requests of the old session are not affected.
 func (c *Conn) Redeclare(ctx context.Context) {
 	select {
 	case <-c.streamed: // discard a signal from the old session
@@ -73,8 +74,8 @@ func (c *Conn) Redeclare(ctx context.Context) {
 	}
 }
 
-// streamWait is how long to wait until the GET stream of a new session is open. Servers use that
-// stream for requests that belong to no call, and sometimes for requests about a call.
+// streamWait is the maximum time to wait for a new session's GET stream to open. Requests that the
+// server sends before the stream is open might be lost.
 const streamWait = 250 * time.Millisecond
 
 func (c *Conn) AwaitStream(ctx context.Context) {
@@ -96,8 +97,8 @@ func (c *Conn) awaitSession(ctx context.Context, s *conn.Session) bool {
 	return true
 }
 
-// closeWith closes body, the stream of the session s, when another session replaces s. Calling the
-// returned function prevents this.
+// closeWith starts a goroutine that closes body, the GET stream of the session s, as soon as
+// another session has replaced s. The returned function stops the goroutine.
 func (c *Conn) closeWith(ctx context.Context, s *conn.Session, body io.Closer) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})

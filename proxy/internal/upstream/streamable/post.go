@@ -107,7 +107,8 @@ func (c *Conn) FollowGet(ctx context.Context) (response *http.Response, err erro
 	return response, err
 }
 
-// largeBody is the minimum size, in bytes, of a body that is dropped when its request is canceled.
+// largeBody is the minimum size, in bytes, of a request body that can be freed as soon as its
+// request is canceled.
 const largeBody = 64 << 10
 
 // request returns an HTTP request with the given body. For a small body, it uses a [bytes.Reader],
@@ -132,13 +133,13 @@ func (c *Conn) request(ctx context.Context, b *conn.Body, s *conn.Session) (*htt
 	return r, nil
 }
 
-// A bodyReader reads a body that may be dropped before it has been read to its end.
+// A bodyReader reads a request body that can be freed before it has been read completely.
 type bodyReader struct {
 	body *conn.Body
 	at   int
 }
 
-// Read reads the next bytes of the body. If the body was dropped, it returns an error.
+// Read reads the next bytes of the body. It returns an error if the body has been freed.
 func (r *bodyReader) Read(p []byte) (int, error) {
 	data, err := r.body.Bytes()
 	switch {
@@ -194,7 +195,7 @@ func (c *Conn) Do(request *http.Request, checkResend func() error) (*http.Respon
 		if next == "" && failure == nil {
 			return response, nil
 		}
-		_, _ = io.CopyN(io.Discard, response.Body, ExcerptLimit) // Renew has already read the relevant part of the body
+		_, _ = io.CopyN(io.Discard, response.Body, ExcerptLimit) // discard the rest of the body; Renew has already read the part that it needs
 		_ = response.Body.Close()
 		if value, err = next, failure; err == nil && checkResend != nil {
 			if failure = checkResend(); failure != nil {

@@ -57,17 +57,17 @@ func (c *Conn) conclude(x *conn.Exchange, reply conn.Reply) {
 	x.Deliver(reply)
 }
 
-// Cancel cancels x at the server by sending notifications/cancelled or, in revision 2026-07-28, by
-// closing the stream.
+// Cancel cancels the request of x. It sends notifications/cancelled to the server or, in revision
+// 2026-07-28, closes the response stream.
 func (c *Conn) Cancel(x *conn.Exchange, reason string) {
 	if s := c.Current.Load(); s == nil || s.Rev() == rev.Rev2026 {
 		x.Abort()
 		return
 	}
 	if !c.Host.Work.Go(func() {
-		// Do not use the context of x, because it is done as soon as x has a reply. The reply may
-		// arrive before the notification is sent: canceling x also withdraws the requests that the
-		// server made during x, and the server may then reply to x.
+		// Do not use the context of x, because it is done as soon as the server has replied to x.
+		// The reply may arrive before this notification is sent: the proxy also cancels the
+		// server's own requests that belong to x, and that may cause the server to reply.
 		_ = c.Notify(c.ctx, nil, conn.MethodCancelled, conn.CancelledParams(x.ID, reason))
 	}) {
 		return
@@ -77,8 +77,8 @@ func (c *Conn) Cancel(x *conn.Exchange, reason string) {
 	context.AfterFunc(x.Ctx, func() { stop.Stop() })
 }
 
-// Retire ends the session, if any. In-flight requests are not affected, unless the upstream itself
-// ends.
+// Retire ends the session, if any. In-flight requests are not affected, unless the upstream is
+// being closed.
 func (c *Conn) Retire() {
 	lost := c.Cause() != nil
 	c.Fail(process.ErrClosed)
@@ -133,10 +133,10 @@ func (c *Conn) inNewSession(x *conn.Exchange, s *conn.Session, reply conn.Reply)
 	return c.sendOnce(x, c.Current.Load())
 }
 
-// sendOnce sends x in the session s. It returns errUnknownSession if the server refused the request
-// because it no longer knows the session. The request was then not executed.
+// sendOnce sends x in the session s. If the server does not execute the request because it no
+// longer knows the session, the reply contains errUnknownSession.
 func (c *Conn) sendOnce(x *conn.Exchange, s *conn.Session) conn.Reply {
-	var sent atomic.Bool // whether a connection was available, so that bytes of the request may have been sent
+	var sent atomic.Bool // whether any bytes of the request may have been sent
 	ctx := httptrace.WithClientTrace(x.Ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }})
 	response, err := c.post(ctx, s, &x.Req, &x.Body)
 	if err != nil {
@@ -179,8 +179,8 @@ func (c *Conn) readJSON(x *conn.Exchange, s *conn.Session, response *http.Respon
 	return conn.ReplyOf(m, true)
 }
 
-// maxTrusted is the maximum number of bytes allocated in advance because of a Content-Length
-// header.
+// maxTrusted is the maximum size, in bytes, of a buffer that is allocated only because of a
+// Content-Length header, before the body has been read.
 const maxTrusted = 4 << 20
 
 func (c *Conn) readAll(response *http.Response) ([]byte, error) {

@@ -21,20 +21,19 @@ const (
 	longResume  = time.Minute
 )
 
-// A responseStream is the event stream of a response. It belongs to an exchange or, if it was
-// opened with GET, to none.
+// A responseStream is an event stream from the server: either the response to a request, or the GET
+// stream of a session.
 type responseStream struct {
 	*Conn
-	x      *conn.Exchange // exchange that the stream belongs to; nil if none
+	x      *conn.Exchange // exchange whose reply the stream contains; nil for the GET stream of a session
 	s      *conn.Session
 	events *EventReader
 }
 
-// read reads the event stream that contains the reply to r.x: first notifications and requests, and
-// then the reply. A server that uses revision 2025-11-25 may end the stream early, any number of
-// times. The proxy then requests the rest with GET, which does not execute the request again. If
-// Send runs on the caller's goroutine and must return early, read returns a Reply with a Rest
-// function that does the remaining work.
+// read handles the notifications and requests on the event stream, and delivers the reply to r.x.
+// If a server that uses revision 2025-11-25 ends the stream early, read requests the rest with GET,
+// which does not execute the request again. If Send is running on the caller's goroutine and must
+// return early, read returns a Reply with a Rest function that continues reading.
 func (r responseStream) read(body io.ReadCloser) conn.Reply {
 	for resumes, seen := 0, ""; ; resumes++ {
 		err := r.follow()
@@ -86,12 +85,12 @@ func (r responseStream) broken(err error) conn.Reply {
 	return conn.Reply{Err: &conn.Lost{Sent: true, Cause: cause}}
 }
 
-// errContinuesElsewhere means that Send, running on the caller's goroutine, must return before the
-// stream ends.
+// errContinuesElsewhere means that another goroutine must read the rest of the stream, so that Send
+// can return to its caller.
 var errContinuesElsewhere = errors.New("left to another goroutine")
 
-// mustReturn reports whether Send, running on the caller's goroutine, must return. It returns true
-// only once.
+// mustReturn reports whether Send must return to its caller now and leave the exchange to another
+// goroutine. It returns true at most once per exchange.
 func mustReturn(x *conn.Exchange) bool {
 	if !x.Req.Here || !x.InlineStopped.Load() {
 		return false
@@ -257,8 +256,8 @@ func (r *EventReader) field(e *Event, line []byte, kept bool) {
 	}
 }
 
-// add adds a line of data. If the data consists of a single line that belongs to the caller, the
-// line is not copied.
+// add appends a line to the event's data. If kept is true, the event may use the memory of value
+// without copying it.
 func (e *Event) add(value []byte, kept bool) {
 	switch {
 	case e.Data == nil && kept:

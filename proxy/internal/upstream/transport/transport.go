@@ -190,8 +190,8 @@ func (c *directConn) exchange(request *http.Request) (*http.Response, error) {
 	}
 }
 
-// A directBody is a response body. If it is read to its end, the connection is reused for the next
-// request. If it is closed earlier, the connection is closed as well.
+// A directBody is a response body. If the caller reads it to its end, the connection can be reused
+// for another request. If the caller closes it earlier, the connection is closed.
 type directBody struct {
 	conn *directConn
 	stop func() bool
