@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// A System describes the machine and the user who owns the files.
+// A System describes a machine and a user. It determines where clients keep the user's
+// configuration files.
 type System struct {
 	OS   string // a value of runtime.GOOS; all but "darwin" and "windows" are treated like Linux
 	Home string
@@ -57,9 +58,8 @@ func inHome(path string) func(System) []string {
 	return func(s System) []string { return []string{s.path(s.Home, path)} }
 }
 
-// inDirectory returns a function that returns the path of the given file in a directory of a
-// System. An environment variable or a path below the home directory determines this directory; see
-// [System.directory].
+// inDirectory returns a function that returns the path of a file in the directory that
+// [System.directory] returns for a System.
 func inDirectory(variable, below, file string) func(System) []string {
 	return func(s System) []string { return []string{s.path(s.directory(variable, below), file)} }
 }

@@ -172,8 +172,8 @@ func (r *reader) texts(key string, v any) []string {
 	return list.Map(valueAs[[]any](r, key, v, "a list of strings"), func(item any) string { return r.text(key, scalar(item)) })
 }
 
-// names reads a list of names. In some lists of Codex, an element may also be a mapping that
-// contains the name.
+// names reads a list of names. An element of the list can also be a mapping that contains the name,
+// as in some settings of Codex.
 func (r *reader) names(key string, v any) (all []string) {
 	for _, item := range valueAs[[]any](r, key, v, "a list of names") {
 		if fields, ok := item.(map[string]any); ok {
@@ -328,8 +328,8 @@ func (r *reader) readApproval(key string, v any) {
 	}
 }
 
-// noteUnreplaced adds a note for each text in a header that looks like a reference to a variable
-// but is not replaced, because the entry does not list the variable.
+// noteUnreplaced adds a note for each apparent variable reference in a header that remains
+// unchanged because the entry does not list the variable.
 func (r *reader) noteUnreplaced(headers any) {
 	fields, _ := headers.(map[string]any)
 	if r.dialect.headers == nil {

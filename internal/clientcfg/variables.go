@@ -13,8 +13,9 @@ import (
 // syntax of petrigate's configuration.
 type variables struct {
 	find *regexp.Regexp
-	// one translates a single match of the regular expression. ok is false if the match is ordinary
-	// text rather than a reference. If a reference cannot be translated, problem explains why.
+	// one translates a match of the regular expression. It returns false for ok if the match is
+	// ordinary text rather than a reference. If it cannot translate a reference, problem explains
+	// why.
 	one func(s System, match string) (p piece, problem string, ok bool)
 }
 
@@ -51,7 +52,8 @@ func (v *variables) expand(s System, text string) (ours, problem string) {
 	return b.String() + literal(plain+text[at:]), problem
 }
 
-// dollars matches everything that petrigate would interpret: repeated $, and $ followed by {.
+// dollars matches everything that must be escaped in petrigate's configuration: two or more $ in a
+// row, and ${.
 var dollars = regexp.MustCompile(`\${2,}|\$\{`)
 
 // literal escapes a string so that petrigate finds no references in it.
@@ -61,8 +63,9 @@ func literal(text string) string {
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// variable returns a reference to an environment variable. The variable must be set, because a
-// configuration that refers to an unset variable cannot be loaded.
+// variable returns a reference to an environment variable in petrigate's syntax. If the variable is
+// not set, it returns a problem instead, because petrigate could not load a configuration with this
+// reference.
 func (s System) variable(name string) (ours, problem string) {
 	if !variableName.MatchString(name) {
 		return "", fmt.Sprintf("%q is not the name of a variable", name)
@@ -104,9 +107,10 @@ var geminiVariables = &variables{find: regexp.MustCompile(`\$\{[A-Za-z_][A-Za-z0
 
 var gooseForm = regexp.MustCompile(`\$\{\s*[A-Za-z_][A-Za-z0-9_]*\s*\}|\$[A-Za-z_][A-Za-z0-9_]*`)
 
-// gooseHeaders returns the variables value for the headers of a Goose extension. It translates
-// $NAME and ${NAME}, even with spaces inside the braces, if the extension lists the name as a
-// variable in envs or as a secret in env_keys. All other names are literal text.
+// gooseHeaders returns a variables value for the headers of a Goose extension. It recognizes $NAME
+// and ${NAME}, where the braces may also contain spaces. A name in the extension's envs is replaced
+// with its value there, and a name in env_keys with a reference to an environment variable. Any
+// other name is literal text.
 func gooseHeaders(fields map[string]any) *variables {
 	set, _ := fields["envs"].(map[string]any)
 	keys, _ := fields["env_keys"].([]any)

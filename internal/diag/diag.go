@@ -42,7 +42,7 @@ type Problem struct {
 	Column   int      `json:"column"` // column in characters, starting at 1
 	Msg      string   `json:"message"`
 	Hint     string   `json:"hint"`          // what to write instead; may be empty
-	Net      string   `json:"net,omitempty"` // hand-written net that contains the problem; may be empty
+	Net      string   `json:"net,omitempty"` // name of the hand-written net that contains the problem; may be empty
 	Excerpt  string   `json:"-"`             // source line with carets below it; may be empty
 	Detail   string   `json:"-"`             // further lines of explanation; may be empty
 	Offset   int      `json:"-"`             // byte offset of the problem in an expression

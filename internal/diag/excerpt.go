@@ -12,9 +12,9 @@ import (
 // column.
 const shown = 80
 
-// Excerpt returns a line of text and, below it, carets that mark width characters. The first of
-// these is at the given column, counted from 1. Long lines are shortened. Characters that could
-// mislead people or terminals are escaped, except for tabs.
+// Excerpt returns a line of text and, below it, a row of carets. The carets begin at the given
+// column, counted from 1, and mark the given number of characters. Long lines are shortened.
+// Characters that could mislead people or terminals are escaped, except for tabs.
 func Excerpt(line string, column, width int) string {
 	runes := []rune(strings.TrimRightFunc(line, unicode.IsSpace))
 	start := max(column-1, 0)

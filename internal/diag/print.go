@@ -16,8 +16,8 @@ import (
 func (p Problem) Place() string { return cmp.Or(p.Position().String(), "petrigate") }
 
 // SourceLine returns the source line with the problem and a caret below it, or "" if the line
-// cannot or must not be shown. For a configuration, it uses only the problem's excerpt, where
-// secrets are masked.
+// cannot be shown. It does not read YAML and JSON files, because these may contain secrets. For
+// such a file, it returns the problem's excerpt, where secrets are masked.
 func (p Problem) SourceLine() string {
 	if p.Excerpt != "" || p.Line == 0 || slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(p.File)) {
 		return p.Excerpt

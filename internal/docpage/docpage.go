@@ -2,10 +2,10 @@
 // tutorial. Only tests use it.
 //
 // A code block is either fenced, or indented by four spaces after an empty line. A comment on the
-// line above a block tells tests how to treat the block. In the output that a block shows, the line
+// line above a block tells tests how to treat the block. In the output shown in a block, the line
 // "..." stands for omitted lines.
 //
-//	<!-- run in: FOLDER -->    the block's commands run in this folder of the repository and print the output that it shows
+//	<!-- run in: FOLDER -->    the block's commands run in this folder of the repository and print the output shown in the block
 //	<!-- seen in: FILE -->     each line of the block's output is also in this file of the repository
 //	<!-- not run: REASON -->   the block's commands cannot run in a test
 package docpage

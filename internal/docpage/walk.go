@@ -15,11 +15,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A Walk follows the steps in docs/tutorial.md and compares all output that the page shows with the
-// actual output. The page assumes that the home directory is /home/me and that the program is in
+// A Walk follows the steps in docs/tutorial.md and checks that the actual output equals the output
+// on the page. The page assumes that the home directory is /home/me and that the program is in
 // /usr/local/bin.
 type Walk struct {
-	Home    string                     // actual home directory of a user with Claude Desktop
+	Home    string                     // actual home directory, used in place of /home/me
 	Program string                     // path of the program, as petrigate connect writes it
 	Run     func(args []string) string // runs petrigate with args, answers yes to its questions, and returns the terminal output
 	Env     []string                   // environment of the MCP client
@@ -27,8 +27,7 @@ type Walk struct {
 	client *chatClient
 }
 
-// Page follows the whole page. It returns the page with all shown output replaced by the actual
-// output.
+// Page follows all steps on the page. It returns the page, updated to show the actual output.
 func (w *Walk) Page(t testing.TB, page string) string {
 	t.Helper()
 	file := filepath.Join(w.Home, ".config", "Claude", "claude_desktop_config.json")
@@ -59,8 +58,8 @@ func (w *Walk) Page(t testing.TB, page string) string {
 	return page
 }
 
-// chat restarts the client, makes the calls in a transcript, and compares their outcomes with those
-// in the transcript. A call follows "> "; its outcome is on the following lines.
+// chat restarts the client, makes the calls in a transcript, and checks that they have the outcomes
+// shown there. In a transcript, a call follows "> ", and its outcome is on the following lines.
 func (w *Walk) chat(t testing.TB, file, text string) {
 	t.Helper()
 	w.client.close()
@@ -84,8 +83,8 @@ func (w *Walk) onPage(text string) string {
 	return strings.NewReplacer(w.Program, programOfPage, w.Home, homeOfPage).Replace(text)
 }
 
-// digests matches text that differs from run to run: the names of sessions and of file copies, and
-// the digests that the audit log contains instead of paths. It is read-only.
+// digests matches output that differs from run to run: session names, names of file copies, and
+// digests of paths in the audit log. It is read-only.
 var digests = regexp.MustCompile(`\b[0-9a-f]{12,}\b|#[0-9a-f]{8}\b`)
 
 func maskDigests(text string) string { return digests.ReplaceAllString(text, "DIGEST") }

@@ -63,8 +63,8 @@ func (d *Doctor) withReconnect(c takeover.Inspection, f Finding) Finding {
 	})
 }
 
-// checkEntry checks e, an entry for petrigate in a client's file. running is ", and is running" if
-// the client is running, and otherwise empty.
+// checkEntry checks an entry for petrigate in a client's file. The argument running is ", and is
+// running" if the client is running, and "" otherwise.
 func (d *Doctor) checkEntry(c takeover.Inspection, e takeover.Entry, running string) Finding {
 	fix := "petrigate connect " + c.Name
 	if e.URL != "" {
@@ -88,8 +88,8 @@ func (d *Doctor) checkEntry(c takeover.Inspection, e takeover.Entry, running str
 	return ok("%s is connected%s", c.Title, running)
 }
 
-// older reports whether the program at the given path is an earlier build than the doctor's own
-// program. It compares file times and module versions without running that program.
+// older reports whether a program seems to be an older build of petrigate than the running one. It
+// compares file times and module versions, and does not run the program.
 func older(info os.FileInfo, program, ours string) bool {
 	mine, err := os.Stat(ours)
 	if err != nil || os.SameFile(info, mine) || !info.ModTime().Before(mine.ModTime()) {

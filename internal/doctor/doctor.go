@@ -13,8 +13,8 @@
 // provide a result, the groups that need it report nothing. A Doctor is not safe for concurrent
 // use. Only the clock check starts goroutines: it queries all upstreams at once.
 //
-// The doctor starts the upstreams to list their tools and, on systems other than Linux, a program
-// of the system that lists the running processes. It starts no other programs. To find out the
+// The doctor starts the upstreams to list their tools. On systems other than Linux, it also starts
+// a system program that lists the running processes. It starts no other programs. To find out the
 // version of a program, it reads files.
 package doctor
 

@@ -53,8 +53,8 @@ func (d *Doctor) postgres(ctx context.Context) []Finding {
 	return []Finding{ok("the database answers"), d.skew("the database", there, begin)}
 }
 
-// writable checks that a file can be written or created. creates is true if the proxy creates the
-// file's directory when it is missing.
+// writable checks that a file can be written, or created if it does not exist. If creates is true,
+// the proxy creates a missing directory itself.
 func (d *Doctor) writable(what, path, fix string, creates bool) Finding {
 	info, err := os.Stat(path)
 	dir := filepath.Dir(path)
@@ -102,7 +102,7 @@ type secured struct {
 	what, path string
 	mask       fs.FileMode // mode bits that must not be set
 	tolerated  fs.FileMode // bits in mask that cause only a warning
-	tokens     bool        // whether the file contains tokens; if so, serve enforces the same mask
+	tokens     bool        // whether the file contains tokens; if so, mask is ignored in favor of the bits that petrigate serve rejects
 }
 
 // permissions checks whether other users can read or write petrigate's files.

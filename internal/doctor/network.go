@@ -20,8 +20,8 @@ import (
 // maxSkew is the largest accepted difference between two clocks.
 const maxSkew = 30 * time.Second
 
-// skew compares the clock of another machine with the local clock. remote is what the other clock
-// showed at some time between begin and now.
+// skew compares the clock of another machine with the local clock. The remote argument is the time
+// that the other clock showed at some moment between begin and now.
 func (d *Doctor) skew(of string, remote, begin time.Time) Finding {
 	off := remote.Sub(begin)
 	if end := d.Now(); remote.After(begin) && remote.Before(end) {
@@ -70,7 +70,7 @@ func dateOf(ctx context.Context, s config.Server) (time.Time, bool) {
 	if err != nil {
 		return time.Time{}, false
 	}
-	at.User, at.RawQuery = nil, "" // the user and the query may contain secrets
+	at.User, at.RawQuery = nil, "" // the URL's user information and query may contain secrets
 	r, err := http.NewRequestWithContext(ctx, http.MethodHead, at.String(), nil)
 	if err != nil {
 		return time.Time{}, false

@@ -41,8 +41,8 @@ func (d *Doctor) unansweredHooks(ctx context.Context, h takeover.HookInspection)
 	return nil
 }
 
-// unansweredURL returns a finding for each URL that a client uses for petrigate although nothing
-// listens there.
+// unansweredURL returns a finding for each URL on this machine where the client expects petrigate
+// but nothing listens.
 func unansweredURL(ctx context.Context, c takeover.Inspection) (all []Finding) {
 	for _, e := range c.Entries {
 		if at := refusingAddress(ctx, e.URL); e.Own && at != "" {

@@ -9,7 +9,7 @@ import (
 )
 
 // service returns a finding about the service that petrigate connect --hooks has created, if any.
-// The service works if a proxy listens with the service's configuration.
+// It considers the service to be working if a proxy with the service's configuration is listening.
 func (d *Doctor) service() []Finding {
 	if d.Services == nil {
 		return nil

@@ -9,10 +9,9 @@ import (
 )
 
 // Layout of the build information that the go command writes into a program. It starts with a magic
-// number and flags. From byte 32 on, it contains two strings, each preceded by its length: the Go
-// version and the list of modules. Package debug/buildinfo also reads older layouts, but would add
-// half a megabyte to this program, because it links parsers for all executable formats and for
-// their debug information.
+// number and flags. Two strings begin at byte 32, each preceded by its length: the Go version and
+// the list of modules. Package debug/buildinfo also reads older layouts, but links parsers for many
+// executable formats, which would add half a megabyte to this program.
 const (
 	infoMagic   = "\xff Go buildinf:"
 	infoFlags   = 15
@@ -54,7 +53,7 @@ func mainVersion(program string) (version string, ok bool) {
 // versionAt returns the main module's version from the build information at the given offset.
 func versionAt(f io.ReaderAt, at int64) (version string, ok bool) {
 	b := make([]byte, infoMost)
-	n, _ := f.ReadAt(b, at) // a short read is detected by the length of b
+	n, _ := f.ReadAt(b, at) // a short read is handled below
 	if b = b[:n]; len(b) < infoStrings || b[infoFlags]&infoInline == 0 {
 		return "", false
 	}

@@ -5,8 +5,8 @@ package inet
 
 import "net/netip"
 
-// Plain returns the address without its zone. If the address is an IPv4-mapped or NAT64 address, it
-// returns the IPv4 address in it.
+// Plain returns the address without its zone. For an IPv4-mapped or NAT64 address, it returns the
+// embedded IPv4 address.
 func Plain(ip netip.Addr) netip.Addr {
 	ip = ip.Unmap().WithZone("")
 	if nat64 := netip.MustParsePrefix("64:ff9b::/96"); nat64.Contains(ip) {
@@ -16,8 +16,9 @@ func Plain(ip netip.Addr) netip.Addr {
 	return ip
 }
 
-// IsMetadata reports whether a cloud provider might serve a machine's credentials at the address.
-// This applies to link-local addresses and a few others.
+// IsMetadata reports whether the address might be that of a cloud provider's metadata service,
+// which gives out a machine's credentials. It returns true for all link-local unicast addresses and
+// a few others.
 func IsMetadata(ip netip.Addr) bool {
 	ip = Plain(ip)
 	switch ip.String() {

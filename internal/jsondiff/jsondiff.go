@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxShown is the maximum length in bytes of a value or path in messages. Longer texts are
-// truncated, and their length is appended.
+// maxShown is the maximum length in bytes of a value or path in a message. A longer one is
+// truncated, and its length is appended.
 const maxShown = 200
 
 // A Change is a difference at one path.
@@ -54,9 +54,9 @@ func Brief(s string) string {
 }
 
 // Compare compares two JSON values. It returns the first changes that it finds, up to the given
-// limit, and the number of changes left out. mask hides values and returns how many it has hidden;
-// if it is nil, nothing is hidden. A hidden value is reported as changed if the actual values
-// differ.
+// limit, and the number of changes left out. The mask function hides secrets in a value and returns
+// how many it has hidden; it may be nil. Compare reports changes to secrets, too, but masks both
+// values.
 func Compare(was, is []byte, limit int, mask func([]byte) ([]byte, int)) (changes []Change, more int) {
 	if mask == nil {
 		mask = func(v []byte) ([]byte, int) { return v, 0 }
@@ -165,7 +165,8 @@ func (d *comparer) add(path string, keys []string, was, is []byte) {
 	d.changes = append(d.changes, Change{path, d.shown(keys, was), d.shown(keys, is)})
 }
 
-// hides reports whether the mask hides whole objects and arrays under the given keys.
+// hides reports whether the mask replaces an entire object or array under the given keys, rather
+// than only secrets within it.
 func (d *comparer) hides(keys []string) bool { return rawjson.Kind(d.shown(keys, []byte(`{}`))) != '{' }
 
 // shown returns the value to display under the given keys, with secrets masked. The mask recognizes

@@ -20,7 +20,7 @@ type Path struct{ steps []step }
 // A step leads one level down into a document.
 type step struct {
 	key   string // key of an object member
-	index int    // index of an array element; the constant every stands for all elements, and noIndex means that the step selects a key
+	index int    // index of an array element, or one of the constants noIndex (the step selects a key) and every (it selects all elements)
 }
 
 const (
@@ -34,7 +34,7 @@ type Error struct {
 	Msg    string
 }
 
-// IsPath reports whether field is a path rather than a single key.
+// IsPath reports whether the string is a path rather than a single key.
 func IsPath(field string) bool {
 	return strings.HasPrefix(field, "$.") || strings.HasPrefix(field, "$[")
 }
@@ -123,9 +123,10 @@ func (p Path) Keys() []string {
 	return list.Map(p.steps, func(s step) string { return s.key })
 }
 
-// values calls yield, in order, for each value that the path selects in doc. The argument doubt of
-// yield is true if parsers might disagree about the value, or about a value that contains it. A
-// value of the wrong type for the next step is yielded itself, with doubt set.
+// values passes each value that the path selects in doc, in order, to the yield function. The
+// second argument of yield is true if parsers might disagree about the value, or about a value that
+// contains it. If a value has the wrong type for the next step, values passes this value instead,
+// with true as the second argument.
 func (p Path) values(doc []byte, doubt bool, yield func(value []byte, doubt bool)) {
 	if len(p.steps) == 0 {
 		yield(doc, doubt)
@@ -149,9 +150,9 @@ func (p Path) values(doc []byte, doubt bool, yield func(value []byte, doubt bool
 	}
 }
 
-// eachMember calls yield for the member with the given key. If the object has other keys that
+// eachMember passes the value of the member with the given key to the yield function. If other keys
 // differ from this key only in letter case, a parser might use any of these members, so eachMember
-// yields all of them as doubtful.
+// passes the value of each one, with true as the second argument.
 func eachMember(object []byte, key string, doubt bool, yield func(value []byte, doubt bool)) {
 	value, ok, variants := rawjson.Variants(object, key)
 	switch {

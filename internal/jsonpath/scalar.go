@@ -37,8 +37,8 @@ func spellString(lit []byte) (string, bool) {
 	return string(rawjson.AppendString(nil, s)), true
 }
 
-// spellNumber returns the significant digits of a number with a decimal point or, if the point
-// would be far away from the digits, with an exponent.
+// spellNumber returns a number without insignificant zeros. The result has an exponent only if the
+// number is very large or very small.
 func spellNumber(lit []byte) (string, bool) {
 	if rawjson.Skip(lit, 0) != len(lit) {
 		return "", false

@@ -51,7 +51,7 @@ type scalars struct {
 	limit   int
 	lenient bool // whether to skip array elements with faults
 	all     []string
-	seen    map[string]bool // the collected scalars as a set; nil while there are only a few
+	seen    map[string]bool // set of the collected scalars; nil until there are many
 	fault   Fault
 }
 
@@ -147,7 +147,6 @@ func (s *scalars) add(v []byte) {
 	}
 }
 
-// has reports whether s.all contains text.
 func (s *scalars) has(text string) bool {
 	const few = 16
 	if s.seen == nil && len(s.all) < few {

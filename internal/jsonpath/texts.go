@@ -8,8 +8,8 @@ import (
 
 // A Texts holds the strings that a key or path selects in a document.
 type Texts struct {
-	one     [1]string // the value, if it is certainly a single string
-	values  [][]byte  // any other values; their leaves (strings, numbers and booleans) are the texts
+	one     [1]string // the selected value, if parsers agree that it is a single string
+	values  [][]byte  // other selected values, as JSON; their leaves are the strings, numbers and booleans in them
 	all     []string  // all leaves, followed by the leaves joined together; computed on demand
 	weak    bool
 	present bool // whether the key or path selects any value in the document
@@ -18,26 +18,26 @@ type Texts struct {
 // Empty returns a Texts with a single empty string.
 func Empty() Texts { return Texts{present: true} }
 
-// Member returns the texts in a top-level member of an object.
+// Member returns the strings in a top-level member of an object.
 func Member(doc []byte, key string) (t Texts) {
 	eachMember(doc, key, false, t.add)
 	return t
 }
 
-// Texts returns the texts in the values that the path selects in doc. If the path can select
-// several values, the texts are weak; see [Texts.Weak].
+// Texts returns the strings in the values that the path selects in doc. If the path can select
+// several values, the result is weak; see [Texts.Weak].
 func (p Path) Texts(doc []byte) Texts {
 	t := Texts{weak: p.Many()}
 	p.values(doc, false, t.add)
 	return t
 }
 
-// Weak reports whether the key or path might select something other than a single string. If so,
-// the texts must not count as evidence.
+// Weak reports whether the key or path might select something other than a single string. If so, a
+// call must not count toward a requirement because of these strings.
 func (t *Texts) Weak() bool { return t.weak }
 
-// add adds a value that the key or path selects. If parsers may disagree about the value, or if it
-// is not a string, the texts become weak.
+// add adds a value that the key or path selects. If the value is not a string, or if parsers might
+// disagree about it, t becomes weak; see [Texts.Weak].
 func (t *Texts) add(raw []byte, doubt bool) {
 	t.present = true
 	one, ok := rawjson.String(raw)
@@ -63,8 +63,8 @@ func (t *Texts) leaves(yield func(leaf string) bool) {
 	}
 }
 
-// All returns the texts. If there are several leaves, the last text consists of all leaves, joined
-// with spaces.
+// All returns the strings. If there is more than one, it appends a string that consists of all of
+// them, joined with spaces.
 func (t *Texts) All() []string {
 	switch {
 	case t.weak && t.all == nil:
@@ -86,9 +86,9 @@ func (t *Texts) All() []string {
 	}
 }
 
-// Exceeds reports whether the texts are weak (see [Texts.Weak]) and consist of at least the given
-// number of leaves, or of more than the given number of bytes. It stops reading as soon as the
-// answer is known.
+// Exceeds reports whether t is weak (see [Texts.Weak]) and [Texts.All] would return too much: more
+// than the given number of strings, which must be at least 2, or more than the given number of
+// bytes. Exceeds stops reading as soon as the answer is known.
 func (t *Texts) Exceeds(texts, bytes int) bool {
 	n, size := 0, 0
 	t.leaves(func(leaf string) bool {

@@ -77,8 +77,8 @@ func (o *offer) add(order int, item completionItem) {
 	o.items = append(o.items, item)
 }
 
-// keyword offers a keyword. At the beginning of a line, it also offers, as snippets, the forms of
-// statements that begin with the keyword.
+// keyword offers a keyword. At the beginning of a line, it also offers a snippet for each kind of
+// statement that begins with the keyword, if the editor supports snippets.
 func (o *offer) keyword(word string) {
 	doc := o.forms(word, o.match)
 	o.add(1, completionItem{Label: word, Kind: kindKeyword, Doc: &markup{"markdown", doc}})
@@ -93,8 +93,8 @@ func (o *offer) keyword(word string) {
 	}
 }
 
-// formTemplate returns the mandatory parts of a statement form as the label and the snippet of a
-// completion.
+// formTemplate returns the label and the snippet of a completion for a kind of statement. Both
+// contain only the mandatory parts of the statement.
 func formTemplate(parts []part) (label, snippet string) {
 	stop := 0
 	var labels, snippets []string
@@ -117,7 +117,7 @@ func formTemplate(parts []part) (label, snippet string) {
 	return strings.Join(labels, " "), strings.Join(snippets, " ")
 }
 
-// operand offers the completions for an operand of class c, if any.
+// operand offers the completions for an operand of the given class, if any.
 func (o *offer) operand(c class) {
 	switch c {
 	case callNames, callName, either, label:

@@ -119,7 +119,7 @@ func extent(t *content, p diag.Problem) (from, to int) {
 		from += indent
 	case width > 1:
 		to = advance(t.src, from, to, width)
-	case width == 1 || filepath.Ext(p.File) != ".rules": // with a single caret, or outside a rules file, mark the word there
+	case width == 1 || filepath.Ext(p.File) != ".rules": // for a single caret, or outside a rules file, mark one word
 		to = max(min(bareEnd(t.src[:to], from), to), advance(t.src, from, to, 1))
 	case strings.Contains(row, "#"): // mark the line up to its comment
 		_, comment := words(row)
@@ -153,8 +153,8 @@ var (
 	inText     = regexp.MustCompile(`^"?[^\s"]*"?$`)
 )
 
-// replacement returns the replacement for word that the hint suggests. It returns false if the hint
-// suggests none.
+// replacement returns the text that a hint suggests in place of a word, quoted if necessary. The
+// second result reports whether the hint contains such a suggestion for the word.
 func replacement(hint, word string) (string, bool) {
 	m := suggestion.FindStringSubmatch(hint)
 	var write string

@@ -4,14 +4,15 @@
 // [Serve] serves a single editor over two streams. Whenever the user pauses typing, it publishes
 // the problems that the check command would report. It also explains the statement under the
 // cursor, completes keywords and names, formats documents, and lists statements. The text of an
-// open document takes precedence over the file on disk. A file belongs to the nearest
-// petrigate.yaml in a parent directory that lists it, or else is its own policy.
+// open document takes precedence over the file on disk. A file belongs to the policy of the nearest
+// petrigate.yaml, in its own or a parent directory, that lists the file. A file that no
+// petrigate.yaml lists is a policy of its own.
 //
-// Requests are answered in order, and none of them needs more work than parsing. Checks run one at
-// a time in the goroutine of checkLoop, concurrently with requests. A change cancels the running
-// check, and the next check starts when the user pauses typing. Requests and checks share nothing
-// but a [state], which is protected by a mutex. Documents and projects are immutable once the state
-// contains them. All output is written by the methods of [frames], which has a second mutex.
+// Requests are answered in order. Checks run one at a time in the goroutine of checkLoop,
+// concurrently with requests. A change cancels the running check, and the next check starts when
+// the user pauses typing. Requests and checks share nothing but a [state], which is protected by a
+// mutex. Documents and projects are immutable once the state contains them. All output is written
+// by the methods of [frames], which has a second mutex.
 //
 // The table in forms.go contains the syntax and explanation of every statement. It is used for
 // completions and hovers. A [grammar] is a compiled form of the table that matches the words of a

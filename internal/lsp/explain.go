@@ -14,10 +14,10 @@ const (
 	maxMentions = 8
 )
 
-// forms returns, as Markdown, the syntax of the statements that contain the keyword. If the line is
-// one of these statements and complete, forms returns only its form. Otherwise, it returns the
-// forms that begin like the line or, failing that, all of them. If the keyword begins a clause,
-// forms returns the form of the clause instead.
+// forms returns, as Markdown, the syntax of statements that contain the keyword. If the line is
+// such a statement and complete, forms returns only the syntax of this statement. Otherwise, it
+// prefers statements that begin like the line. If the keyword introduces a clause, forms returns
+// the syntax and the explanation of the clause instead.
 func (s *server) forms(keyword string, m *match) string {
 	var lines []string
 	for _, among := range [][]*compiledForm{{m.form}, m.starts, s.grammar.forms} {
@@ -39,7 +39,8 @@ func (s *server) forms(keyword string, m *match) string {
 	return "```petrigate-rules\n" + strings.Join(lines, "\n") + "\n```"
 }
 
-// clauseOf returns the clause that begins with the keyword, preferably one in the line.
+// clauseOf returns the clause that the keyword introduces, if any. If there are several, it prefers
+// a clause that occurs in the line.
 func clauseOf(keyword string, m *match) form {
 	for _, name := range append(slices.Clone(m.clauses), slices.Sorted(maps.Keys(clauses))...) {
 		clause := clauses[name]
@@ -69,7 +70,7 @@ func keywordsIn(parts []part) []string {
 	return all
 }
 
-// expandClauses returns the form with each <clause> replaced by the clause's own form.
+// expandClauses replaces each <clause> in a form with the syntax of that clause.
 func expandClauses(form string) string {
 	for name, clause := range clauses {
 		form = strings.ReplaceAll(form, "<"+name+">", clause.form)

@@ -74,10 +74,10 @@ var forms = []form{
 	{"prove exclusive PLACES", "A claim: no two of the places {PLACES} are marked at once."},
 }
 
-// channels is a choice between all approval channels, in form notation.
+// channels is a choice between all approval channels, in the notation of [form].
 var channels = "(" + strings.Join(channel.Names(nil), " | ") + ")"
 
-// timeSpans is a choice between all time spans, in form notation.
+// timeSpans is a choice between all time spans, in the notation of [form].
 var timeSpans = "(" + strings.Join(rules.TimeSpans(), " | ") + ")"
 
 // clauses contains the parts that several forms share, keyed by name. The explanation of a clause
@@ -113,13 +113,13 @@ var operands = map[string]class{
 type class uint8
 
 const (
-	callNames  class = iota // names of calls (tools, labels, actions, or patterns that match them), separated by commas
-	callName                // name of one call; see callNames
-	either                  // names of calls, separated by "or"
+	callNames  class = iota // names of tools, labels or actions, or patterns that match such names, separated by commas
+	callName                // a single name; see callNames
+	either                  // names separated by "or"; see callNames
 	key                     // fields separated by commas, each optionally followed by "as" and the name of the corresponding field in a related call
 	field                   // field in the arguments or the result of a call
 	count                   // number
-	target                  // tools, followed by a field in the arguments of the last tool
+	target                  // tools separated by commas; a dot and a field follow the last one
 	tool                    // tools separated by commas
 	label                   // name that a map statement assigns
 	command                 // words of a command, up to "as"

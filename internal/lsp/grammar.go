@@ -81,7 +81,7 @@ type match struct {
 	clauses  []string          // names of the clauses in the line
 	roles    []part            // part of the form that each word matches
 	next     []part            // keywords and operands that can come next
-	starts   []*compiledForm   // forms that can begin with the words in the line
+	starts   []*compiledForm   // forms that match the line, or could match if more words were added
 }
 
 // match matches the words of a line against all forms.
@@ -104,9 +104,9 @@ func (g *grammar) match(line []word) *match {
 	return m
 }
 
-// matchParts matches parts against the words of the line from index start on. For each possible
-// match, it passes the index of the next word to the callback. It returns true as soon as the
-// callback does.
+// matchParts matches parts against the words of the line, beginning with the word at index start.
+// For each possible match, it calls the callback with the index of the next word. If the callback
+// returns true, matchParts stops and returns true.
 func (m *match) matchParts(parts []part, start int, then func(start int) bool) bool {
 	if len(parts) == 0 {
 		return then(start)
@@ -124,10 +124,10 @@ func (m *match) matchParts(parts []part, start int, then func(start int) bool) b
 	return m.operand(p, start, rest)
 }
 
-// oneOf matches the alternatives of the choice p against the words from index start on. The
-// function rest matches what follows p. oneOf reports whether an alternative matches and rest,
-// called with the index of the next word, returns true. If p is a clause, oneOf then records the
-// clause in m.
+// oneOf tries the alternatives of a choice, beginning with the word at index start. For each
+// possible match, it calls the callback with the index of the next word. If the callback returns
+// true, oneOf stops and returns true. Before that, it records the choice in m if the choice is a
+// clause.
 func (m *match) oneOf(p part, start int, rest func(int) bool) bool {
 	for _, parts := range p.choice {
 		fits := m.matchParts(parts, start, func(end int) bool {
@@ -147,8 +147,8 @@ func (m *match) oneOf(p part, start int, rest func(int) bool) bool {
 	return false
 }
 
-// assign calls rest with the index end and returns its result. If it is true, assign records that
-// the words in [start, end) belong to part p.
+// assign calls the callback with the index end. If the callback returns true, assign records that
+// the words in [start, end) belong to the part, and returns true.
 func (m *match) assign(p part, start, end int, rest func(int) bool) bool {
 	if !rest(end) {
 		return false
@@ -174,9 +174,9 @@ func (m *match) textOf(start, end int) string {
 	return b.String()
 }
 
-// operand matches the operand p against the words from index start on. The function rest matches
-// what follows p. operand reports whether p matches and rest, called with the index of the next
-// word, returns true.
+// operand matches an operand against the words of the line, beginning with the word at index start.
+// If the operand matches, operand calls the callback with the index of the next word and returns
+// its result. Otherwise, it returns false.
 func (m *match) operand(p part, start int, rest func(int) bool) bool {
 	w := m.words[start]
 	if w.kind == bare && slices.Contains(reservedNames, w.text) {
@@ -241,9 +241,7 @@ var lists = map[class]listSyntax{
 	key:       {separators: []string{",", "as"}, offered: "as"},
 }
 
-// list matches the operand p, which consists of words and separators, against the words from index
-// start on. The function rest matches what follows p. list reports whether p matches and rest,
-// called with the index of the next word, returns true.
+// list is like [match.operand], but for an operand that consists of words and separators.
 func (m *match) list(p part, l listSyntax, start int, rest func(int) bool) bool {
 	for end := start; ; end += 2 {
 		switch last := end+1 == len(m.words); {
@@ -261,8 +259,8 @@ func (m *match) list(p part, l listSyntax, start int, rest func(int) bool) bool 
 	}
 }
 
-// sentence returns an explanation of the statement, or the empty string if no form matches. It uses
-// quote to format the text of each operand.
+// sentence returns an explanation of the statement, or "" if no form matches. The quote function
+// formats the text of each operand in it.
 func (m *match) sentence(quote func(string) string) string {
 	if m.form == nil {
 		return ""

@@ -56,12 +56,12 @@ func (m *match) role(at int, g *grammar) part {
 	return part{operand: "A"}
 }
 
-// names reports whether operands of class c contain names of tools, labels or actions.
+// names reports whether operands of this class contain names of tools, labels or actions.
 func (c class) names() bool {
 	return slices.Contains([]class{callNames, callName, either, label, tool, target}, c)
 }
 
-// nameIn returns the tool, label or action name that the word w contains. If w is a target (a tool,
+// nameIn returns the name of the tool, label or action in a word. If the word is a target (a tool,
 // a dot and a field), nameIn returns the name of the tool.
 func nameIn(w word, role part) string {
 	if operands[role.operand] != target {

@@ -77,8 +77,8 @@ func configProblems(path string, err error) diag.List {
 	return problems
 }
 
-// anyVariable returns the value of an environment variable. If the variable is not set, it returns
-// a placeholder, except for variables that change petrigate's own settings.
+// anyVariable returns the value of an environment variable. For an unset variable, it returns a
+// placeholder, unless the variable would change petrigate's own settings.
 func anyVariable(name string) (string, bool) {
 	if value, ok := os.LookupEnv(name); ok || strings.HasPrefix(name, "PETRIGATE_") || name == "XDG_CONFIG_HOME" {
 		return value, ok
@@ -103,7 +103,7 @@ func singleFile(d *document) *project {
 }
 
 // A currentRules is a rules file of a policy, parsed from the editor's text if the file is open
-// there. The field text is set only for the file that the request is about.
+// there. The text field is nil unless the request is about this file.
 type currentRules struct {
 	file *rules.File
 	text *content

@@ -39,8 +39,9 @@ func (p *project) files() []string {
 	return slices.Compact(files)
 }
 
-// relocate returns the problem q with a position that an editor can open. A problem in a base
-// policy that was read from a URL moves to the entry in the configuration that names the base.
+// relocate moves a problem to a position that an editor can open, and returns the result. If the
+// problem is in a base policy that was read from a URL, the new position is the configuration's
+// entry for this base policy.
 func (p *project) relocate(q diag.Problem) diag.Problem {
 	if !isURL(q.File) {
 		return q

@@ -52,7 +52,7 @@ type documentParams struct {
 type codeActionParams struct {
 	TextDocument identifier `json:"textDocument"`
 	Context      struct {
-		Diagnostics []json.RawMessage `json:"diagnostics"` // known diagnostics; not decoded, because the answer must preserve members unknown to the server
+		Diagnostics []json.RawMessage `json:"diagnostics"` // known diagnostics; kept as JSON, because the response must contain them unchanged
 	} `json:"context"`
 }
 

@@ -34,8 +34,8 @@ type Options struct {
 	// only read as text. If Trusts is nil, no configuration is trusted.
 	Trusts func(path string, src []byte) bool
 
-	// Widened returns a problem for each base policy that the configuration might widen. If Widened
-	// is nil, base policies are not compared.
+	// Widened returns a problem for each base policy that might be stricter than the configuration.
+	// If Widened is nil, the configuration is not compared with its base policies.
 	Widened func(context.Context, *config.Config, *policy.Result) diag.List
 
 	Quiet time.Duration // how long the user must pause typing before a check starts; 0 means 200 ms

@@ -18,7 +18,7 @@ func (s *sources) text(path string) *content {
 	if s.texts[path] == nil {
 		src := []byte{}
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() <= maxDocument {
-			src, _ = os.ReadFile(path) // if the file is unreadable, src stays empty, and all positions are at the beginning
+			src, _ = os.ReadFile(path) // an unreadable file is treated as empty
 		}
 		s.texts[path] = newContent(string(src))
 	}

@@ -28,8 +28,9 @@ const (
 // isKeyword reports whether the word is the given keyword.
 func (w word) isKeyword(keyword string) bool { return w.kind == bare && w.text == keyword }
 
-// words splits a line of rules into words. It accepts any text, even text that package rules
-// rejects. comment is the offset of the comment or, without a comment, of the end of the line.
+// words splits a line of rules into words. It accepts any line, even one that package rules
+// rejects. The second result is the offset of the comment or, if the line has no comment, of the
+// end of the line.
 func words(line string) (all []word, comment int) {
 	at := 0
 	for {
@@ -110,8 +111,8 @@ func stringEnd(line string, at int) int {
 }
 
 // regexEnd returns the end of the regular expression at the given offset, or 0 if the text there is
-// only a word such as "/etc". A slash in a later name or in a comment does not end a regular
-// expression.
+// only a word such as "/etc". If the word is followed by "as" and a name, a slash in the name or in
+// a comment does not end a regular expression.
 func regexEnd(line string, at int) int {
 	wordEnd := bareEnd(line, at)
 	rest, _, _ := strings.Cut(line[wordEnd:], "#")

@@ -22,11 +22,12 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// CheckCalls reports an error for each message that does not appear in the given text, such as the
-// contents of golden files. Messages are the strings passed to one of the given functions, such as
-// "usage" or "fmt.Errorf" (".Warn" stands for all methods named Warn), in non-test files that match
-// one of the globs. except holds the messages that need not appear, each with the reason; an
-// unneeded exception is also an error.
+// CheckCalls reports an error for each message that does not appear in the given text, usually the
+// contents of golden files. Messages are the strings passed to one of the given functions in
+// non-test files that match one of the globs. A function is given as "usage" or "fmt.Errorf", or as
+// ".Warn", which stands for all methods named Warn. The map except contains messages that need not
+// appear, each with the reason. CheckCalls also reports an error for each exception that is not
+// needed.
 func CheckCalls(t *testing.T, functions []string, shown string, except map[string]string, globs ...string) {
 	t.Helper()
 	used := make(map[string]bool)
@@ -183,7 +184,8 @@ func texts(call *ast.CallExpr) map[token.Pos]string {
 	return all
 }
 
-// isShown reports whether every line of text appears in golden, the contents of golden files.
+// isShown reports whether the golden files contain every line of a message, ignoring lines of a
+// single word.
 func isShown(text, golden string) bool {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimRight(line, "\r\n"); words.MatchString(line) && !formatOf(line).MatchString(golden) {
@@ -193,7 +195,8 @@ func isShown(text, golden string) bool {
 	return true
 }
 
-// formatOf returns a regular expression for the texts that a format string can produce on one line.
+// formatOf returns a regular expression that matches the possible output of a one-line format
+// string.
 func formatOf(format string) *regexp.Regexp {
 	verb := regexp.MustCompile(`%[-+#0-9.]*(?:\[\d\])?[a-zA-Z]`)
 	var b strings.Builder

@@ -37,10 +37,10 @@ type ApprovalInfo struct {
 	Needs     int             `json:"needs,omitempty"`     // number of people who must approve the call, or 0 if one is enough
 	Approvals int             `json:"approvals,omitempty"` // number of people who have approved so far
 	Question  string          `json:"question,omitempty"`  // text that the person must read before answering; empty in a list of approvals
-	Shown     string          `json:"shown,omitempty"`     // digest of Question without the remaining time, which keeps changing
+	Shown     string          `json:"shown,omitempty"`     // digest of Question, ignoring the remaining time in it
 
 	Client     string          `json:"client,omitempty"`   // client name and version, as reported by the client
-	Via        string          `json:"via,omitempty"`      // only channel through which the rule allows answers; if empty, all configured channels are allowed
+	Via        string          `json:"via,omitempty"`      // only channel that the rule accepts answers from; if empty, the rule accepts answers from all configured channels
 	Channels   []string        `json:"channels,omitempty"` // channels that have shown this request; only answers through these channels count
 	Beside     json.RawMessage `json:"beside,omitempty"`   // members of the request's params that are forwarded in addition to the arguments and _meta
 	Meta       json.RawMessage `json:"meta,omitempty"`     // _meta member of the request's params, as forwarded
@@ -54,15 +54,15 @@ type ApprovalInfo struct {
 	LastApproved    *time.Time   `json:"lastApproved,omitempty"` // when the earlier call was approved; nil if this proxy does not know of an earlier call
 	LastApproval    string       `json:"lastApproval,omitempty"` // ID of the earlier call's approval
 	Redefined       bool         `json:"redefined,omitempty"`    // whether the tool's definition has changed since the earlier call was approved
-	NotCompared     bool         `json:"notCompared,omitempty"`  // whether the comparison skipped the arguments; set if they are too long in one of the calls, or not fully known
+	NotCompared     bool         `json:"notCompared,omitempty"`  // whether the arguments were left out of the comparison, because they are too long or not fully known in one of the calls
 	Differences     []Difference `json:"differences,omitempty"`
 	MoreDifferences int          `json:"moreDifferences,omitempty"` // number of differences left out of Differences
 
 	Rejections []Rejection `json:"rejections,omitempty"` // answers that were rejected
 }
 
-// ApprovalOf converts an approval record to an [ApprovalInfo]. pin reports whether the proxy
-// requires a PIN. where formats the position of a rule for people.
+// ApprovalOf converts an approval record to an [ApprovalInfo]. The second argument is true if the
+// proxy requires a PIN. The third formats the position of a rule for people.
 func ApprovalOf(a approval.Record, pin bool, where func(gate.Position) string) ApprovalInfo {
 	r, c, said := a.Request, a.Call, a.Answer
 	info := ApprovalInfo{
@@ -101,8 +101,8 @@ type ApprovalStep struct {
 	Reason     string `json:"reason"`
 }
 
-// A Difference is an argument that has changed, as shown to people. Was and Is may look the same,
-// because the values may be masked.
+// A Difference is a change to an argument, as shown to people. If the values are masked, they may
+// look the same.
 type Difference struct {
 	Path string          `json:"path"`
 	Was  json.RawMessage `json:"was,omitempty"` // value in the earlier call; nil if the argument was added

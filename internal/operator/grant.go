@@ -7,10 +7,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Grant allows calls without asking again, for a limited time, if they are similar to an approved
-// call. Calls are similar if they belong to the same session and principal, call the same tool
-// under the same policy, and have arguments with the same member names and the same types of
-// values.
+// A Grant allows calls that are similar to an approved call, for a limited time and without asking
+// again. Similar calls belong to the same session and principal, call the same tool under the same
+// policy, and have arguments with the same member names and the same types of values.
 type Grant struct {
 	For  time.Duration
 	Like []string // names or paths of the arguments whose values must not change; if empty, no value may change
@@ -44,7 +43,7 @@ type GrantInfo struct {
 	Uses      int        `json:"uses"`
 }
 
-// GrantOf converts the grant g to a [GrantInfo].
+// GrantOf converts a grant to a [GrantInfo].
 func GrantOf(g *approval.Grant) GrantInfo {
 	info := GrantInfo{
 		ID: g.ID, Approval: g.Approval, Session: g.Key.Session, Principal: g.Principal, Client: g.Client, Upstream: g.Upstream, Tool: g.Tool,
@@ -58,6 +57,6 @@ func GrantOf(g *approval.Grant) GrantInfo {
 
 // A GrantPin is an argument whose value must be the same in every call that the grant allows.
 type GrantPin struct {
-	Field string `json:"field"` // name or path of the argument; if empty, the pin applies to all arguments together
+	Field string `json:"field"` // name or path of the argument; empty if Value stands for all arguments together
 	Value string `json:"value"` // the required value, truncated for display
 }

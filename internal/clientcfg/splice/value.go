@@ -21,7 +21,8 @@ func nameIn(v any, named string) string {
 	return name
 }
 
-// Texts returns the strings in v, which is a list or a single string.
+// Texts returns the strings in v if v is a list. If v is a string, Texts returns a list that
+// contains only v.
 func Texts(v any) (all []string) {
 	list, ok := v.([]any)
 	if !ok {

@@ -178,7 +178,7 @@ func (b *yamlBody) entries(at Place) ([]Entry, error) {
 	return all, nil
 }
 
-// runs returns the lines of the top-level key, and the lines of each entry below it.
+// runs returns the ranges of lines that contain the top-level key and each entry below it.
 func (b *yamlBody) runs(p yamlPlace) []run {
 	if p.key == nil {
 		return nil
@@ -222,7 +222,8 @@ func (b *yamlBody) replace(at Place, remove []string, add []New) ([]byte, error)
 	return join(next, b.text), nil
 }
 
-// emptyValue returns the text of an empty mapping or list, whichever is needed at the given place.
+// emptyValue returns an empty list or mapping in YAML, depending on the type of the value at the
+// given place.
 func emptyValue(at Place) string {
 	if at.Named != "" {
 		return "[]"
@@ -230,8 +231,9 @@ func emptyValue(at Place) string {
 	return "{}"
 }
 
-// withNewKey returns the text of the file with the top-level key and, below it, the new entries. It
-// adds the key at the end of the file or, if the file has the key with an empty value, replaces it.
+// withNewKey returns the text of the file with the new entries below the top-level key. If the file
+// lacks the key, withNewKey adds it at the end. Otherwise, the key must have an empty value, and
+// its line is replaced.
 func (b *yamlBody) withNewKey(at Place, add []New, all []lineSegment, key int, newline string) []byte {
 	if len(add) == 0 {
 		return b.text
