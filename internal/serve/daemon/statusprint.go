@@ -60,7 +60,8 @@ func enforceHint(file string) string {
 	return "; petrigate enforce ends that"
 }
 
-// printBase prints a base policy that is in force.
+// printBase prints the version and the origin of a base policy (a policy that the configuration
+// extends).
 func printBase(w io.Writer, b operator.BaseInfo) {
 	_, _ = fmt.Fprintf(w, "  extends %s, version %d, from %s", text.Escape(b.Name), b.Version, text.Escape(b.From))
 	if b.Key != "" {
@@ -114,8 +115,8 @@ func printState(w io.Writer, s operator.StateInfo) {
 	}
 }
 
-// printUnknown prints each call that has an unknown outcome. If an operator must supply the
-// outcome, it also prints the command for this.
+// printUnknown prints the calls that have an unknown outcome. If an operator must supply an
+// outcome, it also prints the command that does so.
 func printUnknown(w io.Writer, s operator.StateInfo) {
 	for _, call := range s.Unknown {
 		if call.Outcome != "" {
@@ -148,7 +149,8 @@ func printUpstream(w io.Writer, u operator.UpstreamStatus) {
 	_, _ = fmt.Fprintln(w, line+LastWords(u, "      "))
 }
 
-// Stopped describes an operator's stop: which calls are refused, who stopped them, when, and why.
+// Stopped describes a stop requested by an operator: the refused calls, the operator, the time, the
+// reason, and the command that ends the stop.
 func Stopped(s operator.StopInfo) string {
 	what, again := "all calls are refused", "petrigate start"
 	if s.Session != "" {

@@ -17,9 +17,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// TLSProblems reports TLS files that cannot be used. The parameter missing is the severity of a
-// file that cannot be read. It should be a warning if the configuration may be meant for another
-// machine or user.
+// TLSProblems returns the problems with the TLS files named in the configuration. The second
+// parameter is the severity of a file that cannot be read. It should be a warning if the
+// configuration may be intended for another machine or user.
 func TLSProblems(c *config.Config, missing diag.Severity) diag.List {
 	var all diag.List
 	if t := c.Listen.TLS; t != nil {
@@ -132,8 +132,8 @@ func (f *tlsSection) certificates(key, path string, data []byte) (certs []*x509.
 	return nil
 }
 
-// unusableKey explains why no private key in data can be used. It returns empty strings if one can
-// be used.
+// unusableKey returns the problem with the private key in data, possibly along with a hint. Both
+// results are empty if the key can be used.
 func unusableKey(data []byte) (problem, hint string) {
 	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {
 		switch {

@@ -16,9 +16,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// How long ListTools waits by default for the servers' first answers. firstFetch applies if a
-// command may have to download a program: killing the command during the download could corrupt its
-// cache. Otherwise, firstStart applies.
+// Default time limits for the servers' first answers to ListTools. The longer limit, firstFetch,
+// applies if a command may have to download a program, because killing the command during the
+// download could corrupt its cache.
 const (
 	firstStart = time.Minute
 	firstFetch = 5 * time.Minute

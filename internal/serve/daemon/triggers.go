@@ -7,7 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/control"
 )
 
-// A reloadTriggers value triggers reloads that no operator has requested.
+// A reloadTriggers value reloads the configuration on a hang-up signal, when a configuration file
+// changes, and when a base policy changes.
 type reloadTriggers struct {
 	reloads *reloads
 	reload  func(context.Context, control.Reload) control.Reloaded // reloads the configuration; see [Daemon.Reload]

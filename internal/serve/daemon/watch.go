@@ -81,13 +81,13 @@ type follower struct {
 	*reloadTriggers
 	watcher  *fsnotify.Watcher
 	folders  map[string]bool   // directories being watched
-	known    map[string]string // hashes of the files of the configuration in force, each computed before the file was read
+	known    map[string]string // hashes of the files of the configuration in force
 	appeared bool              // whether a file was created or removed since the last check
 }
 
 // check reloads the configuration if the content of its files has changed, or if files that belong
-// to it were created or removed. It computes the hashes before the files are read. If a file
-// changes in between, the next check notices the change.
+// to it were created or removed. It hashes the files before the reload reads them. If a file
+// changes between these two steps, the next check finds a different hash.
 func (f *follower) check(ctx context.Context) {
 	files, next := f.reloads.files(), []string(nil)
 	if c, err := f.reloads.load(); err == nil {
@@ -112,7 +112,8 @@ func subset(known map[string]string, files []string) map[string]string {
 	return some
 }
 
-// hashes maps each file to a hash of its content, or to the error that occurred when it was read.
+// hashes returns a hash of the content of each file. If a file cannot be read, the error takes the
+// place of the hash.
 func hashes(files []string) map[string]string {
 	all := make(map[string]string, len(files))
 	for _, name := range files {

@@ -77,7 +77,7 @@ func (c *webhookChannel) start() (stop func(), err error) {
 }
 
 // takeAnswers serves requests that contain answers until ctx is done. If listener is nil,
-// takeAnswers first tries to listen at the configured address, once per interval, until it
+// takeAnswers first tries, at the given interval, to listen at the configured address until it
 // succeeds.
 func (c *webhookChannel) takeAnswers(ctx context.Context, listener *limitListener, interval time.Duration) {
 	tick := time.NewTicker(interval)

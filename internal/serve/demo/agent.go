@@ -82,8 +82,8 @@ func (a *agent) proxyLog() string {
 	return "\nthe proxy said:\n" + strings.TrimRight(a.log.String(), "\n")
 }
 
-// call calls a tool. If the result was produced by petrigate instead of the tool, the reply has the
-// outcome refused.
+// call calls a tool and determines the outcome. If petrigate produced the result instead of the
+// tool, the outcome is a refusal.
 func (a *agent) call(ctx context.Context, tool, args string) (reply, error) {
 	var request mcp.CallToolRequest
 	request.Params.Name, request.Params.Arguments = tool, json.RawMessage(args)

@@ -54,7 +54,7 @@ func (p *printer) play(ctx context.Context, a *agent, chapters []section) (count
 }
 
 // playStep makes the call of a step and checks the reply. It also checks that the person was asked
-// a question if the step expects one, and was not asked otherwise.
+// a question if, and only if, the step expects one.
 func (p *printer) playStep(ctx context.Context, a *agent, s step) error {
 	if s.note != "" {
 		p.line("\n    %s", p.ink.In(text.Faint, s.note))

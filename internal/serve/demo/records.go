@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 )
 
-// records holds the numbers of calls according to the logs of the proxy and the server.
+// records holds the numbers of calls found in the logs of the proxy and the server.
 type records struct {
 	allowed, refused int // numbers of allowed and refused calls in the audit log
 	executed         int // number of calls that reached the server

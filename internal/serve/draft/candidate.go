@@ -84,16 +84,17 @@ func (x *candidate) build() (is, was *policy.Result, err error) {
 }
 
 // source returns the rules and nets of the configuration c. The result enforces the policy even if
-// the mode of c is shadow; a net that is itself in shadow mode stays in it.
+// the configuration puts it in shadow mode. Nets that are themselves in shadow mode remain in that
+// mode.
 func (x *candidate) source(c *config.Config) policy.Source {
 	s := policy.FromConfig(c)
 	s.Mode = ""
 	return s
 }
 
-// narrower returns a function that proves claims of the kind narrower-than. Such a claim compares
-// the policy with a policy in another file. The function reads only files named in claims of the
-// policy in force, because a draft must not make petrigate read other files.
+// narrower returns a function that proves narrower-than claims, which compare the policy with a
+// policy in another file. The function reads only files named in claims of the policy in force,
+// because a draft must not make petrigate read other files.
 func narrower(force *policy.Result) func(policy.Claim, *policy.Result, policy.Source, func() bool) verify.Proof {
 	place := func(c policy.Claim) string {
 		if filepath.IsAbs(c.File) {

@@ -90,7 +90,7 @@ type Checked struct {
 // More returns the number of problems that Problems does not list.
 func (c *Checked) More() int { return len(c.Report.Problems) - len(c.Problems) }
 
-// Check returns what petrigate check would report if the draft replaced the text in the policy.
+// Check returns what petrigate check would report about the policy with the draft applied.
 func (d *Evaluator) Check(ctx context.Context, who string, draft Draft) (*Checked, error) {
 	x, err := d.applyDraft(draft)
 	if err != nil {
@@ -151,8 +151,8 @@ func rank(p Problem) (n int) {
 	return n
 }
 
-// isConfigurationCode reports whether problems with this code always concern the configuration. The
-// line numbers of such problems never refer to a rules file.
+// isConfigurationCode reports whether all problems with this code concern the configuration, so
+// that their line numbers never refer to a rules file.
 func isConfigurationCode(code string) bool {
 	return len(code) == 4 && code[1] == '2' && code != "W203" && code != "E201"
 }
@@ -174,8 +174,8 @@ func (x *candidate) position(p diag.Problem) (line, column int) {
 	return line, column
 }
 
-// excerpt returns the source line that contains the problem p, or "" if the line is unknown. It is
-// for problems that do not already include the line.
+// excerpt returns the source line that contains the problem p, or "" if the line is unknown.
+// Callers need it only for problems without an excerpt.
 func (x *candidate) excerpt(p Problem) string {
 	src, line, column := "", p.Problem.Line, p.Problem.Column
 	switch {

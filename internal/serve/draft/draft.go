@@ -1,9 +1,9 @@
-// Package draft evaluates drafts of the policy in force: it checks a changed text of the policy,
-// compares it with the policy in force, and replays the recorded decisions under it.
+// Package draft evaluates proposed changes to the policy in force. It checks a draft, compares it
+// with the policy in force, and replays recorded decisions under it.
 //
-// A draft is never written to disk and never put in force. Its content cannot make this package
-// start a process, read another file or fetch anything. A draft replaces one of the texts that were
-// read when the policy was put in force.
+// A draft replaces one source of the policy: a file of rules or nets, or rules written inline in
+// the configuration. It is never written to disk and never put in force. Its content cannot make
+// this package start a process, read another file or fetch anything.
 //
 //	d := draft.New(draft.Options{InForce: func() (*config.Config, *policy.Result) { return c, result }})
 //	defer d.Close()
@@ -43,7 +43,7 @@ type Options struct {
 	Now      func() time.Time                        // if nil, time.Now is used
 }
 
-// A Draft is a proposed new version of a [Text] that the policy in force was built from.
+// A Draft is a proposed replacement for a [Text] of the policy in force.
 type Draft struct {
 	Of    string // ID of the text to replace; see [Text]
 	Text  string
@@ -147,9 +147,9 @@ func (d *Evaluator) run(ctx context.Context, take acquirer, limit time.Duration,
 	}
 }
 
-// runMarked calls work. Meanwhile, it reports through the Busy option that work is running, so that
-// tool calls can take precedence. It turns a panic into an error, because text from a user must not
-// crash the proxy.
+// runMarked calls work. Before work starts, it calls the Busy option, so that tool calls can take
+// precedence over work. It turns a panic into an error, because input from a user must not crash
+// the proxy.
 func (d *Evaluator) runMarked(ctx context.Context, work func(context.Context) error) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {

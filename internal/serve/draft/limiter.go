@@ -19,7 +19,8 @@ func newLimiter(most int) *limiter {
 	return &limiter{most: most, running: map[string]bool{}, ended: make(chan struct{})}
 }
 
-// acquire waits until the person may run an operation.
+// acquire waits until the person may start an operation. The caller must call release when the
+// operation has ended.
 func (t *limiter) acquire(ctx context.Context, person string) (release func(), err error) {
 	for {
 		ended := t.start(person)

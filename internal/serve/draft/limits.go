@@ -8,8 +8,8 @@ import (
 
 // Limits on evaluating a draft.
 const (
-	MaxText       = 256 << 10 // maximum size of a text in bytes
-	MaxRules      = 2000      // maximum number of rules in a text; the amount of work grows with the square of this number
+	MaxText       = 256 << 10 // maximum size in bytes of a draft or of a file to edit
+	MaxRules      = 2000      // maximum number of rules in a draft; the amount of work grows with the square of this number
 	checkTime     = 5 * time.Second
 	proofTime     = 4 * time.Second // processor time for proofs; less than checkTime, so that a check can still return partial results
 	compareTime   = 5 * time.Second

@@ -21,19 +21,20 @@ const (
 	Nets        = "nets"
 )
 
-// A Text holds rules or nets that the policy in force was built from.
+// A Text is one source of the policy in force: a file of rules or nets, or rules written inline in
+// the configuration.
 type Text struct {
-	ID     string // valid as long as the policy in force contains the text
-	Name   string // file name, as used in problem positions
+	ID     string // remains valid while the policy in force contains this source
+	Name   string // file name that appears in the positions of problems
 	Kind   string
-	Text   string // content of the text when the policy in force was built
-	Closed string // why the text cannot be edited; empty if it can be edited
+	Text   string // content as loaded; empty if it cannot be edited
+	Closed string // why the content cannot be edited; empty if it can be edited
 
-	index int // index of the text in the configuration's list of rules
+	index int // index in the configuration's list of rules
 }
 
-// texts returns the texts in the configuration, rules first and nets last. The configuration file
-// itself is not included, because it may contain secrets.
+// texts returns the sources of the rules and nets in the configuration, rules first. Apart from
+// inline rules, the content of the configuration file is left out, because it may contain secrets.
 func texts(c *config.Config) (all []Text) {
 	secrets := c.Secrets()
 	for i, r := range c.Rules {
@@ -71,8 +72,8 @@ func texts(c *config.Config) (all []Text) {
 	return all
 }
 
-// netText returns the text of a net file. If the file has changed since it was loaded, the text
-// cannot be edited.
+// netText returns a [Text] for a file of nets. Its content cannot be edited if the file is the
+// configuration file, cannot be read, or has changed since it was loaded.
 func netText(c *config.Config, name string) Text {
 	t := Text{Name: name, Kind: Nets}
 	switch src, err := readText(name); {

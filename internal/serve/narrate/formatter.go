@@ -36,7 +36,7 @@ type formatter struct {
 type shownApproval struct {
 	id       string
 	at       time.Time
-	answered bool // whether the answer has been printed as well
+	answered bool // whether the answer has been printed
 }
 
 type callKey struct {
@@ -44,7 +44,7 @@ type callKey struct {
 	number  uint64
 }
 
-// A call holds the details of an in-flight call that its outcome record will not contain.
+// A call holds details of an in-flight call that are missing from the record of its outcome.
 type call struct{ tool, caller, would string }
 
 func newFormatter(l *lines) *formatter { return &formatter{lines: l, calls: map[callKey]call{}} }
@@ -185,9 +185,9 @@ func (s *formatter) decision(e *trail.Entry) {
 	}
 }
 
-// answeredByCall prints a person's answer if e contains one, where e is the record of an approved
-// or denied call. This record may arrive before the proxy reports the answer. If another process
-// received the answer, the proxy never reports it.
+// answeredByCall prints a person's answer that is part of e, the record of an approved or denied
+// call, unless it has already been printed. This record may arrive before the proxy reports the
+// answer. If another process received the answer, the proxy never reports it.
 func (s *formatter) answeredByCall(e *trail.Entry) {
 	q := s.findShown(e.Approval)
 	if q == nil || q.answered || e.Channel == "" {
@@ -248,8 +248,9 @@ func duration(ms float64) string {
 	return text.Duration((time.Duration(ms) * time.Millisecond).Round(time.Second))
 }
 
-// why returns a short reason for a refusal. It consists of the first sentence of the reason,
-// without the name of the tool, and of any blocking rules that the sentence does not mention.
+// why returns a short explanation of a refusal. It consists of the first sentence of the given
+// reason, without the name of the tool, and of the blocking rules that this sentence does not
+// mention.
 func (s *formatter) why(e *trail.Entry, reason string, nets []audit.NetVerdict) string {
 	sentence, _, _ := strings.Cut(reason, ". ")
 	sentence = strings.TrimSuffix(sentence, ".")
@@ -279,7 +280,8 @@ func (s *formatter) rules(names []string) string {
 	return "(" + s.lines.plain(text.First(3, names), maxRules) + ")"
 }
 
-// An approval is an approval request that was just made or, if answered is true, just answered.
+// An approval is an event to print: an approval request was made or, if the field answered is true,
+// answered.
 type approval struct {
 	operator.ApprovalInfo
 	at       time.Time

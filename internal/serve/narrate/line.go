@@ -30,7 +30,8 @@ type line struct {
 	vital bool // whether to print the line in quiet mode too
 }
 
-// verbColors maps verbs to colors. Other verbs have no color.
+// verbColors maps the verb of a line to an ANSI color code. Verbs that are not listed have no
+// color.
 var verbColors = map[string]string{
 	"pass": "32", "yes": "32", "stop": "31", "no": "31", "halt": "1;31", "fail": "33", "wait": "1;33", "lost": "33",
 }
@@ -42,7 +43,7 @@ type lines struct {
 	quiet func() bool
 	mask  func(string) string
 
-	column atomic.Int32 // width of the widest subject so far, within limits
+	column atomic.Int32 // width of the subject column, from minColumn to maxColumn; 0 until the first line is printed
 }
 
 // print prints a line. It ignores write errors, because they mean that the terminal is gone.
@@ -76,8 +77,8 @@ func (l *lines) widen(about string) int {
 
 func (l *lines) isQuiet() bool { return l.quiet != nil && l.quiet() }
 
-// plain makes text that petrigate did not write suitable for printing: it masks secrets, escapes
-// control characters and truncates the text.
+// plain prepares untrusted text for printing: it masks secrets, escapes control characters and
+// truncates the text.
 func (l *lines) plain(s string, limit int) string {
 	if l.mask != nil {
 		s = l.mask(s)

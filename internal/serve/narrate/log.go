@@ -23,8 +23,8 @@ func (n *Narrator) Log(h slog.Handler) slog.Handler {
 	return handler{h, n}
 }
 
-// Handle logs the record unless the narrator prints the event instead. At debug level, it also logs
-// the records of printed events if they contain more details than the printed lines.
+// Handle prints the event if the narrator prints events of its kind, and logs the record otherwise.
+// At debug level, it does both if the record contains more details than the printed line.
 func (h handler) Handle(ctx context.Context, r slog.Record) error {
 	told := true
 	fewer := !h.Enabled(ctx, slog.LevelDebug)
@@ -65,7 +65,7 @@ func (h handler) up(r slog.Record) {
 	h.narrator.lines.print(line{at: r.Time, verb: "up", about: f["upstream"], text: join(says, f["protocol"])})
 }
 
-// reloaded prints that the configuration was reloaded, and summarizes the difference.
+// reloaded prints that the configuration was reloaded, and summarizes the changes to the policy.
 func (h handler) reloaded(r slog.Record) {
 	f := attributes(r)
 	says := "the policy is the same"

@@ -1,5 +1,5 @@
-// Package narrate tells people at a terminal what a proxy is doing, one line per event: calls,
-// approvals, sessions, operator actions, start and end.
+// Package narrate tells people at a terminal what a proxy is doing. It prints one line per event,
+// such as a call, an approval, a new session, an operator action, or the end of the proxy.
 //
 //	12:03:44 pass files.read_text_file      12ms  cursor 1.2
 //	12:03:51 stop files.edit_file           requires a successful call to read_text_file first (safety.rules:1)

@@ -37,7 +37,7 @@ type callback struct {
 	answered sync.Once
 	done     chan struct{} // closed by close, when the login has succeeded or failed
 	failed   bool          // whether the login failed; set before done is closed
-	shown    chan struct{} // closed when the result has been sent to the browser, or when it is known that no browser is waiting
+	shown    chan struct{} // closed when the result has been sent to the browser, or when no browser is waiting for it
 }
 
 // listenForCallback starts listening on this machine for the authorization response.
@@ -113,8 +113,9 @@ func (c *callback) acceptTyped(line string) error {
 	return nil
 }
 
-// acceptRequest accepts the first request that contains the state parameter of this login. All
-// other requests have no effect, because any web page can cause them.
+// acceptRequest accepts the first request that contains the state parameter of this login. It
+// answers all other requests with an error page and otherwise ignores them, because any web page
+// can make the browser send them.
 func (c *callback) acceptRequest(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	h := w.Header()

@@ -188,7 +188,7 @@ func readChallenge(header http.Header) challenge {
 // maxScopes is the maximum number of scopes that a server can make petrigate request.
 const maxScopes = 100
 
-// scopesIn returns the words in text that are valid scopes according to RFC 6749, section 3.3.
+// scopesIn returns the valid scopes (RFC 6749, section 3.3) in a space-separated list.
 func scopesIn(text string) []string { return goodScopes(strings.Fields(text)) }
 
 func goodScopes(words []string) []string {

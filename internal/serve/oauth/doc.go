@@ -1,10 +1,11 @@
 // Package oauth is the OAuth 2.1 client for MCP servers.
 //
-// A person logs in with [Login]. The MCP server names its authorization server, and petrigate
-// registers there. After the person has consented, the authorization server redirects the browser,
-// with a code, to a listener on this machine, and petrigate exchanges the code for tokens. A
-// [Store] keeps the tokens either in the system's keyring or in a file that only the user can read.
-// Tokens are bound to the name and the address of their server.
+// A person logs in with [Login]. The MCP server names its authorization server. If no client ID is
+// configured, petrigate registers itself there as a client. After the person has consented, the
+// authorization server redirects the browser, with a code, to a listener on this machine, and
+// petrigate exchanges the code for tokens. A [Store] keeps the tokens either in the system's
+// keyring or in a file that only the user can read. Tokens are bound to the name and the address of
+// their server.
 //
 // A [Source] supplies a proxy with tokens for one server, and refreshes them. It never asks a
 // person: if a login is needed, it returns a [LoginError]. Several processes can share a store.
@@ -13,9 +14,9 @@
 //
 // A Source is safe for concurrent use. Concurrent callers share one token request, which runs in
 // its own goroutine and finishes even if its callers stop waiting. The current grant is an atomic
-// pointer. A mutex guards what the Source knows about the store and about its recent grants.
+// pointer. A mutex guards the other mutable fields.
 //
-// The package does not trust a server's statements about authorization. Metadata must come over
-// https or from this machine, and must belong to the requested issuer and resource. A server on the
+// The package does not trust the metadata that servers publish. The metadata must come over https
+// or from this machine, and must belong to the requested issuer and resource. A server on the
 // public network cannot direct petrigate to an internal address.
 package oauth

@@ -50,5 +50,5 @@ func refusedForGood(err error) bool {
 	return errors.As(err, &token) && slices.Contains(codes, token.ErrorCode)
 }
 
-// maxQuoted is the maximum number of bytes to quote from a server's text.
+// maxQuoted is the maximum number of bytes to quote from a server's response.
 const maxQuoted = 200

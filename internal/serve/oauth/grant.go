@@ -68,8 +68,8 @@ func (g *Grant) fresh(now time.Time) bool {
 // alive reports whether the token is still valid.
 func (g *Grant) alive(now time.Time) bool { return g.Expiry.IsZero() || now.Before(g.Expiry) }
 
-// withToken returns a copy of g with the tokens in t. The token t is the response to a request for
-// the scopes in asked.
+// withToken returns a copy of g with the tokens in the token response t. The copy contains the
+// granted scopes or, if the response does not list them, the requested scopes.
 func (g *Grant) withToken(t *oauth2.Token, asked []string, now time.Time) (*Grant, error) {
 	if !strings.EqualFold(t.Type(), "bearer") {
 		return nil, fmt.Errorf("the authorization server issued a token of the unknown type %q", text.Excerpt(t.Type(), maxQuoted))

@@ -105,10 +105,11 @@ func (l *login) challenge(ctx context.Context) (challenge, error) {
 	return readChallenge(response.Header), nil
 }
 
-// collectScopes determines which scopes to request. If the server has asked for more scopes since
-// the last login, they are included, along with the scopes of that login, unless the authorization
-// server has changed. If the authorization server supports offline_access, this scope is also
-// included, because it yields a refresh token.
+// collectScopes determines the scopes to request. It starts with the scopes that the configuration
+// or the MCP server specifies. If the MCP server has demanded additional scopes since the last
+// login with the same authorization server, it adds these and the scopes of that login. If the
+// authorization server supports the scope offline_access, it adds this scope in order to get a
+// refresh token.
 func (l *login) collectScopes(ctx context.Context) error {
 	unlock, err := l.store.lock(ctx, l.server.key())
 	if err != nil {
@@ -227,8 +228,8 @@ func OpenBrowser(address string) error {
 	return nil
 }
 
-// Browser returns the command that opens a page: the program named by chosen or, if chosen is
-// empty, the default command of the given operating system.
+// Browser returns the command that opens a page in a browser. It uses the program chosen by the
+// user or, if chosen is empty, the default program of the given operating system.
 func Browser(system, chosen string) []string {
 	switch {
 	case chosen != "":

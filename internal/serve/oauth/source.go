@@ -15,7 +15,7 @@ import (
 // Options configures a [Source]. The zero value is ready to use.
 type Options struct {
 	Logger  *slog.Logger     // if nil, nothing is logged
-	Command string           // login command to suggest to the user; if empty, petrigate login followed by the server's name
+	Command string           // login command to suggest to the user; the default is "petrigate login" with the server's name
 	Now     func() time.Time // if nil, time.Now is used
 }
 
@@ -124,7 +124,7 @@ func (s *Source) Close() {
 // share calls f only once for concurrent callers with the same key, and returns the result to all
 // of them. f continues even if its callers stop waiting.
 func (s *Source) share(ctx context.Context, key string, f func(context.Context) (*Grant, error)) (*Grant, error) {
-	s.work.Add(1) // not called in f, because f may outlive this call
+	s.work.Add(1) // must not be called in the function below, which may start after share has returned
 	results := s.flight.DoChan(key, func() (any, error) {
 		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), grantTimeout)
 		defer cancel()
@@ -181,8 +181,8 @@ func (s *Source) load() (*Grant, error) {
 	return g, nil
 }
 
-// replace returns a grant that is newer than g: the stored one if another process has already
-// renewed the grant, or else one with newly requested tokens.
+// replace returns a grant that is newer than g. If another process has already renewed the grant,
+// it returns the stored grant. Otherwise, it requests new tokens.
 func (s *Source) replace(ctx context.Context, g *Grant) (*Grant, error) {
 	if s.server.Grant == ClientCredentials {
 		return s.credentials(ctx, g, g.Scopes)
@@ -310,7 +310,7 @@ func (s *Source) extend(ctx context.Context, refused string, c challenge) (*Gran
 		}
 		if kept != nil && len(union(kept.Wanted, c.scopes)) > len(kept.Wanted) {
 			kept.Wanted = union(kept.Wanted, c.scopes)
-			s.save(kept) // so that the next login requests the additional scopes
+			s.save(kept) // the next login will request the additional scopes
 		}
 		return nil, s.loginError("it requires more scopes than were granted")
 	})

@@ -39,8 +39,8 @@ func NewStore(dir, kind string) *Store {
 	return &Store{dir: dir, kind: kind, keyring: keyringAvailable}
 }
 
-// path returns the path of the file that contains the grant if no keyring is used. lockPath returns
-// the path of the lock file, whose modification time tells when the grant last changed.
+// path returns the path of the file for a grant that is not in the keyring. lockPath returns the
+// path of the grant's lock file, which is modified whenever the grant changes.
 func (s *Store) path(key string) string     { return filepath.Join(s.dir, key+".json") }
 func (s *Store) lockPath(key string) string { return filepath.Join(s.dir, key+".lock") }
 

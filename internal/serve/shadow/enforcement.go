@@ -26,7 +26,7 @@ type enforcement struct {
 }
 
 var (
-	// errMode means that the configuration does not set the mode in a form that can be edited.
+	// errMode means that the mode in the configuration file cannot be changed automatically.
 	errMode = errors.New(`it does not contain "mode: shadow" literally: change it by hand to "mode: enforce"`)
 	// errChanged means that the file has changed since it was read.
 	errChanged = errors.New("it was changed meanwhile; run petrigate enforce again")
@@ -117,8 +117,8 @@ func (e *enforcement) write(o Options) (written bool, err error) {
 	return true, err
 }
 
-// shadowNets returns the names of the nets whose own rules put them in shadow mode, each with the
-// position of the rule.
+// shadowNets returns the name of each net that is itself in shadow mode, followed by the position
+// of its definition.
 func shadowNets(r *policy.Result) (all []string) {
 	for i, n := range r.Policy.Nets() {
 		if n.Shadow {

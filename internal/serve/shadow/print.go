@@ -33,12 +33,12 @@ func Print(w io.Writer, r operator.ShadowInfo) error {
 	return nil
 }
 
-// maxLastCall is the maximum length of a call in the table. It leaves room for the column with the
-// reason.
+// maxLastCall is the maximum number of bytes to show in the LAST CALL column. It leaves room for
+// the REASON column.
 const maxLastCall = 80
 
-// printVerdicts prints a table of the decisions that nets in shadow mode would have made. If the
-// arguments of any call are recorded, a column shows the last call for each row.
+// printVerdicts prints a table of the decisions that nets in shadow mode would have made. If any
+// arguments are recorded, the table also shows the last call affected by each decision.
 func printVerdicts(w io.Writer, all []operator.WouldInfo) error {
 	if len(all) == 0 {
 		return nil
@@ -51,7 +51,7 @@ func printVerdicts(w io.Writer, all []operator.WouldInfo) error {
 	for i, a := range all {
 		from := a.Rules
 		if len(from) == 0 {
-			from = a.Nets // hand-written nets do not come from rules
+			from = a.Nets // for hand-written nets, show the nets instead of rules
 		}
 		rows[i] = []string{fmt.Sprint(a.Count), a.Decision, a.Tool}
 		if calls != nil {
@@ -62,8 +62,8 @@ func printVerdicts(w io.Writer, all []operator.WouldInfo) error {
 	return text.Table(w, "", head, rows)
 }
 
-// lastCalls returns one line for each row: the command or the arguments of the last call that the
-// row stands for. If no arguments are recorded, it returns nil.
+// lastCalls returns one line for each decision: the command or the arguments of the last call
+// affected by the decision. If no arguments are recorded, it returns nil.
 func lastCalls(all []operator.WouldInfo) (calls []string) {
 	for i := range all {
 		does := text.Excerpt(text.Command(all[i].Arguments), maxLastCall)

@@ -47,8 +47,8 @@ func readRecord(ctx context.Context, c *config.Config, progress func(records int
 	return t, nil
 }
 
-// A counter counts the decisions made under one policy. It also counts the different decisions that
-// the policy would have made if it had been enforced.
+// A counter counts the decisions made under one policy. It also counts the decisions that would
+// have been different if the policy had been enforced.
 type counter struct {
 	policy string
 	calls  int // number of decisions

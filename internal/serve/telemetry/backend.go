@@ -17,8 +17,8 @@ type countedBackend struct {
 	metrics *Metrics
 }
 
-// Commit commits ops with the wrapped backend, counts the commit, and records its duration, which
-// includes the time for flushing.
+// Commit commits ops with the wrapped backend. It counts the commit and records its duration,
+// including the time for flushing.
 func (b *countedBackend) Commit(ctx context.Context, ops []*backend.Op) error {
 	begun := time.Now()
 	err := b.Backend.Commit(ctx, ops)

@@ -69,8 +69,9 @@ func (e *Endpoint) serveReady(w http.ResponseWriter, trusted bool) {
 	_, _ = io.WriteString(w, said)
 }
 
-// Handler returns a handler that serves only e, for use on a separate address. The function trusted
-// reports whether the sender of a request may see the names of servers and tools.
+// Handler returns a handler that serves e at a separate address. It responds to other paths with
+// status 404. The function trusted reports whether the sender of a request may see the names of
+// servers and tools.
 func (e *Endpoint) Handler(trusted func(*http.Request) bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !e.Serve(w, r, trusted(r)) {

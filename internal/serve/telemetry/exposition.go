@@ -14,7 +14,8 @@ import (
 // upstreamStates lists the possible states of an upstream.
 var upstreamStates = [...]string{"starting", "up", "down"}
 
-// Append appends all counters and the state s to dst in the Prometheus text format (0.0.4).
+// Append appends the counters and the state s of the proxy to dst in the Prometheus text format
+// (0.0.4).
 func (m *Metrics) Append(dst []byte, s operator.Status) []byte {
 	p := &page{dst}
 	p.state(s)

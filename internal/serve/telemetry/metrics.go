@@ -12,7 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// Limits on the number of label sets. Label sets beyond a limit are counted as "(other)".
+// Maximum numbers of label sets. Once such a limit is reached, events with new labels are counted
+// under "(other)".
 const (
 	maxTools     = 2000
 	maxUpstreams = 500
@@ -20,7 +21,7 @@ const (
 	maxAnswers   = 100
 )
 
-// otherLabel is the label for everything that exceeds a limit.
+// otherLabel replaces new labels once a limit is reached.
 const otherLabel = "(other)"
 
 // Metrics counts a proxy's events. It is safe for concurrent use and almost never blocks its
@@ -137,8 +138,8 @@ func (m *Metrics) Settled(upstream string, o gate.Outcome, took time.Duration) {
 
 func (m *Metrics) upstream(name string) *upstreamCells { return m.upstreams.cells(name, otherLabel) }
 
-// Answered counts an approval request by its final state and the channel of its answer, and records
-// how long the request was pending.
+// Answered counts an approval request by its final state and by the channel that delivered the
+// answer. It also records how long the request was pending.
 func (m *Metrics) Answered(state, channel string, waited time.Duration) {
 	m.answers.cells(answerLabels{state, channel}, answerLabels{otherLabel, otherLabel}).Add(1)
 	m.wait.observe(int64(waited))
@@ -170,7 +171,7 @@ func (m *Metrics) SpansLost(n int) {
 	}
 }
 
-// Storage returns a storage that stores records in s and counts them in m.
+// Storage returns a wrapper around s that counts the stored records in m.
 func (m *Metrics) Storage(s audit.BatchStorage) audit.BatchStorage { return &countedStorage{s, m} }
 
 type countedStorage struct {
@@ -192,12 +193,12 @@ func (s *countedStorage) AppendAll(records [][]byte) error {
 }
 
 // A table maps labels to cells, which hold the counters for these labels. The number of labels is
-// limited. Readers need no lock: to grow, the table is replaced by a larger copy.
+// limited. Readers need no lock, because adding labels replaces the map with a larger copy.
 type table[K comparable, V any] struct {
 	limit    int
-	newCells func() *V // returns new cells; if nil, new cells are zero
+	newCells func() *V // returns new cells; if nil, the zero value is used
 	all      atomic.Pointer[map[K]*V]
-	mu       sync.Mutex // held while the table is copied in order to grow
+	mu       sync.Mutex // held while labels are added
 }
 
 // get returns the cells for the labels k, or nil if the table has no cells for them.
@@ -208,8 +209,8 @@ func (t *table[K, V]) get(k K) *V {
 	return nil
 }
 
-// cells returns the cells for the labels k, and adds them to the table if necessary. If the table
-// is full, it returns the cells for the labels rest, which stand for all other labels.
+// cells returns the cells for the labels k, and adds them to the table if necessary. Once the table
+// is full, it returns the cells for the labels rest, which all new labels share.
 func (t *table[K, V]) cells(k, rest K) *V {
 	if have := t.get(k); have != nil {
 		return have

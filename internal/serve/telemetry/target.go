@@ -30,10 +30,10 @@ type Target struct {
 	TLS     *tls.Config
 }
 
-// FindTarget returns the collector at the configured URL. If configured is empty, it returns the
-// collector specified by OTEL_EXPORTER_OTLP_ENDPOINT and related standard variables, or nil if
-// traces are not wanted. Other standard variables determine the headers, timeout, compression and
-// TLS.
+// FindTarget returns the collector to send traces to, or nil if no collector is specified or the
+// environment disables traces. The configured URL takes precedence over OTEL_EXPORTER_OTLP_ENDPOINT
+// and related environment variables. Other standard variables determine the headers, timeout,
+// compression and TLS.
 func FindTarget(configured string, getenv func(string) string) (*Target, error) {
 	env := environment(getenv)
 	if strings.EqualFold(getenv("OTEL_SDK_DISABLED"), "true") {
@@ -105,7 +105,8 @@ func (e environment) endpoint(configured string) (string, error) {
 	return endpointURL(name, base, path)
 }
 
-// endpointURL checks a URL chosen by the user, and adds path to it if it has no path.
+// endpointURL checks a URL chosen by the user. If the URL has no path, endpointURL adds the given
+// one.
 func endpointURL(name, value, path string) (string, error) {
 	u, err := url.Parse(value)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {

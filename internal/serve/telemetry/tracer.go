@@ -177,7 +177,7 @@ func endSpan(span trace.Span, s admission.Phase, method string, r admission.Resu
 	span.SetAttributes(all...)
 }
 
-// appendKnown appends an attribute with the given key and value to all, unless the value is empty.
+// appendKnown appends an attribute with the given key and value, unless the value is empty.
 func appendKnown(all []attribute.KeyValue, key, value string) []attribute.KeyValue {
 	if value == "" {
 		return all

@@ -15,8 +15,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// PrintApprovals prints the pending approvals in the given order. It then prints the ended
-// approvals in reverse order, so that the newest comes first.
+// PrintApprovals prints the pending approvals in the given order. It then prints the approvals that
+// are no longer pending, in reverse order, so that the newest comes first.
 func PrintApprovals(w io.Writer, pending, ended []operator.ApprovalInfo) error {
 	var b strings.Builder
 	width := Width(w)

@@ -52,8 +52,9 @@ func follow(ctx context.Context, dir string) <-chan update {
 	return told
 }
 
-// followOne sends an update whenever the approvals of the proxy at the given socket change, until
-// that proxy ends or cannot be reached. It then sends the path of the socket on the channel ended.
+// followOne sends an update whenever the approvals of the proxy at the given socket change. It
+// stops when the proxy ends or cannot be reached, and reports this by sending the path of the
+// socket.
 func followOne(ctx context.Context, path string, updates chan<- update, ended chan<- string) {
 	client, version := control.Dial(path), ""
 	for {
@@ -87,7 +88,7 @@ func send[T any](ctx context.Context, whom chan<- T, what T) {
 	}
 }
 
-// A locatedApproval is an approval, along with a client for a proxy that has the approval.
+// A locatedApproval is an approval along with a client for a proxy that reported it.
 type locatedApproval struct {
 	it     operator.ApprovalInfo
 	client *control.Client

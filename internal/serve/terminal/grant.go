@@ -33,8 +33,8 @@ func DescribeGrant(g *operator.Grant) string {
 	return fmt.Sprintf("For %s, calls to this tool in this session with %s would also pass without a question.", g.Span(), like)
 }
 
-// startGrant starts asking the person for the details of a grant. If the displayed call does not
-// permit a grant, startGrant explains why.
+// startGrant asks the first question about a grant. If no grant is possible for the displayed call,
+// startGrant explains why instead.
 func (w *watch) startGrant() {
 	switch {
 	case w.shown.Masked > 0:

@@ -23,7 +23,7 @@ type watch struct {
 	done     map[string]bool // IDs of approvals that were skipped or answered at this terminal
 
 	shown         *operator.ApprovalInfo // the displayed approval; nil if none is displayed
-	client        *control.Client        // client for the proxy that has the displayed approval
+	client        *control.Client        // client for a proxy that reported the displayed approval
 	stage         stage                  // current question about the displayed approval
 	grant         operator.Grant         // grant that the person is describing
 	pendingAnswer control.Answer         // answer that will be sent when the person has typed the PIN

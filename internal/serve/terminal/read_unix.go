@@ -18,7 +18,7 @@ type terminal struct {
 	fd     int
 	lines  chan input
 	closed chan struct{}
-	wake   *os.File // pipe that becomes readable when close closes the other end
+	wake   *os.File // read end of a pipe; becomes readable when the terminal is closed
 	other  *os.File
 	ended  chan struct{} // closed when the reading goroutine has ended
 
@@ -102,8 +102,8 @@ func (t *terminal) read() {
 	}
 }
 
-// await waits until input is available or the terminal is closed. It reports whether input is
-// available. If wait is false, await returns at once.
+// await reports whether input is available. If wait is true, it first waits until input is
+// available or the terminal is closed.
 func (t *terminal) await(wait bool) bool {
 	var timeout *unix.Timeval
 	if !wait {
