@@ -92,7 +92,7 @@ func report(p *gate.Policy, d domain, in implied, files []string, out io.Writer)
 	fmt.Fprintf(out, "%d runs, %d calls (%d that failed and %d that cannot be read are left out)\n", c.Runs, c.Calls, c.ErrorCalls, c.Unreadable)
 	fmt.Fprintf(out, "agreement with the procedures: %d of %d (%s)\n", c.Agree, c.Calls, percent(c.Agree, c.Calls))
 	fmt.Fprintf(out, "calls against the procedure: %d, refused: %d (%s), admitted: %d\n", c.Forbidden, c.Prevented, percent(c.Prevented, c.Forbidden), c.Missed)
-	fmt.Fprintf(out, "calls as the procedure demands that are refused: %d; calls that the task's own procedure permits, and the domain's forbids: %d\n", c.FalseRefusals, c.OtherTask)
+	fmt.Fprintf(out, "calls that the procedure permits but the gate refuses: %d; refused calls that the task's own procedure permits: %d\n", c.FalseRefusals, c.OtherTask)
 	fmt.Fprintf(out, "runs that rendered a service which the task forbids: %d, stopped: %d (%s)\n", c.Rendered, c.NotRendered, percent(c.NotRendered, c.Rendered))
 	return nil
 }

@@ -65,7 +65,7 @@ const maxDepth = 100
 // itself. The calls that this function requires belong to the function's own procedure.
 func (g *graph) tree(node, depth int) (*tree, error) {
 	if depth > maxDepth {
-		return nil, fmt.Errorf("node %d: the graph has a circle", node)
+		return nil, fmt.Errorf("node %d: the graph has a cycle", node)
 	}
 	if node < 0 || node >= len(g.Nodes) {
 		return nil, fmt.Errorf("there is no node %d", node)

@@ -488,6 +488,25 @@ func TestSharedNetsOutliveSession(t *testing.T) {
 	}
 }
 
+// TestFreshStateOfSeveralPrincipals checks that a new session does not share the nets of one
+// principal if another session has another principal or none, whichever session is older.
+func TestFreshStateOfSeveralPrincipals(t *testing.T) {
+	for name, since := range map[string]time.Duration{"older": -time.Hour, "newer": time.Hour} {
+		d := newFixture(t, nil)
+		d.admit("push")
+		if err := d.Sessions.Open(t.Context(), admission.SessionInfo{Key: admission.Key{Session: "other"}, Since: now.Add(since)}); err != nil {
+			t.Fatal(err)
+		}
+		fresh, err := d.FreshState(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m := fresh.Policy().NetsOf(fresh)[2].Marking.String(); m != "budget:2" {
+			t.Errorf("the other session is %s: %s", name, m)
+		}
+	}
+}
+
 type toolKey struct{}
 
 // phases records the phases of calls.

@@ -27,13 +27,14 @@ func (a *Admission) Snapshot(ctx context.Context, k Key) (*gate.State, error) {
 // FreshState returns the initial state of a hypothetical new session. If all existing sessions
 // belong to the same principal, the new session belongs to that principal too.
 func (a *Admission) FreshState(ctx context.Context) (*gate.State, error) {
-	only, several := "", false
+	only, sessions, several := "", 0, false
 	for s, err := range a.ledger.Sessions(ctx) {
 		if err != nil {
 			return nil, err
 		}
-		several = several || only != "" && only != s.Principal
+		several = several || sessions > 0 && only != s.Principal
 		only = s.Principal
+		sessions++
 	}
 	if several {
 		only = ""
