@@ -5,8 +5,8 @@ import "github.com/petrigate/petrigate/internal/diag"
 // A Position is a file, line and column in one of the user's files.
 type Position = diag.Position
 
-// An Error is a problem in a configuration, with its position. It never contains a value that
-// replaced a ${...}.
+// An Error is a problem in a configuration, with its position. It never contains the value of a
+// reference such as ${env:NAME}, because the value may be secret.
 type Error = diag.Problem
 
 // An ErrorList holds all problems in a configuration, in file order.

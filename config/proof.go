@@ -14,7 +14,6 @@ type Proof struct {
 	Position Position
 }
 
-// exclusive is the only kind of claim that names places of the net.
 const exclusive = "exclusive"
 
 var claims = []string{"deadlock-free", "conserved", "no-terminal-states", exclusive}

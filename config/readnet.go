@@ -129,7 +129,8 @@ func readNet(v Value) (Net, bool) {
 	return net, true
 }
 
-// readRecovery reads a marking, which must not be empty.
+// readRecovery reads the marking under the key "recovery" of a net. The marking must not be empty,
+// because an empty marking would always hold.
 func readRecovery(v Value) (map[string]int, bool) {
 	if v.kind == mapKind && len(v.fields) == 0 {
 		v.Fault(v.what+" is empty and would always hold", "name the places that must be marked")

@@ -10,9 +10,9 @@ type RuleText struct {
 	File string // file name for messages
 	Text string
 
-	// The following fields locate the text in File. Each line of a YAML block (|) is a line of the
-	// file. In quoted or plain text, all positions after the first line become the position of the
-	// whole text.
+	// The following fields locate Text in a configuration file. In a YAML block (|), each line of
+	// Text is a line of the file. In any other string, only positions in the first line are exact.
+	// A later position is reported as the start of the string.
 	inline       bool
 	block        bool
 	line, column int
@@ -101,8 +101,8 @@ func (v Value) indent() int {
 	return 1
 }
 
-// ReadRules reads the rules files that match a pattern, like the pattern under the key "file" in a
-// configuration. Relative paths are relative to the working directory of the process.
+// ReadRules reads the rules files that match a pattern. The pattern has the syntax of the key
+// "file" in a configuration. A relative pattern is relative to the working directory.
 func ReadRules(pattern string) ([]RuleText, error) {
 	texts, faults := (&environment{}).match(pattern)
 	if len(faults) > 0 {

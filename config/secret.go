@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// Secrets returns the values that must not be logged: values that replaced a ${...}, headers,
-// variables with names that suggest a secret, the database's connection string, OAuth client
-// secrets, and the secrets and URLs of channels. Longer values come first.
+// Secrets returns the values that must not be logged, longest first. These are the values of
+// references such as ${env:NAME}, the values of headers and of variables whose names suggest a
+// secret, the database's connection string, OAuth client secrets, and the secrets and URLs of
+// approval channels.
 func (c *Config) Secrets() []string {
 	var secrets []string
 	if c.secrets != nil {
@@ -59,7 +60,7 @@ func (s *source) markSecrets(root *node) {
 	}
 	approval := root.get("approval")
 	s.secret(approval.get("pin"))
-	for _, f := range approval.entries() { // the section of each channel is one of these entries
+	for _, f := range approval.entries() { // some of these entries are the sections of channels
 		s.secret(f.value.get("secret"))
 	}
 	for _, server := range root.get("mcpServers").entries() {

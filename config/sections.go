@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// readRoot decodes the whole file into c, and records in l the scalars that other layers can
-// override.
+// readRoot decodes the whole file into c. It also records the single-value settings in l, because
+// the environment and flags can override them.
 func readRoot(v Value, c *Config, l *layers) {
 	v.Fields(withClientKeys(v, sectionKeys(c, l)))
 	if active := v.get("active"); active != nil && c.Active != nil && v.get("nets") == nil {
@@ -34,9 +34,9 @@ func readServersAlone(v Value) (servers []Server) {
 	return servers
 }
 
-// withClientKeys returns a copy of known that also contains the unknown keys of v if v is a JSON
-// file with servers. Such a file may belong to a client, so the decoder ignores these keys. A key
-// that resembles a known key is not added, so it is still reported as a misspelling.
+// withClientKeys returns the keys that the decoder accepts in the root v of a file. For a JSON file
+// with servers, these are the known keys and all keys that do not resemble a known one. Such a file
+// may belong to an MCP client, so the client's own keys only cause a warning.
 func withClientKeys(v Value, known Keys) Keys {
 	if !v.json || v.kind != mapKind || v.get("mcpServers") == nil {
 		return known

@@ -39,7 +39,7 @@ type Server struct {
 	URL     string
 	Headers map[string]string
 	TLS     *ServerTLS `json:",omitempty"`
-	OAuth   *OAuth     `json:",omitempty"` // how to obtain tokens; nil means unset
+	OAuth   *OAuth     `json:",omitempty"` // settings for obtaining OAuth tokens; nil if not set
 
 	Position Position
 	Problems ErrorList `json:",omitempty"` // problems with the server; set only by [Servers], because [Load] returns them as an error
@@ -95,7 +95,7 @@ func readServer(v Value) Server {
 		maps.Copy(fromFile, s.Env)
 		s.Env = fromFile
 	}
-	if strings.ContainsRune(s.Command, '/') || strings.ContainsRune(s.Command, filepath.Separator) { // any other command is looked up in PATH
+	if strings.ContainsRune(s.Command, '/') || strings.ContainsRune(s.Command, filepath.Separator) {
 		s.Command = v.absolute(s.Command)
 	}
 	s.Cwd = v.absolute(s.Cwd)
@@ -116,8 +116,9 @@ var toolKeys = map[string]string{
 	"disabledTools": "deny", "disabled_tools": "deny", "excludeTools": "deny", "exclude_tools": "deny",
 }
 
-// readToolList returns a function that warns about a client's tool list and suggests the equivalent
-// key, because a tool disabled only in the client may still be called.
+// readToolList returns a function that decodes a client's list of enabled or disabled tools. The
+// function warns that petrigate ignores the list, and suggests the given key of the section "tools"
+// instead.
 func readToolList(word string) func(Value) {
 	return func(v Value) {
 		hint := fmt.Sprintf("tools: { %s: [...] } has", word)
@@ -151,7 +152,7 @@ func values(check func(key, value string) string) func(Value) (map[string]string
 			if msg := check(key, text); ok && msg != "" {
 				v.faultAt(value.key, fmt.Sprintf("%s in %s", msg, v.what), "")
 			}
-			all[key] = text // store even an invalid value, because [Servers] returns it
+			all[key] = text // [Servers] also returns invalid values
 		})
 		return all, true
 	}
@@ -205,7 +206,7 @@ var checkPrefix = accept(func(text string) bool {
 	return !strings.ContainsFunc(text, bad) && len(text) <= 48
 }, "%[1]s can have at most 48 characters, all of them from A-Z a-z 0-9 _ -", "")
 
-// checkAgreement checks a server's keys against each other and determines the server's type.
+// checkAgreement reports keys of a server that contradict each other, and sets the server's type.
 func checkAgreement(v Value, s *Server) {
 	command, address := v.get("command"), v.get("url")
 	switch {

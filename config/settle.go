@@ -10,7 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/channel"
 )
 
-// settle sets defaults that depend on other settings and checks settings against each other.
+// settle sets defaults that depend on other settings, and reports settings that contradict each
+// other.
 func (c *Config) settle(d *decoder, l *layers) {
 	c.Listen.Stdio = c.Listen.HTTP == ""
 	if !l.broken["approval"] {
@@ -60,7 +61,8 @@ func (c *Config) checkHookChannels(d *decoder, l *layers) {
 	}
 }
 
-// settleApproval checks the durations in the section "approval" against each other.
+// settleApproval checks that "expire" is not shorter than "hold" and the entries of "holds" in the
+// section "approval".
 func (c *Config) settleApproval(d *decoder, l *layers) {
 	a := &c.Approval
 	a.HoldSet = l.given["approval.hold"]
@@ -90,7 +92,8 @@ func (c *Config) settleChannelSections(d *decoder, l *layers) {
 	}
 }
 
-// settleListen checks the listener's settings against each other.
+// settleListen reports settings in the section "listen" that are missing or have no effect. It
+// rejects an address that other machines can reach without authentication.
 func (c *Config) settleListen(d *decoder, l *layers) {
 	if c.Listen.Stdio {
 		for _, key := range l.httpOnly {
@@ -116,8 +119,8 @@ func (c *Config) settleListen(d *decoder, l *layers) {
 	}
 }
 
-// settleSession checks the settings in the section "session" against each other. If a name is set,
-// "by" defaults to "name".
+// settleSession reports settings in the section "session" that are missing or have no effect. If a
+// name is set, "by" defaults to "name".
 func (c *Config) settleSession(d *decoder, l *layers) {
 	s := &c.Session
 	if s.By == "" {
@@ -142,8 +145,8 @@ func (c *Config) settleSession(d *decoder, l *layers) {
 	}
 }
 
-// settleState checks the settings in the section "state" against each other and sets the default of
-// pinning.mode.
+// settleState reports settings in the section "state" that are missing or have no effect, and sets
+// the default of pinning.mode.
 func (c *Config) settleState(d *decoder, l *layers) {
 	s := &c.State
 	if c.Pinning.Mode == "" {
@@ -168,7 +171,7 @@ func (c *Config) settleState(d *decoder, l *layers) {
 	}
 }
 
-// settleAudit checks the settings in the section "audit" against each other.
+// settleAudit reports settings in the section "audit" that are missing or have no effect.
 func (c *Config) settleAudit(d *decoder, l *layers) {
 	a := &c.Audit
 	recorded := a.File != "" || c.State.Driver != "memory"

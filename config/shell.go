@@ -1,14 +1,14 @@
 package config
 
-// Shell configures how scripts are interpreted. It applies to each [Map] that has Runs, Reads or
-// Writes.
+// Shell configures how scripts are interpreted. The settings apply to every [Map] that sets Runs,
+// Reads or Writes.
 type Shell struct {
 	Doubt  string `json:",omitempty"` // what to do with a script that might run a blocked command: "refuse", "ask" or "pass"; empty means "refuse"
 	Strict bool   `json:",omitempty"` // whether to assume that a script that is not fully understood might run any command
 
-	// Pipefail is "add", "leave" or empty. With "add", an agent whose hooks can change scripts runs
-	// a script with "set -o pipefail" if the script's success proves only then that its commands
-	// succeeded. All other scripts run unchanged.
+	// Pipefail is "add", "leave" or empty, which means "leave". With "add", petrigate inserts "set
+	// -o pipefail" before a script if the script's success then counts toward more requirements of
+	// the policy. This works only for agents that run the script returned by their hook.
 	Pipefail string `json:",omitempty"`
 }
 

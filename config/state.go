@@ -11,7 +11,7 @@ type State struct {
 	Driver string // "memory", "sqlite" or "postgres"
 	Path   string // path of the SQLite database; empty means a default path for this configuration
 	DSN    string // PostgreSQL connection string, which may contain a password
-	Sync   string // when to flush the state to disk: "always" (whenever a call is admitted), "full" (before a call is forwarded that changes state outliving the process) or "normal" (never, so a power failure can lose state)
+	Sync   string // when to flush the state to disk: "always" (before forwarding any call), "full" (before forwarding a call, if the call changes state that outlives the process) or "normal" (never, so a power failure can lose state)
 }
 
 // String returns a description without the DSN.
@@ -21,7 +21,8 @@ func (s State) String() string { return "config.State of " + s.Driver }
 func (s State) GoString() string { return s.String() }
 
 // defaultDriver returns the driver for a configuration that does not specify one. Without a
-// configuration file, the state is kept in memory, because a database would not have a location.
+// configuration file, this is "memory", because the default path of a database is derived from the
+// path of the configuration file.
 func defaultDriver(file string) string {
 	if file == "" {
 		return "memory"
@@ -74,16 +75,16 @@ func (s State) secrets() []string {
 	return all
 }
 
-// Values of settings in the sections "state" and "session". The variables are read-only. A new
-// driver also needs:
+// The accepted values of settings in the sections "state" and "session". The variables are
+// read-only. To add a driver, make these changes:
 //
-//   - in this package: checks of its settings (settleState), its secrets (State.secrets), and its
-//     name in petrigate.schema.json
-//   - in internal/serve/daemon: newDatabase (state.go), RecordsOf and Elsewhere (auditsource.go) and
-//     openPins (pins.go)
-//   - in internal/doctor/files.go: state and securedFiles
-//   - in cmd/petrigate/found.go: describeAccess
-//   - a backend.Backend that passes backendtest.Run
+//   - in this package: check its settings in settleState, return its secrets from State.secrets, and
+//     add its name to petrigate.schema.json
+//   - in internal/serve/daemon: extend newDatabase (state.go), RecordsOf and Elsewhere
+//     (auditsource.go) and openPins (pins.go)
+//   - in internal/doctor/files.go: extend state and securedFiles
+//   - in cmd/petrigate/found.go: extend describeAccess
+//   - a new package: write a backend.Backend that passes backendtest.Run
 var (
 	stateDrivers = []string{"memory", "sqlite", "postgres"}
 	syncModes    = []string{"full", "always", "normal"}

@@ -26,7 +26,7 @@ type Value struct {
 	*node
 	key   *node  // key in the enclosing mapping; for a list entry, key of the list; nil at the root
 	what  string // name of the value in messages
-	entry bool   // whether the value is an entry of a list; the field what then names the list
+	entry bool   // whether the value is an entry of a list; its name in messages is then that of the list
 }
 
 // Keys maps each known key of a mapping to the function that decodes its value.
@@ -58,8 +58,8 @@ func (v Value) Position() Position { return v.position(v.node) }
 // Fault records a mistake in the value, with a hint on how to correct it.
 func (v Value) Fault(msg, hint string) { v.faultAt(v.node, msg, hint) }
 
-// Fields decodes a mapping by calling the function for each known key. It reports every other key
-// as a mistake, and returns true if there were no mistakes.
+// Fields decodes a mapping. It calls the function for each known key and records every other key as
+// a mistake. It reports whether the mapping is free of mistakes.
 func (v Value) Fields(known Keys) (ok bool) {
 	before := v.Faults()
 	if v.visit != nil {
@@ -146,7 +146,8 @@ func (v Value) hasKind(want kind) bool {
 // yesNo maps the YAML 1.1 words for booleans to true and false. It is read-only.
 var yesNo = map[string]string{"yes": "true", "on": "true", "no": "false", "off": "false", "true": "true", "false": "false"}
 
-// label returns the name of the value for messages about a value of the wrong kind.
+// label returns the name of the value in messages. For an entry of a list, the name is "an entry
+// of" followed by the name of the list.
 func (v Value) label() string {
 	if v.entry {
 		return "an entry of " + v.what

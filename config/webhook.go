@@ -12,11 +12,11 @@ type Webhook struct {
 	URL       string   // URL for posting approval requests
 	Secret    string   // key for signing requests and answers
 	Listen    string   // address of the listener for answers
-	AnswerURL string   // base URL where the system and people can reach the listener; empty means http:// followed by the listener's address
+	AnswerURL string   // base URL for links to the listener; empty means "http://" followed by the listener's address
 	Arguments string   // how to post and show arguments: "masked", "full" or "none"
 	Mask      []string // fields to mask if Arguments is "masked": names, or paths that begin with "$."
 
-	TLS *ServerTLS `json:",omitempty"` // how to verify the system's certificate; nil means with the operating system's root certificates
+	TLS *ServerTLS `json:",omitempty"` // TLS settings for requests to URL; nil means the defaults
 }
 
 // String returns a description without the secret.

@@ -1,5 +1,5 @@
-// Naive-agent uses a tool behind a gate by following the text of refusals. It knows neither the
-// rules nor any tool but the one it wants to call.
+// Naive-agent calls a tool that a policy restricts. If a call is refused, it first calls the tools
+// that the refusal suggests. It knows neither the rules nor any other tool.
 //
 //	naive-agent TOOL COMMAND [ARG...]
 //

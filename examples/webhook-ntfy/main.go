@@ -118,8 +118,9 @@ type action struct {
 	Clear  bool   `json:"clear,omitempty"`
 }
 
-// maxShown is the maximum length of the question in a notification, in bytes. It leaves room for
-// one more sentence in an ntfy message.
+// maxShown is the maximum length of the question in a notification, in bytes. Because a hint is
+// added to a truncated question, the maximum is lower than ntfy's limit of 4096 bytes for a
+// message.
 const maxShown = 3500
 
 func notificationOf(m message) notification {
@@ -133,7 +134,7 @@ func notificationOf(m message) notification {
 	n := notification{Title: "Allow " + m.Tool + " on " + m.Upstream + "?", Message: m.Question, Priority: 4, Tags: []string{"raised_hand"}}
 	deny := action{Action: "http", Label: "Deny", URL: m.Deny, Method: http.MethodPost, Clear: true}
 	look := action{Action: "view", Label: "Look", URL: m.Approve}
-	if len(m.Question) > maxShown || m.ArgumentsLeftOut { // a person must see the whole question before approving, so refer to the page instead
+	if len(m.Question) > maxShown || m.ArgumentsLeftOut { // the notification cannot show the whole question, so link to the approval page instead of offering to approve
 		n.Message = strings.ToValidUTF8(m.Question[:min(len(m.Question), maxShown)], "") + "\n\nThis is not all of it: look before you approve."
 		n.Actions = []action{look, deny}
 		return n

@@ -9,20 +9,20 @@ import (
 	"strings"
 )
 
-// slack sends the requests of a bot to Slack's API. The bot posts to a single channel.
+// slack is a client for Slack's API. It posts to a single channel as a bot.
 type slack struct {
 	api, token, channel string
 	client              *http.Client
 }
 
-// maxShown is the maximum length of the question in a message, in bytes. It leaves room for one
-// more sentence in a block.
+// maxShown is the maximum length of the question in a message, in bytes. Because a hint is added to
+// a truncated question, the maximum is lower than Slack's limit of 3000 characters for a block.
 const maxShown = 2900
 
 // post shows a question with its buttons and returns the timestamp of the message.
 func (s *slack) post(m message) (string, error) {
 	shown, buttons := m.Question, []any{button("approve", "primary", m.ID), button("deny", "danger", m.ID)}
-	if len(shown) > maxShown || m.ArgumentsLeftOut { // a person must see the whole question before approving, so refer to the page instead
+	if len(shown) > maxShown || m.ArgumentsLeftOut { // the message cannot show the whole question, so link to the approval page instead of offering to approve
 		shown = strings.ToValidUTF8(shown[:min(len(shown), maxShown)], "") + "\n\nThis is not all of it."
 		buttons[0] = map[string]any{"type": "button", "action_id": "look", "text": plain("Look and approve"), "url": m.Approve}
 	}

@@ -7,7 +7,8 @@ import (
 )
 
 // An Agent describes an AI agent whose hooks petrigate supports. Package internal/runtime/hook
-// reads and answers its events. Package internal/clientcfg edits the file that configures its hooks.
+// answers the events that the agent reports to its hooks. Package internal/clientcfg edits the file
+// that configures the hooks.
 type Agent struct {
 	Name   string // name used in rules and as an argument of petrigate hook
 	Client string // client name for petrigate connect
@@ -16,16 +17,16 @@ type Agent struct {
 	Tools  []string // known built-in tools
 	Shells []string // tools that run scripts; in rules, bash is another name for these tools
 	Edits  []string // tools that change files
-	Reads  []string // tools that only read; an agent that is stuck may call them endlessly
+	Reads  []string // tools that only read; starter policies limit repeated calls of these tools
 
 	Fields []string    // names of arguments that contain a file name, whatever the tool
-	Lists  [][2]string // tools that take several files, each with the name of the argument that lists the files
-	Patch  [2]string   // tool that takes a patch, followed by the name of the argument that contains the patch
+	Lists  [][2]string // tools that take several files, each paired with the name of the argument that lists the files
+	Patch  [2]string   // tool that takes a patch, paired with the name of the argument that contains the patch
 
-	// Asides lists, for each tool, the arguments that only describe a call or affect its timing. A
-	// model chooses their values anew for each call. Arguments under the key "*" belong to every
-	// tool. Arguments that move a call to the background or out of its sandbox change its effect
-	// and are not listed.
+	// Asides lists, for each tool, the arguments that do not change the effect of a call, such as a
+	// description or a timeout. petrigate ignores these arguments when it compares calls. Arguments
+	// under the key "*" belong to every tool. Arguments that run a call in the background or
+	// outside the sandbox are not listed, because they change its effect.
 	Asides map[string][]string
 
 	Silent      bool // whether no hook reports the end of a script
@@ -35,9 +36,10 @@ type Agent struct {
 	Hooks Hooks
 }
 
-// agents lists the known agents in the order used in messages. An agent without TakesScript ignores
-// a script returned by its hook, or treats the answer as permission for the original script. Codex
-// accepts a changed script only together with "allow"; VS Code and Cursor have not been tested.
+// agents lists the known agents in the order used in messages. TakesScript is set only if tests
+// have shown that the agent runs a script returned by its hook. Some agents ignore such a script,
+// or treat the answer as permission for the original script. Codex accepts a changed script only
+// together with "allow". VS Code and Cursor have not been tested.
 var agents = []Agent{
 	{
 		Name: "claude-code", Client: "claude-code", Title: "Claude Code", TakesScript: true,

@@ -34,12 +34,13 @@ func TakesScript(agent string) bool { return named(agent).TakesScript }
 // Shells returns the agent's tools that run scripts.
 func Shells(agent string) []string { return slices.Clone(named(agent).Shells) }
 
-// beside lists the tools that run scripts but do not appear in the Shells of any agent. Either no
-// hook reports the end of their scripts, or the scripts are for a different shell.
+// beside lists tools that run scripts without being listed in Shells. Calls to these tools never
+// count toward requirements, because either no hook reports the end of the script, or the script is
+// for a different shell.
 var beside = []string{"Monitor", "PowerShell", "send_to_terminal"}
 
-// mayRun reports whether the tool might run a script passed in its "command" argument. The rules
-// for bash can restrict such a tool, but its calls never prove that a script has run.
+// mayRun reports whether the tool might run a script passed in its "command" argument although it
+// is not listed in Shells. Rules for bash can restrict calls to such a tool.
 func mayRun(tool string) bool { return slices.Contains(beside, tool) }
 
 // Agents returns the names of all known agents, sorted.
@@ -53,7 +54,7 @@ func Agents() []string {
 func Of(agent string) []string { return slices.Clone(named(agent).Tools) }
 
 // Spelt returns the name of an agent's built-in tool in the agent's own spelling, or "" if the
-// agent has no such tool. It ignores the case of name only for the tool Bash.
+// agent has no such tool. Letter case matters, except for the tool Bash.
 func Spelt(agent, name string) string {
 	for _, tool := range named(agent).Tools {
 		if name == tool || tool == "Bash" && strings.EqualFold(name, tool) {
@@ -75,8 +76,8 @@ func Qualified(name string) string {
 	return ""
 }
 
-// Names returns all names that rules can use for agents' built-in tools. Each tool can be named
-// Tool, tool or agent.Tool, and bash stands for all tools that run scripts.
+// Names returns all names that rules can use for agents' built-in tools. For example, the tool Read
+// can also be named read or claude-code.Read. The name bash stands for all tools that run scripts.
 func Names() []string {
 	all := []string{"bash"}
 	for _, agent := range Agents() {
@@ -91,12 +92,12 @@ func Names() []string {
 // A Name is a name that rules can use for a call to an agent's tool, besides the tool's own name.
 type Name struct {
 	Text string
-	Sure bool // whether rules for this name can use the call as evidence; otherwise, they can only restrict the call
+	Sure bool // whether rules for this name can count the call toward a requirement; otherwise, they can only restrict the call
 }
 
 // Further returns the names that rules can use for a call to an agent's tool, besides the tool's
-// own name. members lists the ways to split the name of an MCP tool into server and tool. command
-// is true if the call has an argument named command.
+// own name. For a tool of an MCP server, members lists the possible pairs of server name and tool
+// name. The last parameter reports whether the call has an argument named "command".
 func Further(agent, tool string, members [][2]string, command bool) (all []Name) {
 	add := func(name string, sure bool) {
 		if name != tool && !slices.ContainsFunc(all, func(n Name) bool { return n.Text == name }) {
@@ -111,7 +112,7 @@ func Further(agent, tool string, members [][2]string, command bool) (all []Name)
 	} else if mayRun(tool) || !known && command {
 		add("bash", false)
 	}
-	for _, m := range members { // the call does not pass through the proxy, so the rules for the MCP tool are applied here
+	for _, m := range members { // the call might not pass through the proxy, so rules for the MCP tool must match it here
 		add(m[1], false)
 		if m[0] != "" {
 			add(m[0]+"."+m[1], false)

@@ -18,9 +18,9 @@ type Hooks struct {
 	Wait  int  // timeout of pre-call hooks, in seconds
 	Milli bool // whether the file contains timeouts in milliseconds
 
-	// FailClosed is a member of a hook's entry. It makes the agent refuse a call if the hook that
-	// runs before the call fails. If the agent does not support such a member, the hook's command
-	// itself must refuse the call, which is possible only in some shells.
+	// FailClosed is a member of the entry of a pre-call hook. It makes the agent refuse the call if
+	// the hook fails. It is empty if the agent does not support such a member. The hook's command
+	// must then refuse the call itself, which is possible only in some shells.
 	FailClosed HookMember
 
 	// Off lists settings that disable hooks. Each consists of the keys on the path to the setting,

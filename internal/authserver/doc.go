@@ -3,6 +3,6 @@
 //
 // It supports the authorization code grant with PKCE, single-use refresh tokens, client
 // credentials, dynamic client registration, client ID metadata documents and revocation, and
-// publishes the corresponding metadata. It gives consent at once, without a person at the browser.
-// Its checks are strict: a request that it accepts is correct.
+// publishes the corresponding metadata. It consents to valid authorization requests without asking
+// a person. It validates all requests strictly, so that tests detect the client's mistakes.
 package authserver

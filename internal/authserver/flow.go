@@ -203,7 +203,7 @@ func (s *Server) issue(w http.ResponseWriter, t *token, refreshable bool) {
 
 // revoke invalidates the given token and all other tokens of the same login (RFC 7009).
 func (s *Server) revoke(w http.ResponseWriter, r *http.Request) {
-	_ = r.ParseForm() // a malformed request revokes nothing
+	_ = r.ParseForm() // a parameter that cannot be parsed counts as missing
 	s.count("revoke")
 	s.mu.Lock()
 	defer s.mu.Unlock()

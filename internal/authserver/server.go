@@ -28,10 +28,11 @@ type Options struct {
 	Silent    bool              // whether to omit the protected resource metadata
 	Iss       bool              // whether to name the issuer in authorization responses, and to announce this in the metadata
 
-	// Change lets a test falsify a response before it is sent. The first argument identifies the
-	// response: it is "resource" for the metadata of the resource, "server" for the metadata of the
-	// authorization server, and "redirect" for a redirect. The second argument holds the members of
-	// the metadata document or the query parameters of the redirect.
+	// Change lets a test modify a response before it is sent, for example to make it invalid. The
+	// first argument identifies the response: it is "resource" for the metadata of the resource,
+	// "server" for the metadata of the authorization server, and "redirect" for a redirect. The
+	// second argument holds the members of the metadata document or the query parameters of the
+	// redirect.
 	Change func(what string, answer map[string]any)
 }
 
@@ -109,7 +110,7 @@ func (s *Server) Expire() {
 	clear(s.access)
 }
 
-// Want adds scopes to those that an access token needs for the resource.
+// Want adds scopes to those that the resource requires.
 func (s *Server) Want(scopes ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,10 +124,10 @@ func (s *Server) Fail(down bool) {
 	s.down = down
 }
 
-// Count returns the number of requests of the given kind. For requests to the authorization server,
-// the kind is "authorize", "register", "revoke" or a grant type. For requests that the resource has
-// rejected, the kind is "unauthorized" or "forbidden". For attempts to use a refresh token a second
-// time, the kind is "replayed".
+// Count returns the number of requests of the given kind. The kinds "authorize", "register",
+// "revoke" and the grant types count requests to the authorization server. The kinds "unauthorized"
+// and "forbidden" count requests that the resource rejected. The kind "replayed" counts attempts to
+// use a refresh token a second time.
 func (s *Server) Count(what string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,6 +1,7 @@
-// Package basefile reads and verifies base policies. A base policy is a signed or pinned policy
-// that configurations extend. The package checks a base against a digest or a minisign signature,
-// fetches bases from URLs, caches verified bases, and records versions to detect rollbacks.
+// Package basefile reads and verifies base policies. A base policy is a policy that configurations
+// extend. It has a signature, or the configuration contains its digest. The package verifies a base
+// policy, fetches it from a URL if necessary, and caches it. It also records versions, so that it
+// can detect rollbacks.
 package basefile
 
 import (

@@ -22,13 +22,13 @@ func (e *CopyError) Error() string {
 
 func (e *CopyError) Unwrap() error { return e.Err }
 
-// Copies is a directory of cached base policies. Each copy was stored when the base last took
-// effect. The caller must verify a copy like the original.
+// Copies is a directory of cached base policies. A base policy from a URL is cached when it takes
+// effect. Callers must verify cached copies just like fetched content.
 type Copies struct{ Dir string }
 
-// Read reads the content of the URLs. If a URL cannot be read and copies for all URLs are cached,
-// Read returns the copies and a [*CopyError]. It never mixes copies with fetched content, because a
-// signature is valid only for the version of the base that was fetched with it.
+// Read fetches the content of the URLs of a base policy and its signature. If a URL cannot be read
+// but all of them are cached, Read returns the cached content and a [*CopyError]. It never combines
+// fetched and cached content, because a signature is valid for only one version of the base policy.
 func (c Copies) Read(ctx context.Context, addresses ...string) ([][]byte, error) {
 	all, err := fetchAll(ctx, addresses)
 	if err == nil {
@@ -60,7 +60,7 @@ func fetchAll(ctx context.Context, addresses []string) (all [][]byte, err error)
 	return all, nil
 }
 
-// Keep caches the content of a URL. The caller must have verified the content and put it into use.
+// Keep caches the content of a URL. It must be called only with verified content that takes effect.
 func (c Copies) Keep(address string, data []byte) error {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return fmt.Errorf("making the directory of copies of base policies: %w", err)

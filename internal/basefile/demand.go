@@ -11,12 +11,12 @@ import (
 type Demand struct {
 	Name    string // required name of the base policy; empty means any name
 	Version int    // minimum version of the base policy
-	Key     string // minisign public key that must have signed the base policy
+	Key     string // minisign public key for verifying the signature of the base policy
 	Digest  string // required digest of the base policy, if Key is empty
 }
 
-// Demanded returns the demand that text specifies: a digest, or a key optionally preceded by NAME=
-// or NAME@VERSION=.
+// Demanded parses a demand. The text is either a digest, or a public key optionally preceded by
+// NAME= or NAME@VERSION=.
 func Demanded(text string) (d Demand, err error) {
 	if strings.HasPrefix(text, "sha256:") {
 		d.Digest = text

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	maxVersionsFile = 1 << 20 // maximum size in bytes of the file with the recorded versions
-	maxDepth        = 10      // maximum nesting depth of that file
+	maxVersionsFile = 1 << 20 // maximum size of the file that records versions, in bytes
+	maxDepth        = 10      // maximum nesting depth of the JSON in the file that records versions
 )
 
 // A Seen records, for a signed base policy, the highest version that has ever taken effect.
@@ -39,9 +39,9 @@ type versionsFile struct {
 // effect. dir is the state directory.
 func VersionsPath(dir string) string { return filepath.Join(dir, "base-policies.json") }
 
-// CheckVersions returns an error if a base policy is older than the recorded version, has the same
-// version but a different digest, or replaces one of another name with the same key and location.
-// It does not write anything.
+// CheckVersions returns an error if a base policy is older than its recorded version, or has the
+// same version but a different digest. It also returns an error if a base policy of another name is
+// recorded for the same key and location. It does not write anything.
 func CheckVersions(path string, bases []Seen) error {
 	known, err := load(path)
 	if err != nil {
@@ -51,8 +51,8 @@ func CheckVersions(path string, bases []Seen) error {
 }
 
 // Record makes the same checks as [CheckVersions] and then records the versions of the base
-// policies. It holds the lock on the file at path throughout. If bases is empty, Record does
-// nothing.
+// policies in the file at path. Other processes cannot change the file in the meantime, because
+// Record locks it. If bases is empty, Record does nothing.
 func Record(path string, bases []Seen) error {
 	if len(bases) == 0 {
 		return nil

@@ -1,7 +1,8 @@
 // Package channel contains the table of channels, that is, the ways for a person to answer requests
 // for approval.
 //
-// To add a channel, add a row to the table. The table's comment lists the other necessary changes.
+// To add a channel, add a row to the table and make the changes listed in the comment on the
+// variable all.
 package channel
 
 import "slices"
@@ -22,12 +23,12 @@ type Channel struct {
 	Usual   bool // whether people can use the channel if the configuration does not list channels
 	Client  bool // whether the MCP client that makes the call displays the requests; calls from hooks cannot use such a channel
 	Console bool // whether requests are displayed on a page of the console
-	Lists   bool // whether the channel lists all requests that can be answered through it; people then need no notifications
+	Lists   bool // whether the channel shows a list of all requests that it can answer, so that it need not be notified of each request
 	AsksPIN bool // whether the channel can ask for the approval PIN
 	Vouches bool // whether another system identifies the people and signs their answers; no PIN is then needed
 
-	// Command is the command for answering requests on this machine. Place follows Command in
-	// messages and names the place of the answer, such as ", in a browser".
+	// Command is the command for answering requests on this machine. In messages, the command is
+	// followed by Place, such as ", in a browser".
 	Command, Place string
 
 	// Elsewhere describes how to answer a request that is displayed only by this channel and cannot
@@ -35,16 +36,18 @@ type Channel struct {
 	Elsewhere string
 }
 
-// all is the table of channels, in the order used in messages. A new channel also needs:
+// all is the table of channels, in the order used in messages. To add a channel, make these changes
+// as well:
 //
-//   - its name in the grammar in rules/doc.go and in the editors' grammars (folder editors)
-//   - in config: a file with its section, which approval.go adds to Approval, channelSections and
-//     readApproval (pass its URL to addTarget and its secrets to addSecret; the key of a secret is
-//     "secret"), and its name and section in petrigate.schema.json
-//   - if it runs next to the proxy, a file in internal/serve/daemon with an entry in openers, which
-//     also adds the channel's state to operator.Status, and a line in statusprint.go
-//   - a call to operator.Proxy.Answer for each answer, with the person if the channel has authenticated
-//     one
+//   - Add its name to the grammar in rules/doc.go, and to the editors' grammars in the folder editors.
+//   - In package config, add a file for its section. Pass its URL to addTarget and its secrets to
+//     addSecret. The key of a secret must be "secret".
+//   - In config/approval.go, add the section to Approval, channelSections and readApproval.
+//   - Add its name and section to petrigate.schema.json.
+//   - If it runs next to the proxy, add a file in internal/serve/daemon with an entry in openers. Also
+//     add its state to operator.Status, and a line to statusprint.go.
+//   - Call operator.Proxy.Answer for each answer. If the channel has authenticated the person, pass
+//     the person as well.
 var all = [...]Channel{
 	{Name: Elicit, Usual: true, Client: true},
 	{Name: URL, Client: true, Console: true, AsksPIN: true},

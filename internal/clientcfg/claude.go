@@ -33,8 +33,8 @@ func claudeDesktop() Client {
 	}
 }
 
-// storePackageFiles finds the configuration file of a Claude Desktop that was installed from the
-// Microsoft Store. Such an installation has its own AppData directory.
+// storePackageFiles returns the paths of Claude Desktop's configuration file for installations from
+// the Microsoft Store. Such an installation has its own AppData directory.
 func storePackageFiles(s System) []string {
 	if runtime.GOOS != "windows" || s.env("LOCALAPPDATA") == "" {
 		return nil

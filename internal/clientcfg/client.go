@@ -60,8 +60,9 @@ func (c Client) Places(d *splice.Document) []splice.Place {
 	return all
 }
 
-// Entry returns the server-list entry that makes the client use petrigate as described by l. ok is
-// false if l contains a URL and the client's file format does not support such servers.
+// Entry returns the server-list entry that makes the client run or connect to petrigate as
+// described by l. ok is false if l contains a URL and the client's file format does not support
+// servers with a URL.
 func (c Client) Entry(l Launch) (entry splice.Object, ok bool) {
 	entry = c.entry(l)
 	return entry, entry != nil
@@ -82,9 +83,9 @@ func (c Client) Beside(s System, file string) []string {
 	return c.guards.beside(s, file)
 }
 
-// Safeguards returns the restrictions in one of the client's files, with equivalent rules for
-// petrigate. servers maps the client's server names to those in petrigate's configuration, which
-// the rules use.
+// Safeguards returns the restrictions in one of the client's files, each with an equivalent rule
+// for petrigate, if possible. The keys of servers are the client's server names, and the values are
+// the corresponding names in petrigate's configuration.
 func (c Client) Safeguards(d *splice.Document, servers map[string]string) []Safeguard {
 	if c.guards.read == nil {
 		return nil
@@ -92,8 +93,8 @@ func (c Client) Safeguards(d *splice.Document, servers map[string]string) []Safe
 	return list.Map(c.guards.read(d), func(g guard) Safeguard { return Safeguard{Where: g.where, Value: g.value, Rule: g.rule(servers)} })
 }
 
-// Closed returns the key in the file d that disables the named server in the list at the given
-// place. It returns "" if no key disables the server.
+// Closed returns the key in d that disables a server, or "" if no key disables it. The server has
+// the given name, and d lists it at the given place.
 func (c Client) Closed(d *splice.Document, at splice.Place, name string) string {
 	if c.guards.closed == nil {
 		return ""
@@ -101,9 +102,9 @@ func (c Client) Closed(d *splice.Document, at splice.Place, name string) string 
 	return c.guards.closed(d, at, name)
 }
 
-// ClosedBeside returns the key in d that disables the named server, which is listed in the given
-// file and not in d itself. It returns "" if no key disables the server. d must be one of the files
-// returned by [Client.Beside].
+// ClosedBeside is like [Client.Closed], but searches d, another file of the client, for the key.
+// The server is listed in the given file, and d is one of the files that [Client.Beside] returns
+// for it.
 func (c Client) ClosedBeside(d *splice.Document, file, name string) string {
 	if c.guards.closedBeside == nil {
 		return ""

@@ -1,16 +1,15 @@
 // Package clientcfg describes the configuration files of MCP clients and agents.
 //
-// For each supported client, a [Client] knows the paths of the file on each operating system, the
-// place and the form of its server lists, the entry that runs petrigate, and how to recognize a
-// running instance of the client. [Client.Read] translates an entry to a [Server] for petrigate's
-// configuration: it renames keys, converts timeouts and references to variables, and reports
-// untranslatable parts. [Hooks] does the same for the hooks of agents. [Secrets] finds values that
-// must not be displayed. [Client.Safeguards] finds restrictions that petrigate import does not
-// carry over.
+// For each supported client, a [Client] describes how to find its configuration file and the server
+// lists in it, how to write an entry that runs petrigate, and how to recognize a running instance.
+// [Client.Read] translates an entry of a server list into a [Server] for petrigate's configuration,
+// and reports parts that cannot be translated. [Client.Safeguards] finds restrictions that
+// petrigate import does not carry over. [Hooks] describes the hooks of an agent. [Secrets] finds
+// values that must not be displayed.
 //
 // To support another client, add a function that returns its Client, call this function in [All],
-// and add an archive to testdata/clients. Package splice edits the files, and package takeover asks the user and writes them. This
-// package starts no goroutines; its tables are read-only.
+// and add an archive to testdata/clients. Package splice edits the files. Package takeover asks the
+// user and writes the files. This package starts no goroutines, and its variables are read-only.
 package clientcfg
 
 import (

@@ -30,8 +30,8 @@ func vscodeInsiders() Client {
 }
 
 // vscodeAt returns the client for a variant of VS Code that keeps its settings in the given
-// directory. VS Code itself also has a file for remote windows, which is in the directory of the VS
-// Code server.
+// directory. For VS Code itself, the configuration file of a remote window is in the directory of
+// the VS Code server.
 func vscodeAt(folder string) Client {
 	return Client{
 		Format: splice.JSON,

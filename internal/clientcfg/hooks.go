@@ -51,8 +51,8 @@ func HooksOf(client string) (Hooks, bool) {
 	return Hooks{}, false
 }
 
-// File returns a [Client] for the hooks file, so that the file can be found and edited like that of
-// any other client.
+// File returns a [Client] that describes the hooks file, for use with the functions that find and
+// edit clients' files.
 func (h Hooks) File() Client {
 	return Client{Name: h.Client + "-hooks", Title: h.Title, Format: splice.JSON, Files: h.files, Place: splice.Place{Path: []string{"hooks"}}}
 }
@@ -106,14 +106,14 @@ func (h Hooks) hook(s System, l Launch, e agenttool.HookEvent) (o splice.Object)
 	return o
 }
 
-// orRefuse is appended to the command of a hook that runs before a call, for agents without a
-// failClosed member, so that they refuse the call if the command fails. It is not used on Windows.
-// Such an agent refuses a call if its hook exits with code 2 and writes a reason to stderr. If the
-// command has already refused the call, the additional text is harmless.
+// orRefuse is appended to the command of a pre-call hook, so that the agent refuses the call if the
+// command fails. An agent refuses a call if the hook exits with code 2 and writes a reason to
+// stderr. orRefuse is not used on Windows, or for agents with a failClosed member. If the command
+// itself refuses the call, orRefuse does no harm.
 const orRefuse = ` || { echo "The call was not made." >&2; exit 2; }`
 
-// shellRefuses reports whether the shell command of a pre-call hook itself refuses the call if the
-// program fails.
+// shellRefuses reports whether the commands of pre-call hooks end with orRefuse on the given
+// system.
 func (h Hooks) shellRefuses(s System) bool { return h.Config.FailClosed.Key == "" && s.OS != "windows" }
 
 // TokenVariable is the environment variable that contains the token for hooks that are URLs.
@@ -142,21 +142,21 @@ type Hook struct {
 	URL    string // URL of the hook; empty if the hook is a command
 	Before bool   // whether the hook runs before a call
 	Closed bool   // whether the call is refused if the hook fails
-	Narrow bool   // whether the hook misses some calls that it should cover, or the agent proceeds without waiting for its answer
+	Narrow bool   // whether the hook covers only some of the tools, or the agent does not wait for its answer
 
 	command string
 }
 
-// Asks reports whether the hook may send its events to a proxy that uses the given configuration.
-// This includes hooks with a URL, which use any proxy that listens there, and hooks without a
-// configuration, which use the only running proxy.
+// Asks reports whether the hook may send its events to a proxy that uses the given configuration. A
+// hook with a URL may do so, because any proxy could listen at the URL. A hook without a
+// configuration may do so, because it uses the only running proxy.
 func (t Hook) Asks(s System, config string) bool {
 	_, rest, named := strings.Cut(t.command, " --config ")
 	if t.URL != "" || !named {
 		return true
 	}
 	word := CommandLine(s, []string{config})
-	for _, w := range []string{word, strings.ReplaceAll(word, "'", `'\''`)} { // the path may be a word of the command, or part of the quoted argument of sh -c
+	for _, w := range []string{word, strings.ReplaceAll(word, "'", `'\''`)} { // within the argument of sh -c, the path is quoted twice
 		if after, ok := strings.CutPrefix(rest, w); ok && (after == "" || strings.ContainsAny(after[:1], " '")) {
 			return true
 		}
@@ -219,8 +219,8 @@ func (h Hooks) Beside(file string) []string {
 	return append([]string{filepath.Join(filepath.Dir(file), h.Config.Sibling)}, h.Config.Beside...)
 }
 
-// Off returns the setting in the file that disables all of the agent's hooks, or "" if nothing
-// disables them.
+// Off returns the setting in the file that disables all of the agent's hooks, or "" if the file
+// does not disable them.
 func (h Hooks) Off(d *splice.Document) string {
 	for _, path := range h.Config.Off {
 		last := len(path) - 1

@@ -11,9 +11,9 @@ type Launch struct {
 	Headers splice.Object // headers to send to the URL
 }
 
-// stdio returns a function that creates a client's server-list entry for petrigate. The entry
-// contains the command to run. If the [Launch] has a URL, the entry instead begins with the given
-// members, followed by the URL and the headers under the given keys.
+// stdio returns a function that creates a client's server-list entry for petrigate. If the [Launch]
+// has a URL, the entry consists of the given members, the URL and any headers. Otherwise, it
+// consists of the command and its arguments.
 func stdio(urlKey, headersKey string, first ...splice.Member) func(Launch) splice.Object {
 	return func(l Launch) splice.Object {
 		if l.URL == "" {
@@ -23,8 +23,8 @@ func stdio(urlKey, headersKey string, first ...splice.Member) func(Launch) splic
 	}
 }
 
-// typedStdio returns a server-list entry for petrigate, like the functions that [stdio] returns,
-// but the entry also has a "type".
+// typedStdio returns a server-list entry for petrigate. The entry has a member "type", which is
+// "stdio" or "http".
 func typedStdio(l Launch) splice.Object {
 	o := stdio("url", "headers", splice.Member{Key: "type", Value: "http"})(l)
 	if l.URL == "" {

@@ -7,7 +7,7 @@ import "regexp"
 type Safeguard struct {
 	Where string `json:"where"`          // key in the file, or several keys joined by dots
 	Value string `json:"value"`          // value of the key
-	Rule  string `json:"rule,omitempty"` // equivalent rule; if empty, the client itself continues to enforce the restriction on its own tools
+	Rule  string `json:"rule,omitempty"` // equivalent rule; empty if only the client can enforce the restriction
 }
 
 // RuleFor returns a rule that refuses calls to the tool or, if deny is false, requires approval for

@@ -30,7 +30,7 @@ type guard struct {
 	tool         string // tool name or pattern in the client's syntax
 	deny         bool   // whether the client refuses the calls; otherwise, it asks a person
 	split        string // separator between the server name and the tool name
-	prefix       string // text that precedes the server's name in tool
+	prefix       string // text that precedes the server name in the tool name
 }
 
 // rule converts the guard to a rule in petrigate's syntax. servers maps the client's server names
@@ -142,11 +142,11 @@ var claudeGuards = guards{
 	},
 }
 
-// closedOfProject returns the key of a list that disables the named server of a project's
-// .mcp.json, or "" if the server is enabled. The list may be in the settings of the user, the
-// project or this checkout. The settings enabledMcpjsonServers and enableAllProjectMcpServers do
-// not override it. Servers that the user disabled with /mcp are listed in .claude.json. A server on
-// none of the lists counts as enabled, because Claude Code asks the user about it.
+// closedOfProject returns the key of the list in d that disables a server of a project, or "" if
+// the server is enabled. The server has the given name, and the given file is the project's
+// .mcp.json. The settings enabledMcpjsonServers and enableAllProjectMcpServers are ignored, because
+// they do not override these lists. A server that is not listed anywhere counts as enabled, because
+// Claude Code asks the user about it.
 func closedOfProject(d *splice.Document, file, name string) string {
 	project, ok := strings.CutSuffix(file, ".mcp.json")
 	if !ok {

@@ -10,7 +10,7 @@ import (
 
 // A Secret is a value in a file that must not be displayed.
 type Secret struct {
-	Name  string // name that marks the value as a secret, such as that of a variable or a flag; empty if only the value itself suggests a secret
+	Name  string // name of the variable, key or flag; empty if only the value itself suggests a secret
 	Value string
 }
 
@@ -68,7 +68,7 @@ var valueKeys = []string{"env", "envs", "environment", "headers", "http_headers"
 var nameKeys = []string{"bearer_token_env_var", "env_http_headers", "env_vars", "env_keys"}
 
 const (
-	minSecret = 4 // minimum length of a secret's literal parts; shorter parts would also match ordinary text
+	minSecret = 4 // minimum length of each piece of a secret between references; a shorter piece would also match ordinary text
 	minValue  = 8 // minimum length of a secret value; port numbers and "true" are shorter
 )
 
@@ -117,8 +117,8 @@ func secretUnder(name string, v any) []Secret {
 	return secretsWithin(text)
 }
 
-// secretValues returns the secret values in a mapping of variables or headers. In headers, plain
-// words count as secret too, because most header values identify the caller.
+// secretValues returns the secret values in a mapping of variables or headers. In a header, even
+// plain words count as a secret, because most headers identify the caller.
 func secretValues(fields map[string]any, headers bool) (all []Secret) {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		text, _ := written(fields[name])
@@ -179,8 +179,8 @@ func secretsWithin(text string) (all []Secret) {
 	return all
 }
 
-// writtenParts returns the literal parts of a secret. It leaves out references to values stored
-// elsewhere; they must not be masked, because they show the user which values will be read.
+// writtenParts returns the parts of a secret that are written in the file itself. It omits
+// references to values stored elsewhere, so that users can still see the references.
 func writtenParts(name, value string) (all []Secret) {
 	if strings.TrimSpace(reference.ReplaceAllString(value, "")) == "" {
 		return nil

@@ -24,16 +24,15 @@ func claude(f files) []Line {
 	return f.lists(paths, lists, (*Line).claude)
 }
 
-// A jsonList identifies a permission list in a JSON file, along with the decision on the calls that
-// match its lines.
+// A jsonList is a permission list in a JSON file. The decision applies to all calls that match an
+// element of the list.
 type jsonList struct {
 	key      string // keys on the path to the list, joined by dots
 	decision Decision
 }
 
-// lists reads the given lists from each of the JSON files at the given paths and converts every
-// element to a [Line]. The function understand sets the remaining fields of the Line from the text
-// of the element.
+// lists reads permission lists from JSON files and converts every element to a [Line]. It calls
+// understand to set the fields of the Line that depend on the element's syntax.
 func (f files) lists(paths []string, lists []jsonList, understand func(*Line, string)) (all []Line) {
 	for _, path := range paths {
 		all = append(all, f.read(path, splice.JSON, func(d *splice.Document) (all []Line) {

@@ -32,8 +32,8 @@ func (f files) in(parts ...string) string {
 	return filepath.Join(append([]string{f.project}, parts...)...)
 }
 
-// read parses a file and returns its lines. It returns no lines if the file does not exist, and a
-// single line that contains the error if the file cannot be read.
+// read parses a file and converts its content to lines. It returns nil if the file does not exist.
+// If the file cannot be read, read returns a single [Line] that describes the error.
 func (f files) read(path string, format splice.Format, lines func(d *splice.Document) []Line) []Line {
 	src, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -44,8 +44,9 @@ func call(text string) (tool, inside string, ok bool) {
 	return strings.TrimSpace(tool), strings.TrimSpace(inside), ok && closed
 }
 
-// setCommand sets the command that the line matches. The command may have further arguments if the
-// text ends with ":*" or " *", or if exactly is false.
+// setCommand sets the command that the line matches. Unless exactly is set, the line also matches
+// the command with further arguments. A text that ends with ":*" or " *" always allows further
+// arguments.
 func (l *Line) setCommand(text string, exactly bool) {
 	words, any := strings.CutSuffix(text, ":*")
 	if !any {

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/clientcfg"
 )
 
-// Lists reads an agent's permission lists, both the user's and those in the project directory. A
-// file that cannot be read is returned as a single line that cannot be converted.
+// Lists reads an agent's permission lists, both the user's and those in the project directory. For
+// a file that cannot be read, it returns a [Line] that describes the error.
 func Lists(agent string, s clientcfg.System, project string) []Line {
 	if read := readers[agent]; read != nil {
 		return read(files{s, project})

@@ -13,22 +13,22 @@ import (
 // A writer converts lines to rules, and collects the text of the rules and the lines that cannot be
 // converted.
 type writer struct {
-	agent    string // agent's name, which begins each label assigned in the rules
+	agent    string // agent's name; the names that map statements give to calls begin with it
 	out      strings.Builder
 	rejected []Line
 	labels   int
 	ran      bool // whether any line allows a command
 }
 
-// fileTools lists the agents' tools that take a file name, in the form tool.argument. The tools
-// under the key true edit the file; those under false only read it.
+// fileTools lists the agents' tools that take a file name, in the form tool.argument. The key is
+// true for tools that edit the file, and false for tools that only read it.
 var fileTools = map[bool][]string{
 	false: {"Read.file_path", "read_file.file_path", "read_file.absolute_path"},
 	true:  {"Edit.file_path", "Write.file_path", "MultiEdit.file_path", "write_file.file_path", "replace.file_path"},
 }
 
-// Rules converts the lines to rules. A comment before each rule names its source. Rules also
-// returns the lines that cannot be converted; comments in the rules list them as well.
+// Rules converts the lines to rules. A comment before each rule quotes the line. Lines that cannot
+// be converted are returned, and also listed in a comment at the end of the rules.
 func Rules(agent, title string, lines []Line) (rules string, left []Line) {
 	w := &writer{agent: agent}
 	fmt.Fprintf(&w.out, "# Permission lists for %s, as rules.\n", title)
@@ -90,8 +90,8 @@ func (w *writer) comment(l *Line) {
 	fmt.Fprintf(&w.out, "\n# %s: %s\n", text.Escape(l.Where), text.Escape(l.Text))
 }
 
-// restrict writes several map statements that give calls the same label, followed by a rule that
-// restricts the calls with this label.
+// restrict writes map statements that give the same name to all calls that the line matches, and a
+// rule that restricts calls with this name.
 func (w *writer) restrict(l *Line, maps ...string) {
 	w.labels++
 	label := fmt.Sprintf("%s-%s-%d", w.agent, l.Decision, w.labels)
@@ -106,8 +106,8 @@ func (w *writer) rule(d Decision, name string) {
 	fmt.Fprintln(&w.out, clientcfg.RuleFor(name, d == Deny))
 }
 
-// files restricts the calls that read or edit the files named in the line. It writes a map
-// statement for each tool that takes a file name, and a rule.
+// files restricts the calls that read or edit the files named in the line. It writes one map
+// statement for each tool that takes a file name.
 func (w *writer) files(l *Line) {
 	glob := l.reads + l.edits
 	if strings.ContainsAny(glob, "[]{}!\"\n") {

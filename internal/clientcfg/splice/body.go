@@ -12,8 +12,8 @@ type body interface {
 	// replace removes the named entries from the mapping or list at the given place. It inserts the
 	// new entries where the first removed entry was or, if no entry is removed, at the end.
 	replace(at Place, remove []string, add []New) ([]byte, error)
-	// restore replaces petrigate's own entry in the mapping or list at the given place with the
-	// named entries of old, an earlier version of the body.
+	// restore removes petrigate's own entry from the mapping or list at the given place, and
+	// inserts the named entries of an earlier version of the file.
 	restore(at Place, old body, names []string, ours string) ([]byte, error)
 }
 
@@ -30,8 +30,8 @@ type New struct {
 	Value Object
 }
 
-// presentIn reports whether a file contains the entry n with exactly the same value. now holds the
-// values of the file's entries, keyed by name.
+// presentIn reports whether the entries of a file include n with exactly the same value. The
+// entries are given as a map from names to values.
 func (n New) presentIn(now map[string]any, at Place) bool {
 	got, ok := now[n.Name]
 	return ok && reflect.DeepEqual(got, Plain(n.Value.named(at, n.Name)))

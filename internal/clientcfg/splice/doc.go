@@ -10,9 +10,9 @@
 //	...
 //	back, err := edited.Restore(at, doc, []string{"files", "github"}, "petrigate")
 //
-// A [Document] has a body that depends on the format. For JSON, the body uses the syntax tree of
-// package hujson, which preserves comments and white space. TOML and YAML are cut into segments of
-// whole lines: one segment for each entry with the comment above it, and one for the text between
-// two entries. For all formats, the same functions (replaced and restored) edit the segments. Edits
-// return new text and never modify the Document.
+// Edits return new text and never modify the [Document]. Internally, Replace and Restore cut the
+// file into segments, and insert or remove only whole segments. In JSON, a segment is a member of
+// an object with the comments and white space around it; package hujson parses these. In TOML and
+// YAML, a segment consists of whole lines: an entry with the comment above it, or the text between
+// two entries.
 package splice

@@ -70,9 +70,9 @@ func (d *Document) Replace(at Place, remove []string, add ...New) ([]byte, error
 	})
 }
 
-// Restore removes petrigate's own entry, ours, from the mapping or list at the given place, and
-// inserts the named entries of old, an earlier version of the document, unchanged. It returns the
-// resulting text of the file.
+// Restore undoes [Document.Replace]. It removes petrigate's own entry, which has the name ours,
+// from the mapping or list at the given place. It inserts the named entries of old, an earlier
+// version of the document, unchanged. It returns the resulting text of the file.
 func (d *Document) Restore(at Place, old *Document, names []string, ours string) ([]byte, error) {
 	text, err := d.body.restore(at, old.body, names, ours)
 	if err != nil {
@@ -92,9 +92,9 @@ func (d *Document) Restore(at Place, old *Document, names []string, ours string)
 	})
 }
 
-// verified checks text, the content of the file after an edit of the mapping or list at the given
-// place, and returns it. It returns an error if the text is invalid, if anything but the given
-// entries has changed, or if an additional check fails.
+// verified returns the text of the file after an edit of the mapping or list at the given place,
+// with a byte order mark if the file has one. It returns an error if the text is invalid, if
+// anything but the touched entries has changed, or if the additional check fails.
 func (d *Document) verified(text []byte, at Place, touched []string, more func(*Document) error) ([]byte, error) {
 	if bytes.HasPrefix(d.src, []byte(byteOrderMark)) {
 		text = append([]byte(byteOrderMark), text...)
@@ -157,7 +157,7 @@ func remaining(tree any, named string, names []string) any {
 // name.
 func (d *Document) values(at Place) map[string]any {
 	all := map[string]any{}
-	entries, _ := d.body.entries(at) // after an error, for example because the place contains a string, the map stays empty
+	entries, _ := d.body.entries(at) // after an error, for example because the place contains a string, entries is empty
 	for _, e := range entries {
 		all[e.Name] = e.Value
 	}
@@ -180,7 +180,7 @@ func Parse(name string, src []byte, f Format) (*Document, error) {
 	if i := invalid(text); i >= 0 {
 		return nil, problemAt(name, text, i, "the file is not UTF-8 here", "save it as UTF-8")
 	}
-	if at := tooDeep(text); f != YAML && at >= 0 { // tooDeep reads the text as JSON, so for TOML, whose strings and comments differ, the depth may be wrong
+	if at := tooDeep(text); f != YAML && at >= 0 { // tooDeep expects JSON, so it may miscount brackets in the strings and comments of TOML
 		return nil, problemAt(name, text, at, fmt.Sprintf("values are nested more than %d levels deep", maxDepth), "")
 	}
 	var err error

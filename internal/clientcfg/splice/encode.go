@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// named converts o, the value of an entry, to the object that represents the entry in a file. If
-// the entries at the given place are elements of a list, this object also contains the given name.
+// named returns the object that represents an entry with the value o in a file. For an entry of a
+// list, the object also contains the given name.
 func (o Object) named(at Place, name string) Object {
 	if at.Named == "" {
 		return o

@@ -217,8 +217,8 @@ func segments(object *hujson.Object) (head hujson.Extra, all []jsonSegment) {
 	return head, all
 }
 
-// tail splits extra, the comments and white space after a value, into a comment on the same line as
-// the value and the rest. The comment is nil if that line has none.
+// tail splits the comments and white space after a value. It returns the comment on the same line
+// as the value, or nil, and the rest.
 func tail(extra hujson.Extra) (comment, rest hujson.Extra) {
 	end := bytes.IndexByte(extra, '\n')
 	if end < 0 {

@@ -9,8 +9,8 @@ import (
 // A lineSegment is a sequence of whole lines.
 type lineSegment = segment[[]byte]
 
-// A run is a range of lines that belong together. It begins with line from and ends before line to.
-// Lines are counted from 0.
+// A run is a range of lines that belong together. It includes the line with index from, but not the
+// line with index to.
 type run struct {
 	name     string
 	entry    bool

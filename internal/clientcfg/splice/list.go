@@ -44,10 +44,11 @@ func (d *Document) Append(path []string, items []Item) ([]byte, error) {
 	return now.src, nil
 }
 
-// Drop returns the text of the file without petrigate's list items, which the function ours
-// recognizes. It searches all lists in the mapping at the given path. If an item contains a list
-// under the key inner, Drop instead removes petrigate's elements of that list. It also removes
-// lists that become empty, unless they also exist in old, an earlier version of the file.
+// Drop removes petrigate's items from all lists in the mapping at the given path, and returns the
+// resulting text of the file. The function ours reports whether an item is petrigate's. If an item
+// contains a list under the key inner, Drop removes petrigate's elements of that list, and removes
+// the item only if no elements are left. Drop also removes lists that become empty, unless old, an
+// earlier version of the file, contains them.
 func (d *Document) Drop(path []string, inner string, old *Document, ours func(any) bool) ([]byte, error) {
 	b, ok := d.body.(*jsonBody)
 	if !ok || b.root == nil {
@@ -75,9 +76,7 @@ func (d *Document) Drop(path []string, inner string, old *Document, ours func(an
 	return next.src, nil
 }
 
-// withoutOurs returns a list without petrigate's items, which the function ours recognizes. If an
-// item contains a list under the key inner, withoutOurs instead removes petrigate's elements of
-// that list, and removes the item only if no elements are left.
+// withoutOurs returns a list without petrigate's items. See [Document.Drop] for the parameters.
 func withoutOurs(list []any, inner string, ours func(any) bool) []any {
 	var left []any
 	for _, v := range list {
@@ -100,9 +99,9 @@ func withoutOurs(list []any, inner string, ours func(any) bool) []any {
 	return left
 }
 
-// edited parses text, the file after an edit. It returns an error if a list in the mapping at the
-// given path differs from the list under the same key in want, or if anything else in the file has
-// changed.
+// edited parses the text of the file after an edit of lists in the mapping at the given path. The
+// map want contains the expected elements of these lists. edited returns an error if a list has
+// other elements, or if anything else in the file has changed.
 func (d *Document) edited(text []byte, path []string, want map[string][]any) (*Document, error) {
 	touched := slices.Collect(maps.Keys(want))
 	text, err := d.verified(text, Place{Path: path}, touched, func(next *Document) error {
@@ -167,8 +166,8 @@ func (b *jsonBody) appendItem(list *hujson.Value, o Object, s style, depth int) 
 	return nil
 }
 
-// dropFrom removes petrigate's items, which the function ours recognizes, from the lists under the
-// keys that want contains.
+// dropFrom removes petrigate's items from the lists under the keys of want. See [Document.Drop] for
+// the other parameters.
 func (b *jsonBody) dropFrom(path []string, inner string, old *Document, want map[string][]any, ours func(any) bool) ([]byte, error) {
 	root := b.clone()
 	object, _, err := b.find(&root, path)
@@ -200,8 +199,8 @@ func (b *jsonBody) dropFrom(path []string, inner string, old *Document, want map
 	return root.Pack(), nil
 }
 
-// filter removes petrigate's items, which the function ours recognizes. It keeps a trailing comma
-// if the list had one before.
+// filter removes petrigate's items from a list; see [Document.Drop] for the parameters. It keeps a
+// trailing comma if the list had one before.
 func (b *jsonBody) filter(array *hujson.Array, inner string, ours func(any) bool) {
 	n := len(array.Elements)
 	trailing := n > 0 && array.Elements[n-1].AfterExtra != nil

@@ -10,9 +10,9 @@ type segment[T any] struct {
 	text  T
 }
 
-// replaced returns a copy of the segments that lacks the named entries and contains the new
-// segments. These are inserted where the first removed entry was or, if no entry is removed, at the
-// index end.
+// replaced returns a copy of the segments, with the new segments in place of the named entries. The
+// new segments are inserted where the first removed entry was or, if no entry is removed, at the
+// given index.
 func replaced[T any](all []segment[T], remove []string, more []segment[T], end int) []segment[T] {
 	at := slices.IndexFunc(all, func(s segment[T]) bool { return s.entry && slices.Contains(remove, s.name) })
 	if at < 0 {
@@ -33,10 +33,10 @@ func replaced[T any](all []segment[T], remove []string, more []segment[T], end i
 	return rest
 }
 
-// restored returns a copy of the segments where the named entries of old, an earlier version,
-// replace petrigate's own entry. If fits returns true for the text of the first of them, it takes
-// the place of petrigate's entry. Each of the others is inserted after the segment that it followed
-// in old.
+// restored returns a copy of the segments without petrigate's own entry and with the named entries
+// of an earlier version of the file. The first of these takes the place of petrigate's entry if its
+// text fits there. Each of the others is inserted after the segment that it followed in the earlier
+// version.
 func restored[T any](all, old []segment[T], names []string, ours string, fits func(T) bool) []segment[T] {
 	at := slices.IndexFunc(all, func(s segment[T]) bool { return s.entry && s.name == ours })
 	all = slices.DeleteFunc(slices.Clone(all), func(s segment[T]) bool { return s.entry && s.name == ours })
@@ -46,7 +46,7 @@ func restored[T any](all, old []segment[T], names []string, ours string, fits fu
 		}
 		to := indexAfter(all, old[:i])
 		switch {
-		case at >= 0 && at >= to && fits(s.text): // if at < to, the user has moved petrigate's entry away from its original position
+		case at >= 0 && at >= to && fits(s.text): // if at < to, the user has moved petrigate's entry toward the start
 			to = at
 		case to < 0:
 			to = indexBefore(all, old[i+1:])

@@ -220,8 +220,8 @@ func (b *tomlBody) captures(all, more []lineSegment) bool {
 	return false
 }
 
-// isTable reports whether text begins with a table header. If it begins with a key, that key
-// belongs to an earlier header.
+// isTable reports whether text begins with a table header. Text that begins with a key cannot be
+// moved, because the key would then belong to another table.
 func isTable(text []byte) bool { return firstCharacter(text) == '[' }
 
 func (b *tomlBody) restore(at Place, old body, names []string, ours string) ([]byte, error) {
