@@ -68,7 +68,7 @@ func TestBadInput(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{`[`, "unexpected end"},
 		{`{"a":[{"directed_action_graph":{"nodes":["xor"]}}]}`, `unknown operator "xor"`},
-		{`{"a":[{"directed_action_graph":{"nodes":[["f",{}],"and"],"connections":[[0,1],[1,1]]}}]}`, "circle"},
+		{`{"a":[{"directed_action_graph":{"nodes":[["f",{}],"and"],"connections":[[0,1],[1,1]]}}]}`, "cycle"},
 		{`{"a":[{"directed_action_graph":{"nodes":[["f",{}]],"connections":[[0,7]]}}]}`, "there is no node 7"},
 		{`{"a":[{"directed_action_graph":{"nodes":[[1]]}}]}`, "neither an operator nor a function"},
 	} {

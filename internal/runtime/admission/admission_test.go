@@ -489,19 +489,30 @@ func TestSharedNetsOutliveSession(t *testing.T) {
 }
 
 // TestFreshStateOfSeveralPrincipals checks that a new session does not share the nets of one
-// principal if another session has another principal or none, whichever session is older.
+// principal if another session has no principal, whichever session is older.
 func TestFreshStateOfSeveralPrincipals(t *testing.T) {
+	net := nets()[2]
+	net.Scope = gate.ScopePrincipal
 	for name, since := range map[string]time.Duration{"older": -time.Hour, "newer": time.Hour} {
-		d := newFixture(t, nil)
+		d := newFixture(t, func(o *admission.Options) {
+			p := policyOf(t, net)
+			o.Ledger, o.Generation = store.NewMemory(p, nil, nil, audit.NewRecorder(&disk{}, o.Now)), admission.NewGeneration(p, nil)
+		})
 		d.admit("push")
+		marking := func() string {
+			fresh, err := d.FreshState(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return fresh.Policy().NetsOf(fresh)[0].Marking.String()
+		}
+		if m := marking(); m != "budget:1, spent:1" {
+			t.Errorf("the only session: %s", m)
+		}
 		if err := d.Sessions.Open(t.Context(), admission.SessionInfo{Key: admission.Key{Session: "other"}, Since: now.Add(since)}); err != nil {
 			t.Fatal(err)
 		}
-		fresh, err := d.FreshState(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if m := fresh.Policy().NetsOf(fresh)[2].Marking.String(); m != "budget:2" {
+		if m := marking(); m != "budget:2" {
 			t.Errorf("the other session is %s: %s", name, m)
 		}
 	}
