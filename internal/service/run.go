@@ -46,11 +46,11 @@ func (m *Manager) Answers(ctx context.Context) (variables []string, ok bool) {
 	return append(variableNames(out), variableNames(string(src))...), true
 }
 
-// variablePattern matches a variable in the forms used by managers and files: NAME=VALUE, NAME =>
-// VALUE (launchd), or NAME REG_SZ VALUE (Windows).
+// variablePattern matches a variable in the output of a service manager or in a file of environment
+// variables: NAME=VALUE, NAME => VALUE (launchd), or NAME REG_SZ VALUE (Windows).
 var variablePattern = regexp.MustCompile(`(?m)^\s*([A-Za-z_][A-Za-z0-9_]*)(?:[ \t]*=|[ \t]+=>|[ \t]+REG_)`)
 
-// variableNames returns the names of the variables in a text.
+// variableNames returns the names of all variables that [variablePattern] matches.
 func variableNames(shown string) []string {
 	return list.Map(variablePattern.FindAllStringSubmatch(shown, -1), func(m []string) string { return m[1] })
 }

@@ -2,9 +2,9 @@
 // it when the user logs in, and restarts it after a failure.
 //
 // A [Manager] writes a file that describes the service, and runs the operating system's commands
-// that start and remove the service. The first lines of the file name the service's configuration.
-// A file without these lines was not written by petrigate, which never changes or removes such a
-// file.
+// that start and remove the service. Near its beginning, the file contains a line with the path of
+// the service's configuration. A file without this line was not written by petrigate, which never
+// changes or removes such a file.
 //
 // The package does not use github.com/kardianos/service, because on Windows that library installs
 // services for the whole machine, and in a systemd unit it escapes neither % nor $.

@@ -74,8 +74,8 @@ func (d *Driver) Connect(ctx context.Context, c Connection) error {
 	return nil
 }
 
-// change records the step s and then writes the file. It prints the message and the file's path
-// and, if the file existed before, the path of its backup.
+// change records the step s and then writes the file. It prints the message and the file's path. If
+// the file existed before, it also prints the path of the backup.
 func (d *Driver) change(f *file, s step, connected bool, message string) error {
 	if err := d.records().change(f, s, connected); err != nil {
 		return err
@@ -103,7 +103,8 @@ func (o output) noteNoHeaders(l clientcfg.Launch) {
 	}
 }
 
-// variableReference matches references to variables that must be set for a configuration to load.
+// variableReference matches a reference to an environment variable. It does not match a reference
+// with a default value, because such a variable need not be set.
 var variableReference = regexp.MustCompile(`\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::\?[^}]*)?\}`)
 
 // noteVariables lists the variables that must be set when the client starts petrigate. Desktop
@@ -124,8 +125,8 @@ func (o output) noteVariables(client clientcfg.Client, path string) {
 	}
 }
 
-// checkNameFree returns an error if petrigate's entry would overwrite another server's entry of the
-// same name that Connect does not replace.
+// checkNameFree returns an error if another server in the client's file has the same name as
+// petrigate's entry, unless Connect replaces that server.
 func (d *Driver) checkNameFree(f *file, items []item, c Connection) error {
 	for _, i := range items {
 		if i.entry.Name == Ours && slices.Equal(i.at.Path, f.client.Place.Path) && !d.replaces(c, i) {
@@ -246,12 +247,13 @@ func (d *Driver) notRecorded(f *file) error {
 	return nil
 }
 
-// undoSteps undoes the recorded steps in reverse order and returns the resulting content. exists is
-// false if the file must be removed, because petrigate created it and nothing else was added to it.
+// undoSteps undoes the recorded steps in reverse order and returns the resulting content. It also
+// reports whether the file must still exist. The file must be removed if petrigate created it and
+// nothing else was added to it.
 func (d *Driver) undoSteps(f *file, n *record) (after []byte, exists bool, err error) {
 	after, exists = f.src, f.exists
 	for _, s := range slices.Backward(n.Steps) {
-		if !exists || string(after) == string(s.After) { // a file that was deleted after the step is restored in full
+		if !exists || string(after) == string(s.After) { // a file that was deleted after the step gets back all the content from before the step
 			after, exists = s.Before, s.Existed
 			continue
 		}
@@ -313,8 +315,8 @@ func (d *Driver) disconnect(f *file, n *record, after []byte, exists bool) error
 }
 
 // undo writes or removes the file and deletes its record, if any. It then prints the message, the
-// file's path, and the outcome. If asBefore is true, the file is in its original state again, and
-// undo prints a fixed text instead of the outcome.
+// file's path, and the outcome. It reports whether the file is in its original state again; if so,
+// it prints this instead of the outcome.
 func (d *Driver) undo(f *file, n *record, after []byte, exists bool, message, outcome string) (asBefore bool, err error) {
 	asBefore = n != nil && exists == n.Steps[0].Existed && bytes.Equal(after, n.Steps[0].Before)
 	if err := d.records().undo(f, after, exists, asBefore); err != nil {

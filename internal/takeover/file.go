@@ -66,7 +66,7 @@ func (f *file) write(after []byte) error {
 	return textfile.Replace(f.target, after)
 }
 
-// apply writes the file. If exists is false, it removes the file instead.
+// apply writes the file, or removes it if the file must no longer exist.
 func (f *file) apply(after []byte, exists bool) error {
 	switch {
 	case !exists && f.exists:
@@ -77,8 +77,8 @@ func (f *file) apply(after []byte, exists bool) error {
 	return nil
 }
 
-// unchanged returns an error if the file cannot be read again, has changed since it was read, or no
-// longer exists. A file that did not exist when it was read may still be missing.
+// unchanged reads the file again. It returns an error if the content has changed, or if the file no
+// longer exists or cannot be read. A file that did not exist the first time need not exist now.
 func (f *file) unchanged() error {
 	now, err := readRegular(f.target)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -104,8 +104,8 @@ func (f *file) backup() string {
 	return f.target + ".before-petrigate"
 }
 
-// backupHint returns a hint to append to an error message, naming the backup that Connect made of
-// the file. If the backup does not exist, it returns "".
+// backupHint returns a hint with the path of the file's backup, for use at the end of an error
+// message. If the backup does not exist, it returns "".
 func (f *file) backupHint() string {
 	if _, err := os.Lstat(f.backup()); err != nil {
 		return ""
@@ -114,9 +114,9 @@ func (f *file) backupHint() string {
 }
 
 // keepBackup makes a backup of the file, if the file exists. The backup is readable only by this
-// user, because it may contain secrets. If first is true, the file does not contain petrigate's
-// entry yet, and the new backup replaces an existing one. Otherwise, an existing backup is kept,
-// because it dates from before the entry was added.
+// user, because it may contain secrets. If the file does not contain petrigate's entry yet (first
+// is true), the new backup replaces an existing one. Otherwise, an existing backup is kept, because
+// it dates from before the entry was added.
 func (f *file) keepBackup(first bool) error {
 	_, err := os.Lstat(f.backup())
 	if !f.exists || err == nil && !first {

@@ -47,8 +47,8 @@ func (d *Driver) InspectHooks() (all []HookInspection) {
 	return all
 }
 
-// HookedAgents returns the agents that run petrigate as a hook. complete is false if a file could
-// not be read.
+// HookedAgents returns the agents that run petrigate as a hook, and reports whether all files could
+// be read.
 func (d *Driver) HookedAgents() (agents []string, complete bool) {
 	complete = true
 	for _, h := range d.InspectHooks() {

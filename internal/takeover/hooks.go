@@ -16,7 +16,7 @@ type HookConnection struct {
 	Client string
 	File   string           // the agent's file; empty for the default file
 	Serve  []string         // command that runs a proxy for the hooks; nil for petrigate serve
-	Launch clientcfg.Launch // how the hooks reach petrigate; includes a URL if the configuration accepts hooks by URL
+	Launch clientcfg.Launch // how the hooks reach petrigate; includes a URL if the proxy accepts hooks over HTTP
 	Run    *HookService     // service that can run the proxy; nil means that no service is offered
 }
 
@@ -123,8 +123,8 @@ func (d *Driver) DisconnectHooks(name, path string) error {
 	return err
 }
 
-// dropHooks removes petrigate's hooks from an agent's file. done is false if the file contains no
-// such hooks and petrigate has no record of it.
+// dropHooks removes petrigate's hooks from an agent's file. It returns false if the file contains
+// no such hooks and petrigate has no record of changing the file.
 func (d *Driver) dropHooks(name, path string) (done bool, err error) {
 	h, err := findHooks(name)
 	if err != nil {
@@ -156,9 +156,9 @@ func (d *Driver) dropHooks(name, path string) (done bool, err error) {
 	return true, err
 }
 
-// withoutHooks returns the content of the file without petrigate's hooks. It first undoes the
-// recorded steps in reverse order, but stops at a step if the file was edited after it. exists is
-// false if the file must be removed.
+// withoutHooks returns the content of the file without petrigate's hooks, and reports whether the
+// file must still exist. It undoes the recorded steps in reverse order, but stops at a step if the
+// file was edited later. It then removes the remaining hooks.
 func (d *Driver) withoutHooks(f *file, n *record, h clientcfg.Hooks) (after []byte, exists bool, err error) {
 	after, exists = f.src, f.exists
 	if n != nil {
@@ -178,8 +178,8 @@ func (d *Driver) withoutHooks(f *file, n *record, h clientcfg.Hooks) (after []by
 }
 
 // HookURL returns the URL where the listener accepts hooks from this machine, and the headers that
-// the hooks must send. The URL is empty if the listener does not accept hooks or its address is
-// unknown until it starts.
+// the hooks must send. The URL is empty if the listener does not accept hooks, requires JWTs, or
+// chooses its port only when it starts.
 func HookURL(l config.Listen) (string, splice.Object) {
 	host, port, err := net.SplitHostPort(l.HTTP)
 	if l.Stdio || !l.Hooks || err != nil || port == "0" || l.Auth == "jwt" {

@@ -91,8 +91,8 @@ func (d *Driver) besideFiles(f *file) (all []*file) {
 	return all
 }
 
-// load parses a server, translated from a client's file, as part of a configuration. It returns the
-// result or, if the server cannot be loaded, the reason in a sentence.
+// load parses a server from a client's file as if it were listed in petrigate's configuration. It
+// returns the parsed server or, if the server cannot be loaded, a sentence with the reason.
 func (d *Driver) load(file string, s clientcfg.Server) (loaded config.Server, problem string) {
 	if s.Refused != "" {
 		return loaded, s.Refused

@@ -34,7 +34,7 @@ type step struct {
 	Removed []removed `json:"removed"`
 }
 
-// A removed value names the entries that a step has removed from a single mapping or list.
+// removed holds the names of the entries that a step has removed from a single mapping or list.
 type removed struct {
 	Path  []string `json:"path"`
 	Named string   `json:"named,omitempty"`
@@ -93,8 +93,8 @@ func (r records) writeFile(name string, src []byte) error {
 }
 
 // change adds a step to the file's record and then writes the file, holding the lock of the state
-// directory. If connected is true, the file already contains petrigate's entry, so an existing
-// backup is not replaced.
+// directory. It keeps an existing backup if the file has a record or already contains petrigate's
+// entry (connected is true).
 func (r records) change(f *file, s step, connected bool) error {
 	return r.locked(func() error {
 		n, err := r.read(f)
@@ -130,8 +130,8 @@ func (r records) change(f *file, s step, connected bool) error {
 }
 
 // undo writes or removes a file and then deletes its record, holding the lock of the state
-// directory. If asBefore is true, the file has its original content again, so the backup can be
-// deleted.
+// directory. If the file has its original content again (asBefore is true), undo also deletes the
+// backup.
 func (r records) undo(f *file, after []byte, exists, asBefore bool) error {
 	return r.locked(func() error {
 		err := f.unchanged()

@@ -27,14 +27,14 @@ type HookService struct {
 	Memory bool     // whether each proxy keeps its states only in memory, so that proxies cannot share them
 
 	Make bool // whether to install the service without asking
-	Skip bool // whether to skip the offer of a service
+	Skip bool // whether to continue without offering a service
 
 	barred bool // whether installing a service has proved impossible
 }
 
 // serve offers to install the service and, if the user accepts, installs and starts it. It reports
-// whether a proxy responds afterwards. If the user declines, it returns false without checking
-// this.
+// whether a proxy responds afterwards. If the user declines, it returns false, even if a proxy is
+// running.
 func (s *HookService) serve(ctx context.Context, d *Driver) (answers bool, err error) {
 	switch {
 	case s == nil:
@@ -68,8 +68,8 @@ func (s *HookService) serve(ctx context.Context, d *Driver) (answers bool, err e
 }
 
 // plan returns the content of the service file to write. If a service with this content is already
-// running, runs is true and no content is returned. If no service can be installed, the error
-// explains the reason.
+// running, plan returns true and no content. If no service can be installed, the error explains the
+// reason.
 func (s *HookService) plan(ctx context.Context, d *Driver) (unit string, runs bool, reason error) {
 	m := s.Manager
 	if m == nil {
@@ -103,8 +103,8 @@ func (s *HookService) plan(ctx context.Context, d *Driver) (unit string, runs bo
 	return unit, false, s.checkConflicts(d, there, listening)
 }
 
-// checkVariables returns an error if the service would lack any of the variables that the
-// configuration reads. variables lists those that the service would have.
+// checkVariables returns an error if the configuration reads a variable that is not among the given
+// variables of the service.
 func (s *HookService) checkVariables(variables []string) error {
 	lack := list.Filter(s.Reads, func(name string) bool { return !slices.Contains(variables, name) })
 	switch {
@@ -189,7 +189,8 @@ func (s *HookService) restore(ctx context.Context, d *Driver, before service.Ins
 	})
 }
 
-// await waits for a response from a proxy other than those in old, which were already running.
+// await waits until a new proxy responds. It ignores the proxies in old, which were already
+// running.
 func (s *HookService) await(ctx context.Context, d *Driver, old []Proxy) error {
 	ctx, cancel := context.WithTimeout(ctx, startWait)
 	defer cancel()
@@ -237,9 +238,9 @@ func (s *HookService) installed() bool {
 	return err == nil && there.Config == s.Config
 }
 
-// UsesService reports whether the named client's hooks may use the service. If they may, removing
-// them may leave the service unused. The result is also true if the hooks have already been
-// removed.
+// UsesService reports whether the named client's hooks appear to use the service. It also returns
+// true if the hooks have already been removed. If the result is true, the service might be unused
+// once the hooks are gone.
 func (d *Driver) UsesService(m *service.Manager, name string) bool {
 	if m == nil {
 		return false

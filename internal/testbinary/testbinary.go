@@ -33,10 +33,10 @@ func Path(t testing.TB) string {
 	return path
 }
 
-// Build builds the binary, with the race detector if the test uses it, and writes it to path.
-// Except on Windows, it calls go run -exec cp, so that cp copies the binary instead of running it.
-// The go command caches binaries linked for go run but not those linked for go build, and linking
-// takes most of the time.
+// Build builds the binary and writes it to path. The race detector is enabled in the binary if it
+// is enabled in the test. Except on Windows, Build calls go run -exec cp, so that the binary is
+// copied instead of run. The go command caches binaries linked for go run but not those linked for
+// go build, and linking takes most of the time.
 func Build(t testing.TB, path string) {
 	t.Helper()
 	args := []string{"run", "-exec", "cp"}

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// subscribe calls begin, which must acknowledge the subscription to the client, and then adds the
-// subscription. From then on, sub receives all changes until the returned function is called.
+// subscribe adds a subscription, and returns a function that removes it. It first calls begin,
+// which can acknowledge the subscription before the client is notified of a change.
 func (s *Server) subscribe(sub *subscription, begin func()) (end func()) {
 	s.mu.Lock()
 	begin()

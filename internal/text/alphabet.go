@@ -17,8 +17,9 @@ var alphabets = []struct {
 	{"Cherokee", unicode.Cherokee},
 }
 
-// Alphabets returns the names of those [alphabets] whose letters occur in the word. If there are
-// several, the word might be mistaken for another one, because some of their letters look alike.
+// Alphabets returns the names of those [alphabets] whose letters occur in the word. A word with
+// letters from several alphabets might be mistaken for another word, because some of these letters
+// look alike.
 func Alphabets(word string) []string {
 	var names []string
 	for _, a := range alphabets {

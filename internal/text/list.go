@@ -12,8 +12,8 @@ import (
 // And returns the names joined for use in a sentence: "a, b and c".
 func And(names []string) string { return Join(names, "and") }
 
-// Join returns the words joined for use in a sentence: "a, b and c". The argument last, "and" or
-// "or", precedes the last word.
+// Join joins the words for use in a sentence, with the given conjunction, such as "and" or "or",
+// before the last word: "a, b and c".
 func Join(words []string, last string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
@@ -46,8 +46,8 @@ func Subject(n int, noun, is, are string) string {
 	return Count(n, noun) + " " + are
 }
 
-// People returns a number of people and the matching verb: "a person" followed by is or, if n is at
-// least 2, a phrase such as "2 people" followed by are.
+// People returns a phrase such as "a person is" or "2 people are". The caller passes both forms of
+// the verb, which may be empty.
 func People(n int, is, are string) string {
 	if n < 2 {
 		return strings.TrimSpace("a person " + is)

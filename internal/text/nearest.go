@@ -37,7 +37,8 @@ func Suggest(word string, known []string) string {
 }
 
 // DidYouMean returns a phrase to append to a sentence, or "" if no known word is similar enough.
-// For example, it returns " (did you mean tools.x?)" if before is "tools." and [Nearest] returns x.
+// For example, it returns " (did you mean tools.x?)" if the caller passes "tools." and [Nearest]
+// returns x.
 func DidYouMean(word, before string, known []string) string {
 	if near := Nearest(word, known); near != "" {
 		return fmt.Sprintf(" (did you mean %s%s?)", before, near)

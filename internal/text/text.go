@@ -61,8 +61,8 @@ func Caller(principal, client string, limit int) string {
 	return who + " (client " + Excerpt(client, limit) + ")"
 }
 
-// Excerpt returns the first limit bytes of an untrusted string on one line, escaped as by [Escape]
-// but with spaces for tabs. If the string is longer, "..." follows.
+// Excerpt shortens an untrusted string to at most limit bytes and adds "..." if anything was cut
+// off. It then turns tabs into spaces and applies [Escape], so the result is on one line.
 func Excerpt(s string, limit int) string {
 	dots := ""
 	if len(s) > limit {

@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Diff returns a unified diff of two texts, or an empty string if they are equal.
+// Diff returns a unified diff of two versions of a file, or nil if they are equal.
 func Diff(oldName string, before []byte, newName string, after []byte) []byte {
 	return diff.Diff(oldName, before, newName, after)
 }
@@ -53,8 +53,8 @@ func ReplacePrivate(file string, src []byte) error {
 	return wrapError(file, replaceFile(file, src, 0o600, nil))
 }
 
-// replaceFile atomically replaces the file at path. The new file gets the owner of old or, if old
-// is nil, the owner of this process.
+// replaceFile atomically replaces the file at path. The new file gets the owner of the old file or,
+// if old is nil, the owner of this process.
 func replaceFile(path string, src []byte, mode fs.FileMode, old fs.FileInfo) error {
 	next, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {

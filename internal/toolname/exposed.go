@@ -18,9 +18,10 @@ func Valid(name string) bool {
 	return name != "" && len(name) <= 128 && strings.Trim(name, exposable+"./") == ""
 }
 
-// Prefix returns the prefix that clients see in the names of a server's tools: the configured
-// prefix or, by default, the server's name, followed by an underscore. If the configured prefix is
-// empty, or if none is configured and the server is the only one, Prefix returns "".
+// Prefix returns the prefix that clients see in the names of a server's tools. It is the configured
+// prefix and an underscore or, if no prefix is configured, the server's name and an underscore. The
+// result is "" if the configured prefix is empty, or if no prefix is configured and the server is
+// the only one.
 func Prefix(server, prefix string, configured, alone bool) string {
 	switch {
 	case configured && prefix == "" || !configured && alone:

@@ -12,13 +12,13 @@ type Names struct {
 	Canonical string // name in rules, in the form server.tool
 }
 
-// AdditionalNames returns the names of each tool besides its exposed name. A name is shared if it
-// also belongs to another tool or could belong to another upstream. A shared name can only restrict
-// a call: it neither exempts the call from a rule nor satisfies a rule that requires a call with
-// that name. Otherwise, a server could pass off its own tools as those of another server. For the
-// same reason, every bare name counts as shared if there are several upstreams. If names of
-// different kinds are equal, an exposed name takes precedence over a canonical one, and a canonical
-// one over a bare one.
+// AdditionalNames returns the names of each tool besides its exposed name. A name is weak if it
+// also belongs to another tool or could belong to another upstream. Weak names can only restrict a
+// call. They cannot exclude the call from a rule, and a success of the call does not count for a
+// rule that requires a call with that name. Otherwise, a server could pass off its own tools as
+// those of another server. For the same reason, all bare names are weak if there are several
+// upstreams. If a tool's bare name is the exposed or canonical name of another tool, this makes
+// only the bare name weak.
 func AdditionalNames(tools []Names, owners Owners) [][]gate.Name {
 	exposed, canonical, bare := map[string]int{}, map[string]int{}, map[string]int{}
 	for _, t := range tools {

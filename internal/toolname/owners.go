@@ -5,15 +5,16 @@ import (
 	"strings"
 )
 
-// An Owner is an upstream together with the prefix of its tools in the names that clients see.
+// An Owner is an upstream and the prefix that clients see in the names of its tools.
 type Owner struct{ Upstream, Prefix string }
 
 // Owners lists all enabled upstreams of a configuration. The configuration alone determines which
 // upstream a name belongs to. A server therefore cannot claim a name by listing certain tools.
 type Owners []Owner
 
-// Exposed returns the upstream with the longest prefix that name begins with. It returns "" if
-// there is no such prefix, or if several upstreams share the longest one.
+// Exposed returns the upstream whose prefix the name begins with. If several prefixes fit, the
+// longest one counts. Exposed returns "" if no prefix fits, or if several upstreams have the
+// longest one.
 func (o Owners) Exposed(name string) string {
 	longest, owner := -1, ""
 	for _, u := range o {
@@ -28,7 +29,7 @@ func (o Owners) Exposed(name string) string {
 	return owner
 }
 
-// Canonical returns the upstream that name begins with if name has the form upstream.tool. If
+// Canonical returns the upstream in a name of the form upstream.tool, or "" if no upstream fits. If
 // several upstreams fit, it returns the one with the longest name.
 func (o Owners) Canonical(name string) (owner string) {
 	for _, u := range o {
@@ -39,9 +40,9 @@ func (o Owners) Canonical(name string) (owner string) {
 	return owner
 }
 
-// isUpstream reports whether name is the name of an upstream. A tool with the same name would be
-// ambiguous: a call to the tool with an action, such as name.action, looks like a call to a tool of
-// the upstream.
+// isUpstream reports whether an upstream has the given name. If a tool has the same name, then a
+// name such as NAME.x is ambiguous: it can stand for a call to the tool with the action x, or for a
+// call to the tool x of the upstream.
 func (o Owners) isUpstream(name string) bool {
 	return slices.ContainsFunc(o, func(u Owner) bool { return u.Upstream == name })
 }

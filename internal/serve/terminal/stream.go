@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Stream writes one line of JSON for each pending approval, and then one for each change to an
-// approval. It covers all proxies that have a socket in dir. It does not answer approvals.
+// Stream prints the pending approvals of all proxies that have a socket in dir. It then prints each
+// change to an approval. Each approval is one line of JSON.
 func Stream(ctx context.Context, dir string, w io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -38,14 +38,14 @@ func Stream(ctx context.Context, dir string, w io.Writer) error {
 	}
 }
 
-// printChanges prints the approvals that have changed since they were last printed, and those that
-// have disappeared while pending or approved. If first is true, the proxy has just been found;
-// printChanges then leaves out approvals that ended before they were ever printed.
+// printChanges prints the approvals that have changed since they were last printed, and the pending
+// and approved ones that have disappeared. If a proxy has just been found (first is true), an
+// approval that was never printed is printed only if it is pending.
 func printChanges(w io.Writer, all map[string]locatedApproval, printed map[string]operator.ApprovalInfo, first bool) error {
 	type line struct {
 		Version  int                   `json:"version"`
 		Approval operator.ApprovalInfo `json:"approval"`
-		Gone     bool                  `json:"gone,omitempty"` // whether the proxy that had the approval has ended, and no other running proxy has the approval
+		Gone     bool                  `json:"gone,omitempty"` // whether the approval has disappeared, because its proxy has ended and no other running proxy has it
 	}
 	var lines []line
 	for id, o := range all {

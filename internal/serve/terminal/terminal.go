@@ -1,8 +1,8 @@
 // Package terminal asks the person at a terminal about calls that wait for approval.
 //
-// An answer counts only if it was typed after its question was shown: when the question has been
-// visible for a moment, everything typed so far is discarded. An empty line, the end of the input,
-// and a signal do not count as answers. Each answer carries the digest of the text that was shown.
+// A question accepts an answer only after it has been visible for a moment. Everything typed
+// earlier is discarded. An empty line, the end of the input, and a signal do not count as answers.
+// Each answer carries the digest of the text that was shown.
 //
 // [Watch] asks about each approval of all running proxies, one after the other; [Confirm], [Agree]
 // and [Secret] ask a single question. [Stream] prints approvals as JSON for programs.
@@ -127,8 +127,7 @@ func Secret(ctx context.Context, in io.Reader, out io.Writer, prompt string) (st
 	}
 }
 
-// arm waits until a question has been visible for armDelay, and then discards all input that was
-// typed before.
+// arm waits until a question has been visible for armDelay. It discards all input typed until then.
 func (t *terminal) arm(ctx context.Context) error {
 	visible := time.After(armDelay)
 	for {

@@ -59,7 +59,7 @@ func PrintUnpinned(w io.Writer, proxies []operator.Status) error {
 	return err
 }
 
-// writeValue writes a JSON value and marks each line with sign, which is "-" or "+". It writes a
+// writeValue writes a JSON value with the given sign, "-" or "+", before each line. It writes a
 // string without quotes.
 func writeValue(b *strings.Builder, sign string, value json.RawMessage) {
 	if value == nil {

@@ -32,7 +32,7 @@ func Watch(ctx context.Context, dir string, in io.Reader, out io.Writer, actor s
 // run asks about approvals until the person quits, the input ends, or ctx is done.
 func (w *watch) run(ctx context.Context, dir string) error {
 	told := follow(ctx, dir)
-	look := time.After(scanInterval) // when to print that no proxy is running, if none has been found by then
+	look := time.After(scanInterval) // time to print that no proxy is running, unless one has been found
 	for {
 		select {
 		case <-ctx.Done():
@@ -69,7 +69,8 @@ func (w *watch) run(ctx context.Context, dir string) error {
 	}
 }
 
-// checkShown removes the displayed approval if it has ended or was answered elsewhere.
+// checkShown prints any change to the displayed approval. If the approval no longer waits for an
+// answer, checkShown stops displaying it.
 func (w *watch) checkShown() {
 	if w.shown == nil {
 		return

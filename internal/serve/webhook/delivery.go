@@ -43,8 +43,9 @@ func (h *Hook) Asked(a operator.ApprovalInfo) {
 	}
 }
 
-// follow posts an event of type "asked" for the approval q and, when q has ended, an event of type
-// "ended". If it has never attempted to post the first event, it does not post the second.
+// follow posts an event of type "asked" for an approval and, when the approval has ended, an event
+// of type "ended". It omits the second event if the hook is closed or if no attempt was made to
+// post the first.
 func (h *Hook) follow(q *trackedApproval) {
 	defer h.work.Done()
 	defer h.tracker.remove(q)
@@ -58,7 +59,7 @@ func (h *Hook) follow(q *trackedApproval) {
 	h.deliver(ctx, q, "ended")
 }
 
-// watch runs until the hook is closed. It ends the deliveries for approvals that have ended.
+// watch cancels the contexts of approvals that have ended. It runs until the hook is closed.
 func (h *Hook) watch() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()

@@ -7,12 +7,12 @@
 //	POST /answer/ID/TOKEN     the decision in the token
 //
 // The system signs with a secret that it shares with the proxy. The tokens in links are signed with
-// the same secret, and anyone who has a link can use it. A nonce binds signatures and tokens to one
-// approval. Since the nonce is derived from the secret, the answer is accepted by every process
-// with the same secret and the same database. Once an approval has ended, answers are no longer
-// accepted.
+// the same secret, and anyone who has a link can use it. A nonce binds each signature and each
+// token to one approval. The nonce is derived from the secret, so any process with the same secret
+// and the same database can accept an answer. Once an approval has ended, answers to it are
+// rejected.
 //
-// The response to a POST is never treated as an answer.
+// The system's response to a POST from the proxy is never treated as an answer.
 //
 // A [Hook] follows each open approval in its own goroutine, which posts the event until the system
 // has accepted it. One more goroutine detects approvals that have ended. A tracker limits the

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/operator"
 )
 
-// Limits on the number of tracked approvals. The limit per principal keeps one user from displacing
-// others.
+// Limits on the number of tracked approvals. The limit per principal keeps one user from filling
+// the tracker.
 const (
 	maxTracked      = 1000
 	maxPerPrincipal = 200
@@ -29,7 +29,7 @@ type tracker struct {
 	mu           sync.Mutex
 	open         map[string]*trackedApproval
 	perPrincipal map[string]int // number of tracked approvals of each principal
-	full         bool           // whether add has reported that a limit is reached
+	full         bool           // whether add has already reported that a limit is reached
 	closed       bool
 }
 
@@ -38,9 +38,9 @@ func newTracker() *tracker {
 }
 
 // add starts tracking the approval a and calls work.Add(1). It returns nil if the tracker is
-// closed, if it already tracks the approval, or if a limit is reached. The second result is true
-// the first time that a limit is reached, so that the caller logs this only once. It can be true
-// again after an approval has been removed and at most maxTracked/4 are left.
+// closed, if it already tracks the approval, or if a limit is reached. The second result tells the
+// caller to log that a limit is reached. After it has been true once, it is false until a removal
+// leaves at most maxTracked/4 approvals.
 func (s *tracker) add(ctx context.Context, work *sync.WaitGroup, a operator.ApprovalInfo) (q *trackedApproval, first bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
