@@ -28,7 +28,7 @@ type Replayed struct {
 func (r *Replayed) More() int { return r.Refused + r.Asked + r.Allowed - len(r.Diverges) }
 
 // Read returns how many records were read.
-func (r *Replayed) Read() int { return int(r.Records) } //nolint:gosec // Records is at most mostRecords
+func (r *Replayed) Read() int { return int(r.Records) } //nolint:gosec // Records is at most maxRecords
 
 func (d *Evaluator) log() *Log {
 	if d.options.Log == nil {

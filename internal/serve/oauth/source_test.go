@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -98,6 +100,27 @@ func TestRevokedTokenNeedsLogin(t *testing.T) {
 	s.counted("revoke", 1)
 	s.wantsLogin(source, "nobody is logged in")
 	s.secret("the log", s.log.String())
+}
+
+// TestLogoutOfUnreadableTokens checks that tokens that cannot be read are deleted, and that the user
+// learns that they were not revoked.
+func TestLogoutOfUnreadableTokens(t *testing.T) {
+	s := open(t, authserver.Options{})
+	s.mustLogin()
+	files, err := filepath.Glob(filepath.Join(s.dir, "*.json"))
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	if err := os.WriteFile(files[0], []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	was, err := oauth.Logout(t.Context(), s.is, s.store())
+	if !was || err == nil || !strings.Contains(err.Error(), "invalid content") {
+		t.Errorf("%t, %v", was, err)
+	}
+	if was, err := oauth.Logout(t.Context(), s.is, s.store()); was || err != nil {
+		t.Errorf("again: %t, %v", was, err)
+	}
 }
 
 // TestTokenIsUsedDuringOutage checks that a token is used until it expires if no other can be

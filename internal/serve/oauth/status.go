@@ -68,16 +68,19 @@ func Logout(ctx context.Context, s Server, store *Store) (was bool, err error) {
 		return false, err
 	}
 	defer unlock()
-	g, _ := store.load(s.key()) // a grant can be deleted even if it cannot be read
+	g, err := store.load(s.key()) // a grant can be deleted even if it cannot be read
 	if err := store.drop(s.key()); err != nil {
 		return false, fmt.Errorf("deleting the tokens for %s: %w", s.Name, err)
 	}
-	if g == nil || g.RevokeURL == "" {
-		return g != nil, nil
+	if err == nil {
+		if g == nil || g.RevokeURL == "" {
+			return g != nil, nil
+		}
+		client := newClient(s)
+		defer client.CloseIdleConnections()
+		err = g.revoke(ctx, client)
 	}
-	client := newClient(s)
-	defer client.CloseIdleConnections()
-	if err := g.revoke(ctx, client); err != nil {
+	if err != nil {
 		return true, fmt.Errorf("revoking the tokens for %s: %s", s.Name, s.redact(err.Error()))
 	}
 	return true, nil

@@ -32,6 +32,7 @@ func PrintApprovals(w io.Writer, pending, ended []operator.ApprovalInfo) error {
 		b.WriteString("no approvals\n")
 	}
 	if len(ended) > 0 {
+		ended = slices.Clone(ended)
 		slices.Reverse(ended)
 		b.WriteByte('\n')
 		writeCalls(&b, width, "ID|STATE|ANSWERED BY|VIA|WHEN", ended, settledRow)
