@@ -35,8 +35,9 @@ func output(ctx context.Context, argv []string) (string, error) {
 	return string(out), err
 }
 
-// Answers reports whether the service manager is running. variables lists the environment variables
-// that a service will have, if the manager reports them.
+// Answers reports whether the service manager is running. It also returns the names of the
+// environment variables that a service will have: those that the manager reports and those in the
+// file m.Variables.
 func (m *Manager) Answers(ctx context.Context) (variables []string, ok bool) {
 	out, err := output(ctx, m.probe)
 	if err != nil {

@@ -125,7 +125,7 @@ func (w *watch) ask() {
 	slices.SortFunc(open, func(a, b locatedApproval) int { return compareAge(a.it, b.it) })
 	next := open[0]
 	a, err := next.client.Approval(next.it.ID)
-	if err != nil || a.State != operator.Pending { // the approval has changed in the meantime, so an update is about to arrive
+	if err != nil || a.State != operator.Pending { // the approval or its proxy has just changed, so an update is about to arrive
 		w.done[next.it.ID] = err == nil
 		return
 	}
@@ -139,7 +139,8 @@ func (w *watch) ask() {
 	w.armed = time.After(armDelay)
 }
 
-// showIdle prints that no approval is pending, unless it has just printed the same text.
+// showIdle prints that no proxy is running or that no approval is pending. It does not print the
+// same text twice in a row.
 func (w *watch) showIdle() {
 	idle := "No proxy is running; waiting for one. q quits.\n"
 	if n := len(w.overview); n > 0 {

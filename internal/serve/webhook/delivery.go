@@ -105,8 +105,9 @@ func (h *Hook) deliver(ctx context.Context, q *trackedApproval, event string) {
 // errUnknownApproval means that the proxy no longer has the approval.
 var errUnknownApproval = errors.New("the approval is no longer kept")
 
-// attempt waits for a free slot and then makes one attempt to post an event. Because messages may
-// be long, the slots also limit the number of messages in memory.
+// attempt waits for a free slot and then makes one attempt to post an event. The slots limit the
+// number of concurrent requests and, because messages may be long, the number of messages in
+// memory.
 func (h *Hook) attempt(ctx context.Context, q *trackedApproval, event, delivery string) error {
 	select {
 	case h.slots <- struct{}{}:

@@ -50,7 +50,7 @@ func protect(h http.Header) {
 }
 
 // servePage serves the page that a link opens. The page shows the call and a button for the
-// decision. Opening it does not apply the decision.
+// decision. Opening the page has no effect; only the button applies the decision.
 func (h *Hook) servePage(w http.ResponseWriter, r *http.Request) {
 	t, err := h.readLink(r)
 	if err != nil {
