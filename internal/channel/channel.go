@@ -44,10 +44,13 @@ type Channel struct {
 //     addSecret. The key of a secret must be "secret".
 //   - In config/approval.go, add the section to Approval, channelSections and readApproval.
 //   - Add its name and section to petrigate.schema.json.
-//   - If it runs next to the proxy, add a file in internal/serve/daemon with an entry in openers. Also
-//     add its state to operator.Status, and a line to statusprint.go.
-//   - Call operator.Proxy.Answer for each answer. If the channel has authenticated the person, pass
-//     the person as well.
+//   - If it runs next to the proxy, add a file in internal/serve/daemon with a type that implements
+//     the interface channel, and a function in openers that returns it, or nil if it is not configured.
+//     Also add its state to operator.Status, and a line to statusprint.go.
+//   - Call operator.Proxy.PutApproval when the channel shows a request, unless Lists is set, and
+//     operator.Proxy.Answer for each answer. If the channel has authenticated the person, pass the
+//     person as well.
+//   - If the client shows the requests, ask it in proxy/internal/pipeline/approval.go.
 var all = [...]Channel{
 	{Name: Elicit, Usual: true, Client: true},
 	{Name: URL, Client: true, Console: true, AsksPIN: true},
