@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/netstate"
 )
 
-// classify evaluates every active net that might apply to the call. It also considers inactive nets
-// that have a transition with [Transition.Spoils], because the call might still be in flight when
-// such a net is activated.
+// classify evaluates every active net that might apply to the call. An inactive net is evaluated,
+// too, if it has a transition with [Transition.Spoils], because it might be activated while the
+// call is in flight.
 func (j *judgement) classify(s *State) {
 	j.state = s
 	if cap(j.findings) == 0 {
@@ -37,9 +37,9 @@ func (j *judgement) classify(s *State) {
 	}
 }
 
-// evaluate computes the verdict of the net in s and adds it to the findings. If j evaluates only
-// nets that are not in shadow mode, a net in shadow mode is instead added to j.shadows, to be
-// evaluated later.
+// evaluate adds a net's verdict on the call to the findings. If j evaluates only nets that are not
+// in shadow mode, a net in shadow mode is instead added to j.shadows, for
+// [judgement.evaluateShadow].
 func (j *judgement) evaluate(s subject) {
 	n := s.net
 	if n.Shadow && j.world == acting {
@@ -97,9 +97,9 @@ func (j *judgement) judge(f *finding) {
 	j.blocked, j.manual = j.blocked || f.kind == Blocked, j.manual || f.manual
 }
 
-// current advances a state of n to the time of the call, records the change and returns the new
-// state. The state belongs to the given key value or, if key is empty, to the net itself. For a net
-// with a key, base is the default state; see [NetData].
+// current advances a net's clock to the time of the call. It returns the resulting state of the net
+// and, if the state has changed, also records it. If key is not empty, the state is that of a
+// single key value, and base is the net's default state; see [NetData].
 func (j *judgement) current(n *net, key string, data, base *NetData) *NetData {
 	moved := n.advanced(data, base, j.call.Time)
 	if moved != data {
@@ -180,8 +180,8 @@ func (j *judgement) classifyAny(n *net, base *NetData) {
 	j.evaluate(subject{net: n, data: best})
 }
 
-// evaluateShadow evaluates the nets in shadow mode. It uses their enforced states or their actual
-// states (see [ShadowData]), as w selects.
+// evaluateShadow evaluates the nets in shadow mode. w determines whether it uses their enforced or
+// their actual states; see [ShadowData].
 func (j *judgement) evaluateShadow(w world) *judgement {
 	k := &judgement{namedCall: j.namedCall, state: j.state, offered: j.offered, world: w, row: j.row, known: j.known}
 	k.findings, k.room = k.findingRoom[:0], k.choiceRoom[:0]
@@ -238,7 +238,7 @@ func (f *finding) choose(room []int) {
 		f.choices = f.choices[:0]
 		return
 	}
-	if forbids && observes { // a call must not refill its own limit
+	if forbids && observes { // a call that uses up a limit must not refill it, too
 		f.choices = slices.DeleteFunc(f.choices, func(c choice) bool { return f.net.Transitions[c.transition].Observe })
 	}
 	if forbids && f.net.hasEvidence {
@@ -278,10 +278,10 @@ func (s *scratch) take(t int) bool {
 	return true
 }
 
-// judgeWatches handles the observers that read their key from the call's result. It removes them
-// from f's choices, because their key values are not known yet; the default state (see [NetData])
-// records that they wait for the call. If such an observer was not chosen for f's key value,
-// judgeWatches records that the result will not count for this value.
+// judgeWatches removes from f's choices the observers that read their key from the call's result,
+// because their key values are not known yet. The net's default state (see [NetData]) records that
+// they wait for the call. If such an observer was not chosen, judgeWatches records that the call's
+// success will not count for f's key value.
 func (f *finding) judgeWatches() {
 	for i, w := range f.plan.watches {
 		if !f.chosen(w.transition) {
@@ -302,7 +302,7 @@ func (f *finding) judgeBase() {
 	case len(f.plan.watches) > 0 && len(f.spoils())+len(f.data.Spoilers()) == 0:
 		f.kind, f.choices = Gated, append(f.choices, f.plan.watches...)
 	default:
-		f.choose(nil) // the net might always allow the call; see [Net.Free]
+		f.choose(nil) // only finds names that the net always allows; see [Net.Free]
 	}
 }
 

@@ -58,10 +58,10 @@ func watchesOf(d *NetData) []Flight {
 	return d.Watches
 }
 
-// tick advances the state d to time t, or to the time of its own clock if that is later. For a net
-// with a key, baseWatches lists the observers that wait for calls in the default state (see
-// [NetData]). tick first advances d to the time of each of these calls, because an observer is
-// affected only by later changes. isBase is true if d itself is the default state.
+// tick returns the state d advanced to time t, or to the time of its own clock if that is later.
+// isBase is true if d is the default state of a net with a key; see [NetData]. baseWatches lists
+// the observers that wait for calls in the default state. tick stops at the time of each of these
+// calls, so that a change affects only the observers that were waiting when it happened.
 func (n *net) tick(d *NetData, baseWatches []Flight, isBase bool, t time.Time) *NetData {
 	d = n.refunded(d, t)
 	if debt := d.Debt(); debt != nil && paidOff(debt, t) {
@@ -127,7 +127,7 @@ func (n *net) waitFor(d *NetData, t time.Time, transitions []int) (time.Duration
 	const steps = 100
 	for range steps {
 		k, due := n.nextTick(d)
-		if k < 0 || !due.After(t) { // no transition will fire, or the net's clock is behind t
+		if k < 0 || !due.After(t) { // no timed transition will fire, or one is overdue
 			break
 		}
 		if d = n.tick(d, nil, false, due); n.candidate(transitions, d, false) >= 0 {
@@ -177,8 +177,8 @@ func (w *clockMove) fire(k int, due, t time.Time) {
 	tr := &w.net.net.Transitions[number]
 	if times := int(min(ticks, time.Duration(tr.MaxFirings(w.data.Marking, maxTokens)))); times > 0 {
 		// While a transition fires repeatedly, the token count of each place only grows or only
-		// shrinks. So an observer that waits for a call can become disabled only in the first or in
-		// the last firing.
+		// shrinks, so it is enough to look for disabled observers after the first and after the
+		// last firing.
 		tr.Fire(w.marking())
 		w.endDisabledWatches()
 		tr.FireTimes(w.marking(), times-1)

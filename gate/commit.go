@@ -226,9 +226,10 @@ func (j *judgement) unrest(f *finding) *Refusal {
 	return j.refuse(KindBlocked, []Block{f.net.block(slices.Concat(f.choices, f.spoils())[0].name, f.net.unrest())})
 }
 
-// startKeyed prepares m for a net with a key. It copies the state of f's key value to m, together
-// with the list of observers that wait for calls in base, the default state (see [NetData]). It
-// also records the observers that do not count for this key value.
+// startKeyed prepares m for a net with a key. It copies the state for f's key value to m, and
+// stores in m the observers that wait for calls in base, the default state (see [NetData]). If such
+// an observer was not chosen for f's key value, startKeyed records that the call does not count for
+// this value.
 func (m *move) startKeyed(f *finding, base *NetData, call Flight) {
 	*m.data = f.copyState()
 	m.setBaseWatches(watchesBefore(base.Watches, &call), f.value == nil)
@@ -236,8 +237,8 @@ func (m *move) startKeyed(f *finding, base *NetData, call Flight) {
 	m.recordMissed(f, call)
 }
 
-// watchesBefore returns the given observers without those that wait for the given call. These are
-// at the end of the list, because they were added last.
+// watchesBefore returns the given observers without those that wait for the given call. The
+// observers to omit are at the end of the list, because they were added last.
 func watchesBefore(watches []Flight, call *Flight) []Flight {
 	for len(watches) > 0 && watches[len(watches)-1].SameCall(call) {
 		watches = watches[:len(watches)-1]
@@ -275,8 +276,8 @@ func (m *move) start(c choice, flight Flight) {
 	}
 }
 
-// pass removes the findings of nets that block the call. It keeps those of nets that the call
-// changes anyway; see [finding.moves].
+// pass removes the findings of nets that block the call, except those of nets that the call changes
+// anyway; see [finding.moves].
 func (fs *findings) pass() {
 	passed := (*fs)[:0]
 	for _, f := range *fs {

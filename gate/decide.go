@@ -58,8 +58,8 @@ func (q *Prepared) clear() {
 	}
 }
 
-// name computes the names that policy p gives to c, which do not depend on the state. At the start,
-// all fields of j must be zero except withoutMaps and the fields whose memory is reused.
+// name computes the names that policy p gives to c, which do not depend on the state. j must be
+// new, possibly with withoutMaps set, or cleared by [Prepared.clear].
 func (j *judgement) name(p *Policy, c *Call) {
 	j.policy, j.call = p, c
 	j.tools = naming.Physical(c, j.toolRoom[:0])
@@ -94,7 +94,7 @@ type judgement struct {
 	set   listing.Set // nets that might apply to the call
 
 	keyed *keyedCall // nil if no net with a key applies to the call, or if the call's arguments are unknown
-	spare *keyedCall // cleared value whose memory the next call reuses
+	spare *keyedCall // cleared keyedCall, kept so that the next call can reuse its memory
 
 	findings findings // findings in policy order; nets that abstain have a finding only if the call changes them
 	room     []choice // unused capacity for the choices of the next net
@@ -103,7 +103,7 @@ type judgement struct {
 	known    bool       // whether some active net knows the call, so that "default: deny" does not refuse it
 	replayed bool       // whether the call was made in the past, so that the verdicts cannot prevent it
 	offered  []Call     // tools that can be called; nil means [State.Tools]
-	world    world      // nets to evaluate and states to use; acting by default
+	world    world      // nets to evaluate and states to use; the zero value is acting
 	row      string     // fingerprint of the call (see [argument.Fingerprint]); empty if no net counts consecutive identical calls
 	ticked   []NetDelta // changes that the clock made to the states of the evaluated nets
 	shadows  []subject  // nets in shadow mode that apply to the call
@@ -213,9 +213,9 @@ func (j *judgement) refusal(g *Grant) *Refusal {
 	}
 }
 
-// checkGrant returns the grant g and the approval request that it answers. The request is nil
-// unless it is still open. Both results are nil if g was already used, is not from this session, or
-// answers a request for another call than c.
+// checkGrant returns the grant g and the approval request that it answers. The request is nil if it
+// is no longer open. checkGrant returns nil, nil if g was already used, is not from this session,
+// or answers a request for a different call.
 func (s *State) checkGrant(g *Grant, c *Call) (*Grant, *OpenAsk) {
 	if g.Number == 0 || g.Number > s.Last || slices.Contains(s.Spent, g.Number) {
 		return nil, nil

@@ -61,7 +61,7 @@
 // are in package toolnet and have aliases here. The package has no clock, no I/O, no goroutines and
 // no logger of its own.
 //
-// Only [Session] and [Shared] have locks. A decision locks its session first, then the Shared of
-// its principal, then the global Shared. Before taking a lock, [Prepared] and [PreparedEnd] do the
-// work that does not depend on the state.
+// Only [Session] and [Shared] have locks. A decision locks its session first, then the Shared for
+// the sessions of the same principal, then the Shared for all sessions. Before taking a lock,
+// [Prepared] and [PreparedEnd] do the work that does not depend on the state.
 package gate

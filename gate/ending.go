@@ -25,9 +25,9 @@ type ending struct {
 	named []KeyValue
 }
 
-// applyBoth applies the outcome to old, the state of the net. If the net is in shadow mode,
-// applyBoth also applies it to the enforced state (see [ShadowData]). It stores the resulting state
-// in *room, and reports whether the net waited for the call.
+// applyBoth applies the outcome to the old state of the net and stores the resulting state in
+// *room. If the net is in shadow mode, it also applies the outcome to the enforced state; see
+// [ShadowData]. It reports whether the net waited for the call.
 func (e *ending) applyBoth(n *net, old, room *NetData) bool {
 	waited := e.apply(n, old, room)
 	if old.Shadow == nil {
@@ -100,8 +100,8 @@ func (m *move) succeed(e *ending, done []Flight) {
 }
 
 // credit fires the observer recorded in w, because the call that it waited for has succeeded. If
-// the observer's tokens must pay off a debt, credit reduces the debt instead. If the observer is
-// not enabled, credit does nothing.
+// this would refill a limit that is in debt (see [Debt]), credit reduces the debt instead. If the
+// observer is not enabled, credit does nothing.
 func (m *move) credit(e *ending, w Flight) {
 	t := &m.net.net.Transitions[w.Transition]
 	if !t.Enabled(m.data.Marking) {

@@ -15,13 +15,13 @@ import (
 // the call; see [subject].
 type finding struct {
 	subject
-	labels    []naming.Label // the call's names for the net: the policy's names or the net's own
+	labels    []naming.Label // the call's names, given by the policy or, for a net without Labels, by the net itself
 	choices   []choice       // transitions chosen for the call's names; empty if the net blocks
 	special   *special       // additional data; nil for most findings
 	label     int32          // index in labels of the first name that the net blocks
-	kind      VerdictKind    // the net's verdict; if it is Abstain, the call still changes the net
+	kind      VerdictKind    // the net's verdict; can be Abstain if the call changes the net nevertheless
 	manual    bool           // whether a chosen transition requires approval
-	restarts  bool           // whether the call ends a series of identical calls, so that data was reset to the initial state
+	restarts  bool           // whether the call ends a series of identical calls, so that the net starts again from its initial state
 	doubtful  bool           // whether the net blocks the call only because the blocked name is weak; see [Name]
 	broken    bool           // whether the net's Mapper has failed
 	addsValue bool           // whether the finding is for a key value that the state does not contain yet

@@ -42,10 +42,10 @@ func (q PreparedEnd) settleKeyed(d *Delta, s *State, n *net, e ending) {
 // wait for the call come first. The values in the result follow, if any observer that reads its key
 // from the result waits for the call.
 //
-// If the policy does not allow the net to store that many values, endedValues makes room. The
-// changes in idle then remove values whose state equals after, the new default state. If there is
-// still not enough room, endedValues omits the values in the result, so that the call does not
-// count for them.
+// If the net would then store more key values than the policy allows, endedValues also returns
+// changes that remove idle values, whose states equal the new default state. If this does not make
+// enough room, endedValues omits the values in the result, so that the call does not count for
+// them.
 func (q PreparedEnd) endedValues(n *net, e *ending, after *NetData) (values []keyvalue.Value, idle []NetDelta) {
 	for k, i := range e.call.Nets {
 		if i == n.index && len(e.call.Keys) > 0 && e.call.Keys[k] != "" {
@@ -96,9 +96,9 @@ func (e *ending) watchedKeys(n *net) []int {
 	return keys
 }
 
-// addResultValues reads a key from the call's result and appends its values to values. local is the
-// index of the key in n.keys. For a value that is already present, addResultValues only records
-// that it is a value of this key, too.
+// addResultValues adds the values that the call's result contains for a key, which is given by its
+// index in n.keys. A value that is already in the list is not added again, but is marked as a value
+// of this key, too.
 func (q PreparedEnd) addResultValues(n *net, local int, e *ending, values []keyvalue.Value) []keyvalue.Value {
 	at := make(map[string]int, len(values))
 	for i := range values {

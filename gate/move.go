@@ -62,10 +62,10 @@ func (m *move) fireStructural() bool {
 // setBaseWatches stores in m the observers that wait for calls in the default state. isBase reports
 // whether m changes the default state rather than the state for a key value.
 //
-// For a key value, an observer lapses (no longer counts) if it is disabled at any time after the
-// call was admitted, or if a call in flight spoils the net's evidence (see [Transition.Spoils]).
-// setBaseWatches updates the list of lapsed observers. It treats tokens held by later calls as
-// present; see [move.wasEnabled].
+// It also updates the list of observers that no longer count for the key value. An observer is
+// added if it is disabled at any time after its call was admitted, or while a call in flight
+// matches a transition with [Transition.Spoils]. Tokens held by later calls do not disable an
+// observer; see [move.wasEnabled].
 func (m *move) setBaseWatches(watches []Flight, isBase bool) {
 	m.baseWatches, m.isBase = watches, isBase
 	if len(m.data.Lapsed()) > 0 {
@@ -75,8 +75,8 @@ func (m *move) setBaseWatches(watches []Flight, isBase bool) {
 }
 
 // lapseDisabled records that the disabled observers in m.baseWatches no longer count in the state
-// that m changes. If a call in flight spoils the net's evidence (see [Transition.Spoils]), it
-// records this for all observers in m.baseWatches.
+// that m changes. While a call in flight matches a transition with [Transition.Spoils], it records
+// this for all observers in m.baseWatches.
 func (m *move) lapseDisabled() { m.lapseUnless(m.isEnabled) }
 
 // lapseUnless is like [move.lapseDisabled], but calls the function enabled to find out whether an
@@ -94,10 +94,10 @@ func (m *move) isEnabled(w Flight) bool {
 	return m.net.net.Transitions[w.Transition].Enabled(m.data.Marking)
 }
 
-// wasEnabled reports whether the observer in w would be enabled if later calls of the same session
-// returned the tokens that they hold. Such calls must not end the observer's wait. A call is later
-// if it has a higher number than the call that the observer waits for. If that call waited for
-// approval, its number does not show the order; see [net.withLateWatches].
+// wasEnabled reports whether the observer recorded in w would be enabled if later calls of the same
+// session returned the tokens that they hold. Such calls must not end the observer's wait. A later
+// call has a higher number, unless the observer waits for a call that had to be approved; see
+// [net.withLateWatches].
 func (m *move) wasEnabled(w Flight) bool {
 	if m.isEnabled(w) {
 		return true
@@ -118,8 +118,8 @@ func (m *move) addLapsed(w Flight) {
 	}
 }
 
-// paysDebt reports whether the transition returns a token to a budget that is in debt. If so,
-// paysDebt reduces the debt by one.
+// paysDebt reduces the debt by one if the transition returns a token to a budget that is in debt.
+// It reports whether it did so.
 func (m *move) paysDebt(transition int) bool {
 	debt := m.data.Debt()
 	if debt == nil || m.net.budget == nil || m.net.Sum != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// nearTo returns the near misses (see [Near]) for the names that n awaits. They can include the
-// call itself. If its script also contains an awaited command, that command does not count, because
-// the whole script is decided on before any part of it runs.
+// nearTo returns the near misses (see [Near]) for the names that n waits for. If a script contains
+// both the blocked command and a command that n waits for, the call itself is a near miss, because
+// n decides on the whole script before any of it runs.
 func (j *judgement) nearTo(n *net, name string) (near []Near) {
 	near = list.Filter(j.state.Near, func(miss Near) bool { return slices.Contains(n.awaits, miss.Name) })
 	for i := range j.labels {
@@ -29,11 +29,11 @@ func (j *judgement) nearTo(n *net, name string) (near []Near) {
 	return near
 }
 
-// addNear records near misses in d.Near (see [Near]) for the names that nets await. An entry
-// explains why the call's success will not count for one of its names. addNear also adds an entry
-// for an awaited command if the call contains the command's first two words but does not run it;
-// see [part]. If the success will count for a name with an earlier near miss, addNear adds an entry
-// without a reason, which removes the near miss.
+// addNear records near misses in d.Near (see [Near]) for the names that nets wait for. The call is
+// a near miss for a name that it has if its success will not count. It is also a near miss for a
+// command that it does not run if it contains the command's first two words; see [part]. If the
+// call's success will count for a name with an earlier near miss, addNear adds an entry without a
+// reason, which removes the near miss.
 func (j *judgement) addNear(d *Delta) {
 	for i := range j.labels {
 		l := &j.labels[i]

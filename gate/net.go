@@ -25,7 +25,7 @@ type net struct {
 
 	net             petri.Net // the net's transitions, in the order of Net.Transitions
 	lasting         [][]petri.Arc
-	progress        []bool // by transition: whether it blocks calls under a weak name (see [Name]); see [Transition.WeakProgress]
+	progress        []bool // for each transition, whether calls with a weak name (see [Name]) are blocked instead of firing it; see [Transition.WeakProgress]
 	structural      []int  // transitions that fire by themselves: without tools and without a clock
 	timed           []int  // timed transitions: those that the clock fires
 	independent     bool   // whether the timed transitions tick independently of each other
@@ -33,13 +33,13 @@ type net struct {
 	start           petri.Marking // initial marking, after the structural transitions have fired
 	on, off         *NetData      // initial states of the active and of the inactive net, shared by all sessions to save memory
 	listing         listing.Listing
-	own             naming.Own // computes the names of calls if the net has no Labels; own.Patterns is always set
+	own             naming.Own // computes the names of calls if the net has no Labels
 	manual          bool       // whether any transition requires approval
 	moving          bool       // whether the clock alone can change the net
 	spoils          bool       // whether any transition spoils evidence; see [Transition.Spoils]
 	hasEvidence     bool
 	awaits          []string // names of the calls whose success the net waits for
-	spoiledEvidence []string // equal to awaits if any transition spoils evidence (see [Transition.Spoils]); otherwise nil
+	spoiledEvidence []string // the names in awaits if any transition has [Transition.Spoils]; otherwise nil
 
 	budget *budget // the limited quantity; nil unless the net is a limit from the user's rules
 
@@ -91,8 +91,9 @@ func (n *net) advance(m petri.Marking, flights []Flight) bool {
 
 // candidate returns the index of the first enabled transition among the given ones, or -1 if no
 // transition qualifies. A transition with Evidence qualifies only if observed is true, that is, if
-// all given transitions are observers. Otherwise, a call could count as its own evidence. A
-// transition with Spoils never qualifies: it fires last, on the remaining tokens.
+// all given transitions are observers. Otherwise, a call could meet its own requirement. A
+// transition with Spoils never qualifies, because it fires only after the transitions chosen for
+// the call.
 func (n *net) candidate(transitions []int, data *NetData, observed bool) int {
 	if data.Stuck {
 		return -1

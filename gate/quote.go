@@ -15,10 +15,10 @@ import (
 // or in the reason of a near miss (see [Near]).
 const maxWords = 80
 
-// quoteCall makes b.Reason start with the call's tool and a quotation of the arguments that a map
-// (see [Map]) turned into the name l. A caller knows the call that it made, but might not know the
-// name. If b.Reason already shows a key value, quoteCall adds only the tool. It does nothing if the
-// net is written by hand, if l does not come from a map, or if b.Reason does not start with l.
+// quoteCall replaces the name l at the start of b.Reason if the name comes from a map (see [Map]),
+// because the caller might not know such a name. The reason then starts with the call's tool, a
+// quotation of the arguments that the map has read, and the name in parentheses. The quotation is
+// omitted if the reason already shows a key value. For a hand-written net, quoteCall does nothing.
 func (c *namedCall) quoteCall(b *Block, f *finding, l *naming.Label) {
 	rest, ok := strings.CutPrefix(b.Reason, l.Text+" ")
 	if !ok || l.From != naming.FromMap || b.Cause == CauseNet {

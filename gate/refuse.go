@@ -139,9 +139,9 @@ func (j *judgement) block(b *Block, f *finding) {
 	b.Reason = f.net.explained(b.Reason)
 }
 
-// doubted explains why the label l is uncertain or does not count as evidence, if it is a weak
-// label from a map (see [Map]). It returns this explanation and an accordingly reworded reason. If
-// nothing needs explaining, it returns nil and the unchanged reason.
+// doubted explains why a weak name that comes from a map (see [Map]) is uncertain, or why a call
+// with this name does not count. It returns the explanation, and the reason reworded to include it.
+// If nothing needs explaining, it returns nil and the unchanged reason.
 func (c *namedCall) doubted(f *finding, l *naming.Label, reason string) (*Doubt, string) {
 	l = f.matched(l)
 	if !l.Weak || l.From != naming.FromMap {
@@ -174,8 +174,8 @@ func (f *finding) matched(l *naming.Label) *naming.Label {
 	return l
 }
 
-// gives reports whether the maps (see [Map]) that the net uses give the call the name. A net
-// without Labels uses its own maps; other nets use those of the policy. The Doubt explains an
+// gives reports whether the call gets the given name from the maps (see [Map]) that the net uses. A
+// net without Labels uses its own maps; other nets use those of the policy. The Doubt explains an
 // uncertain result; see [Policy.Why].
 func (c *namedCall) gives(f *finding, name string) (Doubt, Found) {
 	if f.net.Labels == nil {

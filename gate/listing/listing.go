@@ -187,8 +187,9 @@ func (l *Listing) Knows(names []naming.Label) bool {
 	return false
 }
 
-// leftOut returns the transitions that [Listing.Knows] ignores for a call with the given names.
-// They exempt the call through an Unless entry with Spared set; see [toolnet.Tool.Spared].
+// leftOut returns the transitions that do not apply to a call with the given names, because an
+// Unless entry with Spared set exempts the call; see [toolnet.Tool.Spared]. [Listing.Knows] ignores
+// these transitions.
 func (l *Listing) leftOut(names []naming.Label) []int {
 	if !l.hasSpared {
 		return nil

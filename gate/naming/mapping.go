@@ -135,7 +135,8 @@ func (m *Mapping) weakenIfSeveralFields(c *toolnet.Call, fields []field, tools [
 	}
 }
 
-// readsOtherField reports whether the call has a field other than key that a map's Reader parses.
+// readsOtherField reports whether a map's Reader parses any field of the call except the one with
+// the given key.
 func (m *Mapping) readsOtherField(c *toolnet.Call, fields []field, tools []Label, key string) bool {
 	for _, tool := range tools {
 		for _, at := range m.fields(tool.Text) {
@@ -201,7 +202,7 @@ func (m *Mapping) matchMap(c *toolnet.Call, f *field, number int) (h match, ok b
 	return h, ok
 }
 
-// gives is the implementation of [Naming.Why]. It ignores maps without a Reader. m may be nil.
+// gives implements [Naming.Why]. It ignores maps without a Reader. m may be nil.
 func (m *Mapping) gives(c *toolnet.Call, tools []Label, name string) (d toolnet.Doubt, found toolnet.Found) {
 	if m == nil {
 		return d, toolnet.NotFound

@@ -14,7 +14,7 @@ import (
 // Naming computes the labels that a policy gives to calls.
 type Naming struct {
 	mapping        *Mapping        // the policy's maps; nil if it has none
-	bases          map[string]bool // tools whose actions rules use
+	bases          map[string]bool // tools for which a rule uses a name of the form tool.action
 	dotted         map[string]bool // names of the form tool.action that rules use
 	globs          []Pattern       // patterns in order of first use
 	actionPatterns bool            // whether any pattern can match names of the form tool.action
@@ -41,8 +41,8 @@ func (g *Naming) Exempt(tools []toolnet.Tool) {
 	}
 }
 
-// Name registers a name that a rule uses. If it has the form tool.action, calls can then get it as
-// a name.
+// Name registers a name that a rule uses. If the name has the form tool.action, calls to the tool
+// can then get names of this form from their "action" argument.
 func (g *Naming) Name(name string) {
 	for i := 1; i < len(name); i++ {
 		if name[i] == '.' {
@@ -52,11 +52,11 @@ func (g *Naming) Name(name string) {
 	}
 }
 
-// Why reports whether any map that has a Reader (see [toolnet.Map]) gives the call the name. tools
-// holds the call's physical names; see [toolnet.Call]. The Doubt explains an uncertain match. It
-// also explains why the call's success does not count as evidence for the name. If no map matches
-// but the call contains part of a map's pattern, the Doubt describes the missing part. Otherwise,
-// it is empty.
+// Why reports whether the call gets the given name from any map that has a Reader; see
+// [toolnet.Map]. tools holds the call's physical names; see [toolnet.Call]. The Doubt explains why
+// the name is uncertain, or why the call's success does not meet a requirement for a call with this
+// name. If no map matches but the call contains part of a map's pattern, the Doubt describes the
+// missing part. In all other cases, the Doubt is empty.
 func (g *Naming) Why(c *toolnet.Call, tools []Label, name string) (toolnet.Doubt, toolnet.Found) {
 	return g.mapping.gives(c, tools, name)
 }
@@ -104,7 +104,8 @@ func (g *Naming) Labels(c *toolnet.Call, tools, ls []Label) []Label {
 // Patterns returns the policy's patterns. [Naming.Number] returns indexes into this slice.
 func (g *Naming) Patterns() []Pattern { return g.globs }
 
-// HasActions reports whether a rule can refer to an action of the tool.
+// HasActions reports whether a rule can use a name of the form tool.action for the tool, either as
+// such or through a pattern.
 func (g *Naming) HasActions(tool string) bool { return g.actionPatterns || g.bases[tool] }
 
 // Dotted returns the names of the form tool.action that rules use. The result must not be modified.

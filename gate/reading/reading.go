@@ -16,7 +16,7 @@ import (
 // A Reader reads the fields that a set of nets uses, each field only once. It is immutable.
 type Reader struct {
 	set  keyvalue.Set
-	keys []toolnet.Field // fields that keys read; each of them is also a key in set, with the same index
+	keys []toolnet.Field // fields that keys read; set contains a key for each of them, with the same index
 	sums []toolnet.Field // fields that sums read, without duplicates
 	rows bool
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// WithMaps returns a net's fingerprint that also covers map entries. print is the fingerprint
-// without them. The entries are those that produce names listed by the net; see [toolnet.Map].
+// WithMaps extends a net's fingerprint to cover the map entries that produce names listed by the
+// net; see [toolnet.Map].
 func WithMaps(print string, maps []toolnet.Map) string {
 	if len(maps) == 0 {
 		return print
@@ -22,8 +22,7 @@ func WithMaps(print string, maps []toolnet.Map) string {
 }
 
 // Limit returns a fingerprint of a limit without its numbers. It covers the kind of limit, its
-// scope, and the tools and the key of the transition that uses up the limit. spend is the index of
-// this transition.
+// scope, and the tools and the key of the transition with index spend, which uses up the limit.
 func Limit(n *toolnet.Net, spend int) string {
 	t := &n.Transitions[spend]
 	tools := list.Map(t.Tools, func(u toolnet.Tool) string { return hash(u) })
@@ -42,10 +41,9 @@ func Limit(n *toolnet.Net, spend int) string {
 }
 
 // Family returns a fingerprint of a limit without its maximum, which is the initial token count of
-// the given place or the maximum of the sum. If the limit has a clock, the fingerprint contains the
-// period that restores all tokens. The net itself contains just the period per token, which was
-// rounded up. Family therefore multiplies that period and rounds the product down to a named period
-// such as an hour.
+// the given place or the maximum of the sum. The period after which the clock restores a token
+// depends on the maximum. The fingerprint instead contains the period that restores all tokens,
+// rounded down to a named period such as an hour.
 func Family(n *toolnet.Net, place string) string {
 	c := n.Clone()
 	number := c.Initial[place]

@@ -206,8 +206,8 @@ func (r *Reading) combine(k *Key, columns [][]string) {
 	}
 }
 
-// combination appends the combination with the given number to parts. A combination contains one
-// value from each column, and total is the number of all combinations. The value from the last
+// combination returns parts with one more combination appended: a value from each column, together
+// with the name of its field. Combinations are numbered from 0 to total-1. The value from the last
 // column changes fastest.
 func (k *Key) combination(parts []toolnet.KeyValue, columns [][]string, number, total int) []toolnet.KeyValue {
 	for i, column := range columns {
@@ -256,7 +256,7 @@ func (c *CallReader) field(number int) *fieldReading {
 	case c.Result == nil:
 		r.fault = jsonpath.Absent
 	default:
-		r.all, r.fault = f.path.Readable(c.Result, maxValues) // elements without a value are skipped, because each value in a result counts by itself
+		r.all, r.fault = f.path.Readable(c.Result, maxValues) // in a result, unlike in arguments, array elements without a value are skipped
 	}
 	if c.fields == nil {
 		c.fields = c.fieldRoom[:0]

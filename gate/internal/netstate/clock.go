@@ -28,7 +28,8 @@ func Since(c *Clock, k int) time.Time {
 	return c.Since[k]
 }
 
-// CopyClock returns a copy of c, set to time t. timed is the number of transitions with Every.
+// CopyClock returns a copy of c with its time set to t. If c is nil, CopyClock returns a new clock
+// for the given number of timed transitions.
 func CopyClock(c *Clock, timed int, t time.Time) *Clock {
 	if c == nil {
 		return &Clock{Time: t, Since: make([]time.Time, timed)}

@@ -21,7 +21,7 @@ type NetData struct {
 	Flights []Flight
 	Watches []Flight
 	Meta    toolnet.Meta
-	Shadow  *ShadowData // additional state of a net in shadow mode; nil for other nets; the other fields always hold the actual state
+	Shadow  *ShadowData // additional state of a net in shadow mode, or nil; the other fields hold the actual state
 	Spent   *Spent      // amount spent, for a net with a sum; nil if nothing was spent
 	Clock   *Clock      // nil if the net has no timed transitions, or if no time is known yet
 	Extras  *Extras     // state that only a few nets have; nil if empty
@@ -117,8 +117,9 @@ func Unwatched(d *NetData, call *Flight, ended bool) *NetData {
 	return &c
 }
 
-// Prune removes obsolete entries from d's list of lapsed observers (see [Extras]): the observers
-// that no longer wait for calls in base, the default state. d must not be shared yet.
+// Prune removes obsolete entries from d's list of observers whose calls no longer count (see
+// [Extras]). An entry is obsolete if its observer does not wait for a call in base, the default
+// state. d must not be shared yet.
 func Prune(d, base *NetData) {
 	if len(d.Lapsed()) > 0 {
 		SetLapsed(d, list.Filter(d.Lapsed(), func(w Flight) bool { return slices.Contains(base.Watches, w) }))

@@ -22,7 +22,7 @@ func (v *Values) Len() int {
 // Get returns the state for a key value, or nil if the value has no entry. key is the value's
 // canonical string.
 func (v *Values) Get(key string) *NetData {
-	if v == nil { // skip the computation of the hash
+	if v == nil {
 		return nil
 	}
 	return GetHashed(v, trie.Hash(key), key)
@@ -68,8 +68,8 @@ func Put(v *Values, key string, d *NetData) {
 	v.states = v.states.With(e)
 }
 
-// share stores the state d in *k. Plain states (see isPlain) that are equal share memory. The clock
-// and the amount spent are stored separately, so that more states are equal.
+// share stores the state d in *k in a form that saves memory. Plain states (see isPlain) that
+// differ only in their clocks and in the amounts spent can share all other data.
 func (v *Values) share(k *storedState, d *NetData) {
 	own := *d // a copy, so that a larger object that contains d can be freed
 	k.data = &own
@@ -129,9 +129,9 @@ func (d *NetData) appendPlain(text []byte) []byte {
 	return text
 }
 
-// With returns a copy of d, the default state, with a new state for the given key value. If the new
-// state equals d, With removes the entry for the value instead. If fresh is set, d is not shared
-// yet, and With modifies d itself.
+// With returns a copy of the default state d in which the given key value has a new state. If the
+// new state equals d, the copy has no entry for the key value. If fresh is true, With modifies and
+// returns d itself, which must not be shared yet.
 func With(d *NetData, key string, value *NetData, fresh bool) *NetData {
 	if !fresh {
 		c := *d

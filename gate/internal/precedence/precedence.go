@@ -67,7 +67,7 @@ type Settled struct {
 
 // A Conflict reports that the nets together allow no tool.
 type Conflict struct {
-	Winner string   // if some nets do not take effect, the highest-ranking conflicting net that does; may be empty
+	Winner string   // highest-ranking net in Nets that takes effect; empty if all of Nets take effect, or none of them
 	Nets   []string // the conflicting nets, by rank
 	Yields []string // the nets in Nets that do not take effect; all of them are advisory
 }
@@ -125,9 +125,10 @@ func (c *Contest) ordered(s *Settled) []*allowlist {
 	return lists
 }
 
-// conflict returns the conflict between the allowlists, or nil. heeded contains the lists that take
-// effect, and yield the names of the nets that do not. allowed is true if the required nets
-// together allow some tool. A required net that blocks every tool by itself is not a conflict.
+// conflict returns the conflict between the nets with the given allowlists, or nil. Its other
+// parameters are the lists that take effect, the names of the nets that do not, and whether the
+// required nets together allow some tool. A required net that blocks every tool by itself is not a
+// conflict.
 func (c *Contest) conflict(lists, heeded []*allowlist, yield []string, allowed bool) *Conflict {
 	found := &Conflict{Yields: yield}
 	switch {
@@ -158,7 +159,7 @@ func (s *Settled) Hides(tool int) int {
 	return -1
 }
 
-// narrow adds the tools that l blocks to the set blocked.
+// narrow sets blocked[i] for each tool i that l blocks.
 func (l *allowlist) narrow(blocked []bool) {
 	for i := range blocked {
 		blocked[i] = blocked[i] || l.blocked[i]
