@@ -214,8 +214,8 @@ func (j *judgement) refusal(g *Grant) *Refusal {
 }
 
 // checkGrant returns the grant g and the approval request that it answers. The request is nil if it
-// is no longer open. checkGrant returns nil, nil if g was already used, is not from this session,
-// or answers a request for a different call.
+// has already been closed. checkGrant returns nil, nil if g was already used, is not from this
+// session, or answers a request for a different call.
 func (s *State) checkGrant(g *Grant, c *Call) (*Grant, *OpenAsk) {
 	if g.Number == 0 || g.Number > s.Last || slices.Contains(s.Spent, g.Number) {
 		return nil, nil

@@ -14,7 +14,7 @@ import (
 // Naming computes the labels that a policy gives to calls.
 type Naming struct {
 	mapping        *Mapping        // the policy's maps; nil if it has none
-	bases          map[string]bool // tools for which a rule uses a name of the form tool.action
+	bases          map[string]bool // tools that rules use in names of the form tool.action
 	dotted         map[string]bool // names of the form tool.action that rules use
 	globs          []Pattern       // patterns in order of first use
 	actionPatterns bool            // whether any pattern can match names of the form tool.action

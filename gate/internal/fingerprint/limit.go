@@ -41,9 +41,9 @@ func Limit(n *toolnet.Net, spend int) string {
 }
 
 // Family returns a fingerprint of a limit without its maximum, which is the initial token count of
-// the given place or the maximum of the sum. The period after which the clock restores a token
-// depends on the maximum. The fingerprint instead contains the period that restores all tokens,
-// rounded down to a named period such as an hour.
+// the given place or the maximum of the sum. The clock's period per token depends on the maximum.
+// The fingerprint instead contains the period that restores all tokens, rounded down to a named
+// period such as an hour.
 func Family(n *toolnet.Net, place string) string {
 	c := n.Clone()
 	number := c.Initial[place]

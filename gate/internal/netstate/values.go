@@ -129,7 +129,7 @@ func (d *NetData) appendPlain(text []byte) []byte {
 	return text
 }
 
-// With returns a copy of the default state d in which the given key value has a new state. If the
+// With returns a copy of the default state d that has a new state for the given key value. If the
 // new state equals d, the copy has no entry for the key value. If fresh is true, With modifies and
 // returns d itself, which must not be shared yet.
 func With(d *NetData, key string, value *NetData, fresh bool) *NetData {
