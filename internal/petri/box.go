@@ -109,7 +109,8 @@ func (b box) subtract(o box, out []box) []box {
 	return out
 }
 
-// subtractAll splits the values of b that lie outside all the other boxes into disjoint boxes.
+// subtractAll returns the values of b that lie outside every box in others, split into disjoint
+// boxes.
 func (b box) subtractAll(others []box) []box {
 	left := []box{b}
 	for _, o := range others {

@@ -34,8 +34,9 @@ type counterSearch struct {
 }
 
 // mirror is a place that holds many tokens but needs no range of its own, because an invariant ties
-// it to a counter. The tokens in both places together, times weight, equal the invariant's constant
-// minus the weighted tokens in the small places.
+// it to a counter. Both places have the same weight in the invariant. The tokens in both places
+// together, times this weight, equal the invariant's constant minus the weighted tokens in all
+// other places.
 type mirror struct {
 	place, counter int
 	weight         int
@@ -279,7 +280,7 @@ type loopFinder struct {
 	home, work int
 }
 
-// follow extends the path followed so far by each edge that leaves the control state u. It records
+// follow extends a path that has reached the control state u by each edge that leaves u. It records
 // the paths that return to the starting control state and change a single counter by one.
 func (f *loopFinder) follow(u int, so move, path []int) {
 	f.expand(u)

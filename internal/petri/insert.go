@@ -19,8 +19,8 @@ func (s *search) insertGathered(limit int) Stop {
 	return Finished
 }
 
-// insertSuccessors adds successors of a state to the state set: those with indexes in [from, to) in
-// s.lookups.
+// insertSuccessors adds the successors s.lookups[from:to] of a state to the state set, unless they
+// are already in the set.
 func (s *search) insertSuccessors(state, from, to, limit int) Stop {
 	words, k := s.layout.words, s.known
 	k.load(state)
@@ -99,9 +99,9 @@ func (s *search) probeKeys() {
 	}
 }
 
-// initSets initializes the sets of knownSuccessors for the new successors of the state. Suppose
-// that the transition u leads to a new successor. Its set contains each transition that leads from
-// the state to a successor found earlier and that is enabled together with u.
+// initSets initializes the sets of knownSuccessors for the new successors of the state. For a
+// successor that is reached by transition u, the set contains each transition that leads from the
+// state to a successor found earlier and that is enabled together with u.
 func (s *search) initSets(state int) {
 	k := s.known
 	first := s.states.len() - len(k.fresh)

@@ -19,8 +19,8 @@ type stubborn struct {
 	states, enabled, chosen int // numbers of states visited, of transitions enabled in them, and of transitions chosen
 }
 
-// worthwhile reports whether computing stubborn sets has reduced the number of transitions to fire
-// enough to be worth the effort.
+// worthwhile reports whether computing stubborn sets is worth the effort. In the states visited so
+// far, the sets must have excluded enough of the enabled transitions.
 func (s *stubborn) worthwhile() bool {
 	return s.states < 500 || 10*s.chosen < 9*s.enabled
 }

@@ -163,8 +163,8 @@ func progresses(t config.Transition) bool {
 
 // problemOf returns a message and a hint if the name must identify the owner of its tool, a server
 // or an agent, but does not. Otherwise, both strings are empty. A name assigned by map statements
-// is also accepted if it only admits calls, or if at least one of these statements is for a tool
-// with an identified owner.
+// need not identify an owner if it only admits calls, or if at least one of these statements is for
+// a tool with an identified owner.
 func (c *bareNames) problemOf(u use, name string, glob bool, labels map[string][]string) (msg, hint string) {
 	if u == forbids || c.identifiesOwner(name, glob) || u == admits && c.source.Default != "deny" {
 		return "", ""
@@ -187,9 +187,9 @@ func (c *bareNames) problemOf(u use, name string, glob bool, labels map[string][
 }
 
 // identifiesOwner reports whether the name identifies the owner of the tool: a server, or an agent
-// that reports the tool's calls through hooks. If the configuration accepts hook events, even the
-// bare name of an agent's tool identifies the agent. But if a server also has a tool with this
-// name, the success of a call with the name does not count toward requirements.
+// that reports the tool's calls through hooks. If the configuration accepts hook events, the bare
+// name of an agent's tool is enough. A server may have a tool with the same name. If so, successful
+// calls with this name do not count toward requirements.
 func (c *bareNames) identifiesOwner(name string, glob bool) bool {
 	if c.servers.identifiesServer(name, glob) {
 		return true

@@ -68,9 +68,9 @@ func (r *report) inNet(n *config.Net, p diag.Problem) {
 // at returns the first position that is known.
 func at(places ...config.Position) gate.Position { return position(cmp.Or(places...)) }
 
-// places returns a function that finds the position of a name in a list of a net or transition. The
-// parameter key is the key of this list, and locate is the Of method of the net or transition. If
-// the position is unknown, the function returns fallback.
+// places returns a function that returns the position of a name, or fallback if the position is
+// unknown. The name is an element of the list with the given key. locate returns the position of an
+// element of such a list.
 func places(locate func(key, text string) config.Position, key string, fallback config.Position) func(text string) gate.Position {
 	return func(text string) gate.Position { return at(locate(key, text), fallback) }
 }

@@ -231,9 +231,10 @@ func (v *Analysis) active(result *policy.Result) (*gate.Policy, error) {
 	return gate.NewPolicy(nets, result.Policy.Options())
 }
 
-// otherTools returns the tools that a verification examines only if asked to. These are tools that
-// a net always allows or lists only in the allowlist of a place, tools that only shadow nets list,
-// and known tools that no net lists by name.
+// otherTools returns the tools whose reachability must be verified separately, because no
+// transition of an enforced net lists them. These are tools that a net always allows or lists only
+// in the allowlist of a place, tools that only shadow nets list, and known tools that no net lists
+// by name.
 func (v *Analysis) otherTools(p *gate.Policy, tools ToolSet) []gate.Tool {
 	seen := make(map[string]bool)
 	var free []gate.Tool
@@ -271,8 +272,8 @@ func withLiveHint(why, supposed string) string {
 }
 
 // withToolsHint is like [withLiveHint], but returns a different hint if supposed is a name that a
-// map statement assigns. Calls to other tools can get the same name, so this hint refers to the
-// statement. It also suggests the option --tools as an alternative to --live.
+// map statement assigns. That hint refers to the statement, because calls to several tools can get
+// the name. It also suggests the option --tools as an alternative to --live.
 func (v *Analysis) withToolsHint(why, supposed string) string {
 	for _, m := range v.policy.Maps() {
 		if supposed == m.As {

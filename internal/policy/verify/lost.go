@@ -82,7 +82,7 @@ func isFixedLimit(n *gate.NetInfo) bool {
 func (m *prover) findLoss(t gate.Tool) (l Loss, why string) {
 	match, one := m.matcherOf(t)
 	if one && slices.ContainsFunc(m.Classes, func(s *callclass.Class) bool { return m.gatedByKey(s) && !s.Free() }) {
-		match, one = func(s *callclass.Class) bool { return s.Carries(t, false) }, false // consider calls with all key values together, because some calls cannot have an arbitrary value
+		match, one = func(s *callclass.Class) bool { return s.Carries(t, false) }, false // consider calls with all key values together, because some of these calls are possible only with certain values
 	}
 	for i, ok := range m.Attractor().Ok {
 		if ok && match(m.Classes[i]) {

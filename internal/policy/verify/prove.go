@@ -40,8 +40,9 @@ func (m *prover) prove(a Assertion) Proof {
 
 func (a Each) tools() []gate.Tool { return list.FlatMap(a.Of, Assertion.tools) }
 
-// prove returns the first refutation of an assertion in Of. If none is refuted, it returns the
-// first unknown result. If all are proved, it returns a proof that names the nets of all of them.
+// prove tries to prove every assertion in a.Of and returns the first refutation. If no assertion is
+// refuted, it returns the first unknown result. If all are proved, the proof names the nets of all
+// of them.
 func (a Each) prove(m *prover) Proof {
 	all := Proof{Result: Proved}
 	for i, one := range a.Of {

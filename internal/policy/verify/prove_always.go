@@ -60,9 +60,9 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 	return m.proveAlways(m.groupsOf(known), nil, explore.TaggedGoal(match, one))
 }
 
-// proveAlways tries to prove that successful calls can reach the goal from every state. If the nets
-// in the first argument have few enough product states, it explores them all. Otherwise, it starts
-// with the nets in the second argument and adds others only as needed.
+// proveAlways tries to prove that successful calls can reach the goal from every state. around
+// holds nets to explore completely, if they have few enough product states. Otherwise, proveAlways
+// starts with the nets in few and adds others only as needed.
 func (m *prover) proveAlways(around, few []int, g *explore.Goal) Proof {
 	if why := m.WhyAdvisory(around); why != "" {
 		return Proof{Why: why}
@@ -85,7 +85,8 @@ func (m *prover) proveAlways(around, few []int, g *explore.Goal) Proof {
 // alwaysBy tries to decide, with the given nets alone, whether the goal can always be reached. It
 // proves this if calls that no other net ever refuses lead to the goal from every state. To refute
 // it, alwaysBy looks for a run that leads to a state where the given nets make the goal
-// unreachable; all nets must admit that run. In other cases, more contains the nets to add, if any.
+// unreachable; all nets must admit that run. If the result is unknown, more holds the nets to add
+// for another attempt, if any.
 func (m *prover) alwaysBy(nets []int, g *explore.Goal) (p Proof, more []int) {
 	tag := explore.Tagger(func(s *callclass.Class) bool { return !s.Waits && g.Matches(s) })
 	if why := m.Calls.Gap(nets, tag); why != "" {

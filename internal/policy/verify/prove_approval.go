@@ -21,8 +21,8 @@ func (a *Approval) matcher() func(*gate.Transition) bool {
 
 func (a NeverWithoutApproval) tools() []gate.Tool { return []gate.Tool{a.Tool} }
 
-// anything is a pattern that no rule contains. It makes the enumeration of tools include those that
-// no rule matches.
+// anything is a pattern that matches all tools. An [Only] is also about tools that no rule matches,
+// and this pattern makes the enumeration of tools include them.
 var anything = gate.Tool{Name: "***", Kind: gate.Glob}
 
 func (a Only) tools() []gate.Tool { return append(slices.Clone(a.Tools), anything) }

@@ -44,12 +44,12 @@ func (a AtMost) refillInterval() time.Duration {
 	return (a.Per.Window + n - 1) / n
 }
 
-// maxCount is the highest count that a monitor tracks at first. If Count is higher,
-// [AtMost.lengthen] repeats a call of the run that such a monitor finds.
+// maxCount is the highest count that the first search for a counterexample tracks. If Count is
+// higher, [AtMost.lengthen] repeats a call of the run that this search finds.
 const maxCount = 64
 
-// maxExact is the maximum Count that a monitor tracks exactly. Counts above maxCount are tracked
-// only if calls restart the count and [AtMost.lengthen] fails.
+// maxExact is the highest count that a second search tracks. The second search is made if
+// [AtMost.lengthen] fails and some calls restart the count.
 const maxExact = 500
 
 // query returns a query for a run with more than count calls per session, or between two calls that

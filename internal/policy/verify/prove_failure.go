@@ -43,8 +43,8 @@ func (a NoFailureLocks) prove(m *prover) Proof {
 	return Proof{Result: f.Result, Why: f.Why, Supposed: f.Supposed}
 }
 
-// lockedByFailure examines a run that ends with a failed call. The run refutes the claim if a call
-// selected by match, with some key value, would be reachable had that last call succeeded.
+// lockedByFailure examines a run that ends with a failed call. If a call selected by match would
+// have remained reachable after a success, with some key value, the run refutes the claim.
 func (m *prover) lockedByFailure(failed []explore.Move, match func(*callclass.Class) bool) Proof {
 	won := slices.Clone(failed)
 	won[len(won)-1].End = gate.Success

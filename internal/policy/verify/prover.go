@@ -36,7 +36,7 @@ func listedNames(p *gate.Policy) []gate.Tool {
 	for _, tool := range list.FlatMap(transitions, func(t gate.Transition) []gate.Tool { return t.Tools }) {
 		name := tool.Name
 		if tool.Kind == gate.Literal && strings.Contains(name, ".") {
-			name = "\"" + name // the quote distinguishes a tool from an action with the same name
+			name = "\"" + name // keep a tool apart from an action with the same name
 		}
 		if !seen[name] {
 			seen[name] = true
@@ -98,7 +98,7 @@ type Options struct {
 
 	passes     bool // whether to admit calls that no net lists, even if the policy denies calls by default
 	groups     int  // for liveness, nets that share calls are explored completely if together they have at most this many states; 0 means explore.GroupLimit
-	inventions int  // maximum number of names made up to match patterns; 0 means the default of package callclass
+	inventions int  // maximum number of tool names to invent for patterns; 0 means the default of package callclass
 }
 
 // An Assertion is a claim about a policy. [Never], [NeverBefore], [NeverAfter], [NeverWhile],
@@ -120,7 +120,7 @@ type Proof struct {
 	Because        []Net  // nets that cause the result; if Refuted, all of them are necessary unless Rough is set
 	Rough          bool   // if Refuted, whether some nets in Because might be unnecessary; set if not all subsets were tried
 	Default        bool   // if Refuted, whether all calls that the assertion is about are refused by the policy's default
-	ForEach        string // words such as "for each path" if only the claim for each single value of the key is proved
+	ForEach        string // if the claim is proved only for each key value separately, words for this, such as "for each path"
 	Why            string
 	Supposed       string // if Unknown because a tool might not exist, the name of that tool
 
@@ -128,7 +128,7 @@ type Proof struct {
 }
 
 // ForEach claims that Of, a [NeverBefore] or an [AtMost], holds for each value of the key
-// separately. Calls with other values do not count.
+// separately. For a given value, only the calls with that value are considered.
 type ForEach struct {
 	Of  Assertion
 	Key []Compared
@@ -186,9 +186,9 @@ func compared(p *gate.Policy, all []Assertion) (out [][]callclass.Reading) {
 	return out
 }
 
-// resolveField returns the field to use for f. If f is an expression without a [gate.ValueReader]
-// to evaluate it, this is the field of the policy's keys that has a reader and the same source
-// text. In other cases, or if no such field exists, it is f itself.
+// resolveField returns f, unless f is an expression without a [gate.ValueReader], which cannot be
+// evaluated. It then looks among the policy's keys for a field that has a reader and the same
+// source text, and returns that field if it exists.
 func resolveField(p *gate.Policy, f gate.Field) gate.Field {
 	if f.Path != "" || f.Reader != nil {
 		return f

@@ -28,9 +28,10 @@ func (m *prover) toProof(f explore.Answer, q *explore.Query) Proof {
 // earlier is the tag bit of calls that change the monitor's state when they begin.
 const earlier = 4
 
-// tagger returns a function that sets the tag bits of a class: [explore.Wanted] for calls that the
-// claim is about, the constant earlier for calls that change the monitor's state when they begin,
-// and [explore.Succeeded] for calls that change it when they succeed.
+// tagger returns a function that tags classes of calls for a query. Calls that the claim is about
+// get the tag bit [explore.Wanted]. Calls that change the monitor's state get a tag bit, too:
+// [earlier] if they change it when they begin, and [explore.Succeeded] if they change it when they
+// succeed.
 func tagger(about []gate.Tool, begins []gate.Tool, ends []gate.Tool) func(*callclass.Class) uint8 {
 	return func(s *callclass.Class) (tag uint8) {
 		if carriesAny(s, about, false) {

@@ -57,8 +57,8 @@ func NewRemedyFinder(p *gate.Policy, o Options) *RemedyFinder {
 	return f
 }
 
-// Remedy looks for the shortest sequence of calls that makes c possible. The policy refused c in
-// state s; r is this refusal. If the nets read several key values from c, the sequence might not be
+// Remedy looks for the shortest sequence of calls that makes the call c possible. r is the policy's
+// refusal of c in state s. If the nets read several key values from c, the sequence might not be
 // the shortest. Remedy does not modify s.
 func (f *RemedyFinder) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remedy {
 	switch r.Kind {
@@ -96,8 +96,8 @@ func (f *RemedyFinder) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remed
 	return remedy
 }
 
-// awaited reports whether each refusing net is waiting for tokens that a call in flight will
-// provide. Another such call would not help.
+// awaited reports whether each refusing net only waits for tokens that a call in flight will
+// provide.
 func awaited(r *gate.Refusal) bool {
 	return len(r.Blocks) > 0 && !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool {
 		return !slices.ContainsFunc(b.Holds, func(h gate.Holder) bool { return h.Brings })
@@ -202,9 +202,10 @@ func (t *remedySearch) states() []*gate.NetData {
 // of the call.
 const maxRounds = 8
 
-// continueFrom extends the given partial remedy. Its steps lead to state s, where the call is still
-// refused; stopped is the new refusal. The second result is false if no key value caused the
-// refusal, if the remedy has no steps, or if it has been extended maxRounds times already.
+// continueFrom extends a remedy that is not sufficient: its steps lead to state s, where the call
+// is still refused. stopped is that refusal. The second result is false if a longer remedy is not
+// tried: no key value caused the refusal, the remedy has no steps, or it has been extended
+// maxRounds times already.
 func (t *remedySearch) continueFrom(s *gate.State, so Remedy, stopped *gate.Refusal) (Remedy, bool) {
 	keyed := slices.ContainsFunc(stopped.Blocks, func(b gate.Block) bool { return b.Key != nil })
 	if t.rounds++; !keyed || len(so.Steps) == 0 || t.rounds > maxRounds {

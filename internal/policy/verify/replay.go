@@ -121,9 +121,9 @@ func (r *replay) admit(s *Step, vary bool) (number uint64, refused *gate.Refusal
 // maxOthers is the maximum number of additional key values per run.
 const maxOthers = 100
 
-// admitRenewed makes the call in step s with an additional key value. It first tries each value
-// that earlier calls used, then a new one. If the gate refuses them all, admitRenewed first makes
-// the calls that lead up to this call, all with the new value.
+// admitRenewed makes the call in step s with a key value other than the tracked one. It first tries
+// each value that earlier calls of the run got in this way, then a new value. If the gate refuses
+// them all, admitRenewed first makes the calls that lead up to this call, all with the new value.
 func (r *replay) admitRenewed(s *Step) (number uint64, ok bool) {
 	for n := 1; n <= min(r.others+1, maxOthers); n++ {
 		args, ok := s.class.ArgsWithValue(r.values, n)
@@ -142,8 +142,8 @@ func (r *replay) admitRenewed(s *Step) (number uint64, ok bool) {
 	return r.admitLed(s, s.class.RenewTracked(r.values, r.others))
 }
 
-// admitLed makes the calls that lead up to the call in step s, and then the call in step s. All
-// calls have the given values.
+// admitLed makes the call in step s after the calls that lead up to it. All of these calls have the
+// given values.
 func (r *replay) admitLed(s *Step, values callclass.Values) (number uint64, ok bool) {
 	for left := r.prover.wayTo(s.class); len(left) > 0; left = left[1:] {
 		c := left[0]
@@ -167,8 +167,8 @@ func (r *replay) admitLed(s *Step, values callclass.Values) (number uint64, ok b
 	return 0, false
 }
 
-// wayTo returns the classes of the calls in a run that leads to a call of class s. That call is the
-// last, and all calls have the same key value. If no such run is known, wayTo returns nil.
+// wayTo returns the classes of the calls in a run that ends with a call of class s. All calls of
+// the run have the same key value. If no such run is known, wayTo returns nil.
 func (m *prover) wayTo(s *callclass.Class) []*callclass.Class {
 	plan := m.OneValue().Plan(explore.Tagger(func(c *callclass.Class) bool { return c.Owns(s) }), true)
 	if plan.Result != explore.Refuted {

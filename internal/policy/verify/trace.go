@@ -21,7 +21,7 @@ type Step struct {
 	Args    string        // JSON arguments; empty means {}
 	Result  string        // JSON result that the call must return on success; empty means any
 	Name    string        // human-readable name: the last name that a map entry of the policy gives the call, or the tool if no entry does
-	Weak    bool          // whether the call cannot count toward a requirement for Name, even if it succeeds
+	Weak    bool          // whether the call has Name only as a restriction: its success does not count toward requirements for Name
 	Wait    time.Duration // if positive, the step is not a call but the passage of this amount of time
 	Ends    bool          // whether the step ends a call, rather than begins one
 	Outcome gate.Outcome  // outcome, if the step ends the call
@@ -65,7 +65,7 @@ func (t Trace) Calls() []string {
 func trace(ms []explore.Move) Trace { return traceTo(ms, nil) }
 
 // traceTo converts the run ms into a trace. If possible, it chooses argument values that also suit
-// the calls of a second run, which follows ms.
+// the calls in then, a continuation of the run.
 func traceTo(ms, then []explore.Move) Trace {
 	var t Trace
 	waits := make(map[int]bool)

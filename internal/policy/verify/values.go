@@ -7,10 +7,10 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// A net with a key is verified for a single arbitrary value of the key. A claim holds for all
-// values if it is proved for calls that may have the tracked value or any other value. A
-// counterexample may use several values, because a claim without a key covers the calls with all
-// values together.
+// A net with a key is verified for a single arbitrary value of the key, the tracked value. A claim
+// is first examined with calls that have the tracked value or any other value. If it is proved for
+// these calls, it holds for all values. A counterexample may use several values, because a claim
+// without a key covers the calls with all values together.
 
 // proof tries to prove the assertion for all values. Failing that, it tries to refute the
 // assertion, first with calls that all have the same value and then with calls that have several
@@ -25,10 +25,10 @@ func (m *prover) proof(a Assertion) Proof {
 	}
 	switch a.(type) {
 	case Reachable, DeadlockFree, NoTerminalStates:
-		return p // for these assertions, the first attempt already considered both a single value and several values
+		return p // the first attempt already considered both a single value and several values
 	}
 	if always, ok := a.(AlwaysPossible); ok && always.ButBudget {
-		return p // the first attempt already considered both a single value and several values
+		return p // as for the assertions above
 	}
 	one := m.oneValue()
 	q := one.checkRefutation(a.prove(one))
@@ -61,9 +61,11 @@ func (m *prover) forEach(a Assertion, nets []Net) string {
 	return ""
 }
 
-// comparison returns pairs of the net's key fields. By comparing these fields, calls that the claim
-// is about can be matched with its other calls. comparison also returns words for this, such as
-// "with same path". key is nil if the calls cannot be compared.
+// comparison returns pairs of the net's key fields, so that a claim can be proved for each key
+// value separately. The first field of a pair is read from a call that the claim is about. The
+// second is read from a call that must come first or that restarts the count, if the claim names
+// such a call. comparison also returns words for the comparison, such as "with same path". key is
+// nil if the fields cannot be compared.
 func comparison(a Assertion, n *explore.Net) (key []Compared, words string) {
 	var other []gate.Field
 	switch a := a.(type) {
@@ -99,8 +101,8 @@ func comparison(a Assertion, n *explore.Net) (key []Compared, words string) {
 
 func (c *Compared) differs() bool { return c.Other.Name() != c.Field.Name() }
 
-// pair combines the key fields of the calls that a claim is about with the key fields of the
-// claim's other calls, in order. It returns nil if the fields cannot be compared.
+// pair returns pairs of fields to compare, one from each list, in order. It returns nil if the
+// fields cannot be compared.
 func pair(about, other []gate.Field) (key []Compared) {
 	if len(about) != len(other) {
 		return nil

@@ -31,8 +31,8 @@ func (m *Model) unsureAnswer(unsure *callclass.Class, tool string) Answer {
 	return Answer{Why: why, Supposed: supposed}
 }
 
-// UnsureOf returns the class of a call in the run ms that might not be possible, or nil if all
-// calls are known to be possible. It prefers a class without known arguments.
+// UnsureOf returns a class of calls in ms that might be impossible, or nil if all calls in ms are
+// known to be possible. It prefers a class without known arguments.
 func UnsureOf(ms []Move) *callclass.Class {
 	var unsure *callclass.Class
 	for _, mv := range ms {
@@ -68,7 +68,7 @@ func (m *Model) neverOf(q *Query, nets []int, o ViewOptions) Answer {
 		if o.required && m.Nets[n].Info.Advisory {
 			return Answer{Why: m.WhyAdvisory([]int{n})}
 		}
-		if slices.Contains(nets, n) { // the blocked run exists only because of a reduced counter
+		if slices.Contains(nets, n) { // the search found the run only because it had reduced a large counter; see [Net.cap]
 			if ms, ok = s.extend(q, ms); ok {
 				return Answer{Result: Refuted, Moves: ms}
 			}
@@ -177,8 +177,8 @@ func (m *Model) Objection(q *Query, ms []Move) int {
 }
 
 // pickRelevant chooses the blocking net to examine first. It prefers a net that does not always
-// block the call and that is affected by calls tagged as [Succeeded]. If no such net exists, it
-// chooses as [pickBlocking] does.
+// block the call and that is affected by calls whose success the query's monitor waits for.
+// Otherwise, it leaves the choice to [pickBlocking].
 func (m *Model) pickRelevant(q *Query, blocking []int, s *callclass.Class) int {
 	for _, n := range blocking {
 		if !slices.Contains(s.BlockedBy, n) && q.Tag != nil && slices.ContainsFunc(m.byNet[n], func(i int) bool { return q.Tag(m.Classes[i])&Succeeded != 0 }) {
@@ -188,10 +188,10 @@ func (m *Model) pickRelevant(q *Query, blocking []int, s *callclass.Class) int {
 	return pickBlocking(blocking, s)
 }
 
-// otherRefuser returns a net that makes the given net, sole, unnecessary for the call: another net
-// that refuses the call, or that requires an approval at least as strict as the one that sole
-// requires. It returns -1 if sole is necessary. If sole neither refuses the call nor requires
-// approval, and no other net refuses the call, it returns sole.
+// otherRefuser returns -1 if only the net with index sole refuses the call, or if no net refuses it
+// and only this net requires a certain approval. Otherwise, it returns a net that shows the
+// opposite: another net that refuses the call or requires an approval at least as strict, or sole
+// itself if it neither refuses the call nor requires approval.
 func (r *run) otherRefuser(sole int, blocking []int, s *callclass.Class) int {
 	others := slices.DeleteFunc(slices.Clone(blocking), func(n int) bool { return n == sole })
 	switch {
@@ -215,9 +215,9 @@ func (s *Space) extend(q *Query, ms []Move) ([]Move, bool) {
 	return s.extendTo(ms, func(ms []Move) bool { return s.model.Objection(q, ms) < 0 && s.model.Meets(q, ms) })
 }
 
-// extendTo repeats a call of the run ms, trying one call after another, until the longer run
-// satisfies accept. It then returns that run. The run ms was found with reduced counters (see
-// [Net.cap]), so extendTo repeats a call as many times as tokens were removed from a counter.
+// extendTo returns a longer version of the run ms that satisfies accept, and reports whether it
+// found one. A longer version repeats one of the calls in ms, once for each token that is missing
+// from a reduced counter (see [Net.cap]).
 func (s *Space) extendTo(ms []Move, accept func([]Move) bool) ([]Move, bool) {
 	for _, pos := range s.limits {
 		n := s.nets[pos]
@@ -238,8 +238,8 @@ func (s *Space) extendTo(ms []Move, accept func([]Move) bool) ([]Move, bool) {
 	return nil, false
 }
 
-// mergeRepeats merges the repeated call in ms with the calls of the same class that directly follow
-// it and never end.
+// mergeRepeats shortens ms. Calls that directly follow the repeated call, have the same class and
+// never end become further repetitions of it.
 func mergeRepeats(ms []Move) []Move {
 	at := slices.IndexFunc(ms, func(mv Move) bool { return mv.Times > 0 })
 	if at < 0 {

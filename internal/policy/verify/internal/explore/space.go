@@ -39,8 +39,8 @@ const Wanted = 1
 // Succeeded is the tag bit of calls whose success the monitor waits for.
 const Succeeded = 2
 
-// An openType describes calls in flight that have a [holding] in the view's nets. Calls of the same
-// type are interchangeable.
+// An openType describes calls in flight that have the same tag, and the same tokens and waiting
+// observers in each of the view's nets. Such calls are interchangeable.
 type openType struct {
 	tag     uint8
 	many    bool // whether any number of such calls can be in flight, because the beginning of one changes no state
@@ -261,8 +261,8 @@ func (s *Space) visitStart(k int32, by event, mon uint32) {
 	s.reach(next, open, k, by)
 }
 
-// reach visits the state in words, after adding the call described by t to the calls in flight. It
-// does not add a call that can no longer affect a net.
+// reach visits a state after adding a call of type t to its calls in flight. words holds the state
+// without this call. A call that can no longer affect a net is not added.
 func (s *Space) reach(words []uint32, t openType, from int32, by event) {
 	if len(t.holds) > 0 {
 		words = append(words[:1+len(s.nets)], s.insert(words[1+len(s.nets):], s.typeOf(t))...)
@@ -272,13 +272,14 @@ func (s *Space) reach(words []uint32, t openType, from int32, by event) {
 	s.visit(words, from, by)
 }
 
-// spoils reports whether calls of type id invalidate evidence in some net (see
-// [gate.Transition.Spoils]).
+// spoils reports whether calls of type id keep other calls in some net from counting toward
+// requirements (see [gate.Transition.Spoils]).
 func (o *openTypeTable) spoils(id uint32) bool {
 	return slices.ContainsFunc(o.types.List[id].holds, func(h callclass.Effect) bool { return o.nets[h.Net].held.List[h.Meaning].spoils })
 }
 
-// clearSpoiled clears the spoiled flag of all nets where no call in flight invalidates evidence.
+// clearSpoiled clears localState.spoiled for each net where no call in flight keeps other calls
+// from counting toward requirements.
 func (o *openTypeTable) clearSpoiled(words []uint32) {
 	for _, pos := range o.spoiling {
 		spoils := func(id uint32) bool {
@@ -297,8 +298,8 @@ func (o *openTypeTable) clearSpoiled(words []uint32) {
 // are exact.
 const maxAlike = 2
 
-// insert adds a call of type id to opens, the sorted types of the calls in flight. If the calls of
-// this type in opens already stand for any number of calls, opens stays the same.
+// insert adds a call of type id to opens, the sorted types of the calls in flight. It returns opens
+// unchanged if the calls of this type already stand for any number of calls.
 func (o *openTypeTable) insert(opens []uint32, id uint32) []uint32 {
 	i, alike := find(opens, id)
 	if o.types.List[id].isSaturated(alike) {
@@ -323,9 +324,9 @@ func (t *openType) isSaturated(alike int) bool {
 	return t.watches && !t.stays && (t.many && alike > 0 || alike >= maxAlike)
 }
 
-// survivors updates opens, the types of the calls in flight, after some observers have stopped
-// waiting, and returns the result. It drops the calls that can no longer affect a net. For each
-// net, killed is the bit set of these observers.
+// survivors updates opens, the types of the calls in flight, after observers have stopped waiting,
+// and returns the result. For each net, killed is the bit set of the observers that have stopped.
+// Calls that can no longer affect a net are dropped.
 func (o *openTypeTable) survivors(opens []uint32, killed []uint64) []uint32 {
 	var out []uint32
 	for _, id := range opens {
@@ -415,8 +416,10 @@ func (s *Space) end(k int32, id uint32, kind eventKind) {
 	opens := s.opens(k)
 	i, alike := find(opens, id)
 	// If the calls of type id in opens stand for any number of calls, opens can stay the same after
-	// one of them succeeds. The state with one call fewer is visited, too, except if the call
-	// succeeds, t.many is true, and s.spoils(id) is false.
+	// one of them succeeds. The state with one call fewer is visited, too. A success does not need
+	// that state if t.many is set, because any number of such calls can be in flight. It needs the
+	// state nevertheless if such calls keep other calls from counting toward requirements, because
+	// the end of the last one matters.
 	if kind == succeeds && t.isSaturated(alike) {
 		s.visitEnd(k, opens, killed, rest, by)
 	}
@@ -441,7 +444,7 @@ func (s *Space) admits(k int32, c int) bool {
 }
 
 // stateAfter returns the words of the state after a call of class c has begun and succeeded in
-// state k. That state might not have been visited; see [Space.afterSuccess].
+// state k. The search might not have visited the resulting state.
 func (s *Space) stateAfter(k int32, c uint32) []uint32 {
 	words := s.state(k)
 	next := slices.Clone(words[:1+len(s.nets)])

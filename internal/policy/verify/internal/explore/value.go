@@ -34,10 +34,10 @@ func (m *Model) OneValue() *Model {
 // goal is only about the tracked value, no new value is tried.
 //
 // Map statements of the policy name calls by their arguments, and can match one value but not
-// another. Assured therefore repeats the search for each value that the classes mention, and a
-// state is assured only if every search reaches the goal from it. Unless the goal is only about the
-// tracked value, there is an exception: if one search reaches the goal from all states, all states
-// are assured, because calls with its value can follow any state.
+// another. Assured therefore searches once for each value that the classes mention. A state is
+// assured if every search reaches the goal from it. If new values may be tried, a single search
+// that reaches the goal from all states is enough, because calls with its value can follow any
+// state.
 func (s *Space) Assured(g *Goal, allowed func(class int) bool) []bool {
 	var all []bool
 	for _, v := range s.valuesOf(allowed) {
@@ -61,8 +61,8 @@ func (s *Space) Assured(g *Goal, allowed func(class int) bool) []bool {
 	return all
 }
 
-// valuesOf returns the values mentioned by the allowed classes. The first element is for classes
-// that mention no value.
+// valuesOf returns the distinct values that the allowed classes mention. The first element is the
+// zero Values, for classes that mention no value.
 func (s *Space) valuesOf(allowed func(class int) bool) []callclass.Values {
 	all := []callclass.Values{{}}
 	for i := range s.classes {
@@ -74,7 +74,8 @@ func (s *Space) valuesOf(allowed func(class int) bool) []callclass.Values {
 	return all
 }
 
-// assured implements [Space.Assured] for allowed classes that all have the same set of values.
+// assured is like [Space.Assured], but calls of all allowed classes can have the same values, so a
+// single search is enough.
 func (s *Space) assured(g *Goal, allowed func(class int) bool) []bool {
 	good := s.Escapes(g, allowed)
 	if g.one || !slices.Contains(good, false) || !slices.ContainsFunc(s.nets, (*Net).Keyed) {
@@ -87,10 +88,10 @@ func (s *Space) assured(g *Goal, allowed func(class int) bool) []bool {
 }
 
 // assuredFresh reports, for each state, whether calls with a new key value can reach the goal. good
-// is the answer for calls with the tracked value. A new value behaves like the tracked value before
-// its first use. assuredFresh therefore finds the states where no call has used the tracked value
-// and the nets without a key have the same local states. At least one such state must exist, and
-// good must be true for all of them.
+// holds the same answers for calls with the tracked value. A new value behaves like the tracked
+// value before its first use. For each state, assuredFresh therefore examines the states where no
+// call has used the tracked value and the nets without a key have the same local states. At least
+// one such state must exist, and good must be true for all of them.
 func (s *Space) assuredFresh(good []bool) []bool {
 	unused := make([]map[int]bool, len(s.nets)) // for each net with a key, its possible states for an unused value; nil for other nets
 	for pos, n := range s.nets {
@@ -158,8 +159,9 @@ func (n *Net) unusedStates() map[int]bool {
 	return states
 }
 
-// anyValue reports whether every transition in the given [callclass.Ask] is either fired by the
-// clock or idle. An idle transition does not fire because the call lacks the tracked value.
+// anyValue reports whether the transitions for one name of a call leave the tracked value unused.
+// Each of them must be fired by the clock, or admit the call without firing because the call lacks
+// the tracked value.
 func (n *structure) anyValue(a callclass.Ask) bool {
 	return !slices.ContainsFunc(a.Transitions, func(t int) bool { return !slices.Contains(n.timed, t) && !slices.Contains(a.Idle, t) })
 }

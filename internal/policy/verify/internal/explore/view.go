@@ -17,7 +17,7 @@ type view struct {
 	classes []class
 	limits  []int // positions of nets with reduced counters (see [Net.cap])
 
-	spoiling []int // positions of the nets where some calls invalidate evidence (see [gate.Transition.Spoils])
+	spoiling []int // positions of the nets where a call can keep other calls from counting toward a requirement (see [gate.Transition.Spoils])
 }
 
 // A class represents all call classes that a view cannot distinguish.
@@ -27,7 +27,7 @@ type class struct {
 	tag     uint8
 
 	sure   bool  // whether calls of at least one represented class are known to be possible; set only if ViewOptions.Beyond is set
-	beyond []int // the nets outside the view that can refuse calls known to be possible; if the represented classes differ, the smallest set
+	beyond []int // nets outside the view that can refuse calls of a represented class; of the classes whose calls are known to be possible, the one with the fewest such nets is used
 }
 
 // ViewOptions select what a view includes.
@@ -38,7 +38,7 @@ type ViewOptions struct {
 	Limit     int                          // maximum number of states that the search may visit
 	until     int                          // limit on the total effort of all searches; 0 means no limit
 	required  bool                         // whether proofs must not rely on refusals by advisory nets
-	Exact     bool                         // whether to leave counters unreduced
+	Exact     bool                         // whether to explore all nets with their actual initial markings, without reduced counters
 	Serial    bool                         // whether to explore only runs where each call succeeds before the next begins
 	Beyond    bool                         // whether to record, for each class, the nets outside the view that can refuse its calls
 	about     int                          // 1 + index of the net whose refusals the query is about, or 0 for other queries; the view keeps the calls that this net always blocks
@@ -95,9 +95,9 @@ func (m *Model) view(nets []int, o ViewOptions) *view {
 	return v
 }
 
-// noteBeyond updates c.beyond for s, one of the classes that c represents. It finds the nets
-// outside the view that can refuse calls of class s, and stores them if c.beyond is not set or is
-// larger. It ignores classes of uncertain calls.
+// noteBeyond updates c.sure and c.beyond for s, one of the classes that c represents. It finds the
+// nets outside the view that can refuse calls of class s. It stores them if they are the first nets
+// found or fewer than before. If calls of class s are not known to be possible, it does nothing.
 func (c *class) noteBeyond(v *view, s *callclass.Class, o ViewOptions) {
 	if !o.Beyond || uncertain(s) {
 		return
