@@ -2,8 +2,8 @@ package petri
 
 import "slices"
 
-// maxKnown is the maximum number of transitions in a net for which a search uses knownSuccessors.
-// In a larger net, the search looks up every successor.
+// maxKnown is the maximum number of transitions in nets where a search uses knownSuccessors. In a
+// larger net, the search looks up every successor.
 const maxKnown = 256
 
 // knownSuccessors stores, for each state waiting to be expanded, the transitions whose successors
