@@ -72,10 +72,10 @@ type (
 	NoTerminalStates struct{ Net string }
 )
 
-// NoFailureLocks claims that no call makes Tool unreachable by failing or by ending with an unknown
-// outcome. If successful calls can lead to a call to Tool after the call succeeds, they can also do
-// so after its other outcomes. If a net with a key gates Tool, the claim is checked separately for
-// each value of the key: a call to Tool with another value does not satisfy it.
+// NoFailureLocks claims that Tool never becomes unreachable because a call fails or ends with an
+// unknown outcome: successful calls can still lead to a call to Tool if they could do so after the
+// call's success. If a net with a key gates Tool, the claim is checked separately for each value of
+// the key: a call to Tool with another value does not satisfy it.
 type NoFailureLocks struct{ Tool gate.Tool }
 
 // Each claims that all assertions in Of hold.
@@ -109,8 +109,8 @@ type (
 		Approval
 	}
 
-	// An Only is the claim that a call is admitted only if it is certain to have one of the names
-	// in Tools. If Unapproved is set, calls that need the approval in Unapproved are also allowed.
+	// Only claims that each admitted call is certain to have one of the names in Tools. If
+	// Unapproved is set, calls that need the approval in Unapproved are also allowed.
 	Only struct {
 		Tools      []gate.Tool
 		Unapproved *Approval // calls that need this approval are allowed; if nil, no other calls are

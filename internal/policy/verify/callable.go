@@ -28,8 +28,8 @@ func (m *prover) decideCallable(t gate.Tool) Name {
 	return Name{Tool: t, Why: why}
 }
 
-// checkName replaces each sequence of calls in the answer n with one that the gate admits. If it
-// does not find such a sequence, why is the reason.
+// checkName replaces the sequences of calls in n with sequences that the gate admits. If it does
+// not find any, it returns the reason.
 func (m *prover) checkName(n Name) (played Name, why string) {
 	var failing string
 	n.Shortest, why = m.checkRun(n.Shortest)

@@ -1,6 +1,6 @@
-// Package verify analyzes a policy before any call is made. It determines which names can be
-// called, and after how many calls, or which nets forbid them; whether the rules can deadlock;
-// which rules have no effect; and whether assertions hold. If an assertion does not hold, the
+// Package verify analyzes a policy before any call is made. It determines which names can be called
+// and after how many calls, which nets forbid the other names, whether the rules can deadlock,
+// which rules have no effect, and whether assertions hold. If an assertion does not hold, the
 // package looks for a counterexample, a run that violates it.
 //
 // [Policy] returns a [Report] with all of these findings. A [RemedyFinder] finds the calls that
@@ -13,8 +13,8 @@
 // it can have and, if they can be found, arguments that give a call exactly these names. Classes
 // are derived from the policy. As in rules, a name with a dot is an action of a tool, unless it is
 // quoted or [Options.Tools] contains a tool with that name. Unless [Options.Known] is set, a tool
-// might exist whose name has a dot or equals a label, a name that a map statement gives to calls.
-// If such a tool would violate a claim, the claim is neither proved nor refuted.
+// might exist whose name has a dot or is a name that a map statement gives to calls. If such a tool
+// would violate a claim, the claim is neither proved nor refuted.
 //
 // Claims that something never happens are checked over all classes, outcomes and interleavings; a
 // call can succeed, fail or end with an unknown outcome. Claims that something is possible are

@@ -32,9 +32,9 @@ func (a ForEach) prove(m *prover) Proof {
 	return p
 }
 
-// narrow returns a function like tag that selects fewer calls: only those with the tracked value,
-// the one key value that the proof considers. If the claim is a [NeverBefore], it also selects
-// calls to Tool that lack the key value, because no earlier call can have the same value.
+// narrow restricts tag to calls with the tracked value, the one key value that the proof considers.
+// In the proof of a [NeverBefore], it also keeps calls to Tool without a key value, because no
+// earlier call can have the same value.
 func (a *ForEach) narrow(tag func(*callclass.Class) uint8) func(*callclass.Class) uint8 {
 	if tag == nil {
 		return nil
@@ -55,9 +55,9 @@ func (a *ForEach) narrow(tag func(*callclass.Class) uint8) func(*callclass.Class
 }
 
 // hasTrackedValue reports whether calls of class s have the tracked value, the one key value that
-// the proof considers. If keys compare several fields with each other, it checks only the first of
-// these fields that the calls have. If the claim is made for each value of a key, it ignores the
-// fields of that key.
+// the proof considers. Among fields that keys compare with each other, only the first field that
+// the calls have must have this value. If the claim is made for each value of a key, the fields of
+// that key are not checked.
 func (m *prover) hasTrackedValue(s *callclass.Class) bool {
 	if m.each == nil {
 		return s.TracksFirst()
@@ -98,8 +98,8 @@ func (m *prover) NeverMet(q *explore.Query, nets []int) explore.Answer {
 }
 
 // ofOneValue reports whether all calls in ms that the function tag selects can have the same key
-// value. This is impossible if they need different values to get their names, because map
-// statements name calls by their arguments.
+// value. They cannot if map statements name calls by this value and the names of these calls
+// require different values.
 func ofOneValue(ms []explore.Move, tag func(*callclass.Class) uint8) bool {
 	classes := explore.ClassesOf(ms)
 	v := callclass.CommonValues(classes)

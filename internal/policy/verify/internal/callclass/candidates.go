@@ -47,7 +47,7 @@ func (w *recipe) valuesToTry(d *Datum) (all []literal) {
 		return all
 	}
 	made := w.evaluate(d)
-	if d.Has == Other { // start with values that differ from the first candidate
+	if d.Has == Other { // the first value might equal the tracked one, so try it last
 		slices.Reverse(made)
 	}
 	return append(all, made...)

@@ -59,9 +59,9 @@ func (n *Net) exempts(name string) bool {
 }
 
 // kindsOf returns values of the field that match all patterns in set and no others: one value for
-// each combination of properties that the patterns' labels can have. If it is clear that every text
-// that matches these patterns also matches another one, kindsOf returns no values. The patterns in
-// the set called either do not count as others. ok is false if there are too many combinations.
+// each combination of properties that the patterns' labels can have. It returns no values if every
+// string that matches these patterns clearly also matches a pattern outside the bit sets set and
+// either. ok is false if there are too many combinations.
 func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (values []*value, ok bool) {
 	text, known := witness(ps, set)
 	if !known && impossible(ps, set, either) {
@@ -88,7 +88,7 @@ func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (va
 	if known {
 		noop := unsoughtCommand(ps, "true", "pwd", "date", "id")
 		tried := append(withOperands(text), text+"; "+noop, text+"; "+text)
-		for i := range members(set) { // the command that one pattern looks for might match all of them
+		for i := range members(set) { // a command from a single pattern might match all patterns in set
 			tried = append(tried, withOperands(strings.Join(ps[i].script, " "))...)
 		}
 		tried = append(tried, scriptsOf(ps, set, text)...)
@@ -105,7 +105,7 @@ func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (va
 // differ in the commands that must succeed for the script to succeed. Some scripts also run a
 // command that no pattern looks for.
 func scriptsOf(ps []pattern, set uint64, text string) (scripts []string) {
-	other := unsoughtCommand(ps, "date", "id", "hostname", "uname") // some readers assume that these commands have an effect
+	other := unsoughtCommand(ps, "date", "id", "hostname", "uname") // a command that may make labels uncertain, because some readers assume that it has an effect
 	var commands []string
 	for i := range members(set) {
 		if ps[i].script == nil {
@@ -152,8 +152,8 @@ func (p *pattern) evidentCommand() string {
 	return ""
 }
 
-// hitsOf returns a match for each pattern in set. The success of the call counts toward
-// requirements that name the pattern's label, but the call is not certain to have the label.
+// hitsOf returns a hit for each pattern in set. The label of each hit counts toward requirements
+// but is not certain.
 func hitsOf(ps []pattern, set uint64) []hit {
 	var hits []hit
 	for i := range members(set) {
@@ -196,11 +196,11 @@ func unsoughtCommand(ps []pattern, commands ...string) string {
 
 // possibleHits returns the possible combinations of label properties for a value that exactly the
 // patterns in set match. readers holds the indexes of the patterns whose map statements use a
-// reader. For these patterns, properties that make no difference have fixed values. ok is false if
-// there are too many combinations.
+// reader. Properties that make no difference are not varied. ok is false if there are too many
+// combinations.
 func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways [][]hit, ok bool) {
 	var matter []int
-	var proving, exempting uint64 // bit sets over the elements of matter: labels whose calls count toward requirements, and labels that exempt calls if certain
+	var proving, exempting uint64 // labels that can count toward requirements, and labels that can be certain; bit k stands for matter[k]
 	for _, i := range readers {
 		w := b.certainties[ps[i].As]
 		if !w.evidence && !w.certain {
@@ -229,7 +229,7 @@ func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways
 		}
 		ways = append(ways, hits)
 	}
-	if ps[readers[0]].Field == "" { // a condition that holds gives its label both properties, and a condition that might hold gives it neither
+	if ps[readers[0]].Field == "" { // if a condition holds, its label is certain and counts toward requirements; if the condition only might hold, neither is true
 		for strong := range partsOf(all) {
 			if strong&^(proving|exempting) == 0 {
 				take(strong&proving, strong&exempting)
@@ -238,12 +238,12 @@ func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways
 		return ways, true
 	}
 	one := oneCommand(ps, readers)
-	for _, plain := range []bool{true, false} { // start with the combinations where each label is both certain and evidence, or neither
+	for _, plain := range []bool{true, false} { // start with the combinations where each label has both properties or neither
 		for certain := range partsOf(exempting) {
 			if !one && !compatible(ps, readers, matter, certain) {
 				continue
 			}
-			for evidence := range partsOf(proving) { // all sets are possible, because a script can ignore the failure of any of its commands
+			for evidence := range partsOf(proving) { // any of the labels may count toward requirements, because a script can ignore the failure of any command
 				if plain == (evidence&exempting == certain&proving) {
 					take(evidence, certain)
 				}
@@ -263,8 +263,8 @@ func oneCommand(ps []pattern, readers []int) bool {
 	})
 }
 
-// compatible reports whether calls can be certain to have all labels in the set strong although
-// they also match the patterns of all readers. The set contains indexes into matter.
+// compatible reports whether a call that matches the patterns of all readers can be certain to have
+// several labels at once. The bit set strong selects the labels; bit k stands for matter[k].
 func compatible(ps []pattern, readers, matter []int, strong uint64) bool {
 	for at, i := range matter {
 		if strong&(1<<at) == 0 {
@@ -283,15 +283,14 @@ func compatible(ps []pattern, readers, matter []int, strong uint64) bool {
 	return true
 }
 
-// carries reports whether a command that p looks for can contain the command that other looks for
-// as its arguments, so that both patterns match it.
+// carries reports whether other also matches a command that consists of p's command with other's
+// command as its arguments.
 func carries(p, other *pattern) bool {
 	return other.matches(strings.Join(p.script, " ") + " " + strings.Join(other.script, " "))
 }
 
-// spares reports whether p's reader ignores the command that other looks for, because the command
-// has no effect. A script that runs both commands then counts as running only the command that p
-// looks for.
+// spares reports whether a script that runs the commands of both patterns can count as running only
+// p's command, because the reader knows that other's command has no effect.
 func spares(p, other *pattern) bool {
 	own, inert := strings.Join(p.script, " "), strings.Join(other.script, " ")
 	return slices.ContainsFunc([]string{inert + "; " + own, own + " | " + inert}, func(s string) bool { return p.read(s).Only(p.same) })

@@ -57,7 +57,7 @@ func (s *Class) Name() string {
 func (s *Class) Mapped() (names []gate.Name, ok bool) {
 	for _, l := range s.labels {
 		switch {
-		case l.Glob > 0 || l.From&naming.FromTool != 0: // this label follows from the tool and the other names
+		case l.Glob > 0 || l.From&naming.FromTool != 0: // a pattern that matches one of the names, or a name of the tool itself
 		case l.From&naming.FromAction != 0:
 			return nil, false
 		default:

@@ -61,8 +61,8 @@ func expression(source string) string {
 
 // samples returns sample arguments with members that the conditions mention. The members are filled
 // with constants from the conditions, with values close to these constants, with a few fixed values
-// such as 0 and true, and with the additional values that the caller supplies. Members that other
-// maps read, listed in fields, are not set. The first sample is empty.
+// such as 0 and true, and with the additional values that the caller supplies. The samples do not
+// set the arguments listed in fields. The first sample is empty.
 func samples(conditions, fields []string, more ...any) []map[string]any {
 	var members []string
 	values := append(more, "", 0, true, false, []any{})
@@ -165,8 +165,8 @@ func (b *Enumerator) certainIfHolds(m *mapping) bool {
 	return all
 }
 
-// agree reports whether evaluating the conditions for the arguments gives the labels that the form
-// f specifies.
+// agree reports whether the conditions, evaluated for the arguments, give the labels that f
+// describes.
 func (b *Enumerator) agree(w *conditionSet, f *form, args string) bool {
 	found := w.read(f.tools[0].Text, args)
 	for i, m := range w.maps {

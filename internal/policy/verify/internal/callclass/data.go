@@ -27,7 +27,7 @@ const (
 
 // A Datum holds a field that keys read from calls of a class, and the field's [Presence].
 type Datum struct {
-	Field gate.Field // the field without its Source
+	Field gate.Field // the field, normalized for comparison
 	Has   Presence
 	sort  int
 }
@@ -265,9 +265,8 @@ func (s *Class) HasOther() bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Has == Other })
 }
 
-// Counterpart returns the class that differs from s only in that the tracked value and the other
-// value are exchanged. Calls with either of these values belong to that class once the other value
-// is tracked. Counterpart returns nil if no such class is known, and s itself if s has no values.
+// Counterpart returns the class that s becomes if the tracked value and the other value change
+// roles. It returns nil if no such class is known, and s itself if s has no values.
 func (s *Class) Counterpart() *Class {
 	if len(s.Data) == 0 {
 		return s
@@ -301,7 +300,7 @@ func exchange(all []*Class) {
 	}
 }
 
-// withData returns the class in all with the given data, or nil if all contains no such class.
+// withData returns the class that has the given data, or nil if no class in all does.
 func withData(all []*Class, data []Datum) *Class {
 	if i := slices.IndexFunc(all, func(t *Class) bool { return slices.Equal(t.Data, data) }); i >= 0 {
 		return all[i]

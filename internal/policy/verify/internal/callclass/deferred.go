@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// visibleAtoms returns the indexes of the atoms that matter to the nets or to the function tag. An
+// visibleAtoms returns the indexes of the atoms that can affect the nets or the result of tag. An
 // atom is a map, an action or a pattern that a call can match.
 func (d *deferredGroup) visibleAtoms(nets []int, tag func(*Class) uint8) []int {
 	atoms := list.FlatMap(nets, func(n int) []int { return d.byNet[n] })
@@ -32,8 +32,9 @@ func (d *deferredGroup) kinds(atoms []int) kindSet {
 	return k
 }
 
-// Kinds returns the classes that the nets and the function tag can distinguish among the calls
-// whose enumeration was deferred. If classes might be missing, Kinds also returns the reason.
+// Kinds returns classes of the calls whose enumeration was deferred. It distinguishes only calls
+// that differ in their effects on the nets or in the result of tag. If classes might be missing,
+// Kinds also returns the reason.
 func (b *Enumerator) Kinds(nets []int, tag func(*Class) uint8) (classes []*Class, gap string) {
 	for _, d := range b.deferred {
 		k := d.kinds(d.visibleAtoms(nets, tag))

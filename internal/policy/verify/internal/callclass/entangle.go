@@ -85,8 +85,8 @@ func keysOf(field string) []string {
 	return steps(field)
 }
 
-// steps returns the keys and brackets in a path. It also splits a key that contains a dot; as a
-// result, arguments might be found for fewer calls.
+// steps returns the keys and brackets in a path. It also splits keys that contain a dot. This is
+// imprecise but safe: at worst, no arguments are found for some calls.
 func steps(field string) []string {
 	text := strings.NewReplacer(`["`, ".", `"]`, "", "[", ".[").Replace(strings.TrimPrefix(field, "$"))
 	return strings.FieldsFunc(text, func(c rune) bool { return c == '.' })

@@ -15,8 +15,8 @@ import (
 const (
 	maxClassesOfTool = 2048
 	maxClasses       = 8192
-	maxMapsOfField   = 8 // maximum number of maps of the field "action", or of actions in a list, whose subsets are all tried
-	maxListed        = 5 // if a field has at most this many maps, all subsets of the maps are enumerated in advance
+	maxMapsOfField   = 8 // maximum number of maps of the field "action" whose combinations are tried; also the maximum number of actions that are combined in lists
+	maxListed        = 5 // maximum number of maps per field; if a field has more, the enumeration of the tool's classes is deferred
 )
 
 // Options specify which calls exist, and what distinguishes them besides the nets.
@@ -25,9 +25,9 @@ type Options struct {
 	Known     bool        // whether Tools contains all tools that exist
 	Names     []gate.Tool // names that assertions use
 	Passes    bool        // whether to admit calls unknown to all nets, even if the policy denies them by default
-	Syntheses int         // maximum number of names to try for patterns; 0 means maxSyntheses
+	Syntheses int         // maximum number of names to try per search for names that patterns match; 0 means maxSyntheses
 	Compared  [][]Reading // fields that assertions compare with each other
-	Gaps      []string    // reasons why the nets do not distinguish all calls
+	Gaps      []string    // messages about features of nets that the enumeration does not support
 
 	Stop func() bool // called periodically; once Stop returns true, the enumeration ends, and Stop must keep returning true; may be nil
 
@@ -111,8 +111,8 @@ func (b *Enumerator) ClassOf(p *gate.Policy, c gate.Call) *Class {
 	return s
 }
 
-// addPhases adds to the effects of s the places that refuse a call with the given names while they
-// are marked.
+// addPhases extends the effects of s by the phases of nets: places that, while marked, refuse calls
+// with the given names.
 func (b *vocabulary) addPhases(s *Class, names []gate.Name) {
 	var ls []naming.Label
 	for _, name := range names {

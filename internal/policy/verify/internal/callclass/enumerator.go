@@ -65,7 +65,7 @@ type recipe struct {
 	form     *form
 	data     presences
 	sums     []sum
-	maySpend bool   // whether the arguments may increase sums
+	maySpend bool   // whether the arguments may contain positive amounts in summed fields
 	fixed    Values // values used to build the class's arguments
 }
 
@@ -87,7 +87,7 @@ type deferredGroup struct {
 	alone    [][]contrast // for each atom, pairs of classes that differ only in whether calls match it
 	of       func(atoms []int) kindSet
 	made     map[string]kindSet // classes created so far, keyed by the atoms that they distinguish
-	overflow string             // reason for omitting some calls when a question depends on all atoms
+	overflow string             // why the calls of this group could not all be listed
 }
 
 // A contrast consists of the class of a call that matches a single map, action or pattern, and the

@@ -46,7 +46,7 @@ func (b *Enumerator) AllGaps() []string {
 
 // Doubt returns the reason why an answer that depends on a call of class s is unknown. If the only
 // problem is that the tool of the class might not exist, supposed is the tool's name, and the
-// reason consists of the parameter tool and this name.
+// reason is this name with the given string before it.
 func (b *Enumerator) Doubt(s *Class, tool string) (why, supposed string) {
 	switch {
 	case !s.Doubtful && s.supposed:
@@ -62,8 +62,8 @@ func (b *Enumerator) Doubt(s *Class, tool string) (why, supposed string) {
 	return fmt.Sprintf("no arguments of %s are known that are %s and nothing else that matters here", s.Tool, joinNames(names)), ""
 }
 
-// mappedAt returns the position of the map that gives this name to calls of the tool, or "" if no
-// map does.
+// mappedAt returns the file and line of the map that gives this name to calls of the tool, in
+// parentheses. It returns "" if no map does.
 func (b *vocabulary) mappedAt(tool, name string) string {
 	for _, m := range b.naming.maps {
 		if m.matchesTool(tool) && m.As == name && m.Rule.Line > 0 {

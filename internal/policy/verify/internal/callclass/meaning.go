@@ -40,8 +40,8 @@ func allows(p gate.Phase, ls []naming.Label) bool {
 	return slices.ContainsFunc(p.Tools, func(t gate.Tool) bool { return naming.Exempts(&t, ls) })
 }
 
-// separateSpoilers converts a to an [Ask]. It moves the spoiling transitions (see
-// [gate.Transition.Spoils]) to Spoilers.
+// separateSpoilers returns an [Ask] for the transitions in a, with the spoiling ones in Spoilers;
+// see [gate.Transition.Spoils].
 func (n *Net) separateSpoilers(a gate.Asked) Ask {
 	spoils := func(t int) bool { return n.Info.Transitions[t].Spoils }
 	if !slices.ContainsFunc(a.Transitions, spoils) {

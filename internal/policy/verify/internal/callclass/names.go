@@ -77,7 +77,7 @@ func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
 
 // supposeMatched adds tools that might exist: tools with the same name as a label, a name that map
 // statements give to calls. It skips a label if no pattern matches it, or if exactly the same
-// patterns match a known tool or a name in fresh.
+// patterns match a tool or one of the synthesized names.
 func (b *vocabulary) supposeMatched(v *synthesis, fresh []synthName) {
 	met := make(map[string]bool)
 	for _, f := range fresh {
@@ -108,9 +108,9 @@ func (b *vocabulary) taken() map[string]bool {
 	return taken
 }
 
-// synthesizeBases adds tools that the patterns distinguish only by the names of their actions. No
-// rule names the tools in unnamed, so each of them represents all tools that the same patterns
-// match. A tool that a rule names represents only itself.
+// synthesizeBases adds tools that the patterns distinguish only by the names of their actions. The
+// tools in unnamed were added for patterns and not because a rule names them. Each of them already
+// represents all tools that the same patterns match.
 func (b *vocabulary) synthesizeBases(v synthesis, unnamed []string) (complete bool) {
 	v.distinguish = func(at []uint64) string {
 		after := v.step(at, '.')

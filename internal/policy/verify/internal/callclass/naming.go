@@ -12,7 +12,7 @@ import (
 type policyNaming struct {
 	naming.Naming
 	maps   []*mapping
-	others map[string]bool // for each alias of a known tool, whether it contains a dot; the success of an action with such a name does not count toward requirements
+	others map[string]bool // keyed by the aliases of known tools; true if the alias has the form of an action, whose success then does not count toward requirements
 }
 
 // newNaming collects the names that rules and assertions use, and numbers the patterns among them.
@@ -62,10 +62,10 @@ type form struct {
 // and only the map statements that match it are known.
 type value struct {
 	field string
-	weak  bool     // whether the value is not a string; texts then holds the scalars in it and, if there are several, also all of them in one string
-	texts []string // strings to match against map statements; nil for an abstract value
+	weak  bool     // whether the content is something other than a string, such as a list
+	texts []string // strings to match against map statements: the string itself, or the scalars in the content and, if there are several, also all of them in one string; nil for an abstract value
 	hits  []hit    // for an abstract value, the map statements that match it
-	like  string   // for an abstract value, the name of an action that the same name patterns match; may be empty
+	like  string   // for an abstract value that stands for an action, the name of an action that the same name patterns match; otherwise empty
 }
 
 // A hit records that a map statement matches a value, and so gives a label to the call. weak is set

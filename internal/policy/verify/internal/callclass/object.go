@@ -103,7 +103,7 @@ func clone(object map[string]any) map[string]any {
 func put(object map[string]any, field string, content any) bool {
 	path, deep := strings.CutPrefix(field, "$.")
 	if !isPath(field) {
-		_, taken := object[field] // storing a longer path that begins with this key may have set it already
+		_, taken := object[field] // a longer path that begins with this key may already be set
 		object[field] = content
 		return !taken
 	}

@@ -42,7 +42,7 @@ func (b *Enumerator) openPatterns(before *Enumerator, also map[string][]gate.Nam
 		}
 		var alone []contrast
 		k := o.kinds([]int{i})
-		if k.gap != "" { // add a class, so that questions about the pattern report that calls were omitted
+		if k.gap != "" { // without a class, questions about the pattern would not report that calls were omitted
 			name := shortName(o.all[i].Text)
 			s := b.class(name, &form{tools: []naming.Label{{Text: name, From: naming.FromTool, Certain: true}}})
 			alone = append(alone, contrast{s, before.plainClass(name)})
@@ -95,7 +95,7 @@ func (o *openNames) kindsOf(seen []int) kindSet {
 			}
 		}
 		for _, s := range b.classes.List {
-			s.Doubtful = s.Doubtful || b.Deny && len(s.KnownTo) == 0 // these patterns also match other names, and a net might know one of them
+			s.Doubtful = s.Doubtful || b.Deny && len(s.KnownTo) == 0 // the same name might match further patterns and thus be known to a net
 		}
 		k.classes = b.classes.List
 		if len(b.deferred) > 0 {

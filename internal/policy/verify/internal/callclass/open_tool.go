@@ -20,8 +20,8 @@ type openTool struct {
 }
 
 // An openField is a field of an open tool. Its atoms are the map statements that can match its
-// value, or the actions that its value can name. A value can have any combination of atoms. The
-// fixed values are tried for each question.
+// value, or the actions that its value can name. A value can have any combination of atoms. For
+// each question, the values in fixed are tried in addition to values with the relevant atoms.
 type openField struct {
 	name    string
 	first   int       // index of the field's first atom among the atoms of all fields of the tool
@@ -30,8 +30,8 @@ type openField struct {
 	fixed   []*value
 }
 
-// deferTool defers the enumeration of the tool's classes until a question needs them. It adds only
-// the classes with fully known arguments, one for each text that the policy names.
+// deferTool defers the enumeration of the tool's classes until a question needs them. It
+// immediately adds only classes of calls with at most one argument.
 func (b *Enumerator) deferTool(tool string, base []naming.Label) {
 	o := &openTool{name: tool, base: base}
 	o.made, o.of = make(map[string]kindSet), func(atoms []int) kindSet { return b.kindsOfTool(o, atoms) }
@@ -77,7 +77,8 @@ func (f *openField) ownAtoms(atoms []int) (own []int) {
 	return own
 }
 
-// samplesEach is the maximum number of a pattern's samples that [Enumerator.singleTextValues] uses.
+// samplesEach is the maximum number of samples that [Enumerator.singleTextValues] takes from each
+// pattern.
 const samplesEach = 2
 
 // singleTextValues returns two values for each of a few samples that the field's patterns match:
@@ -132,8 +133,8 @@ func (b *Enumerator) findVisible(o *openTool) {
 	}
 }
 
-// value returns a value that matches the map or action with index atom, and no other map or action
-// of the field.
+// value returns a value that matches only one of the field's maps or actions, the one with the
+// given index.
 func (f *openField) value(atom int) *value {
 	if f.ps == nil {
 		return &value{field: f.name, weak: true, texts: f.actions[atom : atom+1]}
@@ -169,10 +170,9 @@ func (b *Enumerator) kindsOfTool(o *openTool, atoms []int) kindSet {
 	return k
 }
 
-// admittedClasses returns the classes that are known to some net; the policy denies all other calls
-// by default. If a map statement or action outside atoms could make calls known to a net,
-// admittedClasses also returns the other classes. It marks them as doubtful, because the arguments
-// of such calls are unknown.
+// admittedClasses returns the classes that are known to some net, because the policy denies all
+// other calls by default. It also returns the other classes, marked as doubtful, if their calls
+// might be known to a net through a map statement or action that is missing from atoms.
 func (o *openTool) admittedClasses(classes []*Class, atoms []int) []*Class {
 	unseen := slices.ContainsFunc(o.known, func(a int) bool { return !slices.Contains(atoms, a) })
 	return slices.DeleteFunc(classes, func(s *Class) bool {
@@ -181,10 +181,10 @@ func (o *openTool) admittedClasses(classes []*Class, atoms []int) []*Class {
 	})
 }
 
-// subsets returns values of the field for each subset of the atoms, the map statements or actions
-// that the field can match. The content of a value is known if the search found one. If several map
-// statements give the same label, a subset contains at most one of them, because it does not matter
-// which of them match. ok is false if there are too many subsets.
+// subsets returns values of the field that match each subset of the given atoms, which are map
+// statements or actions. It does not combine map statements that give the same label, because it
+// makes no difference which of them match. The content of a value is known only if the search found
+// one. ok is false if there are too many subsets.
 func (b *Enumerator) subsets(f *openField, atoms []int) (values []*value, ok bool) {
 	if f.ps == nil {
 		return listValues(list.Map(atoms, func(a int) string { return f.actions[a] }))

@@ -12,10 +12,10 @@ import (
 // calls with other values. In the gate, each of those calls has a specific value. To replay a run,
 // these calls are given numbered additional values, chosen so that the gate admits the run.
 
-// TracksFirst reports whether calls of class s have the tracked value in the first readable field
-// of each [sort], a set of fields that share a tracked value. The values of any call can be chosen
-// as the tracked ones, so that its class meets this condition. TracksFirst ignores the sorts of the
-// fields in chosen, because a claim determines the tracked values of those sorts.
+// TracksFirst reports whether, in each [sort] of fields that share a tracked value, the first
+// argument field that calls of class s have has this value. Searches can be limited to such
+// classes, because the values of any call can be chosen as the tracked ones. TracksFirst ignores
+// the sorts of the fields in chosen, because a claim determines their tracked values.
 func (s *Class) TracksFirst(chosen ...gate.Field) bool {
 	var seen []int
 	for _, f := range chosen {
@@ -35,8 +35,8 @@ func (s *Class) TracksFirst(chosen ...gate.Field) bool {
 	return true
 }
 
-// Owns reports whether calls of the class other would belong to class s if each of their untracked
-// values were the tracked one.
+// Owns reports whether calls of the other class would belong to class s if their untracked values
+// were the tracked ones.
 func (s *Class) Owns(other *Class) bool {
 	return s.Tool == other.Tool && slices.Equal(s.labels, other.labels) &&
 		slices.EqualFunc(s.Data, other.Data, func(a, b Datum) bool {
@@ -91,8 +91,8 @@ func (s *Class) same(sort int) bool {
 }
 
 // ClassUnder returns the class that calls of class s belong to after to.RenewTracked has chosen new
-// tracked values. A field with the old tracked value of a [sort] then has an untracked value, and a
-// field of the call's result has no value. ClassUnder returns nil if no such class is known.
+// tracked values. Fields with a replaced tracked value then have an untracked one, and fields of
+// the call's result have no value. ClassUnder returns nil if no such class is known.
 func (s *Class) ClassUnder(to *Class) *Class {
 	if len(s.Data) == 0 {
 		return s

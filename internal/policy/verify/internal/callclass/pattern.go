@@ -139,12 +139,12 @@ func classTexts(ranges []rune) []string {
 // maxTries is the maximum number of texts tried for a set of patterns.
 const maxTries = 128
 
-// maxScripts is the maximum number of strings tried for a set of patterns that all look for
-// commands, after a script of their commands has failed to match exactly these patterns.
+// maxScripts replaces maxTries if all patterns look for commands and a script with one command for
+// each pattern did not match exactly these patterns.
 const maxScripts = 16
 
 // scriptOf returns a script that runs the commands that the patterns in set look for. ok is false
-// unless set contains at least two patterns, all of them looking for commands.
+// if set contains fewer than two patterns, or a pattern without a known command.
 func scriptOf(ps []pattern, set uint64) (text string, ok bool) {
 	var commands []string
 	for i := range members(set) {
@@ -156,7 +156,8 @@ func scriptOf(ps []pattern, set uint64) (text string, ok bool) {
 	return strings.Join(commands, "; "), len(commands) > 1
 }
 
-// exactly reports whether the patterns in set, and no others, each match at least one of the texts.
+// exactly reports whether the bit set contains the patterns that match at least one of the texts,
+// and no others.
 func exactly(ps []pattern, set uint64, texts ...string) bool {
 	for i := range ps {
 		if slices.ContainsFunc(texts, ps[i].matches) != (set&(1<<i) != 0) {
@@ -208,7 +209,7 @@ func join(a, b string) []string {
 }
 
 // impossible reports whether a simple check shows that every string that matches all patterns in
-// set also matches another pattern. The patterns in the set called either do not count as others.
+// set also matches a pattern outside the bit sets set and either.
 func impossible(ps []pattern, set, either uint64) bool {
 	for i := range members(set) {
 		for j := range ps {

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// literal returns the value of field d for a call with the values v. This is the tracked value or,
-// if d must have another value, a value that differs from the tracked one.
+// literal returns the value of field d for a call with the values v: a value other than the tracked
+// one if d.Has is [Other], and the tracked value otherwise.
 func (b *fieldTable) literal(v Values, d *Datum) literal {
 	texts := b.sorts[d.sort].texts
 	same, ok := v.same[d.sort]
@@ -26,7 +26,8 @@ func (b *fieldTable) literal(v Values, d *Datum) literal {
 	return quoteJSON(texts[0])
 }
 
-// sourceOf returns the source text of the expression that a net or an assertion reads as field f.
+// sourceOf returns the source text of the expression that field f reads. The text is missing from
+// f, so sourceOf looks for the same field in the nets' keys and in assertions.
 func (b *fieldTable) sourceOf(f gate.Field) string {
 	for _, n := range b.nets {
 		for t := range n.Info.Transitions {
@@ -45,8 +46,8 @@ func (b *fieldTable) sourceOf(f gate.Field) string {
 	return ""
 }
 
-// mayMatchMap reports whether setting the given field to l could make a map statement match. It
-// considers only map statements for fields that the form does not set.
+// mayMatchMap reports whether giving the field this value could make further map statements match:
+// those for fields that the form does not set.
 func (w *recipe) mayMatchMap(field string, l literal) bool {
 	var text string
 	if json.Unmarshal([]byte(l), &text) != nil {
@@ -63,8 +64,8 @@ func (p presences) mustLack(field string) bool {
 	return slices.ContainsFunc(p, func(d Datum) bool { return d.Has == Lacks && !d.Field.Result && d.Field.Path == field })
 }
 
-// setsLacking reports whether the members set an argument although keys must not find a value in
-// this argument or in a field inside it.
+// setsLacking reports whether the members set an argument that must be absent, because keys must
+// not find a value in it or in a field inside it.
 func (p presences) setsLacking(members map[string]any) bool {
 	return slices.ContainsFunc(p, func(d Datum) bool {
 		if d.Has != Lacks || d.Field.Result || d.Field.Path == "" {
@@ -75,8 +76,8 @@ func (p presences) setsLacking(members map[string]any) bool {
 	})
 }
 
-// permitsLack reports whether the form is compatible with the fields that must lack a value for
-// keys. It must not set such a field to a string, because keys always find the value of a string.
+// permitsLack reports whether the form is compatible with data: it must not set a field to a string
+// if keys must not find a value there.
 func (f *form) permitsLack(data []Datum) bool {
 	return !slices.ContainsFunc(data, func(d Datum) bool {
 		v := f.value(d.Field.Path)

@@ -105,7 +105,7 @@ func (b *Enumerator) addRefusals(s *Class, w *recipe) {
 	}
 }
 
-// sumRefuses reports whether the sum is certain to accept no call of the class.
+// sumRefuses reports whether the sum is certain to refuse all calls of the class.
 func (w *recipe) sumRefuses(of sum) bool {
 	if of.field.Reader != nil {
 		return false

@@ -26,9 +26,9 @@ type synthesis struct {
 	prefixes    []string        // a pattern matches a name if it matches some prefix followed by the name
 	taken       map[string]bool // names that must not be returned
 	distinguish func(at []uint64) string
-	// distinguish returns a key for the states that the automata reach with a name. The search
-	// returns one name for each combination of matching patterns and key, but no names with the key
-	// "". If distinguish is nil, it returns only names that some pattern matches.
+	// distinguish returns a key for the states that the automata reach with a name. Among the names
+	// that the same patterns match, the search returns one for each key, but no name with the key
+	// "". If distinguish is nil, the search returns only names that some pattern matches.
 }
 
 // maxSyntheses is the default maximum number of names to try; see [Options].
@@ -61,10 +61,10 @@ func Synthesize(patterns, prefixes []string, taken map[string]bool) (names []str
 	return list.Map(found, func(s synthName) string { return s.text }), complete
 }
 
-// search tries two names for each state of the automata, plus the number of names in passes. If
-// passes holds the number of taken names that lead through each state, search finds a free name
-// whenever one exists. sets is the number of sets of patterns found, including those without a free
-// name.
+// search returns a free name, one that is not taken, for each set of patterns that it finds. It
+// tries two names for each state of the automata, plus the number given in passes. With the result
+// of passCounts, search finds a free name whenever one exists. sets is the number of sets of
+// patterns found, including those without a free name.
 func (v *synthesis) search(passes map[string]int) (names []synthName, sets int, complete bool) {
 	type node struct {
 		text string
@@ -189,8 +189,8 @@ func (v *synthesis) acceptedSet(at []uint64) (set string, wanted bool) {
 }
 
 // letters returns one letter that stands for all letters not in the patterns, followed by the
-// letters in the patterns. If a taken name contains the first of these letters, it also contains a
-// letter that is not among them.
+// letters in the patterns. The first letter is chosen so that no taken name contains it and
+// otherwise consists only of letters in the patterns.
 func letters(patterns []string, taken map[string]bool) []rune {
 	all := strings.Join(patterns, "")
 	out := list.Add([]rune{0}, []rune(strings.NewReplacer("*", "", "?", "").Replace(all))...)

@@ -112,7 +112,7 @@ func (b *Enumerator) actionValues(tools []naming.Label, ps []pattern) (values []
 		texts = list.Add(texts, known...)
 		values = append(values, unknown...)
 	}
-	for _, p := range ps[tried:] { // the remaining map statements also need values, so that the reported gap concerns them
+	for _, p := range ps[tried:] { // represent the remaining map statements, so that the gap is reported for the nets that they affect
 		values = append(values, &value{field: "action", hits: []hit{{of: p.mapping}}})
 	}
 	if !complete {
@@ -124,9 +124,9 @@ func (b *Enumerator) actionValues(tools []naming.Label, ps []pattern) (values []
 	return values, slices.DeleteFunc(texts, func(s string) bool { return b.joint[tools[0].Text+"."+s] })
 }
 
-// actionsOf returns the actions that exactly the patterns in set match: texts holds those whose
-// name is known, including some that no rule names, and others holds values whose content may be
-// unknown. ok is false if there are too many of them.
+// actionsOf returns the actions that exactly the patterns in set match: as strings if they are
+// known, and otherwise as values. Some of the strings are actions that no rule names. ok is false
+// if there are too many of them.
 func (b *Enumerator) actionsOf(tools []naming.Label, ps []pattern, set uint64, invented []string) (texts []string, others []*value, ok bool) {
 	values, ok := b.kindsOf("action", ps, set, 0)
 	for _, v := range values {

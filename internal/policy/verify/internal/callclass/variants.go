@@ -123,7 +123,7 @@ func (b *vocabulary) keyOf(s *Class, f *form) string {
 	for _, d := range s.Data {
 		fmt.Fprintf(&key, "%d", d.Has)
 	}
-	for _, t := range s.Effects { // the effects also reflect exemptions
+	for _, t := range s.Effects {
 		fmt.Fprintf(&key, "%d:%d,", t.Net, t.Meaning)
 	}
 	return key.String()

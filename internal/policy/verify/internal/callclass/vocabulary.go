@@ -93,8 +93,8 @@ func (b *vocabulary) collectNames() {
 	}
 }
 
-// suppose adds tools that might exist: one for each of the given names, which rules use for
-// actions, and one for each label that a net or an assertion uses.
+// suppose adds tools that might exist under names that already have another use: the given names of
+// actions, and the labels that nets or assertions use.
 func (b *vocabulary) suppose(names []string) {
 	listed := list.Filter(b.maps, func(m *mapping) bool { return b.listed[m.As] })
 	names = append(names, list.Map(listed, func(m *mapping) string { return m.As })...)

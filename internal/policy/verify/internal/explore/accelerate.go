@@ -8,7 +8,7 @@ func (n *structure) maxRepeats(a, b *localState) int {
 	if a.stuck || b.stuck || a.spoiled != b.spoiled || !slices.Equal(a.flights, b.flights) {
 		return 0
 	}
-	for _, t := range n.free { // structural transitions fire on their own
+	for _, t := range n.free { // structural transitions would fire between the repetitions
 		if n.Trans[t].Enabled(a.marking) || n.Trans[t].Enabled(b.marking) {
 			return 0
 		}

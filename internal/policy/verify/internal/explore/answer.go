@@ -34,7 +34,7 @@ type Answer struct {
 	Result   Result // Proved if the query is never met or the goal is always reachable, Refuted if Moves is a counterexample
 	Moves    []Move
 	Nets     []int  // if Proved, nets that suffice for the proof; if Refuted for a goal, nets that make the goal unreachable after Moves
-	Rough    bool   // if Refuted for a goal, whether fewer nets than Nets might make the goal unreachable
+	Rough    bool   // if Refuted for a goal, whether some elements of Nets might be unnecessary
 	Why      string // if Unknown, why the answer is unknown
 	Supposed string // if Unknown, the tool whose existence decides the answer, if any
 }

@@ -64,11 +64,10 @@ func (a *attractor) inNextLayer(s *callclass.Class) (prep map[int]bool, ok bool)
 	return prep, true
 }
 
-// connectedNets selects nets that must be examined together. It selects them from strict, starting
-// with the first net, and returns the others as rest. Two nets must be examined together if a
-// helper affects both. A helper is a class in the attractor, or the passage of time, that can be
-// prepared without changing the state of any net in strict. The result helpers holds the helpers
-// that affect the selected nets.
+// connectedNets selects the nets that must be examined together with the first net in strict, and
+// returns the others as rest. Two nets must be examined together if a helper affects both. A helper
+// is a class in the attractor, or the passage of time, that can be prepared without changing the
+// state of any net in strict. The second result lists the helpers that affect the selected nets.
 func (a *attractor) connectedNets(strict []callclass.Effect) (nets []callclass.Effect, helpers []int, rest []callclass.Effect) {
 	m := a.model
 	nets, rest = strict[:1:1], slices.Clone(strict[1:])
@@ -115,8 +114,8 @@ func (a *attractor) recover(nets []callclass.Effect, helpers []int) bool {
 	return len(good) == len(joint)
 }
 
-// leads reports whether the nets admit the call in the given state, or some call in helpers leads
-// from there to a state known to be good.
+// leads reports whether the nets admit the call in the given state, or a single call of a helper
+// leads to a state recorded in good.
 func (a *attractor) leads(nets []callclass.Effect, helpers []int, state []int, good map[string]bool) bool {
 	m := a.model
 	if !slices.ContainsFunc(nets, func(t callclass.Effect) bool {

@@ -48,8 +48,8 @@ func (s *Space) saturatedAt(pos int) bool {
 	return false
 }
 
-// mirrors returns the given place and its complements. The tokens in a place and in its complement
-// always add up to top.
+// mirrors returns the given place and its complements. In every known state, the tokens in the
+// place and in a complement add up to the same total, given as top.
 func (n *Net) mirrors(place, top int) []int {
 	out := []int{place}
 	for p := range n.Info.Places {

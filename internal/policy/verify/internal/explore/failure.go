@@ -50,8 +50,8 @@ func (s *Space) FindFailureLock(g *Goal) Answer {
 }
 
 // failureLocks returns the steps where a call makes the goal unreachable by failing or by ending
-// with an unknown outcome, although the goal would remain reachable if the call succeeded. open
-// reports whether this could not be decided for some step.
+// with an unknown outcome, although the goal would remain reachable if the call succeeded. The
+// second result is true if this could not be determined for some step.
 func (s *Space) failureLocks(g *Goal) (found []edge, open bool) {
 	sure, possible := s.Assured(g, s.isCertain), s.Escapes(g, func(int) bool { return true })
 	type ending struct {
@@ -78,9 +78,9 @@ func (s *Space) failureLocks(g *Goal) (found []edge, open bool) {
 	return found, open
 }
 
-// failRest returns the run ms, which ends with edge e, with failures inserted before its last move:
-// one for each call in flight that the state before e does not list. Such a call could otherwise
-// still succeed.
+// failRest inserts failures before the last move of the run ms, which takes edge e, and returns the
+// resulting run. It inserts a failure for each call in flight that is missing from the state before
+// e, because such a call could still succeed.
 func (s *Space) failRest(ms []Move, e edge) []Move {
 	last := ms[len(ms)-1]
 	ms = slices.Clone(ms[:len(ms)-1])

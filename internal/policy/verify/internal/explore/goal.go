@@ -70,8 +70,8 @@ func (s *Space) afterSuccess(k int32, c uint32) (to int32, ok bool) {
 	return to, ok
 }
 
-// Unhindered reports whether calls of the class are known to be possible and no net outside the
-// view can refuse them.
+// Unhindered reports whether calls of the class are known to be possible and cannot be refused by a
+// net that the view leaves out.
 func (v *view) Unhindered(class int) bool {
 	c := &v.classes[class]
 	return c.sure && len(c.beyond) == 0
@@ -102,9 +102,10 @@ func (s *Space) rebuildPaths(avoid func(*callclass.Class) bool) {
 	}
 }
 
-// BlockingNets looks for a call that the view admits and that would lead from a state k with
-// good[k] false to the goal, but that nets outside the view might refuse. It returns the smallest
-// set of nets that might refuse such a call, or nil if it finds no such call.
+// BlockingNets looks for a call that leads from a state where good is false to the goal or to a
+// state where good is true. The view must admit the call, but nets that the view leaves out might
+// refuse it. BlockingNets returns the smallest set of nets that might refuse such a call, or nil if
+// it finds no such call.
 func (s *Space) BlockingNets(g *Goal, good []bool) []int {
 	var least []int
 	for i := range good {

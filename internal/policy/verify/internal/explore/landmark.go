@@ -11,7 +11,7 @@ import (
 // contains at least one of them.
 type landmark struct {
 	calls  []int
-	nets   []int // nets that together block all calls of the parent landmark, until a call of this landmark changes the state of one of them
+	nets   []int // nets that together block all calls of the parent landmark; a call of this landmark changes the state of one of them
 	parent int   // index of the landmark that needs this one to come first; -1 for the goal itself
 }
 
@@ -125,8 +125,9 @@ func (m *Model) wholeScope() *scope {
 	return m.all
 }
 
-// seed returns nets to begin a search for the query's goal: they block calls that every run to the
-// goal needs. If barred is true, these nets forbid the goal, over all outcomes and interleavings.
+// seed returns nets as a starting point for the search for the query's goal: nets that block the
+// calls of the goal, or calls that must come before them. If barred is true, these nets forbid the
+// goal, over all outcomes and interleavings.
 func (m *Model) seed(q *Query) (nets []int, barred bool) {
 	goal := q.goalClasses(m.Classes)
 	if len(goal) == 0 {
@@ -161,9 +162,9 @@ func (v *view) scopeOf() *scope {
 // A plan cannot be shorter than the number of disjoint landmarks. If a plan of that length exists,
 // as for a chain of rules, landmarkPlan usually finds it without a search.
 
-// landmarkPlan tries to build a plan from one call of each landmark; the calls of landmarks that
-// another landmark needs come before that landmark's call. It returns nil if these calls do not
-// form a plan, if a shorter plan might exist, or if the query is about a sole net (see
+// landmarkPlan tries to build a plan from one call of each landmark. The calls that a landmark
+// needs come before its own call. landmarkPlan returns nil if these calls do not form a plan, if a
+// shorter plan might exist, or if a certain net must be the only one to block the wanted call (see
 // [Query].Sole).
 func (p *planner) landmarkPlan(start []int) (path []int) {
 	if p.sole >= 0 {

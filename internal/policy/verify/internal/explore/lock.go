@@ -174,8 +174,8 @@ func (m *Model) checkLock(all []*Net, calls []*callclass.Class, ms []Move, nets 
 	return Proved
 }
 
-// callsOf returns the classes that affect a net of the view. The function match selects either all
-// calls of a class or no calls of it.
+// callsOf returns the classes that affect a net of the view. It also creates the classes that are
+// needed to distinguish the calls selected by match.
 func (v *view) callsOf(match func(*callclass.Class) bool) []*callclass.Class {
 	classes, _ := v.model.ClassesFor(v.netIndexes(), Tagger(match))
 	return list.Filter(classes, func(s *callclass.Class) bool {

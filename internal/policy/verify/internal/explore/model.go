@@ -18,7 +18,7 @@ type Model struct {
 	byNet     [][]int            // for each net, the indexes of the classes that affect it
 	attractor *attractor         // the classes of calls that are always possible; computed on first use
 	all       *scope             // scope with all classes and outcomes; computed on first use
-	full      *Model             // if [Model.OneValue] created this model, the model with all calls that it was created from; otherwise nil
+	full      *Model             // the complete model, if [Model.OneValue] derived this model from it; otherwise nil
 	one       *Model             // the result of [Model.OneValue], computed on first use
 }
 

@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A run whose calls all have the same key value leaves all other values unused. After the run, a
-// call with another value is therefore admitted only if the same call would be admitted with the
-// run's value or with an unused value.
+// If all calls of a run have the same key value, no other value has been used when the run ends. A
+// later call with another value is therefore admitted only if the same call would be admitted with
+// the run's value or with an unused value.
 
 // maxOthers is the default maximum number of states visited in a search for calls with values other
 // than the run's. The maximum is higher if the limit on states per search is very high.
@@ -40,7 +40,7 @@ func (m *Model) proveLost(ms []Move, g *Goal, nets []int) (why string) {
 // whole policy: other nets only forbid more calls, and a call that affects none of the given nets
 // does not change their state.
 func (m *Model) proveLostIn(ms []Move, g *Goal, nets []int) (why string) {
-	var unmet []Move // the run's calls as they appear when a new value is tracked
+	var unmet []Move // the run's calls as nets see them for an unused value
 	for _, mv := range ms {
 		if mv.Class != nil {
 			if mv.Class = mv.Class.Counterpart(); mv.Class == nil {
@@ -145,8 +145,8 @@ func (o *otherSearch) follow(ms []Move, match func(*callclass.Class) bool) (why 
 	return "", more
 }
 
-// admit moves calls with other values from o.open to o.calls if the same calls with the run's value
-// would be possible now. It reports whether it moved any.
+// admit moves calls with other values from o.open to o.calls if, in the current state of r, the
+// nets would admit the same calls with the tracked value. It reports whether it moved any.
 func (o *otherSearch) admit(r *run) (more bool) {
 	o.open = slices.DeleteFunc(o.open, func(c *callclass.Class) bool {
 		if blocking, _ := r.judge(c.Counterpart()); len(blocking) > 0 {

@@ -97,9 +97,9 @@ func (p *planner) search(o ViewOptions) (path []int, ok bool) {
 
 // FindDetour finds a shortest run of successful calls that makes a call of class goal possible, and
 // returns the classes of these calls. The run starts in the given state of a session and considers
-// only the given nets. It contains only calls accepted by offers and, if witnessed is true, only
-// calls with known tools and arguments. plan is nil if no such run was found; complete is false if
-// the search was cut off.
+// only the given nets. It contains only calls whose class satisfies offers and, if witnessed is
+// true, only calls with known tools and arguments. plan is nil if no such run was found; complete
+// is false if the search was cut off.
 func (m *Model) FindDetour(nets []int, goal *callclass.Class, from []*gate.NetData, offers func(*callclass.Class) bool, witnessed bool) (
 	plan []*callclass.Class, complete bool,
 ) {

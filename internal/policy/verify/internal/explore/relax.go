@@ -113,9 +113,9 @@ func (x *relaxedNet) step(state int) {
 	}
 }
 
-// add records three things that can occur in the net: a state, a call in flight with the given
-// [holding], and an event that makes the observers in killed stop waiting. It also records two
-// kinds of consequences: the same state once no call in flight keeps other calls from counting
+// add records that three things are possible in the net: the given state, a call in flight with the
+// given [holding], and an event that makes the observers in killed stop waiting. It also records
+// what follows from them: the state after the end of all calls that keep other calls from counting
 // toward a requirement (see [gate.Transition.Spoils]), and each known holding without the observers
 // that stop waiting.
 func (x *relaxedNet) add(state, hold int, killed uint64) {

@@ -24,9 +24,9 @@ type run struct {
 // An admittedCall is a call that was admitted in a run, whether or not it has ended.
 type admittedCall struct {
 	class *callclass.Class
-	holds []callclass.Effect // the parts of the nets' states that belong to the call: Net is the index of a net, and Meaning the index of a [holding] in it
+	holds []callclass.Effect // the call's part of each net's state; Meaning is the index of a [holding] here
 	ended bool
-	stays bool // whether the call never ends, or its end is not observed
+	stays bool // whether the run treats the call as one that never ends
 
 	number int // value of [Move].Call for this call in the moves that [Model.RunTo] returns
 }
@@ -178,9 +178,9 @@ func (s *Space) moves(path []event) (ms []Move, ok bool) {
 	return nil, false
 }
 
-// tryMoves converts the path into moves, with double[i] additional calls for event i. If too few
-// calls begin, the second result is the index of an event that must begin one more call. Otherwise,
-// it is -1.
+// tryMoves converts the path into moves. At event i, it begins double[i] more calls than the path
+// does. If too few calls begin, the second result is the index of an event that must begin one
+// more. Otherwise, it is -1.
 func (s *Space) tryMoves(path []event, double map[int]int) (ms []Move, again int, ok bool) {
 	r := s.newRun()
 	var began []int                  // for each call, the index of the event that began it
@@ -230,8 +230,8 @@ func (r *run) play(ms []Move) {
 // maxReplay is the maximum number of repeated calls in a move that are replayed one by one.
 const maxReplay = 20_000
 
-// apply plays a move. Before each repetition of a call, it passes the nets that block the call to
-// accept, and stops if accept returns false. It reports whether the whole move was played.
+// apply plays a move. Before each repetition of a call, it calls accept with the nets that block
+// the call, and stops if accept returns false. It reports whether the whole move was played.
 func (r *run) apply(mv Move, accept func(blocking []int) bool) bool {
 	if mv.Class == nil {
 		r.end(r.calls[mv.Call], mv.End)
@@ -314,8 +314,8 @@ func (r *run) key() string {
 }
 
 // continuations returns the runs that extend r by the success of one call, which is either new or
-// already in flight. If a call selected by match can begin, continuations instead sets found to r
-// extended by this call, and returns no other runs.
+// already in flight. If a call selected by match can begin, it returns only found, the run that
+// extends r by this call.
 func (r *run) continuations(calls []*callclass.Class, match func(*callclass.Class) bool) (next []*run, found *run) {
 	for _, s := range calls {
 		if blocking, _ := r.judge(s); len(blocking) > 0 {
