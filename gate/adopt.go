@@ -56,12 +56,12 @@ type AdoptOptions struct {
 // to each other.
 //
 //   - A net with an unchanged fingerprint keeps its state, whether or not it is in shadow mode. The fingerprint includes each [Map] that produces a name listed by the net.
-//   - A limit from rules that counts the same calls for the same callers keeps its usage. If the usage exceeds the new maximum, calls are refused until enough has been refunded. The excess still counts if the limit is raised again (see [Debt]). Clock refunds start at the current time.
+//   - A limit from rules that counts the same calls for the same callers keeps its usage. If the usage exceeds the new maximum, calls are refused until enough has been refunded. The excess still counts if the limit is raised again (see [Debt]). The clock for refunds starts at the current time.
 //   - Any other net starts in its initial state. But if that would lose the state of a hand-written net that is not in shadow mode, the net is [Held]: the caller must either keep the old policy or list the net in [AdoptOptions].Reset. In the returned state, a held net is in its initial state.
 //
 // Calls in flight and calls that wait for approval are preserved, and still change the nets that
-// keep their state. In a net that restarts, each call in flight that might match a transition with
-// [Transition.Spoils] is treated as if it did. Adopt does not modify s.
+// keep their state. In a net that restarts, a call in flight that might keep earlier calls from
+// counting is assumed to do so; see [Transition.Spoils]. Adopt does not modify s.
 func (p *Policy) Adopt(s *State, o AdoptOptions) (*State, []Kept) {
 	if !o.Time.IsZero() {
 		s = s.Clone()
@@ -120,7 +120,7 @@ func (a *adoption) inherit(n, old *net) {
 }
 
 // restart starts n in its initial state. old is the previous net with the same name, or nil. If
-// elsewhere is set, another net has taken over the state of old, so that the state is not lost.
+// elsewhere is true, the state of old is not lost, because another net has taken it over.
 func (a *adoption) restart(n, old *net, elsewhere bool) {
 	k := Kept{Net: n.Name, Fate: Begun, Lost: !elsewhere && a.losesState(old)}
 	if k.Lost && old.Labels == nil && !old.Shadow && !slices.Contains(a.Reset, n.Name) {
@@ -135,10 +135,10 @@ func (a *adoption) restart(n, old *net, elsewhere bool) {
 	a.kept = append(a.kept, k)
 }
 
-// withSuspects returns n's initial state d with the calls in flight that might match a transition
-// of n with [Transition.Spoils]. Some of them are recorded in the state of old, the net that n
-// replaces. The other calls might have a name listed by such a transition; their arguments are
-// unknown.
+// withSuspects returns n's initial state d with the calls in flight that might keep earlier calls
+// from counting; see [Transition.Spoils]. These include the calls that already do so in old, the
+// net that n replaces. They also include all other open calls that might match a transition of n
+// with Spoils, depending on their arguments.
 func (a *adoption) withSuspects(n *net, d *NetData, old *net) *NetData {
 	s, t := a.from, slices.IndexFunc(n.Transitions, func(t Transition) bool { return t.Spoils })
 	var suspects []Flight
@@ -170,8 +170,9 @@ func (a *adoption) withSuspects(n *net, d *NetData, old *net) *NetData {
 	return &c
 }
 
-// maySpoil reports whether the call c might match a transition of n with [Transition.Spoils]. The
-// arguments of c are unknown.
+// maySpoil reports whether the call c might keep earlier calls from counting in the net n; see
+// [Transition.Spoils]. It assumes that c can have any arguments, because open calls are usually
+// stored without them.
 func (a *adoption) maySpoil(n *net, c *Call) bool {
 	bare := *c
 	bare.Args = nil
@@ -202,9 +203,9 @@ func (a *adoption) losesState(n *net) bool {
 	return n.moved(d) || len(d.Watches) > 0 || whole.Values.Len() > 0
 }
 
-// convertShadow adapts d to n's mode. If n is in shadow mode and d has no enforced state (see
-// [ShadowData]), it adds a copy of the actual state as the enforced state. If n is not in shadow
-// mode, it removes any enforced state. It returns d itself if nothing has to be changed.
+// convertShadow adapts the state d to n's mode. If n is in shadow mode and d has no enforced state,
+// it adds a copy of d as the enforced state; see [ShadowData]. If n is not in shadow mode, it
+// removes any enforced state. It returns d itself if nothing has to be changed.
 func (n *net) convertShadow(d *NetData) *NetData {
 	if n.Shadow == (d.Shadow != nil) {
 		return d
@@ -220,8 +221,8 @@ func (n *net) convertShadow(d *NetData) *NetData {
 }
 
 // withUsageOf returns a state for the limit n, which replaces the limit old. It carries over the
-// usage recorded in d, the state of old. If family is set, the two limits have the same
-// [NetID].Family, and observers that wait for calls to end keep waiting.
+// usage recorded in d, the state of old. family reports whether the two limits differ only in their
+// maximum. If so, observers that wait for calls to end keep waiting.
 func (n *net) withUsageOf(old *net, d *NetData, family bool, t time.Time) *NetData {
 	one := func(d *NetData) *NetData {
 		c := &NetData{Active: d.Active, Meta: d.Meta}
@@ -264,14 +265,14 @@ func (c *OpenCall) renumbered(numbers map[int]int) *OpenCall {
 	return &moved
 }
 
-// couldHave reports whether u matches a name that the call has or that some arguments could give
-// it.
+// couldHave reports whether u matches a name that the call has, or a name that it would have with
+// suitable arguments.
 func (c *namedCall) couldHave(n *net, u Tool) bool {
 	return slices.ContainsFunc(c.labels, func(l naming.Label) bool { return naming.Matches(&u, &l) }) || c.couldGive(n, u, Perhaps)
 }
 
-// addSuspects returns c after adding to c.Nets the nets that wait for the call only because it
-// might match one of their transitions with [Transition.Spoils].
+// addSuspects adds to c.Nets each net that waits for c only because the call might keep earlier
+// calls from counting; see withSuspects. It returns c.
 func (s *State) addSuspects(c *OpenCall) *OpenCall {
 	for i, n := range s.policy.nets {
 		f := s.flight(n, c.Number, c.Call.Time)
@@ -285,8 +286,8 @@ func (s *State) addSuspects(c *OpenCall) *OpenCall {
 	return c
 }
 
-// allSpoilers returns all spoilers (see [Extras]) in d: those of the default state and those of the
-// states for key values. A call can appear several times.
+// allSpoilers returns all calls in d that keep other calls from counting; see [Extras]. It
+// considers the default state and the states for key values. A call can appear several times.
 func allSpoilers(d *NetData) []Flight {
 	all := slices.Clip(d.Spoilers())
 	for _, of := range d.Values.All() {

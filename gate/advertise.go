@@ -23,23 +23,24 @@ type Hidden struct {
 // they neither hide tools nor block calls. If the required nets alone conflict, all of them take
 // effect, and every tool that any of them blocks is hidden.
 type Conflict struct {
-	Winner string   // if some nets have no effect, the highest-ranking conflicting net that takes effect; may be empty
+	Winner string   // if Yields is not empty, the highest-ranking net in Nets that takes effect; may be empty
 	Nets   []string // the conflicting nets, ranked by priority, then by number of allowed tools (fewest first), then by name
 	Yields []string // the nets in Nets that have no effect; all of them are advisory
 }
 
-// Offer sets the tools that can be called. They determine which advisory nets yield, that is, have
-// no effect; see [Net.Advisory]. Before the first call to Offer, advisory nets yield only to nets
-// in recovery (see [Net.Recovery]). The Args and Time of each element are ignored. The caller must
-// not modify tools afterwards.
+// Offer sets the tools that can be called. They determine which advisory nets have no effect; see
+// [Net.Advisory]. Before the first call to Offer, an advisory net takes effect unless a net of
+// higher priority is in recovery; see [Net.Recovery]. The Args and Time of each element are
+// ignored. The caller must not modify tools afterwards.
 func (s *Session) Offer(tools []Call) {
 	s.update(func(*State) *Delta { return &Delta{Tools: tools} })
 }
 
 // Advertise returns the offered tools except those that a net would now block whatever the call's
-// arguments are. A name that only some of a tool's calls get from a [Map] never hides the tool. It
-// keeps the tool visible if a call with this name might pass. Advisory nets without current effect
-// (see [Net.Advisory]), nets in shadow mode and "default: deny" hide nothing.
+// arguments are. If a [Map] assigns a name to only some calls of a tool, this name never hides the
+// tool. Instead, it keeps the tool visible if a call with this name might pass. Advisory nets
+// without current effect (see [Net.Advisory]), nets in shadow mode and "default: deny" hide
+// nothing.
 //
 // Advertise advances the clocks to now; see [Session.Tick].
 func (s *Session) Advertise(now time.Time) Advertised {

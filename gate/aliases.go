@@ -48,7 +48,7 @@ type (
 	Position = toolnet.Position
 	// A Call is a tool call that a policy decides on.
 	Call = toolnet.Call
-	// Ignored names a tool argument that does not change a call's effect.
+	// Ignored specifies a tool argument that does not change a call's effect.
 	Ignored = toolnet.Ignored
 	// A Name is one of the names that a policy gives to a call.
 	Name = toolnet.Name
@@ -78,12 +78,13 @@ type (
 	Flight = netstate.Flight
 	// ShadowData is the additional state of a net in shadow mode.
 	ShadowData = netstate.ShadowData
-	// A Clock holds the tick times of a net with transitions that have [Transition.Every].
+	// A Clock holds the times that determine when a net's timed transitions fire; see
+	// [Transition.Every].
 	Clock = netstate.Clock
 	// Spent is the amount that the calls of a net with a [Sum] have spent.
 	Spent = netstate.Spent
-	// Extras is the part of a state that only some nets have: nets with [Transition.Spoils] or
-	// [Net.Row], nets with a key, and limits with a [Debt].
+	// Extras holds the parts of a net's state that only some nets have, such as the [Debt] of a
+	// limit.
 	Extras = netstate.Extras
 	// Debt is the usage that exceeds a limit's maximum.
 	Debt = netstate.Debt

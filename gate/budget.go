@@ -26,8 +26,8 @@ func (n *net) usage(d *NetData, t time.Time) *big.Rat {
 func paidOff(debt *Debt, t time.Time) bool { return !debt.Until.IsZero() && !t.Before(debt.Until) }
 
 // charge returns a copy of the state d that records the given usage at time t, plus the tokens held
-// by d's calls in flight. Usage beyond the maximum becomes a debt. Clock refunds start at t. If t
-// is zero, they start as soon as the time is known, but the clock never pays off the debt.
+// by d's calls in flight. Usage beyond the maximum becomes a debt. The clock for refunds starts at
+// t. If t is zero, it starts as soon as the time is known, but the debt does not expire.
 func (n *net) charge(d *NetData, used *big.Rat, t time.Time) *NetData {
 	c := *d
 	c.Stuck, c.Marking, c.Spent, c.Clock = false, n.start, nil, nil
@@ -73,9 +73,9 @@ func minRat(a, b *big.Rat) *big.Rat {
 	return b
 }
 
-// takeUsed sets d's marking to the net's start marking and removes the tokens consumed by the given
-// usage and by the calls in flight. It stops when the tokens run out. It also starts the clock,
-// unless the net is inactive or t is zero.
+// takeUsed sets d's marking: it removes the tokens consumed by the given usage and by the calls in
+// flight from the net's start marking, until no tokens are left. It also starts the clock, unless
+// the net is inactive or t is zero.
 func (n *net) takeUsed(d *NetData, used *big.Rat, t time.Time) {
 	spend, m := &n.net.Transitions[n.budget.spend], slices.Clone(n.start)
 	for range d.Flights {

@@ -75,9 +75,9 @@ func (s *Session) End(number uint64, e End) (changed bool) {
 func (t *Ticket) Settle(o Outcome) bool { return t.session.Settle(t.Number, o) }
 
 // SettleAt is like Settle, but also reports when the call ended. Nets that have a clock and wait
-// for outcomes need this time. If it is unknown (zero), any change in the input tokens of a
-// transition with [Transition.Every] restarts the transition's clock, so that it fires late rather
-// than early.
+// for outcomes need this time. If it is unknown (zero), each transition with [Transition.Every]
+// whose input tokens change restarts its clock. The transition may then fire too late, but never
+// too early.
 func (t *Ticket) SettleAt(o Outcome, ended time.Time) bool {
 	return t.session.SettleAt(t.Number, o, ended)
 }

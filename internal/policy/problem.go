@@ -13,26 +13,26 @@ import (
 // Codes of problems with policies. Package rules defines the codes of problems with rules.
 const (
 	InvalidNet    = "E101" // the gate rejects a hand-written net
-	BadPattern    = "E102" // a map of a net has an invalid pattern
+	BadPattern    = "E102" // a map entry of a net has an invalid pattern
 	UnknownActive = "E103" // "active" contains an unknown net
 	BadDefault    = "E104" // the default decision is neither "allow" nor "deny"
 	MalformedNet  = "E105" // a net cannot be parsed
 	UnknownNet    = "E106" // a claim refers to an unknown net
 	UnknownPlace  = "E107" // a claim refers to places that no net has
 	BadExpression = "E108" // a net contains an invalid CEL expression
-	BadCommand    = "E109" // a map of a net contains an invalid command
-	WeakUnless    = "E110" // an exemption uses a name that no call is certain to have
+	BadCommand    = "E109" // a map entry of a net contains an invalid command
+	WeakUnless    = "E110" // an exemption in a net never applies, because no call is certain to have the exempt name
 
-	BareName = "E111" // a bare name is used where it matters which server's tool is meant
+	BareName = "E111" // an unqualified name may belong to several servers' tools, but must identify one
 
 	UnknownTool   = "W101" // a name does not belong to any known tool
-	FirstMatch    = "W102" // with "match: first", a call that matches several entries of a net's map gets only the first label
+	FirstMatch    = "W102" // with "match: first", only the first matching map entry of a net assigns a name to a call
 	ReleasedToken = "W103" // with "unknown: release", a call counts as not made if its outcome is unknown
 	GlobInNet     = "W104" // the name of a tool in a net looks like a pattern
 
 	UnknownClaimed = "W105" // a claim refers to a call that no rule and no net mentions
 	TwoWindows     = "W106" // a net counts per session but should probably count across sessions
-	UnknownField   = "W107" // a map, key or sum reads an argument that the tool does not accept
+	UnknownField   = "W107" // the policy reads an argument that the tool does not accept
 	WeakProgress   = "W108" // with "weak: progress", a transition fires even for a call that only might have the required name
 	UnusedPlace    = "W109" // no transition uses a place
 	NoEvidence     = "W110" // a rule requires a command that never counts, because of an option such as --dry-run
@@ -43,7 +43,7 @@ const (
 	Unasked        = "W115" // an approval cannot be given
 	UntoldEnd      = "W116" // a rule waits for a script, but no hook reports how scripts end
 	NoCondition    = "W117" // a rule waits for a script to succeed, but nothing defines what counts as success
-	ReadIgnored    = "W119" // a map, key or sum reads an argument listed in approval.ignore (W118 is in package check)
+	ReadIgnored    = "W119" // the policy reads an argument listed in approval.ignore (W118 is in package check)
 )
 
 func problem(s diag.Severity, code string, pos gate.Position, msg, hint string) diag.Problem {

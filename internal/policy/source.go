@@ -20,7 +20,7 @@ type Source struct {
 
 	Config *config.Config // the configuration that the source comes from; may be nil
 
-	Tools   []string            // names of all known tools, but not the labels that the policy's maps give to calls; nil if the tools are unknown
+	Tools   []string            // names of all known tools, without the names that map statements and map entries assign; nil if the tools are unknown
 	Schemas map[string][]Schema // argument schemas of the known tools; a tool has an entry under each of its names
 	Hooked  []string            // names that only agents' built-in tools have; hooks report the calls to these tools
 	Unended []string            // names of the script tools of agents that never report how a script ended
@@ -68,14 +68,14 @@ type Result struct {
 }
 
 // A Claim is a property that a policy must have. It is written as a line in rules that begins with
-// "prove", or as an entry under "prove" in a net. The net and the places that it mentions exist.
-// Its fields have the same meaning as in [rules.Prove].
+// "prove", or as an entry under "prove" in a net. If the claim mentions a net or places, the policy
+// has them. Fields without a comment have the same meaning as in [rules.Prove].
 //
-// A claim about several names has one claim for each name in Parts. Its Text covers all of them,
-// and its other fields are those of the first part.
+// If the claim is about several names, Parts contains a separate claim for each name. Text then
+// covers all names, and the other fields are those of the first element of Parts.
 type Claim struct {
 	Kind  rules.Claim
-	Text  string // the claim's text in the rules
+	Text  string // the claim as a line in rules
 	Rule  gate.Position
 	Tool  gate.Tool
 	Tools []gate.Tool // for rules.AtMost and rules.Only, all tools of the claim
@@ -92,7 +92,7 @@ type Claim struct {
 	Key        []rules.KeyField
 	File       string
 
-	Net    string // the net that the claim is about; also set for rules.Exclusive
+	Net    string // the net that the claim is about; for rules.Exclusive, the net that contains Places
 	Places []string
 
 	Parts []Claim // if the claim is about several names, a claim for each name; all of them must hold

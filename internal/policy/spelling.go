@@ -101,8 +101,8 @@ type spelling struct {
 	text    string
 	words   []string
 	pattern bool
-	given   gate.Position // position of the first map that gives this name to calls; zero if no map does
-	idle    bool          // whether a map gives this name to calls, but no rule uses it
+	given   gate.Position // position of the first map statement or map entry that assigns this name; zero if the name is not assigned
+	idle    bool          // whether a map statement assigns this name, but no rule uses it
 	uses    []occurrence
 }
 

@@ -41,9 +41,8 @@ func (b successChecker) warn(n rules.Name, effect string) {
 	}
 }
 
-// scriptTools returns the tools whose calls get the name n if their scripts contain a certain
-// command, according to a map. It also returns n itself if n is a script tool of a well-known
-// server.
+// scriptTools returns the tools in the map statements that assign the name n to scripts with
+// certain commands. It also returns n itself if n is a script tool of a well-known server.
 func (b successChecker) scriptTools(n rules.Name) (tools []string) {
 	if known, _ := b.shellOf(n.Text); known != nil {
 		tools = append(tools, n.Text)

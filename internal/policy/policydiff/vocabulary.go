@@ -17,7 +17,7 @@ type vocabulary struct {
 	patterns []string
 }
 
-// vocabularyOf returns the names and patterns in the nets and maps of two policies.
+// vocabularyOf returns the names and patterns in the nets and map statements of two policies.
 func vocabularyOf(sides [2]*Side) vocabulary {
 	names, patterns := make(map[string]bool), make(map[string]bool)
 	add := func(name string, pattern bool) {
@@ -42,7 +42,8 @@ func vocabularyOf(sides [2]*Side) vocabulary {
 	return vocabulary{slices.Sorted(maps.Keys(names)), slices.Sorted(maps.Keys(patterns))}
 }
 
-// bases returns the names and, for each name that contains dots, the part before each dot.
+// bases returns the names and, for each name with dots, also the prefixes that end before a dot.
+// For example, the name a.b.c adds a.b and a.
 func (s *vocabulary) bases() []string {
 	all := slices.Clone(s.names)
 	for _, name := range s.names {
@@ -55,8 +56,8 @@ func (s *vocabulary) bases() []string {
 	return list.Sorted(all)
 }
 
-// mentions reports whether the vocabulary contains the given name, alone or followed by a dot and
-// an action.
+// mentions reports whether the vocabulary contains the given name, or a longer name that begins
+// with the given name and a dot.
 func (s *vocabulary) mentions(name string) bool {
 	if _, found := slices.BinarySearch(s.names, name); found {
 		return true

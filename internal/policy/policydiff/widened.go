@@ -24,11 +24,11 @@ const (
 // widenedTime is the time limit of [Widened].
 const widenedTime = 5 * time.Second
 
-// Widened tries to prove that the configuration only narrows its base policies, and returns an
-// error for each base policy without such a proof. A configuration narrows a base policy if it
-// admits no call that the base policy does not admit, and requires no fewer approvals. result is
-// the configuration's policy. All commands and components that read configurations use this
-// function, so that they report the same errors.
+// Widened tries to prove that the configuration c only narrows its base policies. It returns an
+// error for each base policy that the proof fails for. A configuration narrows a base policy if it
+// admits only calls that the base policy also admits, and requires at least as many approvals.
+// result is the policy built from c. All code that reads configurations calls Widened, so that the
+// same errors are reported everywhere.
 func Widened(ctx context.Context, c *config.Config, result *policy.Result) (found diag.List) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -67,9 +67,10 @@ func widened(c *config.Config, b config.Base, result *policy.Result, stop func()
 	return &p
 }
 
-// mapOver returns the position of a map statement that only one of the two policies has and that
-// gives a name used by a net of the base. If the number of such statements is not exactly one,
-// mapOver returns the given position.
+// mapOver returns the position that an error about the comparison should refer to. This is the
+// position of the map statement that only one of the two policies has and that assigns a name used
+// by a net of the base. If there is not exactly one such statement, mapOver returns the given
+// position.
 func (d *Comparison) mapOver(at config.Position) config.Position {
 	over := list.Filter(unsharedMaps(d.sides[0], d.sides[1]), func(m gate.Map) bool {
 		return slices.ContainsFunc(d.sides[0].nets, func(n gate.NetInfo) bool { return reads(n, []gate.Map{m}) })

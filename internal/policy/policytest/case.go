@@ -42,7 +42,7 @@ func readCase(line []byte) (*policyCase, json.RawMessage, error) {
 	}
 	c := &policyCase{}
 	if err := strict(inner, c); err != nil {
-		return c, expect, err // c contains the case's name if it could be decoded
+		return c, expect, err // c may already contain the name of the case, which the answer includes
 	}
 	if c.Mode != "" && c.Mode != "enforce" && c.Mode != "shadow" {
 		return c, expect, fmt.Errorf("unknown mode %q: enforce or shadow", c.Mode)

@@ -9,7 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// Coverage reports which rules, maps and transitions of the tested policies were exercised.
+// Coverage reports which items of the tested policies were exercised. The items are rules,
+// transitions, map statements and map entries.
 type Coverage struct {
 	Percent int     `json:"percent"` // percentage of exercised items, rounded down
 	Done    int     `json:"done"`
@@ -19,11 +20,12 @@ type Coverage struct {
 	Items []*Item `json:"-"`
 }
 
-// An Item is a rule, map or transition whose use is counted.
+// An Item is a part of a policy whose use is counted: a rule, a transition, a map statement in
+// rules, or a map entry in a net.
 type Item struct {
 	Kind Kind        `json:"kind"`
-	Net  string      `json:"net,omitempty"`  // name of the net that contains the item; empty for a map outside of nets
-	Name string      `json:"name,omitempty"` // name of the transition, or label of the map; empty for a rule
+	Net  string      `json:"net,omitempty"`  // name of the net that contains the item; empty for a map statement
+	Name string      `json:"name,omitempty"` // name of a transition, or name that a map statement or map entry assigns; empty for a rule
 	Rule policy.Rule `json:"rule"`
 	Hits int         `json:"-"`
 
@@ -36,12 +38,12 @@ type Kind string
 const (
 	KindRule       Kind = "rule"       // exercised if it blocks a call or asks for approval; a rule that can do neither is exercised if it admits a call
 	KindTransition Kind = "transition" // exercised if it fires
-	KindMap        Kind = "map"        // exercised if it gives a call its label
+	KindMap        Kind = "map"        // map statement or map entry; exercised if a call gets the name that it assigns
 )
 
 type firing struct{ net, transition string }
 
-// newCoverage summarizes how often the items were hit.
+// newCoverage computes the coverage from the hit counts of the items.
 func newCoverage(items []*Item) *Coverage {
 	c := &Coverage{Percent: 100, Total: len(items), Missing: []*Item{}, Items: items}
 	c.Missing = append(c.Missing, list.Filter(items, func(i *Item) bool { return i.Hits == 0 })...)
@@ -54,22 +56,22 @@ func newCoverage(items []*Item) *Coverage {
 	return c
 }
 
-// A spoiler is a transition that cancels the effect of earlier successful calls on a requirement.
-// It acts on every admitted call to its tools, even if the call fires another transition.
+// A spoiler is a transition that cancels the effect of earlier successful calls on a requirement,
+// so that these calls must succeed again. Every admitted call to one of its tools exercises it, no
+// matter which other transitions the call fires.
 type spoiler struct {
 	item  *Item
 	tools []gate.Tool
 }
 
-// A watch counts how often each item of a policy is exercised. The items are the policy's rules,
-// maps and transitions.
+// A watch counts how often each item of a policy is exercised.
 type watch struct {
 	items  []*Item
 	policy *gate.Policy     // copy of the policy, instrumented to report fired transitions
 	chosen []firing         // transitions chosen for the current call
 	rules  map[string]*Item // items of rules, keyed by net name
 	moves  map[firing]*Item
-	maps   map[string][]*Item // items of maps, keyed by label
+	maps   map[string][]*Item // items of map statements and map entries, keyed by the name that they assign
 	spoils []spoiler
 }
 

@@ -38,7 +38,7 @@
 // requested, and the call is then allowed.
 //
 // A counterexample of "petrigate check --json" can be used as a test: its events replace the steps.
-// All its calls, or all but the last, are expected to be allowed once the policy is corrected:
+// All its calls are expected to be allowed, unless expect sets another verdict for the last one:
 //
 //	tests:
 //	  - name: no deployment without a test

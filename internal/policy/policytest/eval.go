@@ -54,10 +54,10 @@ func Eval(r io.Reader, w io.Writer) (Evaluation, error) {
 // An Evaluation summarizes a call to [Eval]. It does not include the answers.
 type Evaluation struct {
 	Differences []Difference
-	Unreadable  []UnreadableCase // lines that are not cases and have no expected answer
+	Unreadable  []UnreadableCase // lines without a valid case and without an expected answer
 }
 
-// An UnreadableCase is a line that is not a case.
+// An UnreadableCase describes a line that does not contain a valid case.
 type UnreadableCase struct {
 	Line int
 	Why  string
@@ -166,7 +166,7 @@ func (c *policyCase) nets() (nets []config.Net, errs []caseError) {
 		if json.Unmarshal(src, &named) != nil || named.Name == "" {
 			named.Name = fmt.Sprintf("nets[%d]", i)
 		}
-		problems, _ := diag.Find(err) // the error is always a list
+		problems, _ := diag.Find(err) // the error always contains a list of problems
 		for _, e := range problems {
 			errs = append(errs, caseError{Message: e.Msg, Code: string(policy.MalformedNet), Net: named.Name})
 		}
@@ -174,7 +174,8 @@ func (c *policyCase) nets() (nets []config.Net, errs []caseError) {
 	return nets, errs
 }
 
-// buildErrors converts problems to case errors. Errors in nets have line 0.
+// buildErrors converts problems with building the policy to errors for the answer. Errors in nets
+// have line 0.
 func buildErrors(ps diag.List) []caseError {
 	errs := make([]caseError, len(ps))
 	for i, p := range ps {
@@ -198,7 +199,7 @@ func onePerPlace(errs []caseError) []caseError {
 	})
 }
 
-// play plays e in the session and returns the decision.
+// play plays the event e in the session and returns the decision.
 func play(s *sandbox.Session, e *sandbox.Event) decision {
 	d, admitted := s.Play(e)
 	shown := decision{Decision: "settled"}

@@ -70,7 +70,7 @@ func (p *parser) test(v config.Value) {
 		"steps":    func(v config.Value) { v.Items("a step", func(v config.Value) { steps = append(steps, v) }) },
 	})
 	switch {
-	case p.root.Faults() > before: // the key may only seem to be missing because it is misspelt
+	case p.root.Faults() > before: // skip the other checks: a missing key may just be misspelt
 	case t.Name == "":
 		v.Fault("the test has no name", "")
 	case p.seen[t.Name]:

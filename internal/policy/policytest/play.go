@@ -95,7 +95,7 @@ func (r *testRun) call(number int, s *Step) gate.Call {
 		case i < 0:
 			c.Also = append(c.Also, name)
 		case name.Weak:
-			c.Also[i] = name // a name that is not weak stays as the configuration defines it
+			c.Also[i] = name // a test can weaken a name from the configuration, but not strengthen it
 		}
 	}
 	if s.Annotations != nil {
@@ -208,7 +208,7 @@ func (s *Step) speaksOf(b gate.Block) bool {
 	if m == nil {
 		return b.Net == s.Rule
 	}
-	line, _ := strconv.Atoi(m[2]) // m[2] is all digits; on overflow, no line matches
+	line, _ := strconv.Atoi(m[2]) // Atoi can only overflow here, and its result then matches no line
 	column, _ := strconv.Atoi(m[3])
 	want, got := filepath.ToSlash(m[1]), filepath.ToSlash(b.Rule.File)
 	return (want == got || strings.HasSuffix(got, "/"+path.Clean(want))) && line == b.Rule.Line && (column == 0 || column == b.Rule.Column)

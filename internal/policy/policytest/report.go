@@ -51,7 +51,7 @@ type StepResult struct {
 	Result  string          `json:"result,omitempty"`
 	Would   string          `json:"would,omitempty"`  // verdict of shadow nets
 	Reason  string          `json:"reason,omitempty"` // reason for the refusal, the approval request or the verdict of shadow nets
-	Nets    []reportedRule  `json:"nets,omitempty"`   // rules that led to Verdict or, if the call is allowed, to Would
+	Nets    []reportedRule  `json:"nets,omitempty"`   // rules that led to the verdict or, if the call is allowed, to the verdict of shadow nets
 }
 
 type reportedRule struct {
@@ -65,7 +65,7 @@ type Failure struct {
 	Got      string                    `json:"got"`
 	Marking  map[string]map[string]int `json:"marking,omitempty"` // marking of each affected net before the step, keyed by net name
 
-	nets []gate.NetState // states of the affected nets before the step
+	nets []gate.NetState // states of the nets in Marking, before the step
 }
 
 // newReport returns a report with the given problems and no files.

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
 )
 
-// step parses a step. t holds the steps before it.
+// step parses a step of the test t, which already contains all earlier steps.
 func (p *parser) step(t *Test, v config.Value) Step {
 	s := Step{Position: v.Position()}
 	settles, called := false, false // whether the step ends an earlier call, and whether it makes a call
@@ -44,7 +44,7 @@ func (p *parser) step(t *Test, v config.Value) Step {
 		},
 	})
 	switch {
-	case p.root.Faults() > before: // the key may only seem to be missing because it is misspelt
+	case p.root.Faults() > before: // skip the other checks: a missing key may just be misspelt
 	case settles && called:
 		v.Fault("a step makes a call or settles one, not both", "write two steps")
 	case settles:
@@ -151,8 +151,8 @@ func (t *Test) check(s *Step, v config.Value) {
 	s.Result, s.Times = cmp.Or(s.Result, "success"), max(s.Times, 1)
 }
 
-// settles returns the number of the step whose call the current step ends. The value v is this
-// number or the call's name. If v does not identify an open call, settles returns 0.
+// settles returns the number of the step whose call the current step ends. v is that number or the
+// name of the call. If v does not identify an open call, settles reports an error and returns 0.
 func (t *Test) settles(v config.Value) int {
 	number := 0
 	if v.IsNumber() {

@@ -111,7 +111,7 @@ func place(s policy.Source, n gate.NetInfo, transition string) gate.Position {
 
 // A callOutcome is the outcome of a call.
 type callOutcome struct {
-	names   []string // all names of the call, including the labels that maps give it
+	names   []string // all names of the call, including those that map statements and map entries assign
 	said    []gate.Verdict
 	verdict string        // verdict on the call, an element of verdicts
 	refusal *gate.Refusal // refusal of the call or request to approve it, or nil

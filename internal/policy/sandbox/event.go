@@ -23,7 +23,7 @@ type Event struct {
 	Returns json.RawMessage `json:"returns,omitempty"` // result of a successful call, as any JSON value
 	Net     string          `json:"net,omitempty"`
 	For     string          `json:"for,omitempty"`   // duration of a wait event, such as "20s"
-	Times   int             `json:"times,omitempty"` // number of consecutive calls, all successful; 0 means a single call that a result event ends
+	Times   int             `json:"times,omitempty"` // number of consecutive calls, all successful; if 0, the event makes a single call and does not end it
 }
 
 // Outcomes contains the JSON word for each outcome.
@@ -43,9 +43,9 @@ func (e *Event) Arguments() json.RawMessage {
 	return e.Args
 }
 
-// CallOf returns the event that makes the call c. An event can mark a name as weak, so that the
-// name can only restrict the call, but it cannot mark a name as uncertain. All names in c.Also that
-// are not weak therefore become certain.
+// CallOf returns the event that makes the call c. The event records which of the call's names are
+// weak, but not which are certain; see [gate.Name]. [Event.Call] therefore treats each name that is
+// not weak as certain.
 func CallOf(c gate.Call) Event {
 	e := Event{Type: "call", ID: c.ID, Tool: c.Tool, Args: c.Args}
 	if c.Foreign {
@@ -95,7 +95,7 @@ func (s *Session) Play(e *Event) (d gate.Decision, admitted int) {
 
 // Repeat makes a call up to the given number of times, and stops early if the call is not admitted.
 // Each admitted call succeeds with the given result. If times is 0, Repeat makes a single call and
-// does not end it.
+// leaves it open.
 func (s *Session) Repeat(c gate.Call, says Consent, times int, returns []byte) (d gate.Decision, admitted int) {
 	return s.repeat(c, says, times, returns, s.End)
 }

@@ -67,7 +67,7 @@ type Session struct {
 	*gate.Session
 	box     *Sandbox
 	waiting map[string]waitingCall
-	calls   map[string]madeCall // last admitted call with each ID
+	calls   map[string]madeCall // last admitted call for each ID
 }
 
 // A madeCall is an admitted call.

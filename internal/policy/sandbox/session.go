@@ -15,8 +15,8 @@ const (
 	Later // the answer is given later, with [Session.Answer]
 )
 
-// Call makes a call at the simulated time and answers an approval request with says. If says is
-// [Later], Call returns the [gate.Ask] instead.
+// Call makes a call at the simulated time. If the call requires approval, the given answer decides.
+// If the answer is [Later], Call returns the [gate.Ask] instead.
 func (s *Session) Call(c gate.Call, says Consent) gate.Decision {
 	c.Time = s.box.now
 	d := s.Decide(c, nil)
@@ -70,9 +70,9 @@ func (s *Session) End(id string, e gate.End) bool {
 	return ok && s.Session.End(made.number, e)
 }
 
-// Return ends a call like [Session.End]. If e has a result, Return first applies the policy's
-// success conditions to it. If the result is a JSON string, the conditions can also use the string
-// as text.
+// Return ends a call like [Session.End], but first applies the policy's success conditions to the
+// call's result, if it is known. If the result is a JSON string, this string also becomes the
+// result text that conditions can read.
 func (s *Session) Return(id string, e gate.End) bool {
 	if made, ok := s.calls[id]; ok && e.Result != nil {
 		e.Text, _ = rawjson.String(e.Result)

@@ -31,8 +31,8 @@ func (s *Simulation) newCall(c Call, id int) gate.Call {
 }
 
 // piped returns the arguments of a call to an agent's shell tool, after inserting "set -o pipefail"
-// before the script. ok is false if the agent does not accept a changed script, or if the change
-// would not make the call count toward more requirements.
+// before the script. ok reports whether the agent accepts the changed script and the change makes
+// the call count toward more requirements.
 func (s *Simulation) piped(c *gate.Call) (args []byte, ok bool) {
 	if !agenttool.TakesScript(c.Upstream) || !slices.Contains(agenttool.Shells(c.Upstream), c.Tool) {
 		return nil, false
@@ -71,8 +71,8 @@ type Explanation struct {
 	Unknown  bool            `json:"unknown,omitempty"` // whether all tools are known and none has the name in Tool
 	Decision string          `json:"decision"`          // "allow", "refuse" or "ask"
 	Names    []string        `json:"names"`
-	Certain  []string        `json:"certain"` // names that the call certainly has; only these can exempt the call from a rule, or from the default of denying unknown calls
-	Weak     []string        `json:"weak"`    // names that can only restrict the call, and do not let its success count toward a requirement
+	Certain  []string        `json:"certain"` // names that the call certainly has; only these can exempt the call from a rule or from "default: deny"
+	Weak     []string        `json:"weak"`    // names that can restrict the call but cannot satisfy a requirement
 	Kind     gate.Kind       `json:"kind,omitempty"`
 	Reason   string          `json:"reason,omitempty"`
 	Would    string          `json:"would,omitempty"` // verdict of shadow nets; if not empty, Kind and Reason describe this verdict

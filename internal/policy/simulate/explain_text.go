@@ -99,8 +99,9 @@ func (e *Explanation) reasons(b *strings.Builder, k text.Ink) {
 	}
 }
 
-// waiting explains how a hand-written net blocks the call: it writes to b the net's marking and the
-// tokens that its transitions for the call lack. For other nets and refusals, it writes nothing.
+// waiting explains how a hand-written net blocks the call: it writes to b the net's marking, and
+// the tokens that the transitions for the call still need. It writes nothing for a net generated
+// from rules, or if the refusal is not of kind [gate.KindBlocked].
 func (e *Explanation) waiting(b *strings.Builder, block gate.Block) {
 	net := e.of.net(block.Net)
 	if net.Labels != nil || e.refusal.Kind != gate.KindBlocked {

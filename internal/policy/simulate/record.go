@@ -121,15 +121,15 @@ func (m *Simulator) stepsText() []string {
 	return steps
 }
 
-// ended reports whether move i makes or approves the given call. If the next move ends this call,
-// the test needs no step for that move, because the step for move i already specifies the end.
+// ended reports whether move i makes or approves the given call. The step for move i then also
+// specifies how the call ends if the next move ends it, so that the next move needs no step.
 func (m *Simulator) ended(i, call int) bool {
 	return i >= 0 && m.moves[i].of == call && (m.moves[i].word == "call" || m.moves[i].word == "approve")
 }
 
-// callText returns the test step for move i, which makes a call or answers its approval request. It
-// returns the empty string if a later move answers the request, because that move then becomes the
-// step.
+// callText returns the test step for move i, which makes a call or answers its approval request. If
+// a later move answers the request, callText returns the empty string, because the step for the
+// later move also makes the call.
 func (m *Simulator) callText(i int) string {
 	mv := m.moves[i]
 	c := m.calls[mv.of-1]

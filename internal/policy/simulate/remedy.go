@@ -57,7 +57,8 @@ func (s *Simulation) hooksInOtherSessions() bool {
 
 // allowAgents repeats the search for a remedy with agents' built-in tools included, and stores the
 // result in w.Remedy. It leaves w.Remedy unchanged if the search proves that even these tools do
-// not help. If all refusing nets have the cause [gate.CauseBlock], it does not search.
+// not help. It does not search if all refusing nets come from rules that block calls
+// ([gate.CauseBlock]).
 func (s *Simulation) allowAgents(w *remedy, c gate.Call, r *gate.Refusal) {
 	if !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool { return b.Cause != gate.CauseBlock }) {
 		return
@@ -69,9 +70,10 @@ func (s *Simulation) allowAgents(w *remedy, c gate.Call, r *gate.Refusal) {
 	}
 }
 
-// restrictToServers adapts w for a session with calls to servers' tools only. It discards a remedy
-// that calls an agent's built-in tool. If a tool in the remedy has the same name as a built-in
-// tool, restrictToServers sets the sentence in w, which then demands a server's tool.
+// restrictToServers adapts the remedy w to a session that has only calls to servers' tools. If the
+// remedy calls an agent's built-in tool, restrictToServers discards it. If the remedy calls a tool
+// with the same name as a built-in tool, the sentence in w explains that it must be a server's
+// tool.
 func (s *Simulation) restrictToServers(w *remedy, tool string) {
 	own := agenttool.Names()
 	if slices.Contains(own, tool) {

@@ -54,7 +54,7 @@ func (m *Simulator) noteUnnamed(c Call) {
 	}
 }
 
-// printChanges prints how the states of the nets differ from the earlier states in before. It
+// printChanges prints how the states of the nets have changed from the given earlier states. It
 // labels each net with its rule or, if the net has no rule, with its name.
 func (m *Simulator) printChanges(before []gate.NetState) {
 	for i, n := range m.of.session.Nets() {

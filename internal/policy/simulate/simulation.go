@@ -74,8 +74,8 @@ func (s *Simulation) Learn(tools check.ToolSet) {
 	s.offer()
 }
 
-// offer tells the session which tools are available. This determines which advisory nets have no
-// effect; see [gate.Session.Offer].
+// offer tells the session which tools are available. The session needs to know this because an
+// advisory net has no effect if it would block all of them; see [gate.Net].Advisory.
 func (s *Simulation) offer() {
 	calls := []gate.Call{}
 	for _, t := range s.tools.Tools {

@@ -34,14 +34,14 @@ func (a Agent) names(tools ...string) string {
 	return strings.Join(list.Map(tools, func(t string) string { return a.Name + "." + t }), ", ")
 }
 
-// quotedNames returns the agent's tools as a list of quoted names for maps. Without quotes, the part
-// after a dot would be a field.
+// quotedNames returns the agent's tools as a list of quoted names for map statements. Without
+// quotes, the part of a name after the dot would be read as a field.
 func (a Agent) quotedNames(tools ...string) string {
 	return `"` + strings.ReplaceAll(a.names(tools...), ", ", `", "`) + `"`
 }
 
-// approvalCommands lists the shell commands that require approval, grouped by the label that the
-// rules give them.
+// approvalCommands lists the shell commands that require approval. In the rules, map statements
+// assign the label of a group to all commands of the group.
 var approvalCommands = []struct {
 	label, comment string
 	commands       []string
@@ -62,8 +62,9 @@ var approvalCommands = []struct {
 // secretFile matches files that contain keys and passwords. It does not match ".env.example".
 const secretFile = `(\.env(\.(local|dev|development|prod|production|staging))?|\.netrc|id_(rsa|ecdsa|ed25519))$|(^|[\/\\])\.(ssh|aws|gnupg|kube)([\/\\]|$)`
 
-// rules returns the policy for the agent's built-in tools. tests contains the commands that run the
-// project's tests. deny reports whether the configuration refuses calls that no rule names.
+// rules returns the content of a rules file for the agent's built-in tools. tests contains the
+// commands that run the project's tests. deny must be true if the configuration refuses calls that
+// no rule names; the rules then allow the agent's tools.
 func (a Agent) rules(tests []string, deny bool) string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

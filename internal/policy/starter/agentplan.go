@@ -42,7 +42,8 @@ func NewAgent(ctx context.Context, file string, c *config.Config, a Agent, tests
 }
 
 // prepareAgent adds the rules file to the list of rules in the new configuration. If the file
-// already exists or the list cannot be extended, prepareAgent sets ExistingPolicy instead.
+// already exists or the list cannot be extended, prepareAgent sets ExistingPolicy instead, so that
+// nothing is written.
 func (plan *Plan) prepareAgent(c *config.Config) (err error) {
 	plan.Client = !plan.made && !c.Has("version") && objectOffset(plan.Before) >= 0
 	name := filepath.Base(plan.File)

@@ -18,14 +18,15 @@ var (
 )
 
 // readersOf returns the server's tools that show the object that tool t changes, if any. It also
-// returns the key that identifies this object in the arguments of t and of the returned tools, for
-// example "path" or "path as source".
+// returns the key that identifies this object in the arguments of all these tools. For example, the
+// key is "path as source" if t has the path in its argument source and the returned tools have it
+// in their argument path.
 func (s *server) readersOf(t tool) (readers []string, key string) {
 	if t.Kind == toolkind.Edit && t.hasWord(createWords) {
 		return nil, ""
 	}
 	if len(t.Fields.Paths) > 0 {
-		for _, field := range t.Fields.Paths { // use the first path that any of the server's tools can show
+		for _, field := range t.Fields.Paths {
 			if readers, key = s.readersOfPath(t, field); len(readers) > 0 {
 				return readers, key
 			}

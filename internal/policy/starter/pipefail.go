@@ -2,9 +2,9 @@ package starter
 
 import "github.com/petrigate/petrigate/internal/agenttool"
 
-// OffersPipefail reports whether setting shell.pipefail would let test runs inside a pipe meet
-// rules that require tests. It returns false if the configuration already has the key shell or a
-// policy that the plan does not change.
+// OffersPipefail reports whether setting shell.pipefail would help: it lets test runs inside a pipe
+// meet rules that require tests. OffersPipefail returns false if the configuration already has the
+// key shell, or if nothing will be written because a policy already exists.
 func (plan *Plan) OffersPipefail() bool {
 	return plan.agent != nil && plan.tested && plan.ExistingPolicy == "" && !plan.shell && agenttool.TakesScript(plan.agent.Name)
 }

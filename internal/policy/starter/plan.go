@@ -54,10 +54,10 @@ type Plan struct {
 	shell    bool // whether the configuration contains the key "shell"
 	pipefail bool // whether the plan adds shell.pipefail
 
-	texts   []string     // texts of the existing rules
+	texts   []string     // the existing rules, as source text
 	secrets []string     // secrets used in the configuration
 	fetch   config.Fetch // used to load the configuration; see [config.Options]
-	text    bool         // whether the configuration is only read as text; see [config.Config.TextOnly]
+	text    bool         // whether the configuration was loaded without resolving ${...}; see [config.Config.TextOnly]
 }
 
 var (
@@ -88,7 +88,7 @@ func New(ctx context.Context, c *config.Config, tools []check.ListedTool, missin
 	if err := plan.prepare(c); err != nil {
 		return nil, err
 	}
-	known := check.KnownSet(tools, c) // KnownSet also adds the other names of tools that are known only by the name that clients see
+	known := check.KnownSet(tools, c) // KnownSet also fills in missing names in tools, as guess requires
 	p := &proposal{servers: guess(tools, c.Servers), missing: missing, deny: c.Default == "deny" || !c.Has("default")}
 	p.propose()
 	for range maxRounds {
@@ -127,7 +127,8 @@ func (plan *Plan) readExisting(c *config.Config) {
 }
 
 // existingPolicy returns the path of a file that contains existing rules or nets, or the empty
-// string if no such file exists. file is the rules file to be written; if it exists, it counts too.
+// string if no such file exists. The result can be the given file, which is the rules file to be
+// written.
 func existingPolicy(c *config.Config, file string) string {
 	switch {
 	case len(c.Rules) > 0:

@@ -227,9 +227,9 @@ func (p *proposal) addSecretRules() {
 	p.claims.add("prove never %s without human-approval", class)
 }
 
-// unusedName returns a label that differs from the names of all tools: the given name, with a
-// number appended if necessary. If a tool had the same name as the label, rules for the label would
-// also apply to the tool.
+// unusedName returns a name that no tool has: the given name, with a number appended if necessary.
+// It is used in map statements. If a tool had the same name, rules for the name would also apply to
+// the tool.
 func (p *proposal) unusedName(name string) string {
 	taken := func(name string) bool {
 		return slices.ContainsFunc(p.tools(), func(t tool) bool { return strings.EqualFold(t.bare, name) || strings.EqualFold(t.name, name) })
@@ -258,8 +258,8 @@ func groups(names []string) (all []string) {
 	return append(all, odd...)
 }
 
-// formatLines divides the names with [groups] and returns a line for each group. In that line, the
-// group takes the place of %s in form.
+// formatLines divides the names with [groups] and returns a line for each group. In the given
+// format, %s stands for the group.
 func formatLines(form string, names []string) (lines []line) {
 	before, after, _ := strings.Cut(form, "%s")
 	for _, group := range groups(names) {

@@ -19,7 +19,7 @@ import (
 type tool struct {
 	toolkind.Guess
 	name  string // name as written in rules
-	asked string // name as written in approval statements
+	asked string // like name, but a glob if the name contains invisible characters; used in approval statements
 	bare  string
 }
 
