@@ -11,9 +11,9 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// checkEvidence warns about rules that wait for the success of a command, if this success never
-// counts. The reason can be that the command has no effect, as in a dry run, or that its end is
-// never reported. checkEvidence also warns if a failed script might count as a success.
+// checkEvidence warns about rules that wait for a success that never counts. This concerns commands
+// without effect, such as dry runs, and scripts whose end is never reported. checkEvidence also
+// warns if a failed script might count as a success.
 func (b *builder) checkEvidence() {
 	scripts := successChecker{b, make(map[string]bool)}
 	for s := range b.statements {
@@ -33,9 +33,9 @@ func (b *builder) checkEvidence() {
 	}
 }
 
-// evidence warns about a name in a rule if the success of calls with the name never counts. This
-// happens if every map statement for the name matches a command with an option that makes the
-// command ineffective, such as --dry-run.
+// evidence warns about a name in a rule if every map statement for the name matches a command that
+// has no effect, because of an option such as --dry-run. The success of such a command does not
+// count toward requirements.
 func (b *builder) evidence(n rules.Name, so string) {
 	option := ""
 	for i := range b.labels.Maps {
@@ -103,9 +103,9 @@ func matchesAll(n rules.Name) bool {
 	return n.Glob() && strings.Contains(n.Text, "*") && strings.Trim(n.Text, "*?") == "" && strings.Count(n.Text, "?") <= 1
 }
 
-// checkUntoldEnds warns about a rule that waits for scripts whose success is never reported: only
-// hooks report these scripts, and no hook reports how a script ended. A rule with alternatives is
-// affected only if all alternatives are scripts of this kind.
+// checkUntoldEnds warns about a rule that waits for a script although no hook reports how the
+// script ended. If the rule has alternatives, checkUntoldEnds warns only if all of them are such
+// scripts.
 func (b *builder) checkUntoldEnds(s *rules.Require) {
 	untold := list.Filter(s.First, func(first rules.Name) bool { return b.onlyOf(b.source.Unended, first.Text) })
 	if len(untold) == 0 || s.Or && len(untold) < len(s.First) {

@@ -36,9 +36,9 @@ func Lacks(schemas []Schema, f gate.Field) (argument string) {
 	return ""
 }
 
-// fieldLacking follows a path in the schemas of the matching tools. If no schema lists the whole
-// path, it returns the first key on the path that a schema does not list, and the keys that this
-// schema lists at the same level. Otherwise, key is empty.
+// fieldLacking looks up a path in the schemas of the tools that satisfy the given function. It
+// returns the first key on the path that a schema does not list, and the keys that this schema
+// lists at the same level. If any schema lists the whole path, the returned key is empty.
 func (b *builder) fieldLacking(matches func(tool string) bool, way []string) (key string, known []string) {
 	for _, tool := range slices.Sorted(maps.Keys(b.source.Schemas)) {
 		if !matches(tool) {
@@ -70,8 +70,8 @@ func fieldsRead(m gate.Map) [][]string {
 	return mentioned(m.Reader, m.Pattern)
 }
 
-// mentioned returns the paths below args that an expression mentions, or nil if reader does not
-// read expressions.
+// mentioned returns the path to each argument that the expression with the given number mentions.
+// It returns nil if the reader reads something other than expressions, such as scripts.
 func mentioned(reader any, number int) [][]string {
 	expressions, ok := reader.(*cel.Reader)
 	if !ok {
@@ -116,7 +116,7 @@ func (b *builder) mapApplies(m *rules.Map, of gate.Map) (applies bool) {
 
 // mapApplies reports whether the map statement can apply to calls to the given tool. If the tool is
 // unknown or does not accept an argument that the statement reads, mapApplies issues a warning. The
-// parameter consequence is a phrase for the warning, such as "so this map never applies".
+// warning can include the given consequence, such as "so this map never applies".
 func (b fieldChecker) mapApplies(tool rules.Name, of gate.Map, consequence string) bool {
 	if !isKnown(tool, b.source.Tools) {
 		msg, hint := fmt.Sprintf("unknown tool %q", tool.Text), b.nearestTool(tool.Text, b.source.Tools)
@@ -153,9 +153,8 @@ func (b *builder) checkNetField(n *config.Net, m config.Map) {
 	}
 }
 
-// mapReads returns the phrase that ends a warning about an unknown argument. If a map statement
-// reads the argument in an expression, the phrase refers to the expression. Otherwise, mapReads
-// returns consequence.
+// mapReads returns the phrase that ends a warning about an unknown argument: the given consequence
+// or, if an expression reads the argument, a phrase that refers to the expression.
 func mapReads(m gate.Map, consequence string) string {
 	if m.Field == "" {
 		return "which this map's expression reads"

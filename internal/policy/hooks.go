@@ -99,8 +99,7 @@ func (r *netReader) inExpression(n *config.Net, e config.Expression, err error) 
 	}
 }
 
-// identity returns a string that differs for nets with different functions (validators or
-// memories).
+// identity returns the net's [gate.Net.Identity]: the source text of its validators and memories.
 func identity(n *config.Net) string {
 	var s strings.Builder
 	for _, v := range n.Validate {

@@ -70,7 +70,7 @@ func (b readIgnored) check() {
 
 // net checks the map entries and the keys of a hand-written net.
 func (b readIgnored) net(n *config.Net) {
-	warned := make(map[[2]int]bool) // positions of warnings issued so far; several transitions can share the net's key
+	warned := make(map[[2]int]bool) // positions of earlier warnings, to warn only once about a key that several transitions share
 	inNet := func(p diag.Problem) {
 		if at := [2]int{p.Line, p.Column}; !warned[at] {
 			warned[at] = true

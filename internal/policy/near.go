@@ -85,8 +85,8 @@ func (v *vocabulary) misspells(s, other *spelling, l likeness, later bool) bool 
 	return false
 }
 
-// intended reports whether both names occur in the same list, or in two statements that are
-// otherwise equal. The policy then clearly means two different names.
+// intended reports whether the policy clearly means two different names: both occur in the same
+// list, or in two statements that are otherwise equal.
 func (s *spelling) intended(other *spelling) bool {
 	return slices.ContainsFunc(s.uses, func(u occurrence) bool {
 		return slices.ContainsFunc(other.uses, func(o occurrence) bool {

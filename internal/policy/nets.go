@@ -78,8 +78,8 @@ func allowed(n *config.Net) (with []string) {
 // isPattern reports whether a name contains wildcards.
 func isPattern(name string) bool { return strings.ContainsAny(name, "*?") }
 
-// transition converts a transition to the gate's form. A transition with exceptions lists only one
-// tool, whose name is a pattern.
+// transition converts a transition of a configuration to a [gate.Transition]. A transition with
+// exceptions must have exactly one tool, named by a pattern.
 func transition(t config.Transition) gate.Transition {
 	out := gate.Transition{
 		Name:      t.Name,
@@ -168,9 +168,9 @@ func (r *netReader) warnPlaces(n *config.Net) {
 	}
 }
 
-// checkUnless reports exemptions that never apply. A call is exempt only if it is certain to have
-// the exempt name. A name assigned by map entries is certain only if an entry with the key runs or
-// when assigns it.
+// checkUnless reports exemptions that never apply. A call is exempt only if it certainly has the
+// name in the exemption. Map entries can make a name certain only if they contain the key "runs" or
+// "when".
 func (r *netReader) checkUnless(n *config.Net, t config.Transition) {
 	check := func(key, name string) {
 		gives := func(certain bool) bool {

@@ -7,7 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// maxPlayed is the maximum length of a trace that the function asked replays.
+// maxPlayed is the maximum number of calls that are replayed to find out how many people must
+// approve the last call of a trace.
 const maxPlayed = 10_000
 
 // asked returns the number of people who must approve the last call in the trace, or 0 if no

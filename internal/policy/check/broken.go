@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// part returns the text of the claim's examined part, without the leading word "prove".
+// part returns the part of the claim that was not proved, without the leading word "prove".
 func (p claimProof) part() string { return strings.TrimPrefix(p.Parts[p.Part].Text, "prove ") }
 
 // brokenBy returns a phrase that describes how the end of the counterexample violates the claim.

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// Assertion converts a claim to the assertion that is verified for it.
+// Assertion converts a policy's claim to an assertion for package verify.
 func Assertion(c policy.Claim) verify.Assertion {
 	if len(c.Parts) == 0 {
 		return assertion(c)
@@ -69,9 +69,9 @@ func period(c policy.Claim) verify.Period {
 	return verify.Period{Call: c.First, Successful: c.Successful, User: c.User || c.Over == rules.User, Window: c.Over.Window()}
 }
 
-// compared converts the key of a claim to the type used by package verify. An expression is
-// identified by its source text, so that package verify can reuse the [gate.ValueReader] of a rule
-// with the same expression.
+// compared converts the key of a claim to the type used by package verify. It does not compile
+// expressions. Instead, package verify uses the compiled expression of a rule with the same source
+// text.
 func compared(key []rules.KeyField) []verify.Compared {
 	field := func(f rules.Field) gate.Field {
 		out := gate.Field{Result: f.Result, Source: f.String()}

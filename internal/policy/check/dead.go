@@ -12,11 +12,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A hand-written net can contain transitions that never fire, whatever the other nets do. Nets
-// generated from rules contain such transitions intentionally.
-
-// deadTransitions reports transitions that never fire although their tools can be called. Tools
-// that cannot be called are reported separately.
+// deadTransitions reports transitions of hand-written nets that never fire although their tools can
+// be called. Tools that cannot be called are reported separately. Nets generated from rules are not
+// checked, because they contain such transitions intentionally.
 func (v *Analysis) deadTransitions() diag.List {
 	var ps diag.List
 	for _, n := range v.written {

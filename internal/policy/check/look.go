@@ -9,9 +9,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// Look builds the policy of a source and verifies it. The parameter problems holds the problems
-// already found in the configuration. If no tools are known, Look uses those that the rules
-// suggest. If an error prevents the policy from being built, the returned policy is nil.
+// Look builds the policy of a source and verifies it. The report also contains the given problems,
+// which were found earlier in the configuration. If no tools are known, Look uses those that the
+// rules suggest. If an error prevents the policy from being built, the returned policy is nil.
 func Look(ctx context.Context, source policy.Source, problems diag.List, known ToolSet, e Effort) (Report, *policy.Result, error) {
 	e = e.begun()
 	source.Tools, source.Schemas, source.Hooked = known.Names(), known.Schemas, known.Hooked()

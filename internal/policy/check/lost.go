@@ -12,9 +12,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// lost warns about tools that can become permanently unavailable, but only after failed calls. It
-// omits losses that are merely the end of a workflow, and losses that a reported deadlock or a
-// refuted claim already shows.
+// lost warns about tools that failed calls can make permanently unavailable. It does not warn if
+// this merely ends a workflow, or if a reported deadlock or a refuted claim already shows it.
 func (v *Analysis) lost() diag.List {
 	var ps diag.List
 	for _, l := range v.report.Losses {
@@ -30,8 +29,8 @@ func (v *Analysis) lost() diag.List {
 	return ps
 }
 
-// claimedPossible reports whether the policy contains a refuted claim that calls to the tool are
-// always possible. If so, the loss of the tool needs no separate report.
+// claimedPossible reports whether the policy claims that the tool can always be called, and this
+// claim is refuted. The loss of such a tool needs no separate report.
 func (v *Analysis) claimedPossible(t gate.Tool) bool {
 	return slices.ContainsFunc(v.proofs, func(p claimProof) bool {
 		return p.Kind == rules.AlwaysPossible && p.Result == verify.Refuted && p.Tool.Name == t.Name && p.Tool.Kind == t.Kind

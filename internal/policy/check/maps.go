@@ -88,9 +88,9 @@ func (ns netInfos) lists(nets []verify.Net, name string) bool {
 	return slices.ContainsFunc(nets, func(n verify.Net) bool { return slices.Contains(listed(ns[n.Name]), name) })
 }
 
-// within reports whether the first map seems to match fewer strings than the second. It tests both
-// on all substrings of text. The second map must match every substring that the first one matches,
-// and at least one more.
+// within reports whether the first map probably matches fewer strings than the second. It compares
+// the maps only on substrings of the given text: the second map must match every substring that the
+// first one matches, and at least one more.
 func within(narrow, wide gate.Map, text string) bool {
 	if narrow.Match == nil || wide.Match == nil {
 		return false

@@ -70,9 +70,8 @@ func (v *Analysis) unsure() []string {
 	return notes
 }
 
-// grouped yields groups of names. It considers only names accepted by the function meant. A group
-// contains the names with equal keys, which the function common returns. The groups are in the
-// order of their first names.
+// grouped yields the names that satisfy the first function. It groups them by the result of the
+// second function, which is the key of the group. The groups are in the order of their first names.
 func (v *Analysis) grouped(meant func(verify.Name) bool, common func(verify.Name) string) iter.Seq2[string, []verify.Name] {
 	var order []string
 	groups := make(map[string][]verify.Name)

@@ -39,8 +39,7 @@ func (e Effort) raiseHint(why string) string {
 	return ""
 }
 
-// reason returns the given reason for an unknown result. If raising a limit might help, it adds a
-// hint.
+// reason adds a hint to the reason for an unknown result if raising a limit might help.
 func (e Effort) reason(why string) string {
 	if hint := e.raiseHint(why); hint != "" {
 		return why + "; " + hint

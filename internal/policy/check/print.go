@@ -168,8 +168,8 @@ func byWhat(n verify.Name) string {
 	return citedAll(n.Because)
 }
 
-// maxOverlaps is the maximum number of listed pairs of map statements or entries that match the
-// same string.
+// maxOverlaps is the maximum number of overlaps listed with --verbose. An overlap is a pair of map
+// statements or entries that match the same string.
 const maxOverlaps = 10
 
 // details returns the additional notes for --verbose. They list the number of states of each group
@@ -268,9 +268,9 @@ func (r Report) cut() bool {
 		slices.ContainsFunc(r.Proofs, func(p reportedProof) bool { return p.Hint != "" })
 }
 
-// openNotes lists the open questions that have a hint, because raising a limit may answer them. If
-// verbose is true, it lists all open questions. If the report contains no claims and no tools with
-// unknown results, openNotes also mentions kinds of calls that were not explored.
+// openNotes describes the open questions that raising a limit might answer, or all open questions
+// if verbose is true. It also describes the question about unexplored calls if the report contains
+// no claims and no tools with unknown results.
 func (r Report) openNotes(verbose bool) (notes []string) {
 	said := slices.ContainsFunc(r.Tools, func(t reportedTool) bool { return t.Why != "" }) || len(r.Proofs) > 0
 	told := list.Filter(r.Open, func(q openQuestion) bool { return q.Hint != "" || verbose || q.Question == "calls" && !said })

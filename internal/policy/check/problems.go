@@ -217,9 +217,8 @@ func (v *Analysis) narrowedByConfig(r verify.Redundant) bool {
 	return ofBase(r.Net) && slices.ContainsFunc(r.Because, func(n verify.Net) bool { return !ofBase(n) })
 }
 
-// whyRedundant returns a phrase that explains why a net is redundant. The phrase names the given
-// nets, which already decide the same calls, and tells whether they forbid these calls or require
-// approval.
+// whyRedundant returns a phrase that explains why a net is redundant: the given nets already forbid
+// the same calls, or require approval for them.
 func (ns netInfos) whyRedundant(nets []verify.Net) string {
 	asking := list.Filter(nets, func(n verify.Net) bool {
 		return slices.ContainsFunc(ns[n.Name].Transitions, func(t gate.Transition) bool { return t.Manual })
@@ -261,9 +260,9 @@ func (v *Analysis) gatesOnlyUncallable(net verify.Net) bool {
 	})
 }
 
-// onlyBy returns a hint for a refuted claim with "only" if calls are allowed by default. The hint
-// suggests rules that deny the calls that the claim forbids or, if the claim names an approval,
-// require this approval.
+// onlyBy returns a hint for a refuted claim of the form "prove only ..." if calls are allowed by
+// default. The hint suggests a rule for all other calls: one that blocks them or, if the claim
+// names an approval, one that requires human approval.
 func (v *Analysis) onlyBy(p claimProof) string {
 	a, ok := p.Assertion.(verify.Only)
 	if !ok || v.policy.Options().Deny {

@@ -31,8 +31,9 @@ func ParseTools(file string, src []byte) ([]ListedTool, error) {
 	return tools, nil
 }
 
-// KnownSet returns the tool set for a complete list of tools. If the list contains only the name of
-// a tool that clients see, and cfg is not nil, KnownSet derives the tool's other names from cfg.
+// KnownSet returns the tool set for a complete list of tools. If the list contains only the name
+// that clients see, KnownSet derives the tool's other names from the configuration cfg, which may
+// be nil.
 func KnownSet(list []ListedTool, cfg *config.Config) ToolSet {
 	owners := policy.Owners(cfg)
 	for i := range list {
@@ -83,9 +84,9 @@ func LikelyTools(cfg *config.Config, result *policy.Result) ToolSet {
 }
 
 // likely converts a list of tools that might not exist to a [ToolSet]. It derives the names of each
-// tool separately, ignoring the other tools. The parameter named is the number of tools at the
-// start of the list that the rules suggest. All later tools are marked as supposed, because no
-// claim may depend on their existence.
+// tool separately, ignoring the other tools. The second argument is the number of tools, at the
+// start of the list, that rules suggest. All later tools are marked as supposed, because no claim
+// may depend on their existence.
 func likely(list []ListedTool, named int, owners toolname.Owners) ToolSet {
 	var set ToolSet
 	seen := make(map[string]bool)
@@ -102,10 +103,10 @@ func likely(list []ListedTool, named int, owners toolname.Owners) ToolSet {
 }
 
 // CallsUnder returns a function that creates a call to the tool with a given name. The call has all
-// names that the tool has under the configuration cfg. For example, "gh_push" and "gh.push" both
-// denote the tool "push" of the server "gh". "claude-code.Bash" denotes the built-in tool "Bash" of
-// the agent "claude-code"; calls to it also get the names that the agent's hook gives them. If cfg
-// is nil, a server's tool has only one name.
+// names of the tool. For the tool of a server, the configuration cfg determines the names: for
+// example, "gh_push" and "gh.push" both denote the tool "push" of the server "gh". If cfg is nil,
+// the tool has only one name. For an agent's built-in tool, such as "claude-code.Bash", the names
+// are those that the agent's hook gives to calls.
 func CallsUnder(cfg *config.Config) func(tool string) gate.Call {
 	owners := policy.Owners(cfg)
 	return func(tool string) gate.Call {

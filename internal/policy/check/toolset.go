@@ -68,7 +68,7 @@ func MayServe(cfg *config.Config, name string) bool {
 	})
 }
 
-// ownersOf returns the servers of the tools in a recorded list.
+// ownersOf derives the servers from a list of their tools, for use without a configuration.
 func ownersOf(list []ListedTool) toolname.Owners {
 	var owners toolname.Owners
 	for _, t := range list {
@@ -90,9 +90,9 @@ func joined(all []ListedTool, owners toolname.Owners) []verify.Tool {
 	return tools
 }
 
-// Lacks returns a function that checks whether the schemas of a tool list the arguments that f
-// reads. The function returns an argument that no schema lists, or "" if it finds no such argument;
-// see [policy.Lacks]. If no schemas are known, Lacks returns nil.
+// Lacks returns a function that checks a field of calls to a tool. The function returns an argument
+// that the field reads but no schema of the tool lists, or "" if it finds no such argument. If no
+// schemas are known, Lacks returns nil.
 func (s ToolSet) Lacks() func(tool string, f gate.Field) string {
 	if len(s.Schemas) == 0 {
 		return nil
@@ -138,8 +138,8 @@ func (s *ToolSet) AddHooks(agents []string, complete bool) {
 	s.Agents = s.Agents || len(agents) > 0
 }
 
-// Unended returns the names of the script tools of agents that never report how a script ended. If
-// all agents that use petrigate as a hook are of this kind, it also returns names that do not
+// Unended returns the names of script tools whose agents never report how a script ended. If this
+// applies to all agents that use petrigate as a hook, Unended also returns names that do not
 // contain an agent's name, such as "bash".
 func (s ToolSet) Unended() (names []string) {
 	bare := len(s.Hooks) > 0 && !slices.ContainsFunc(s.Hooks, agenttool.TellsEnds)
@@ -159,7 +159,7 @@ func (s ToolSet) Unended() (names []string) {
 	return names
 }
 
-// namesExcept returns the name of each known tool, unless seen contains any of the tool's names.
+// namesExcept returns the name of each known tool, omitting tools with any name in the given set.
 func (s ToolSet) namesExcept(seen map[string]bool) []string {
 	var names []string
 	for _, t := range s.Tools {

@@ -282,8 +282,8 @@ func (l *layout) place() {
 // the nodes' order and minimum distances (pool adjacent violators algorithm).
 func (l *layout) relax(layer []int) {
 	type block struct {
-		sum   float64 // sum of the nodes' preferred positions, each minus the node's offset
-		count float64 // number of nodes in the block
+		sum   float64 // sum of the nodes' preferred positions, each minus the node's entry in offsets
+		count float64
 	}
 	offsets := make([]float64, len(layer)) // distance of each node from the first one if the nodes are packed as tightly as possible
 	var blocks []block
@@ -308,8 +308,8 @@ func (l *layout) relax(layer []int) {
 	}
 }
 
-// wish returns the preferred position of node v, the weighted mean of its neighbors' positions.
-// Between two bends, the weight is higher, so that long edges become straight.
+// wish returns the preferred position of node v: the weighted mean of its neighbors' positions. If
+// v is a bend, neighbors that are also bends have a higher weight, which keeps long edges straight.
 func (l *layout) wish(v int) float64 {
 	n := &l.nodes[v]
 	sum, count := 0.0, 0.0

@@ -52,13 +52,13 @@ type Transition struct {
 	People   int           // number of different people who must approve; 0 means one
 	Deferred bool          // whether the transition waits for the call to succeed
 	Observe  bool          // whether the transition never blocks a call
-	Spoils   bool          // whether the transition keeps earlier calls from counting toward requirements
+	Spoils   bool          // whether earlier calls stop counting toward requirements when the transition fires
 	Row      bool          // whether the transition counts consecutive identical calls
 	Sum      string        // limit on a sum, such as "1000 of amount"; may be empty
 	Never    bool          // whether the transition is known never to fire
 	Every    time.Duration // interval between firings of a timed transition; 0 if the transition is not timed
 	Key      []string      // fields of the key; the transition fires separately for each value of the key
-	Unless   []string      // names of exempt calls, which do not fire the transition
+	Unless   []string      // names of calls that do not fire the transition
 	Listed   bool          // whether the box merely lists names that the net admits
 
 	Lacks []Lack // missing tokens, set by Net.Live; empty if the transition is enabled
@@ -67,8 +67,8 @@ type Transition struct {
 // maxTools is the maximum number of tools listed in a box.
 const maxTools = 3
 
-// title returns the large print in a box: the name of the tool if the transition's name only
-// repeats it, and the transition's name otherwise.
+// title returns the large print in a box: the transition's name or, if the transition is named
+// after its only tool, the name of the tool.
 func (t *Transition) title() string {
 	if t.namesTool() {
 		return t.Tools[0]
@@ -193,7 +193,7 @@ func (l Lack) String() string {
 	return fmt.Sprintf("%s has %d of %d", l.Place, l.Has, l.Needs)
 }
 
-// showsState reports whether the box of transition t shows if the transition is enabled.
+// showsState reports whether the box of transition t displays the transition's current state.
 func (n *Net) showsState(t *Transition) bool {
 	return n.live && !t.Listed && (len(t.Tools) > 0 || t.Every > 0)
 }

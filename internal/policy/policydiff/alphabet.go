@@ -15,7 +15,7 @@ import (
 // A namedTool is a tool with all names that calls to it have.
 type namedTool struct {
 	name    string
-	foreign bool // whether the tool's name can only restrict calls; successful calls do not count toward requirements that use this name
+	foreign bool // whether the tool's name only restricts calls and does not let their success count toward requirements
 	also    []gate.Name
 	command presence // whether calls have the field "command", which affects the names that hooks give
 }
@@ -47,8 +47,8 @@ type visibility struct {
 	command presence
 }
 
-// add adds tool t. It omits t if the policies do not distinguish the tool from another tool in the
-// alphabet or from a tool with a single name.
+// add adds tool t. It omits t if the policies treat t in the same way as a tool in the alphabet, or
+// as a tool with only one name. Tools with one name are enumerated without the alphabet.
 func (a *alphabet) add(t namedTool) {
 	if a.stop() {
 		a.why = verify.WhyTime
@@ -93,8 +93,8 @@ func (a *alphabet) standIns() []verify.Tool {
 	return all
 }
 
-// real converts a call to a stand-in, the placeholder for a tool, to a call to the tool itself. ok
-// is false if no such call exists.
+// real takes a call to the stand-in for a tool and returns the same call to the tool itself. ok is
+// false if no such call exists.
 func (a *alphabet) real(c verify.Call) (call representative, ok bool) {
 	var i int
 	if _, err := fmt.Sscanf(c.Tool, standIn+"%d", &i); err != nil {

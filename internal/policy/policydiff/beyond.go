@@ -7,10 +7,10 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// notCompared returns why the comparison is incomplete if only one of the policies has a net that
-// uses a feature that is not compared. Such features are conditions on arguments, counts per
-// argument value, a scope wider than a session, and approval channels. Otherwise, notCompared
-// returns "".
+// notCompared returns why the comparison is incomplete, or "" if it finds no reason. The following
+// features are not compared: conditions on arguments, counts per argument value, scopes wider than
+// a session, and approval channels. They make the comparison incomplete if only one of the policies
+// has the net that uses them.
 func (d *Comparison) notCompared() string {
 	for _, n := range d.unsharedNets() {
 		channel := func(t gate.Transition) bool { return t.Via != "" }
@@ -47,9 +47,10 @@ func (d *Comparison) rechanneled(n gate.NetInfo) bool {
 	return anyChannel(n) != "" && slices.ContainsFunc(d.sides[0].nets, same) && slices.ContainsFunc(d.sides[1].nets, same)
 }
 
-// crossSessionNet returns why exploring a single session is not sufficient if a net that both
-// policies have counts across sessions and affected the comparison. Otherwise, it returns "". A
-// limit without refill does not matter, because it never permits more in a later session.
+// crossSessionNet returns why exploring a single session is not sufficient, or "" if it finds no
+// reason. It is not sufficient if a net that both policies have counts across sessions and affected
+// the comparison. The exception is a limit without refill, which never permits more in a later
+// session.
 func (d *Comparison) crossSessionNet() string {
 	for i, t := range d.pairs {
 		if d.shared != nil && !d.kept[i] {

@@ -14,9 +14,9 @@ import (
 const tickOf = "\x00tick "
 
 // clockless returns a copy of n whose timed transitions are fired by calls, so that the search
-// decides when they fire. No pattern in any net matches the names of these calls. If n has a key,
-// its timed transitions are unchanged: they fire for all values of the key at once, whereas a call
-// has only one value.
+// decides when they fire. These calls have no other effect, because no pattern in the copy matches
+// their names. If n has a key, its timed transitions are unchanged: they fire for all values of the
+// key at once, whereas a call has only one value.
 func clockless(n gate.Net) gate.Net {
 	none := gate.Tool{Name: tickOf + "*", Kind: gate.Glob}
 	keyed := hasKey(n)
@@ -110,8 +110,8 @@ func (t tick) pass(policies [2]*gate.Policy, states [2]*gate.State) {
 	}
 }
 
-// fire makes the call that fires a timed transition (see [clockless]). It reports whether the
-// transition was enabled. tool is the name of the call.
+// fire fires a timed transition that [clockless] has converted, by making the call with the given
+// name. It reports whether the transition was enabled.
 func fire(p *gate.Policy, s *gate.State, tool string) (enabled bool) {
 	verdict, number, _ := decide(p, s, gate.Call{Tool: tool})
 	if verdict == refusedCall {

@@ -18,13 +18,13 @@ type Comparison struct {
 	maybe      []possibleCall    // calls that might be impossible, because no arguments for them are known
 	vocabulary vocabulary        // names and patterns that the policies mention
 	pairs      []sharedNet       // all nets that both policies have
-	shared     []sharedNet       // nets that the search can leave out: equal to pairs, or nil if the search must include all nets
-	kept       []bool            // for each element of pairs, whether a difference depends on the net, so that the search includes it; see [Comparison.needed]
+	shared     []sharedNet       // nets that the search can leave out: all of pairs, or nil if the search must include all nets
+	kept       []bool            // for each net in pairs, whether a difference depends on it, so that the search includes it
 	sums       [][2]gate.NetInfo // pairs of nets that differ only in the limit of a sum
 	states     int
 	stop       func() bool
 	none       [2]bool // whether a kind of difference is proved to be impossible: index 0 for stricter, 1 for looser
-	alike      int     // maximum number of identical calls in flight that the search keeps if they hold no tokens; this number represents any larger one
+	alike      int     // maximum number of identical calls in flight that hold no tokens; that many calls represent any larger number
 
 	Stricter, Looser *Witness
 	more             []*Witness // further differences, which involve nets or tools other than those of Stricter and Looser
@@ -32,8 +32,8 @@ type Comparison struct {
 	why              string // if Complete is false, why the comparison is incomplete
 }
 
-// A Witness is a sequence of calls that shows a difference: the policies decide its last call
-// differently.
+// A Witness is a sequence of calls that shows a difference: the policies decide differently on its
+// last call.
 type Witness struct {
 	trace    verify.Trace
 	verdicts [2]permission // decisions of the old and the new policy on the last call
@@ -64,7 +64,8 @@ type possibleCall struct {
 // with equal effects.
 type effects map[string]string
 
-// callFor returns the call with the names and arguments that it has under policy side (0 or 1).
+// callFor returns the call with the names and arguments that it has under the old policy (side 0)
+// or the new policy (side 1).
 func (c *possibleCall) callFor(side int) gate.Call {
 	call := gate.Call{Tool: c.Tool}
 	if c.named != nil {

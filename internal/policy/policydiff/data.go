@@ -10,15 +10,15 @@ import (
 )
 
 // Nets that count by arguments, for example those with a key, have too many states to visit. Nets
-// that judge arguments refuse calls with unknown arguments. In a loose search, the nets that count
-// by arguments therefore admit all calls, and the other nets do not judge arguments. The search
-// then covers more calls than the policies admit.
+// with conditions on arguments refuse calls with unknown arguments. A loose search therefore lets
+// the first kind of net admit all calls, and ignores the conditions of the second kind. It thus
+// covers more calls than the policies admit.
 
-// readsData reports whether the net counts calls by the content of their arguments.
+// readsData reports whether the state of the net depends on the arguments of calls.
 func readsData(n gate.NetInfo) bool { return n.Sum != nil || n.Row || hasKey(n.Net) }
 
-// lenient returns a variant of n that does not judge arguments or results, for use in loose
-// searches. If n counts calls by their arguments, the variant admits all calls.
+// lenient returns a variant of n for loose searches. The variant has no conditions on arguments or
+// results. If the state of n depends on arguments, the variant admits all calls.
 func lenient(n gate.Net) gate.Net {
 	n.Validate, n.OnSuccess = nil, nil
 	if readsData(gate.NetInfo{Net: n}) {
@@ -46,9 +46,8 @@ func hasKey(n gate.Net) bool {
 
 // bounded reports whether n belongs to a pair of nets, one of each policy, that limit the same sum
 // to different numbers. Calls that both policies admit add the same amounts to both sums, so the
-// net with the lower limit refuses everything that the other net refuses. If there are several
-// pairs, bounded considers only those that have the lower limit in the same policy as the first
-// pair.
+// net with the lower limit refuses everything that the other net refuses. All such pairs must have
+// the lower limit in the same policy; bounded ignores pairs that differ from the first one in this.
 func (d *Comparison) bounded(n gate.NetInfo) bool {
 	for _, pair := range d.sums {
 		if pair[0].Name == n.Name || pair[1].Name == n.Name {
@@ -59,7 +58,7 @@ func (d *Comparison) bounded(n gate.NetInfo) bool {
 }
 
 // sumPairs returns pairs of nets, one of each policy, that limit the same sum to different numbers.
-// It omits nets that depend on a map that only one policy has.
+// It omits nets that depend on a map statement that only one policy has.
 func (d *Comparison) sumPairs(alone []gate.Map) (pairs [][2]gate.NetInfo) {
 	apart := d.unsharedNets()
 	for i, a := range apart {

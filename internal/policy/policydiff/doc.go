@@ -2,7 +2,7 @@
 //
 // [Compare] returns a [Comparison]. It reports two kinds of difference: whether the new policy is
 // stricter, and whether it is looser. For each of them, the Comparison contains a [Witness], a
-// sequence of calls whose last call the two policies decide differently. [Widened] uses
+// sequence of calls that ends when the two policies decide differently on a call. [Widened] uses
 // comparisons to check that a configuration only narrows the base policies that it extends.
 // [Narrower] uses them to prove claims that a policy only narrows the rules in a file.
 //

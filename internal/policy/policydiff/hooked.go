@@ -38,9 +38,8 @@ func agentCall(agent, tool string, command presence) namedTool {
 	return namedTool{name: tool, command: command, also: check.NamesByHook(agent, tool, command == there)}
 }
 
-// addRestricting adds variants of t for the case that tools of servers share some of its names. A
-// shared name can only restrict a call; it does not let the call's success count toward a
-// requirement.
+// addRestricting adds variants of t that share some of their names with tools of servers. A shared
+// name can only restrict a call; it does not let the call's success count toward a requirement.
 func (a *alphabet) addRestricting(t namedTool) {
 	all := t
 	all.foreign, all.also = true, slices.Clone(t.also)
@@ -92,10 +91,10 @@ func capital(name string) string {
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
-// spelled returns names that match the patterns with capital letters. For each such pattern, it
-// takes the names that the policies mention, and capitalizes letters in them so that the pattern
-// matches. It also does so with one generated name for each set of patterns that can match the same
-// name if case is ignored.
+// spelled returns names that match the patterns with capital letters. It starts from the names that
+// the policies mention, and from one generated name for each set of patterns that can match the
+// same name if case is ignored. It then capitalizes letters in these names so that the patterns
+// match.
 func (a *alphabet) spelled() (all []string) {
 	var capitals []string
 	small := slices.Clone(a.patterns)

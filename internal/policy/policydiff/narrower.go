@@ -26,8 +26,8 @@ func Narrower(c policy.Claim, result *policy.Result, source policy.Source, stop 
 	return verify.Proof{Result: verify.Proved}
 }
 
-// compareWithFile compares the policy in result, which was built from source, with the rules in the
-// file that claim c names.
+// compareWithFile compares the policy built from source with the rules in the file that claim c
+// names.
 func compareWithFile(c policy.Claim, result *policy.Result, source policy.Source, stop func() bool) (*Comparison, error) {
 	file := c.File
 	if !filepath.IsAbs(file) {
@@ -40,8 +40,8 @@ func compareWithFile(c policy.Claim, result *policy.Result, source policy.Source
 	return overBase(base, result, source, stop)
 }
 
-// overBase compares the policy built from base with the policy in result, which was built from
-// source.
+// overBase compares the policy built from base (the old policy) with the policy built from source
+// (the new policy).
 func overBase(base policy.Source, result *policy.Result, source policy.Source, stop func() bool) (*Comparison, error) {
 	alone, err := policy.Build(base)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 // place. It then refuses everything that the other policy refuses. This holds after every sequence
 // of calls, even over several sessions.
 
-// excluded proves, if possible, that the new policy cannot be stricter (never[0]) or looser
-// (never[1]). The parameter alone holds the maps that only one of the policies has.
+// excluded reports whether the new policy provably cannot be stricter (index 0) or looser (index 1)
+// than the old one. alone holds the map statements that only one of the policies has.
 func (d *Comparison) excluded(alone []gate.Map) (never [2]bool) {
 	from, to := d.sides[0], d.sides[1]
 	if doubted(from, to, alone) != "" {
@@ -27,8 +27,8 @@ func (d *Comparison) excluded(alone []gate.Map) (never [2]bool) {
 }
 
 // within reports whether the other policy is proved to refuse everything that s refuses. It returns
-// false if a net of s is advisory, because that net might let calls pass in favor of nets that s
-// does not have. It also returns false if stop returns true.
+// false if s has an advisory net, because such a net can let calls pass in favor of other nets, and
+// the other policy might have more of them. It also returns false if stop returns true.
 func (s *Side) within(other *Side, alone []gate.Map, stop func() bool) bool {
 	if s.yields() {
 		return false
@@ -64,10 +64,9 @@ func replaces(strict, n gate.NetInfo, alone []gate.Map, more bool) bool {
 	return same && (strict.Labels == nil) == (n.Labels == nil) && sameClass(strict, n) && !reads(n, alone)
 }
 
-// withList returns a copy of n that lists the same calls as the second net. It does so only if both
-// nets are limits that no call refills, and n limits all calls that the second net limits. The copy
-// is at most as strict as n, because it counts only calls that n also counts. In all other cases,
-// withList returns n.
+// withList returns a copy of n that counts only the calls that the second net counts. The copy is
+// therefore at most as strict as n. Both nets must be limits that no call refills, and n must count
+// all calls that the second net counts; otherwise, withList returns n.
 func withList(n, other gate.Net) gate.Net {
 	lists := func(t gate.Transition) bool { return len(t.Tools) > 0 }
 	i := slices.IndexFunc(n.Transitions, lists)
@@ -95,11 +94,10 @@ func alike(a, b gate.Net) bool {
 		slices.EqualFunc(a.Transitions, b.Transitions, func(t, u gate.Transition) bool { return slices.Equal(t.Tools, u.Tools) })
 }
 
-// withNumbers returns a copy of n with those numbers of the second net that are less restrictive.
-// It considers the tokens in the places that [budgets] returns, the limit of a sum, the number of
-// approvals, and the refill interval of a limit. The copy is at most as strict as n: the same calls
-// take the same number of tokens from these places, and the copy returns tokens at least as fast.
-// Nothing else in the nets depends on these numbers.
+// withNumbers returns a copy of n with those numbers of the second net that are less restrictive:
+// the tokens in the places that [budgets] returns, the limit of a sum, the number of approvals, and
+// the refill interval of a limit. The copy is at most as strict as n, because nothing else depends
+// on these numbers.
 func withNumbers(n, other gate.Net) gate.Net {
 	n.Initial = maps.Clone(n.Initial)
 	for _, p := range budgets(n) {
@@ -133,8 +131,8 @@ func slower(a, b gate.Sum) bool {
 }
 
 // shares reports whether the first net is a limit that is never refilled and has a wider scope than
-// n, so that more sessions share its tokens. If the first net is otherwise at least as strict as n,
-// it has at most as many tokens left as n, in every session.
+// the second, so that more sessions share its tokens. Narrowing the scope of such a limit never
+// makes it stricter.
 func shares(strict, n gate.NetInfo) bool {
 	back := func(t gate.Transition) bool { return t.Observe || t.Every > 0 }
 	return strict.Scope > n.Scope && strict.Cause == gate.CauseLimit && !strict.Row &&
@@ -162,10 +160,10 @@ func fingerprint(n gate.Net) string {
 	return p.Nets()[0].Fingerprint
 }
 
-// doubted returns why the comparison is incomplete if only one policy reads a field as a script and
-// either policy also reads another field as a script. The other fields of a call are then uncertain
-// under one policy only, and the representatives do not include calls with uncertain fields.
-// Otherwise, doubted returns "".
+// doubted returns why the comparison is incomplete, or "" if it finds no reason. The comparison is
+// incomplete if only one policy reads a field as a script, and either policy also reads another
+// field as a script. The other fields of a call are then uncertain under one policy only, and calls
+// with uncertain fields are not compared.
 func doubted(from, to *Side, alone []gate.Map) string {
 	reads := func(maps []gate.Map, wanted func(gate.Map) bool) bool {
 		return slices.ContainsFunc(maps, func(m gate.Map) bool { return m.Reader != nil && m.Field != "" && wanted(m) })

@@ -79,7 +79,7 @@ func newComparison(from, to *Side, stop func() bool) *Comparison {
 	if from.yields() || to.yields() {
 		d.partly("advisory nets yield where they would leave no tool, and the comparison ignores which tools exist")
 	}
-	if from.deny || to.deny { // if calls are denied by default, a call must be known to some net, so no net can be left out
+	if from.deny || to.deny { // if calls are denied by default, only calls that some net lists can pass, so no net can be left out
 		d.shared = nil
 	}
 	calls, why := d.representatives(single)

@@ -26,7 +26,7 @@ type product struct {
 	waits    []time.Duration
 	loose    bool            // whether the search includes calls that might be impossible and ignores the intervals of timed transitions
 	ticks    []tick          // timed transitions; set only in a loose search
-	whole    [2]*gate.Policy // policies that include the shared nets, for [product.confirm]; set only in a loose search
+	whole    [2]*gate.Policy // policies that include the shared nets, used to confirm differences; set only in a loose search
 	nodes    []node
 	seen     map[string]bool
 	cut      bool    // whether the search was cut off before it visited all states
@@ -44,8 +44,8 @@ type node struct {
 	by     verify.Step
 }
 
-// A repeat consists of the numbers of two identical calls, made one immediately after the other.
-// The two represent many identical calls.
+// A repeat holds the number of a call, and the number of an identical call that [product.path]
+// inserts directly after it.
 type repeat struct{ first, again int }
 
 // An openCall is a call in flight that at least one of the states records.
@@ -178,9 +178,9 @@ func (n node) watches(f openCall) bool {
 	return true
 }
 
-// copyOf adds a copy of the open call f to all states and returns the copy. The end of the copy has
-// the same effect as that of f on rules that require successful calls. The parameter call is the
-// number of the copy in the sequence of calls.
+// copyOf adds a copy of the open call f to both states and returns the copy. When the copy ends, it
+// has the same effect as f on rules that require successful calls. The copy gets the given number
+// in the sequence of calls.
 func (n node) copyOf(f openCall, call int) openCall {
 	again := openCall{step: f.step}
 	again.step.Call = call
@@ -206,8 +206,8 @@ func (n node) copyOf(f openCall, call int) openCall {
 	return again
 }
 
-// withCopies returns flights, followed by a copy of each element that belongs to the first of the
-// two calls. The copies belong to the second call.
+// withCopies returns flights with additional elements: for each element of the first call, an equal
+// element of the second call.
 func withCopies(flights []gate.Flight, call, other uint64) []gate.Flight {
 	out := slices.Clip(flights)
 	for _, one := range flights {
@@ -219,8 +219,8 @@ func withCopies(flights []gate.Flight, call, other uint64) []gate.Flight {
 	return out
 }
 
-// path returns the sequence of steps that leads to node k, followed by the given last step. A
-// repeated call directly follows the first such call.
+// path returns the sequence of steps that leads to node k, followed by the given last step. It
+// inserts each repeated call directly after the call that it repeats.
 func (p *product) path(k int, last verify.Step) verify.Trace {
 	t := verify.Trace{last}
 	var repeats []repeat

@@ -106,9 +106,8 @@ func differing(by [2][]string) []string {
 	return once
 }
 
-// witnessed records w, whose last call is decided differently. The first witness of each kind
-// becomes Stricter or Looser. Later ones are listed as further differences if they involve other
-// nets or tools.
+// witnessed records the witness w. The first witness of each kind of difference becomes Stricter or
+// Looser. Later ones are listed as further differences if they involve other nets or tools.
 func (d *Comparison) witnessed(w *Witness) {
 	found := d.direction(w.verdicts)
 	if *found == nil {

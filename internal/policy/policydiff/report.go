@@ -27,7 +27,7 @@ type Report struct {
 
 type reportedWitness struct {
 	Calls  []string        `json:"calls"`
-	Events []sandbox.Event `json:"events"` // a sequence of events whose last call the policies decide differently
+	Events []sandbox.Event `json:"events"` // a sequence of events that ends with a call; the policies decide differently on this call
 	Old    string          `json:"old"`    // the decision of the old policy: "allow", "ask" or "refuse"
 	New    string          `json:"new"`
 }

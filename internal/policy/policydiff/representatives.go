@@ -11,8 +11,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// representatives returns one call of each kind that either policy distinguishes. It records calls
-// that might be impossible in d.maybe instead. If it omits calls, it also returns the reason.
+// representatives returns one call of each kind that either policy distinguishes. It does not
+// return calls that might be impossible, but stores them in d.maybe. If it omits calls, it also
+// returns the reason.
 func (d *Comparison) representatives(single []gate.Map) (calls []representative, why string) {
 	o, labels := verify.Options{Doubtful: true, Stop: d.stop}, &gate.Labels{}
 	for _, m := range d.sides[0].maps {
@@ -21,7 +22,7 @@ func (d *Comparison) representatives(single []gate.Map) (calls []representative,
 		}
 	}
 	names := make(map[string]string)
-	for i, m := range single { // replace the labels of these maps with unique names, because the other policy may give the same labels to other calls
+	for i, m := range single { // replace the names that these map statements assign with unique ones, because the other policy may assign the same names to other calls
 		mark := markOf(i)
 		names[mark], m.As = m.As, mark
 		labels.Maps = append(labels.Maps, m)
@@ -79,10 +80,10 @@ func (d *Comparison) alphabet() *alphabet {
 	return a
 }
 
-// certainty returns an additional net for the enumeration of calls. With this net, the enumeration
-// separates calls that certainly have a name given by a map statement from calls that only might
-// have it. This matters for a policy's default decision and for exemptions that use maps of only
-// one policy.
+// certainty returns an additional net for the enumeration of calls. The net exempts calls that
+// certainly have a name assigned by a map statement, so that the enumeration separates them from
+// calls that might have the name. This matters if calls are denied by default, or if only one
+// policy has the map statement.
 func (d *Comparison) certainty(labels *gate.Labels) gate.Net {
 	t := gate.Transition{Name: otherTool, Inputs: []string{"p"}, Outputs: []string{"p"}, Tools: []gate.Tool{{Name: otherTool, Kind: gate.Literal}}}
 	for _, m := range labels.Maps {
@@ -93,11 +94,12 @@ func (d *Comparison) certainty(labels *gate.Labels) gate.Net {
 	return gate.Net{Name: "\x00certainty", Places: []string{"p"}, Initial: map[string]int{"p": 1}, Transitions: []gate.Transition{t}, Labels: labels}
 }
 
-// markOf returns a unique name to replace the label of a map. i is the map's index in the list of
-// maps that only one of the policies has.
+// markOf returns the unique name that replaces the name assigned by a map statement. i is the
+// statement's index in the list of map statements that only one of the policies has.
 func markOf(i int) string { return strings.Repeat("\x00", i+2) }
 
-// bothNets returns the nets of both policies. The given labels replace those of the two policies.
+// bothNets returns the nets of both policies. Nets that use map statements get the given ones
+// instead of their own.
 func (d *Comparison) bothNets(labels *gate.Labels) []gate.Net {
 	var nets []gate.Net
 	for i, s := range d.sides {
@@ -116,9 +118,8 @@ func (d *Comparison) bothNets(labels *gate.Labels) []gate.Net {
 	return nets
 }
 
-// doubt records a call that might be impossible. If the call gets a name from a map statement that
-// only one policy has, doubt records two variants of the call. In the second variant, it is certain
-// that the call has this name.
+// doubt records a call that might be impossible. If a map statement that only one policy has might
+// give the call a name, doubt also records a variant of the call that certainly has the name.
 func (d *Comparison) doubt(c representative, single []gate.Map) {
 	for _, certain := range []bool{false, true} {
 		p := possibleCall{representative: c}
@@ -148,8 +149,9 @@ func (d *Comparison) doubt(c representative, single []gate.Map) {
 	}
 }
 
-// sees reports whether the policy gives the call no names besides the call's own ones and those in
-// mapped. It returns false if a net uses a name in mapped that the net's maps do not give.
+// sees reports whether, under the policy, the call has only its own names and the given names
+// assigned by map statements. It returns false if a net uses one of the given names although none
+// of the net's map statements assigns it.
 func (s *Side) sees(call gate.Call, mapped []gate.Name) bool {
 	known := func(text string) bool {
 		is := func(n gate.Name) bool { return n.Text == text }

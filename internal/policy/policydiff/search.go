@@ -8,10 +8,11 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// search looks for sequences of calls whose last call the two policies decide differently. For each
-// direction, stricter and looser, it records the first confirmed sequence in the comparison. It
-// explores states in breadth-first order and stops once it has found more than limit of them. If a
-// difference depends on shared nets that the product omits, search stops and returns their indexes.
+// search looks for sequences of calls that show a difference: the two policies decide differently
+// on the last call. For each kind of difference, stricter and looser, it records the first
+// confirmed sequence in the comparison. It explores states in breadth-first order and stops once it
+// has found more than the given number. If a difference depends on shared nets that the product
+// omits, search stops and returns their indexes.
 func (p *product) search(limit int) (missing []int) {
 	first := node{from: -1, now: time.Unix(0, 0)}
 	for i, policy := range p.policies {
@@ -112,9 +113,9 @@ func (p *product) end(k, open int, o gate.Outcome, again bool) {
 	p.visit(n)
 }
 
-// wait lets the duration d pass under both policies. Each timed transition fires once for each time
-// that its interval fits into d, until it is no longer enabled; the remainder is ignored.
-// Differences found this way are checked with the gate's own clock; see [product.confirm].
+// wait lets the duration d pass under both policies. Each timed transition fires as often as its
+// full interval fits into d, or until it is no longer enabled. Because this ignores any remaining
+// time, [product.confirm] checks the differences found with the gate's own clock.
 func (p *product) wait(k int, d time.Duration) {
 	n := p.nodes[k].clone()
 	n.from, n.began, n.repeat = k, n.began+1, repeat{}
@@ -151,10 +152,11 @@ func (p *product) expandLoose(k int) (missing []int) {
 	return nil
 }
 
-// confirm replays a sequence of steps under the policies with all their nets, and with the gate's
-// clock. It returns a witness if the last call shows a difference of the same kind as the verdicts
-// in found. If omitted shared nets refuse a call or require approval, confirm returns their indexes
-// instead. If the sequence is impossible or does not show the difference, confirm returns neither.
+// confirm replays a sequence of steps with the shared nets included and, except in a loose search,
+// with the gate's own clock. It returns a witness if the last call shows the same kind of
+// difference as the given verdicts. If omitted shared nets refuse a call or require approval,
+// confirm returns their indexes instead. If the sequence is impossible or does not show the
+// difference, confirm returns neither.
 func (p *product) confirm(t verify.Trace, found [2]permission) (w *Witness, missing []int) {
 	whole := [2]*gate.Policy{p.sides[0].whole, p.sides[1].whole}
 	if p.loose {
@@ -200,8 +202,8 @@ func (d *Comparison) callOf(step verify.Step) possibleCall {
 	return d.maybe[slices.IndexFunc(d.maybe, is)]
 }
 
-// needed returns the indexes of the omitted shared nets that are among the nets in by. For each
-// policy, by contains the names of the nets that refuse a call or require approval.
+// needed returns the indexes of the omitted shared nets that refuse a call or require approval. The
+// nets that do so are given by name, separately for each policy.
 func (d *Comparison) needed(by [2][]string) []int {
 	var out []int
 	for i, t := range d.shared {

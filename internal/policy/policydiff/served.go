@@ -56,8 +56,8 @@ func (a *alphabet) bares(o toolname.Owner) []string {
 }
 
 // synthesize returns one unused name for each set of patterns that can match the same name. A
-// pattern counts as matching a name if it matches the name after any of the prefixes. The prefixes
-// must include the empty string.
+// pattern can match the name itself or the name after any of the prefixes. The prefixes must
+// include the empty string.
 func (a *alphabet) synthesize(prefixes ...string) []string {
 	if len(a.patterns) == 0 {
 		return nil
@@ -127,8 +127,9 @@ func (a *alphabet) heads(names []string) []string {
 	return list.Sorted(all)
 }
 
-// mentionedOwners returns each of the given names of servers if the policies mention that name
-// followed by rest. It also returns unnamed, which represents all other servers.
+// mentionedOwners returns those of the given servers that have a tool mentioned in the policies:
+// the policies mention the server's name followed by the given rest, such as ".push".
+// mentionedOwners also returns unnamed, which represents all other servers.
 func (a *alphabet) mentionedOwners(owners []string, rest string) []string {
 	all := []string{unnamed}
 	for _, o := range owners {

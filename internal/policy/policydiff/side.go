@@ -16,7 +16,7 @@ import (
 type Side struct {
 	nets   []gate.NetInfo // nets that are active and enforced
 	labels []*gate.Labels
-	maps   []gate.Map // maps that give the labels used by the nets
+	maps   []gate.Map // map statements that assign names to calls
 	deny   bool
 	shadow bool // whether the policy is in shadow mode and thus refuses nothing
 
@@ -55,8 +55,8 @@ func (s *Side) emptyIfShadow(other *Side) error {
 	return s.compile()
 }
 
-// buildPolicy builds a policy from the nets that wanted accepts. It applies the function seen to
-// each of them first.
+// buildPolicy builds a policy from the nets that the first function accepts, each converted by the
+// second function.
 func (s *Side) buildPolicy(wanted func(gate.NetInfo) bool, seen func(gate.Net) gate.Net) (*gate.Policy, error) {
 	nets := list.Map(list.Filter(s.nets, wanted), func(n gate.NetInfo) gate.Net { return seen(n.Net) })
 	return gate.NewPolicy(nets, gate.PolicyOptions{Labels: s.labels, Deny: s.deny})
@@ -73,9 +73,8 @@ func (s *Side) yields() bool {
 // depends on it.
 type sharedNet [2]string
 
-// sharedNets pairs the nets of one policy with identical nets of the other. alone holds the maps
-// that only one of the policies has; nets that depend on a name given by one of them are not
-// paired.
+// sharedNets pairs the nets of one policy with identical nets of the other. It omits nets that
+// depend on a map statement that only one of the policies has; alone holds these statements.
 func sharedNets(from, to *Side, alone []gate.Map) []sharedNet {
 	taken := make(map[string]bool)
 	var pairs []sharedNet
@@ -92,12 +91,13 @@ func sharedNets(from, to *Side, alone []gate.Map) []sharedNet {
 }
 
 // sameClass reports whether the two nets have the same rules about letting calls pass in favor of
-// other nets; see [gate.Net].Advisory.
+// other nets.
 func sameClass(a, b gate.NetInfo) bool {
 	return a.Advisory == b.Advisory && a.Priority == b.Priority && maps.Equal(a.Recovery, b.Recovery)
 }
 
-// reads reports whether any of the maps gives a name that net n lists or uses in an exemption.
+// reads reports whether any of the given map statements assigns a name that net n lists or uses in
+// an exemption.
 func reads(n gate.NetInfo, maps []gate.Map) bool {
 	return n.Labels != nil && slices.ContainsFunc(maps, func(m gate.Map) bool { return speaksOf(n, m.As) })
 }
