@@ -17,10 +17,9 @@ import (
 func (s *Session) Activate(net string) error { return s.toggle(net, true) }
 
 // Deactivate excludes a net from decisions. A shared net is deactivated for all its sessions. The
-// net keeps its state, and calls that hold its tokens still change the state when they end. But the
-// net's observers (see [Transition].Observe) stop waiting for calls, and its clock stops.
-// Deactivate fails if the name is unknown, or if the net is not active or is static (see
-// [Net.Static]).
+// net keeps its state, and calls in flight still move the net's tokens when they end. But the net's
+// clock stops, and its observers (see [Transition].Observe) stop waiting for calls. Deactivate
+// fails if the name is unknown, or if the net is not active or is static (see [Net.Static]).
 //
 // To deactivate a net in later sessions, use [Policy.Switch].
 func (s *Session) Deactivate(net string) error { return s.toggle(net, false) }

@@ -6,13 +6,12 @@ type Entry struct {
 	Outcome Outcome
 }
 
-// Replay makes the calls in order, as if they were made now, and thus changes the active nets. Use
-// it to rebuild a session from a history. All approvals count as granted, and validators are not
-// called. If a net would block a call, the call does not change that net but still changes the
-// others.
+// Replay applies past calls to the active nets, in order, to rebuild a session from its history. It
+// treats all approvals as granted and calls no validators. A net that would block a call lets the
+// call pass, but does not count it.
 //
-// Failed calls have no effect, even if they used up tokens when they were made. A call with an
-// [Unknown] outcome stays open.
+// Replay skips failed calls, although limits may have counted them when they were made. A call with
+// an [Unknown] outcome stays open.
 func (s *Session) Replay(entries []Entry) {
 	for i := range entries {
 		e := &entries[i]

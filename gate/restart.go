@@ -5,8 +5,8 @@ import (
 )
 
 // Reset returns the change that resets every net of s to its initial state. Calls that are still in
-// flight no longer change the nets when they end. But those that spoil evidence (see
-// [Transition.Spoils]) continue to do so until they end. Reset does not activate or deactivate
+// flight no longer change the nets when they end. But those that keep other calls from counting
+// (see [Transition.Spoils]) continue to do so until they end. Reset does not activate or deactivate
 // nets. It does not affect calls that wait for a person, or nets that are shared with other
 // sessions; see [State.Owners].
 func (p *Policy) Reset(s *State) *Delta {
@@ -19,8 +19,9 @@ func (p *Policy) Reset(s *State) *Delta {
 	return d
 }
 
-// restarted returns the net's initial state. It keeps the calls in flight that spoil evidence (see
-// [Transition.Spoils]), including those that do so only for some key values.
+// restarted returns the net's initial state. Calls in flight that keep other calls from counting
+// (see [Transition.Spoils]) continue to do so, both in the net as a whole and for single key
+// values.
 func (n *net) restarted(d *NetData) *NetData {
 	r := n.reset(d)
 	if d.Shadow != nil {
@@ -37,8 +38,9 @@ func (n *net) restarted(d *NetData) *NetData {
 	return r
 }
 
-// reset returns the net's initial state, but keeps the calls in flight that spoil evidence (see
-// [Transition.Spoils]). Other calls in flight no longer change the net when they end.
+// reset returns the net's initial state. Calls in flight that keep other calls from counting (see
+// [Transition.Spoils]) continue to do so. Other calls in flight no longer change the net when they
+// end.
 func (n *net) reset(d *NetData) *NetData {
 	fresh := &NetData{Active: d.Active, Marking: n.start, Shadow: d.Shadow}
 	netstate.SetSpoilers(fresh, d.Spoilers())
@@ -54,8 +56,7 @@ func (f *finding) restartRow(row string) {
 }
 
 // recordRow stores row, the call's fingerprint, for comparison with the next call; see [Net.Row].
-// If the net has not counted the call, because no transition that gates it was chosen, recordRow
-// stores "" instead.
+// If the net has not counted the call, recordRow stores "" instead.
 func (m *move) recordRow(f *finding, row string) {
 	if !f.hasGating() {
 		row = ""

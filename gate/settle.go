@@ -12,9 +12,9 @@ import (
 type End struct {
 	Outcome Outcome
 
-	// Time is when the call ended; zero means unknown. If it is zero, each transition with
-	// [Transition.Every] whose input tokens change restarts its clock. The transition then fires
-	// late rather than early.
+	// Time is when the call ended; zero means unknown. If the time is unknown, a timed transition
+	// (see [Transition.Every]) whose input tokens change begins a new period at the next known
+	// time. It thus fires late rather than early.
 	Time time.Time
 
 	// Result is the result of a successful call as a single JSON value, or nil if it is unknown. A
@@ -29,8 +29,9 @@ type End struct {
 	// failure. Otherwise, it is nil.
 	Broken *Condition
 
-	// All makes the end apply to all calls that an open call represents; see [OpenCall.More]. An
-	// operator must have determined that all of them ended in the same way.
+	// All makes the end count for all calls that an open call represents, not just for one of them;
+	// see [OpenCall.More]. Set it only if an operator has determined that all of them ended in the
+	// same way.
 	All bool
 }
 
@@ -85,8 +86,8 @@ func holds(s *Condition, c *Call, e *End) (ok bool) {
 	return s.Judge.Holds(c, e.Result, e.Text, s.Number)
 }
 
-// broke records near misses (see [Near]) in d, because the call's result violated a condition. It
-// records one for each name that an observer was waiting for.
+// broke adds near misses (see [Near]) to d for a call whose result violated a condition: one for
+// each name under which an observer was waiting for the call.
 func (q *PreparedEnd) broke(d *Delta, s *State, c *OpenCall) {
 	why := Doubt{What: fmt.Sprintf("its result fails the condition `success %s when %q`", q.end.Broken.Tool, q.end.Broken.Source)}
 	for k, i := range c.Nets {

@@ -12,7 +12,7 @@ func (j *judgement) shadow(d *Delta, number uint64) (findings, *Refusal) {
 	d.Nets = append(append(d.Nets, w.ticked...), a.ticked...)
 	for i := range j.shadows {
 		s := &j.shadows[i]
-		if s.value != nil && (i == 0 || j.shadows[i-1].net != s.net) { // the default state holds the net's counts (see [ShadowData]), so it is updated even if j.shadows does not contain it
+		if s.value != nil && (i == 0 || j.shadows[i-1].net != s.net) { // count the decision in the net's default state (see [ShadowData]), for which j.shadows has no entry
 			at := subject{net: s.net, data: s.base}
 			at.move(d, &Delta{}, &Delta{}, r, baseChange{})
 		}
@@ -24,10 +24,10 @@ func (j *judgement) shadow(d *Delta, number uint64) (findings, *Refusal) {
 	return w.findings, r
 }
 
-// move copies to d the changes that the call makes to a net in shadow mode. The changes to the
-// actual state come from the delta has, and those to the enforced state from the delta had; see
-// [ShadowData]. If the net contributed to the refusal r, move also counts the call. c describes the
-// changes to the states for all key values.
+// move adds to d the change that the call makes to a net in shadow mode. The parameter has contains
+// the new actual state, and had contains the new enforced state; see [ShadowData]. If the net
+// contributed to the refusal r, move also counts the call. c describes the changes to the states
+// for all key values.
 func (s *subject) move(d, had, has *Delta, r *Refusal, c baseChange) {
 	key := ""
 	if s.value != nil {
@@ -94,9 +94,9 @@ func (j *judgement) moveActual(d *Delta, number uint64) {
 	j.dropNewValues(d, j.overfull(d))
 }
 
-// withAnswer returns a copy of s that counts the decision on a call. If the named net contributed
-// to the refusal r, the copy counts one more refusal or one more question. r is the refusal that
-// the nets in shadow mode would have caused, or nil.
+// withAnswer returns s, updated after the decision on a call. r is the refusal that the nets in
+// shadow mode would have caused, or nil. If the named net contributed to r, withAnswer adds one to
+// Refused or, for a request for approval, to Asked.
 func withAnswer(s *ShadowData, net string, r *Refusal) *ShadowData {
 	c := *s
 	switch {

@@ -10,11 +10,11 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// findSpoilers finds the transitions with [Transition.Spoils] that list a name of the call. The
-// name can be weak (see [Name]) or free (see [Net.Free]). The transition need not be enabled, and
-// it does not matter whether the net blocks the call. In a net with a key, the transition must
-// affect the finding's key value; see [finding.concerns]. If the net's Mapper has failed,
-// findSpoilers finds all transitions with Spoils.
+// findSpoilers finds the transitions with [Transition.Spoils] that list a name of the call, even a
+// weak or free one (see [Name] and [Net.Free]). It includes transitions that are not enabled, and
+// does not depend on whether the net blocks the call. In a net with a key, it includes only
+// transitions that affect the finding's key value; see [finding.concerns]. If the net's Mapper has
+// failed, findSpoilers finds all transitions with Spoils.
 func (f *finding) findSpoilers(call *Call) {
 	if f.broken {
 		f.makeSpecial().spoils = f.net.allSpoils(call.Tool)
@@ -33,23 +33,23 @@ func (f *finding) findSpoilers(call *Call) {
 	}
 }
 
-// concerns reports whether t, a transition with [Transition.Spoils], affects the state for the
-// finding's key value. If the call has no value for t's key, t affects the states for all key
-// values.
+// concerns reports whether t, a transition with [Transition.Spoils], affects the finding's key
+// value. A transition affects all key values if the call has no value for the transition's key.
 func (f *finding) concerns(t int) bool {
 	all := func(c choice) bool { return c.transition == t }
 	return f.plan == nil || f.appliesTo(t) || slices.ContainsFunc(f.plan.spoils, all)
 }
 
-// spoiled reports whether t is deferred and the call's success will not count as evidence for it,
-// because the call itself or a call in flight spoils the evidence (see [Transition.Spoils]).
+// spoiled reports whether t is a deferred transition for which the call's success will not count.
+// The cause is a transition with [Transition.Spoils] that lists a name of this call or of a call in
+// flight.
 func (f *finding) spoiled(t int) bool {
 	return f.net.Transitions[t].Deferred && (len(f.data.Spoilers())+len(f.spoils()) > 0 || f.base != nil && len(f.base.Spoilers()) > 0)
 }
 
-// spoil applies the given transitions, which have [Transition.Spoils], to the net. It fires those
-// that are enabled, unless the net is inactive. Observers stop waiting for earlier calls, and do
-// not start to wait again until the given call has ended.
+// spoil changes the net when the given call is admitted, for which [finding.findSpoilers] found the
+// given transitions. It fires those that are enabled, unless the net is inactive. Observers stop
+// waiting for earlier calls, and do not wait for later ones until this call has ended.
 func (m *move) spoil(spoils []choice, call Flight) {
 	if len(spoils) == 0 {
 		return
@@ -62,8 +62,8 @@ func (m *move) spoil(spoils []choice, call Flight) {
 	m.lapseDisabled()
 }
 
-// fireSpoilers fires those of the given transitions that are enabled, unless the net is inactive.
-// Even for an inactive net, it makes observers stop waiting for earlier calls.
+// fireSpoilers fires the given transitions that are enabled, unless the net is inactive. In any
+// case, observers stop waiting for earlier calls.
 func (m *move) fireSpoilers(spoils []choice) {
 	for _, c := range spoils {
 		if t := &m.net.net.Transitions[c.transition]; m.data.Active && t.Enabled(m.data.Marking) {
@@ -77,7 +77,7 @@ func (m *move) fireSpoilers(spoils []choice) {
 // the states of all key values.
 type baseChange struct {
 	spoils   []choice  // transitions with [Transition.Spoils] to fire for all key values
-	late     *Flight   // the call, if calls with higher numbers might have been admitted before it; otherwise nil
+	late     *Flight   // the call, if it may have been admitted after calls with higher numbers; otherwise nil
 	time     time.Time // when the call was made
 	enforced bool      // whether to fire the transitions in the enforced states, too; see [ShadowData]
 }
@@ -120,11 +120,12 @@ func (n *net) valuesAfter(base, after *NetData, c baseChange) *Values {
 	})
 }
 
-// withLateWatches returns a copy of old, the state for a key value, updated after the admission of
-// a call. base is the default state. If an observer waits for the call in base but is disabled in
-// old, the copy records that the observer does not wait for this value. This must be recorded at
-// once if calls with higher numbers were admitted earlier, because [move.wasEnabled] would treat
-// them as later calls.
+// withLateWatches returns old, the state for a key value, updated after the admission of a call. It
+// records which observers are disabled for this key value. They do not wait for the call here,
+// although they wait for it in base, the default state.
+//
+// If calls with higher numbers were admitted earlier, this must be recorded at once:
+// [move.wasEnabled] would later take them for calls admitted after this one.
 func (n *net) withLateWatches(old, base *NetData, call *Flight) *NetData {
 	m := newMove(n, old, &NetData{})
 	m.baseWatches = list.Filter(base.Watches, func(w Flight) bool { return w.SameCall(call) })
@@ -142,7 +143,8 @@ func (n *net) withSpoilersFired(old *NetData, spoils []choice, now time.Time) *N
 	return m.data
 }
 
-// spoilers returns the calls in flight that spoil the net's evidence; see [Transition.Spoils].
+// spoilers returns the calls in flight that keep other calls from counting in the net; see
+// [Transition.Spoils].
 func (f *finding) spoilers(s *State) (held []Holder) {
 	if len(f.net.spoiledEvidence) == 0 {
 		return nil

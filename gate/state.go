@@ -49,7 +49,7 @@ func (s *State) Open() []Holder {
 type OpenCall struct {
 	Number uint64
 	Call   Call  // the call; without its arguments, unless a hook or a key needs them
-	Nets   []int // indexes of the nets that wait for the call to end, including those whose evidence it spoils (see [Transition.Spoils])
+	Nets   []int // indexes of the nets that wait for the call to end, including those where it keeps other calls from counting (see [Transition.Spoils])
 
 	// Keys parallels Nets. Each element is the key value of the state that waits for the call. It
 	// is empty for the default state (see [NetData]) and for a net without a key. If several states
@@ -59,11 +59,11 @@ type OpenCall struct {
 
 	Unknown bool // whether the outcome was reported as unknown
 
-	// More is the number of further calls that this call represents. A state stores only one of
-	// several similar calls with unknown outcomes. Calls are similar if they call the same tool,
-	// have no tokens in flight and spoil the same evidence or less. An end without [End.All] ends
-	// one of the calls. The others continue to spoil evidence, because it is unknown which call has
-	// ended.
+	// More is the number of further calls that this call represents. If many calls have unknown
+	// outcomes, the state stores a single call in place of several similar ones. All of them call
+	// the same tool and have no tokens in flight, and the stored call has at least the effects of
+	// the others under [Transition.Spoils]. An end without [End.All] ends only one of the calls.
+	// The effects last until all of them have ended.
 	More uint64
 }
 
@@ -143,7 +143,7 @@ func (s *State) Apply(d *Delta) {
 		return
 	}
 	for i := range d.Nets {
-		if netstate.HasNegative(d.Nets[i].Data) { // only a bug in this package leads here, and a bug must not let any call pass
+		if netstate.HasNegative(d.Nets[i].Data) { // only a bug in this package can cause this; panic rather than let calls pass
 			panic("gate: a place has a negative number of tokens")
 		}
 	}
@@ -256,8 +256,8 @@ func (s *State) storeNear(n *Near) {
 	s.Near = kept[max(0, len(kept)-maxNear):]
 }
 
-// wait records that the state for the given key value waits for the call. The state belongs to the
-// last net in c.Nets.
+// wait records which state of the last net in c.Nets waits for the call: the state for the given
+// key value.
 func (c *OpenCall) wait(key string) {
 	for len(c.Keys) < len(c.Nets)-1 {
 		c.Keys = append(c.Keys, "")

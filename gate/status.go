@@ -26,7 +26,7 @@ type NetState struct {
 	Next     time.Time // time when the clock will next change the net, as of the last Tick; zero means never
 	Spent    string    // amount spent, such as "120.50 of 1000 per day"; empty unless the net has a sum
 	InFlight []InFlight
-	Spoilers []InFlight // calls in flight that spoil evidence (see [Transition.Spoils]); until they end, other calls do not count as evidence
+	Spoilers []InFlight // calls in flight that keep other calls from counting until they end; see [Transition.Spoils]
 	Meta     Meta
 
 	// For a net with a key, Marking is the marking of the default state; see [NetData]. Values
@@ -145,8 +145,8 @@ func (s *State) inFlight(n *net, flights []Flight) []InFlight {
 
 // Status describes the state of each net on its own line. The line contains the net's name, whether
 // it is active, its scope unless that is the session, the marking, the spent amount, the calls that
-// spoil its evidence (see [Transition.Spoils]), and the time of the next clock change. In shadow
-// mode, it also contains the enforced marking. See [Session.Tick].
+// keep other calls from counting (see [Transition.Spoils]), and the time of the next clock change.
+// In shadow mode, it also contains the enforced marking. See [Session.Tick].
 func (s *Session) Status() string {
 	var b strings.Builder
 	for _, n := range s.Nets() {
@@ -170,8 +170,8 @@ func (n *NetState) attributes() []string {
 }
 
 // String returns the marking, the enforced marking in shadow mode, the spent amount, the calls that
-// spoil evidence (see [Transition.Spoils]), and the time of the next clock change. If the net has a
-// key, the states in n.Values follow.
+// keep other calls from counting (see [Transition.Spoils]), and the time of the next clock change.
+// If the net has a key, the states in n.Values follow.
 func (n *NetState) String() string {
 	text := n.Marking.String()
 	if n.Shadow {
@@ -246,9 +246,9 @@ func (n *net) canFire(data *NetData) []bool {
 	return on
 }
 
-// Left returns how many more calls the transition in v allows before its tokens are used up. It
-// ignores tokens that will be returned. ok is false if the net in v is not a limit or counts
-// consecutive identical calls, or if v has no transition.
+// Left returns how many more calls the transition named in v allows before its tokens are used up,
+// not counting tokens that will be returned later. ok is false if v names no transition, or if its
+// net is not a limit or limits consecutive identical calls.
 func (s *Session) Left(v Verdict) (calls int, ok bool) {
 	s.update(func(state *State) *Delta {
 		calls, ok = s.policy.Left(state, v)
@@ -292,7 +292,7 @@ func (n *net) describe(s NetState, d *NetData) string {
 	var tools []string
 	on := n.canFire(d)
 	for i := range n.Transitions {
-		if !on[i] || n.Transitions[i].Spoils { // a transition with Spoils only observes calls
+		if !on[i] || n.Transitions[i].Spoils { // a transition with Spoils gates no tools
 			continue
 		}
 		for _, t := range n.Transitions[i].Tools {

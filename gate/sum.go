@@ -21,7 +21,7 @@ func spentOf(d *NetData) *big.Rat {
 }
 
 // refunded returns the state d at time t, after deducting refunds from the spent amount. It returns
-// d itself if nothing changes. If the time of the spending is unknown, refunds start at t.
+// d itself if nothing changes. If d does not record when the amount was spent, refunds start at t.
 func (n *net) refunded(d *NetData, t time.Time) *NetData {
 	if n.Sum == nil || n.Sum.Every == 0 || d.Spent == nil || !t.After(d.Spent.Time) {
 		return d

@@ -10,7 +10,8 @@ import (
 const maxUnknown = 16
 
 // endUnknown returns the changes that record an unknown outcome of the call c. If another open call
-// can represent c, the changes close c and count it there; see [State.representative].
+// can represent c, the changes close c and add one to the More field of the other call; see
+// [OpenCall.More].
 func (s *State) endUnknown(c *OpenCall) *Delta {
 	if o := s.representative(c); o != nil {
 		stands := *o
@@ -30,11 +31,9 @@ func (c *OpenCall) withOneLess() *Delta {
 	return &Delta{Opened: &open}
 }
 
-// representative returns the first open call that can represent c, a call whose outcome is unknown.
-// The representative also has an unknown outcome, calls the same tool, has no tokens in flight, and
-// has fired spoiling transitions (see [Transition.Spoils]) in at least the same nets. The result is
-// nil if no call qualifies, if c has tokens in flight, or if the session has few calls with unknown
-// outcomes.
+// representative returns the first open call that can represent c, a call whose outcome is unknown;
+// see [OpenCall.More]. The result is nil if no call can represent c, if c has tokens in flight, or
+// if fewer than maxUnknown other calls have unknown outcomes.
 func (s *State) representative(c *OpenCall) (first *OpenCall) {
 	if len(s.Calls) <= maxUnknown {
 		return nil
@@ -62,8 +61,8 @@ func sameTool(a, b *Call) bool {
 		slices.Equal(a.Also, b.Also) && bytes.Equal(a.Annotations, b.Annotations)
 }
 
-// holdsTokens reports whether the call has tokens in flight that stay there if its outcome becomes
-// unknown; see [Transition.Release].
+// holdsTokens reports whether the call has tokens in flight that an unknown outcome does not
+// return; see [Transition.Release].
 func (s *State) holdsTokens(c *OpenCall) bool {
 	return s.anyState(c, func(n *net, d *NetData) bool {
 		call := s.flight(n, c.Number, c.Call.Time)
@@ -71,8 +70,8 @@ func (s *State) holdsTokens(c *OpenCall) bool {
 	})
 }
 
-// spoilsAllOf reports whether the call o has fired spoiling transitions (see [Transition.Spoils])
-// in all net states where the call c has done so.
+// spoilsAllOf reports whether the call o keeps other calls from counting (see [Transition.Spoils])
+// in all net states where the call c does so.
 func (s *State) spoilsAllOf(o, c *OpenCall) bool {
 	return !s.anyState(c, func(n *net, d *NetData) bool {
 		spoils := func(number uint64) bool {
@@ -83,9 +82,9 @@ func (s *State) spoilsAllOf(o, c *OpenCall) bool {
 	})
 }
 
-// anyState reports whether ok returns true for a state of any net in c.Nets. It examines the net's
-// default state (see [NetData]) and the state for the call's key value. If the net is in shadow
-// mode, it also examines the enforced form of both; see [ShadowData].
+// anyState reports whether ok returns true for any state that waits for the call. For each net in
+// c.Nets, it examines the default state (see [NetData]) and the state for the call's key value. If
+// the net is in shadow mode, it also examines the enforced states; see [ShadowData].
 func (s *State) anyState(c *OpenCall, ok func(*net, *NetData) bool) bool {
 	for k, i := range c.Nets {
 		all := []*NetData{s.Nets[i]}

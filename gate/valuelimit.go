@@ -42,8 +42,8 @@ func (j *judgement) refuseOverfull(f *finding) *Refusal {
 }
 
 // dropNewValues removes from d the new key values of nets that have reached their limit. It is used
-// for calls that were made despite the limit. The parameter full contains one finding for each such
-// net; see [judgement.overfull].
+// for calls that were made despite the limit. The given findings must be a result of
+// [judgement.overfull].
 func (j *judgement) dropNewValues(d *Delta, full []*finding) {
 	for _, first := range full {
 		for i := range j.findings {
@@ -67,9 +67,9 @@ func (j *judgement) dropIdle(d *Delta, f *finding) int {
 }
 
 // idle returns the changes that remove idle key values from the net. The values are stored in base,
-// the current default state. A value is idle if its state at time t equals the new default state,
-// which is the parameter after. For example, the clock has reset the state, or no observer waits
-// for a call with the value anymore. Values are not removed if keep returns true for them.
+// the net's current default state. A value is idle if its state at time t equals the new default
+// state, for example because a clock has reset it. Values for which keep returns true are not
+// removed.
 func (n *net) idle(base, after *NetData, t time.Time, keep func(key string) bool) (idle []NetDelta) {
 	if !n.moving && len(n.results) == 0 {
 		return nil

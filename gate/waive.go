@@ -7,10 +7,10 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// waive removes the uncertain names of the call if nets block the call only because of them. A name
-// is uncertain if it is unclear whether the call really has it. waive returns the questions to ask
-// a person about these names. It does nothing if the policy does not allow such questions, or if a
-// net blocks the call for another reason.
+// waive handles a call that nets block only because of uncertain names, which the call might not
+// really have. It removes these names from the call and returns questions to ask a person about
+// them. It does nothing if the policy does not allow such questions, and stops if a net blocks the
+// call for another reason.
 func (j *judgement) waive(s *State) (doubts []Step) {
 	if !j.policy.asks {
 		return nil
@@ -42,9 +42,9 @@ func (j *judgement) waive(s *State) (doubts []Step) {
 	return doubts
 }
 
-// doubts returns a question for each net that blocks the call because of an uncertain name. The
-// name must come from a map statement of the rules; see [Map]. ok is false if a net blocks the call
-// for any other reason.
+// doubts returns a question for each net that blocks the call because of an uncertain name. ok is
+// false if a net blocks the call for any other reason, or if the net does not use the policy's
+// labels (see [Net.Labels]).
 func (j *judgement) doubts() (steps []Step, ok bool) {
 	for i := range j.findings {
 		f := &j.findings[i]

@@ -38,7 +38,7 @@ type adviser struct {
 	policy *Policy
 	state  *State
 	tools  []Call // tools that can be called
-	world  world  // acting ignores nets in shadow mode; enforced also evaluates them, in their enforced states (see [ShadowData])
+	world  world  // enforced to include the nets in shadow mode, in their enforced states (see [ShadowData]); acting to leave them out
 	now    time.Time
 
 	contest *precedence.Contest
@@ -49,7 +49,7 @@ func newAdviser(p *Policy, s *State, tools []Call, w world, now time.Time) *advi
 	return &adviser{policy: p, state: s, tools: tools, world: w, now: now, contest: precedence.New(p.ranks(), len(tools))}
 }
 
-// ranks returns the properties of each net that determine whether it yields to others.
+// ranks returns the attributes of each net that determine its rank.
 func (t *netTable) ranks() []precedence.Net {
 	return list.Map(t.nets, func(n *net) precedence.Net {
 		return precedence.Net{Name: n.Name, Priority: n.Priority, Advisory: n.Advisory}
@@ -73,8 +73,7 @@ func (v *adviser) settle() *precedence.Settled {
 	return v.contest.Settle()
 }
 
-// judge evaluates the nets for a call without arguments to the tool with the given index in
-// v.tools.
+// judge evaluates the nets for a call to v.tools[tool] without arguments.
 func (v *adviser) judge(tool int) {
 	c := v.tools[tool]
 	c.Args, c.Time = nil, v.now
@@ -92,8 +91,8 @@ func (v *adviser) add(j *judgement, tool int) {
 	}
 }
 
-// recovering reports whether the net is in recovery; see [Net.Recovery]. It returns false for
-// inactive nets. For nets in shadow mode, it returns true only if v evaluates enforced states.
+// recovering reports whether the net is active and in recovery; see [Net.Recovery]. A net in shadow
+// mode counts as in recovery only if v evaluates enforced states.
 func (v *adviser) recovering(n *net) bool {
 	data := v.state.Nets[n.index]
 	if n.Recovery == nil || !data.Active || n.Shadow && v.world != enforced {
@@ -142,8 +141,8 @@ func (c *namedCall) canUnblock(f *finding) bool {
 	})
 }
 
-// couldGive reports whether suitable arguments could give the call a name that u matches. If how is
-// [Surely], uncertain names do not count.
+// couldGive reports whether suitable arguments could give the call a name that matches the list
+// entry u. If how is [Surely], only certain names count.
 func (c *namedCall) couldGive(n *net, u Tool, how Found) bool {
 	if n.Labels != nil {
 		return c.policy.names.CanGive(c.tools, &u, how == Surely)

@@ -10,18 +10,18 @@ type Call struct {
 	ID   string // call ID chosen by the caller, unique among the calls that are in flight or waiting; may be empty
 	Tool string // the tool's physical name, which does not depend on the arguments
 
-	// Foreign means that Tool might be the name of a different tool. Such a name can only restrict
-	// the call. It does not exempt the call from a transition, prove that the tool was called, or
-	// make the call known (see [PolicyOptions].Deny).
+	// Foreign reports whether Tool might be the name of a different tool. Such a name can only
+	// restrict the call. It does not match an entry of [Transition.Unless], prove that the tool was
+	// called, or make the call known (see [PolicyOptions].Deny).
 	Foreign bool
 
 	Also []Name    // other physical names of the tool
 	Args []byte    // arguments, a valid JSON object without duplicate keys; nil means {}; read-only
 	Time time.Time // time of arrival, used as the clock for transitions with [Transition.Every]
 
-	// Others holds the names of other tools. If a name of the form tool.action, derived from the
-	// call's action argument, is in Others, it restricts the call but does not prove that the other
-	// tool was called. The map is read-only.
+	// Others is the set of the names of other tools. A name tool.action, which comes from the
+	// call's action argument, might be one of them. It then restricts the call but does not prove
+	// that the other tool was called. The map is read-only.
 	Others map[string]bool
 
 	// The following fields are for a [Reader] only.
@@ -32,8 +32,8 @@ type Call struct {
 // A Name is one of the names that a policy gives to a call.
 type Name struct {
 	Text    string
-	Certain bool // whether the call is certain to have the name; only then can the name exempt the call or make it known (see [PolicyOptions].Deny)
-	Weak    bool // whether the name can only restrict the call, so that the call's success does not count as evidence for the name
+	Certain bool // whether the call is certain to have the name; otherwise, the name does not match [Transition.Unless] or make the call known (see [PolicyOptions].Deny)
+	Weak    bool // whether the name can only restrict the call; the success of the call does not count toward a requirement for the name
 }
 
 // A Firing describes the firing of a transition that was chosen for a call. It is passed to
@@ -84,7 +84,7 @@ type Ignored struct {
 	Tool  string // applies to calls that are certain to have this name
 	Field string // argument key
 
-	// Usual means that the tool's makers define the argument in a way that justifies the entry, so
-	// that the entry is correct in every policy. Usual is not part of a policy's fingerprint.
+	// Usual marks an entry that is correct in every policy, because of how the tool's makers define
+	// the argument. Usual is not part of a policy's fingerprint.
 	Usual bool `json:"-"`
 }

@@ -119,7 +119,7 @@ func (c *checker) clock(t *Transition) {
 	}
 }
 
-// Fault describes the error in a map, or returns "" if the map is correct.
+// Fault describes the error in m, or returns "" if m is correct.
 func (m *Map) Fault() string {
 	switch {
 	case m.Tool == "" || m.As == "" || m.Field == "" && m.Reader == nil:

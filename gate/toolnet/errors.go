@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// A NetError is an error in a net, in one of the policy's maps (see [Map]) or in the policy's
-// options.
+// A NetError is an error in a net, in one of the policy's map statements (see [Map]) or in the
+// policy's options.
 type NetError struct {
 	Net        string // name of the net; empty if the error is not in a net
 	Transition string // name of the transition; empty if the error concerns the whole net

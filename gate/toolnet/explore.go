@@ -17,7 +17,7 @@ type Exploration struct {
 	DeadTransitions []string
 	Bounded         Answer
 	Unbounded       []string // places whose token count is unbounded
-	Pump            []string // transitions that can be repeated after those in Prefix to add tokens to the unbounded places forever
+	Pump            []string // sequence of transitions that can be repeated forever after Prefix, adding tokens to the unbounded places
 	Prefix          []string
 
 	// Trapped is the number of deadlocks where no place in [Net.Terminal] is marked. Trap is a
@@ -41,9 +41,9 @@ const (
 )
 
 // Explore explores the reachable states of the net, which must be free of errors (see [Net.Check]).
-// It visits at most limit states, or 100,000 if limit is less than 1. A counter is a place with
-// many tokens; its values do not count toward the limit. For an unbounded net, Explore does not
-// count the states.
+// It visits at most limit states, or 100,000 if limit is less than 1. States that differ only in
+// places with many tokens are not counted separately toward the limit. For an unbounded net,
+// Explore does not count the states.
 func (n *Net) Explore(limit int) Exploration {
 	net, initial := n.Structure()
 	g := petri.Analyze(&net, initial, n.options(limit))

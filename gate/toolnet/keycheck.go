@@ -8,8 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxKeys limits the number of keys in a net: fewer than maxKeys transitions can have their own
-// keys.
+// maxKeys is one more than the maximum number of transitions with their own key in a net.
 const maxKeys = 64
 
 // keys checks the keys of the net and its transitions. It also reports an error for each option
@@ -66,8 +65,7 @@ func (c *checker) key(t *Transition, size int) {
 }
 
 // results reports an error if two transitions read key values from the results of the same tool.
-// For a value without a stored state, the gate could not tell which of the two transitions was
-// enabled first.
+// The gate could not always tell which of the two was enabled first.
 func (c *checker) results() {
 	reads := func(f Field) bool { return f.Result }
 	var before []*Transition

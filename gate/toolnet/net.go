@@ -13,19 +13,20 @@ type Net struct {
 	Initial     map[string]int // initial marking; places not listed have no tokens
 	Terminal    []string       // places that mark a regular end; a deadlock is harmless if any of them is marked
 	Free        []string       // names that this net always allows
-	Transitions []Transition   // in order of precedence: the first enabled transition that lists a name gates the calls with that name
+	Transitions []Transition   // in order of precedence: of the transitions that list a call's name, the first enabled one gates the call
 
-	// Mapper, Labels and Maps determine the names that calls have in this net. Only the first of
-	// them that is set counts. Without them, a call has only its physical names, which do not
+	// Mapper, Labels and Maps determine the names that calls have in this net. Only the first one
+	// that is set is used. If all are unset, a call has only its physical names, which do not
 	// depend on its arguments.
 	Mapper     func(Call) []Name // Go function that returns arbitrary names for a call
-	Labels     *Labels           // the policy's labels; present in every net compiled from rules
-	Maps       []Map             // the net's own maps; the names they give are added to the physical names
-	MatchFirst bool              // whether the first matching entry in Maps gives the call its only name
+	Labels     *Labels           // the policy's labels; set in every net compiled from rules
+	Maps       []Map             // the net's own map statements; their names are added to the physical names
+	MatchFirst bool              // whether the first matching entry in Maps determines the call's only name
 
 	// Validate checks a call that a transition of the net gates, after all nets have admitted the
-	// call and people have approved it. An error or a panic rejects the call and restores all
-	// metadata. Validate runs under the session lock and must not block.
+	// call and people have approved it. If Validate returns an error or panics, the call is
+	// rejected, and all changes to the metadata are undone. Validate runs under the session lock
+	// and must not block.
 	Validate func(Firing) error
 
 	// OnSuccess is called with the admitted call after a deferred transition has produced its
@@ -44,16 +45,16 @@ type Net struct {
 	AllowUnbounded bool     // whether the net may be unbounded
 
 	// Key lists fields of a call. A net with a key has a separate marking for each value of the
-	// fields. If a call has several values, it passes only if the markings for all of them permit
-	// it, and the chosen transitions then fire in all of these markings. Transitions without their
-	// own key use the net's key. A net also counts as having a key if only its transitions have
-	// keys.
+	// fields. If a call has several values, it passes only if all of their markings permit it. The
+	// chosen transitions then fire in all of these markings. A transition without its own key uses
+	// the net's key. A net also counts as having a key if only its transitions have keys.
 	Key []Field
 
-	// Row makes the net count consecutive identical calls. When an admitted call differs from the
-	// previous call in its tool or arguments, the net first returns to its initial marking, even if
-	// it does not list the call or exempts it. Arguments are compared as JSON values: key order,
-	// escapes and the spelling of numbers do not matter. A refused call changes nothing.
+	// Row makes the net count consecutive identical calls. If an admitted call differs from the
+	// previous one in its tool or arguments, the net first returns to its initial marking. This
+	// includes calls that the net does not list, or that [Transition.Unless] exempts. Arguments are
+	// compared as JSON values: key order, escapes and the spelling of numbers do not matter. A
+	// refused call changes nothing.
 	Row bool
 
 	// Sum limits the sum of a numeric field over all gated calls.
@@ -73,12 +74,12 @@ type Net struct {
 	// Advisory. A higher number means a higher rank.
 	Priority int
 
-	// Advisory makes the net let calls pass in two cases, even if it would block them. First, it
-	// does not block while a net of higher priority is in recovery. Second, it does not block if it
-	// would forbid every offered tool (see [Session.Offer]) together with the required nets and the
-	// advisory nets of higher priority. Advisory nets of equal priority are ordered by the number
-	// of tools they allow, fewest first, and then by name. All nets that are not advisory are
-	// required: they always block.
+	// Advisory makes the net let calls pass that it would block, in two cases. The first case is
+	// that a net of higher priority is in recovery. The second case is that the net would block all
+	// offered tools (see [Session.Offer]) that the required nets and the advisory nets of higher
+	// priority allow. Advisory nets of equal priority are ordered by the number of tools they
+	// allow, fewest first, and then by name. A net that is not advisory is required: it always
+	// blocks.
 	Advisory bool
 	Recovery map[string]int // the net is in recovery while each place listed here has at least the given number of tokens; nil means never
 }
@@ -124,42 +125,41 @@ type Transition struct {
 	Release   bool   // if the call's outcome is unknown, return the tokens that a deferred firing has taken
 
 	// Evidence makes the success of a call count only for later calls, not for the call itself.
-	// Only a deferred observer can have it. If another transition of the net gates a name of the
-	// call, the observer does not let the call pass under that name. The call's success counts only
-	// if the observer is still enabled after the gating transition has fired.
+	// Only a deferred observer can have it. The observer does not let a call pass under a name that
+	// another transition of the net gates. If such a transition fires, the call's success counts
+	// only if the observer is still enabled afterwards.
 	//
-	// Without Evidence, an enabled observer lets the call pass under such a name. But it produces
-	// no tokens if the net gates the call, so that no call can refill its own limit.
+	// Without Evidence, an enabled observer lets such a call pass. But it produces no tokens if the
+	// net gates the call, so that no call can refill its own limit.
 	Evidence bool
 
-	// WeakProgress allows the transition to fire for a weak [Name] even if it increases the number
-	// of tokens in a place. Without WeakProgress, a weak name can only use up tokens in a net
-	// without Labels. A net that waits for a call with such a name thus blocks a call that only
-	// might be the right one.
+	// WeakProgress allows the transition to fire for a weak [Name] even if this increases the
+	// number of tokens in a place. Otherwise, a net without Labels blocks the call, because it
+	// might not be the call that the net waits for.
 	WeakProgress bool
 
-	// Spoils makes calls to the transition's tools spoil evidence, so that the calls that the net
-	// requires must succeed again. Only an observer that is not deferred can have Spoils. When a
-	// spoiling call is admitted, the transition fires if it is enabled, and the net's deferred
-	// observers stop waiting for earlier calls to succeed. They do not start to wait again until
-	// the spoiling call has succeeded or failed. A call thus counts as evidence only if no spoiling
-	// call was in flight between its admission and its success.
+	// Spoils makes calls to the transition's tools invalidate earlier successes, so that the calls
+	// that the net requires must succeed again. Only an observer that is not deferred can have
+	// Spoils. When a call to one of the tools is admitted, the transition fires if it is enabled.
+	// The net's deferred observers stop waiting for earlier calls to succeed. They do not start to
+	// wait again until the call has succeeded or failed. A required call thus counts only if no
+	// such call was in flight between its admission and its success.
 	//
-	// All spoiling transitions that list a name of the call fire. They fire after the transitions
-	// chosen for the call, on the remaining tokens, and validators do not check them. Weak and free
-	// names spoil evidence, too. So do calls that another transition of the net gates, calls that
-	// are evidence themselves, and calls that pass although the net would block them. An inactive
-	// net keeps its tokens. But if a spoiling call is still in flight when the net is activated, it
-	// spoils evidence. In a net with a key, a call without a value spoils the evidence for all
-	// values.
+	// All transitions with Spoils that list a name of the call fire, even if the name is weak or
+	// free. They fire after the transitions chosen for the call, on the remaining tokens, and
+	// validators do not check them. They also fire for calls that another transition of the net
+	// gates, for required calls, and for calls that pass although the net would block them. They do
+	// not fire in an inactive net. But if the call is still in flight when the net is activated,
+	// other calls do not count until it ends. In a net with a key, a call without a value affects
+	// all values.
 	Spoils bool
 
 	// Key lists the key fields of this transition, if they differ from the net's. All keys of a net
 	// must have the same number of fields, in the same order.
 	Key []Field
 
-	// Unless exempts calls that are certain to have any of these names. None of the transition's
-	// Tools matches such a call.
+	// Unless lists exceptions. If a call is certain to have one of these names, none of the
+	// transition's Tools matches it.
 	Unless []Tool
 
 	// Every is the period of a timed transition, which has no tools and fires once per period while
@@ -169,8 +169,9 @@ type Transition struct {
 
 // A Field is the part of a call that a key or a sum reads. Its value is a JSON string, number or
 // boolean; an array stands for its elements. A field has no value if it is absent, holds anything
-// else, or is ambiguous because another key differs only in letter case. A call without a value is
-// refused by a transition that gates it, and does not count as evidence.
+// else, or is ambiguous because another key differs only in letter case. If a transition gates a
+// call without a value, the call is refused. The success of such a call does not count toward a
+// requirement.
 type Field struct {
 	Path   string      // argument key, or a path that begins with "$."; see [ParsePath]
 	Reader ValueReader // evaluates an expression; if Reader is set, Path is empty
@@ -192,8 +193,9 @@ type ValueReader interface {
 }
 
 // A Sum limits the sum of a field over the calls that a transition gates. Each admitted call counts
-// once, even if it has several names or fails. If the field is not a single nonnegative number with
-// at most 100 digits and an exponent of at most 100, the call is refused. The arithmetic is exact.
+// once, even if it has several names or fails. A call is refused unless its field is a single
+// nonnegative number with at most 100 digits and an exponent of at most 100. The arithmetic is
+// exact.
 type Sum struct {
 	Field Field         // field to add up; must be an argument
 	Most  int           // maximum value of the sum
@@ -214,13 +216,12 @@ type Tool struct {
 	// Except is a name that the pattern of a Glob does not match. If a call is certain to have this
 	// name, the pattern matches no name of the call. If the call only might have it, the pattern
 	// can still match the call's other names. If the net lists the name elsewhere only as a
-	// Literal, Except does not apply to a tool.action name that comes from the call's action
-	// argument.
+	// Literal, Except does not apply to the name tool.action of a call with an action argument.
 	Except string
 
-	// Spared is used in entries of [Transition.Unless]. It matters under [PolicyOptions].Deny,
-	// which refuses calls that no net knows. If Spared is set, this transition does not make the
-	// exempted calls known. Such a call is then refused unless another transition or net makes it
+	// Spared affects entries of [Transition.Unless] under [PolicyOptions].Deny, which refuses calls
+	// that no net knows. Normally, a transition makes a call known even if an entry exempts it. If
+	// Spared is set, it does not, and the call is refused unless another transition or net makes it
 	// known. Spared is not part of the net's identity.
 	Spared bool `json:"-"`
 }
@@ -244,18 +245,18 @@ func Tools(names ...string) []Tool {
 	return tools
 }
 
-// A Labels holds maps that give names to calls and are shared by several nets. A policy collects
-// the labels of all its nets and applies them to each net that has Labels. Such a net can list a
-// call by any name that a matching map gives, by a physical name, by tool.action, or by a glob.
-// Nets compiled together share a pointer, so that each map is applied only once. Labels must not be
-// modified after a net refers to them.
+// A Labels holds map statements, which give names to calls, for several nets. A policy collects the
+// labels of all its nets and applies them to each net that has Labels. Such a net can list a call
+// by any name that a matching map statement gives, by a physical name, by tool.action, or by a
+// glob. Nets compiled together share a pointer, so that each map statement is applied only once.
+// Labels must not be modified after a net refers to them.
 type Labels struct {
 	Maps      []Map
 	Successes []Condition // conditions on results
 }
 
-// A Map gives the calls to a tool an additional name if their arguments match. Exactly one of Match
-// and Reader is set.
+// A Map is a map statement. It gives the calls to a tool an additional name if their arguments
+// match. Exactly one of Match and Reader is set.
 type Map struct {
 	Tool    string            // physical name of the tool whose calls get the additional name
 	Glob    bool              // whether Tool is a pattern that matches physical names, as with kind [Glob]
@@ -268,11 +269,12 @@ type Map struct {
 	Rule    Position
 }
 
-// A Reader parses calls on behalf of several [Map] values, so that each string is parsed only once.
-// For example, it parses a field as a shell script, or the call as data for an expression. It must
-// be comparable and safe for concurrent use, and must not block.
+// A Reader parses calls for several [Map] values, so that each string is parsed only once. For
+// example, it parses a field as a shell script, or the call as data for an expression. It must be
+// comparable and safe for concurrent use, and must not block.
 type Reader interface {
-	// Read parses a string from the field. If the map has no field, the string is empty.
+	// Read parses a string found in the field that [Map].Field names. If Field is empty, Read
+	// parses the whole call, and the string is empty.
 	Read(c *Call, text string) Reading
 }
 
@@ -280,10 +282,11 @@ type Reader interface {
 type Reading interface {
 	Finds(pattern int) Found
 	Only(patterns []int) bool  // reports whether the given patterns cover everything in the string that a policy might restrict
-	Evidence(pattern int) bool // reports whether a match counts as evidence, that is, whether the call's success proves that the matching part was executed
-	// Doubt explains why Finds returns [Perhaps], or why a [Surely] match does not count as
-	// evidence. In all other cases, it can be empty. If it is not, Code is the part of the string
-	// that matches or, for [NotFound], the part of the pattern that is missing from the string.
+	Evidence(pattern int) bool // reports whether the call's success proves that the part of the string that matches was executed
+	// Doubt explains why Finds returns [Perhaps], or why Evidence returns false although Finds
+	// returns [Surely]. Otherwise, the result may be empty. If it is not, its Code is the part of
+	// the string that matches or, for [NotFound], the part of the pattern that is missing from the
+	// string.
 	Doubt(pattern int) Doubt
 }
 

@@ -10,9 +10,9 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// MaxRounds is the maximum number of rounds of firing for a net's structural transitions; see
-// [petri.Net.Advance]. If the transitions need more rounds to stop or to repeat a marking, they are
-// assumed to fire forever.
+// MaxRounds limits how long a net's structural transitions fire by themselves; see
+// [petri.Net.Advance]. If they need more rounds to stop or to repeat a marking, they are assumed to
+// fire forever.
 const MaxRounds = 10_000
 
 // Structure returns the net as a plain place/transition net with its initial marking. Places and
@@ -49,7 +49,7 @@ func (c *checker) behavior() {
 	net, initial := n.Structure()
 	if !net.Advance(slices.Clone(initial), n.Structural(), MaxRounds, slices.Clone[petri.Marking]) {
 		c.report("", fmt.Sprintf("the transitions without tools still fire after %d rounds", MaxRounds), "give one of them a tool")
-		return // the transitions without tools, which are already reported, may be the only reason why the net is unbounded
+		return // the net may be unbounded only because of this error
 	}
 	if n.AllowUnbounded || net.NeverGrows() {
 		return

@@ -25,8 +25,8 @@ var aliases = map[string]string{
 	"brew uninstall": "rm remove", "brew install": "instal", "pulumi up": "update", "pulumi destroy": "down dn",
 }
 
-// isAlias reports whether text is a built-in alias of the pattern's operand with index n. Only the
-// operand with index 0 can have aliases, because it is the subcommand.
+// isAlias reports whether text is a built-in alias of p.operands[n]. Only the first operand can
+// have aliases, because it is the subcommand.
 func isAlias(p *Pattern, text string, n int) bool {
 	return n == 0 && slices.Contains(strings.Fields(aliases[p.name.text+" "+p.operands[0].text]), text)
 }
@@ -35,8 +35,8 @@ func isAlias(p *Pattern, text string, n int) bool {
 // `terraform destroy` to `apply -destroy`.
 var equivalents = map[string][2]string{"terraform destroy": {"apply", "-destroy"}, "tofu destroy": {"apply", "-destroy"}, "terragrunt destroy": {"apply", "-destroy"}}
 
-// isEquivalent reports whether the subcommand sub, followed by the arguments rest, means the same
-// as the first operand of the pattern p; see equivalents.
+// isEquivalent reports whether the subcommand sub with the arguments rest means the same as the
+// subcommand of the pattern p; see equivalents.
 func isEquivalent(p *Pattern, sub arg, rest []arg) bool {
 	other, ok := equivalents[p.name.text+" "+p.operands[0].text]
 	return ok && sub.kind == literal && sub.text == other[0] && slices.ContainsFunc(rest, func(a arg) bool {
@@ -57,7 +57,7 @@ func isAbbreviation(p *Pattern, text string, next int) bool {
 	case name == "gradle":
 		task := text[strings.LastIndexByte(text, ':')+1:]
 		return task != "" && strings.HasPrefix(want, task[:1]) && isSubsequence(task, want)
-	case !abbreviators[name] || next > 0: // the words after the subcommand are names, not subcommands
+	case !abbreviators[name] || next > 0: // only subcommands can be abbreviated
 		return false
 	}
 	names := append(strings.Fields(aliases[name+" "+want]), want)

@@ -114,8 +114,8 @@ func literals(words []string) []arg {
 // matchWord returns the first of the space-separated words that matches the argument, or "" if none
 // does. The word --name also matches abbreviations of that option, with or without an attached
 // value. The word -x also matches a group of option letters that contains x, such as -vx. The word
-// =name matches if the part of the argument before its equals sign is name. Any other word matches
-// if the argument contains it; a * at the start of such a word is ignored.
+// =name matches an argument that equals name or begins with name=. Any other word matches an
+// argument that contains it; a * at the start of such a word is ignored.
 func (a arg) matchWord(words string) string {
 	name, _, with := strings.Cut(a.text, "=")
 	for word := range strings.FieldsSeq(words) {

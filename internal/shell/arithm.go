@@ -25,10 +25,10 @@ func (r *expander) arithm(x syntax.ArithmExpr) {
 	})
 }
 
-// term interprets an operand of an arithmetic expression: a number, a variable or an expansion. If
-// the operand may contain an array index that the parser has not recognized, term records that the
-// script may run any command. If the operand contains unknown text, such as the output of a
-// command, term records this with [findings.doubtArithmetic].
+// term interprets an operand of an arithmetic expression: a number, a variable or an expansion. It
+// calls [findings.doubtAll] if the operand may contain an array index that the parser has not
+// recognized. It calls [findings.doubtArithmetic] if the operand contains unknown text, such as the
+// output of a command.
 func (r *expander) term(w *syntax.Word) {
 	for _, part := range w.Parts {
 		switch p := part.(type) {

@@ -7,8 +7,7 @@ import (
 )
 
 // assign interprets an assignment of the form name=value, name[index]=value or name=(...), and
-// returns the value. The parameter straight reports whether the assignment is certain to run
-// exactly once.
+// returns the value. If straight is true, the assignment is certain to run exactly once.
 func (r *expander) assign(a *syntax.Assign, straight bool) (value arg) {
 	if a.Index != nil {
 		r.arithm(a.Index)
@@ -44,8 +43,8 @@ func (r *expander) assign(a *syntax.Assign, straight bool) (value arg) {
 	return value
 }
 
-// value interprets the value of an assignment. Shells do not split such a value into words. If the
-// value is certain to be a number, value returns the literal 0.
+// value interprets the value of an assignment. Shells do not split such a value into words. For an
+// unknown number, such as $((n+1)) or $?, value returns the literal 0.
 func (r *expander) value(w *syntax.Word) arg {
 	if p, _ := onlyExpansion(w); p != nil {
 		if a, ok := r.vars.valueOf(p, true); ok {

@@ -66,9 +66,9 @@ func (r *reader) readBuiltin(name string, args []arg) bool {
 // currentShellBuiltins holds the builtins that run another builtin in the current shell.
 var currentShellBuiltins = setOf("command builtin eval")
 
-// isOutside reports whether a builtin that is run by the command with index i runs in a separate
-// process, where it cannot affect the script's shell. It returns false if that process is a nested
-// shell.
+// isOutside reports whether a builtin that the command with index i runs is outside the shell: it
+// runs in a separate process, as in `env cd /`, and cannot affect the shell. A builtin run by a
+// nested shell is not outside, because it affects that shell.
 func (r *reader) isOutside(i int) bool {
 	for ; i >= 0; i = r.commands[i].by {
 		switch c := &r.commands[i]; {
@@ -175,8 +175,8 @@ func (r *scope) readTest(args []arg) {
 	}
 }
 
-// readShellOptions interprets the arguments of set or shopt. The one-letter options in the
-// parameter letters change how the shell reads the rest of the script.
+// readShellOptions interprets the arguments of set or shopt. The string letters contains the
+// one-letter options that change how the shell reads the rest of the script.
 func (r *scope) readShellOptions(letters string, args []arg) {
 	for _, a := range args {
 		if a.matchWord("=-- =-") != "" {

@@ -10,8 +10,8 @@ type command struct {
 	// possible is true if it is uncertain whether the command runs. For example, a command may
 	// begin at any word after `docker exec`.
 	possible bool
-	// unknown is true if the tables of known programs do not fully describe the program, so that it
-	// may run commands named by its arguments.
+	// unknown reports whether the program may run commands named by its arguments, because no table
+	// of known programs fully describes it.
 	unknown bool
 	// unlisted reports whether the program is missing from all tables of known programs.
 	unlisted   bool
@@ -22,7 +22,8 @@ type command struct {
 	from, to   int     // the command's byte range in the outermost script
 }
 
-// A makesCache caches whether a command may create or change files; see [command.makes].
+// A makesCache stores the result of [command.makes], which reports whether a command may create or
+// change files.
 type makesCache uint8
 
 const (

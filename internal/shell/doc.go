@@ -33,12 +33,12 @@
 // The walk has four layers, each embedding the one before: findings collects commands, doubts and
 // files (findings.go, written.go), scope adds variables (scope.go, variable.go, values.go),
 // expander adds the expansion of words (word.go, arithm.go, assign.go), and reader adds statements,
-// functions and commands (walk.go, function.go, builtin.go, shells.go, run.go). Only the reader's
-// files depend on one another in a cycle, because the shell language is recursive. For programs
-// such as git, find and sudo, functions read the arguments and return a plan (plan.go), which the
-// reader carries out (git.go, find.go, languages.go, readtool.go, wrapper.go). Control flow is in
-// flow.go. Matching commands against patterns is in match.go; the answers are in runs.go,
-// success.go, only.go and touched.go.
+// functions and commands (walk.go, function.go, builtin.go, shells.go, run.go). The reader's files
+// depend on one another, because the shell language is recursive. For programs such as git, find
+// and sudo, functions read the arguments and return a plan (plan.go), which the reader carries out
+// (git.go, find.go, languages.go, readtool.go, wrapper.go). Control flow is in flow.go. Matching
+// commands against patterns is in match.go; the answers are in runs.go, success.go, only.go and
+// touched.go.
 //
 // # Tables
 //

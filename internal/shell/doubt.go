@@ -13,10 +13,10 @@ type Doubt = gate.Doubt
 type reach uint8
 
 const (
-	all    reach = iota // the script may run any command
+	all    reach = iota // the script may run any command; under [Options.Strict], every doubt has this reach
 	inText              // the script may run commands whose words occur in unparsed text
-	strict              // under [Options.Strict], the script may run any command; otherwise, the programs of later commands may have been replaced
-	mild                // under [Options.Strict], the script may run any command; otherwise, no command is affected
+	strict              // the programs that later commands run may have been replaced
+	mild                // no other command is affected
 )
 
 // A doubt is a part of a script that was not fully understood.
@@ -29,9 +29,9 @@ type doubt struct {
 	spoils   bool // the programs that later commands run may have been replaced
 }
 
-// adviceTable gives advice about constructs that were not understood. A construct gets the advice
-// of the entry whose text is the longest prefix of the construct's description. The text of the
-// first entry is empty, so it is a prefix of every description.
+// adviceTable gives advice about constructs that were not understood. An entry applies to the
+// constructs whose description begins with the entry's text. If several entries apply, the longest
+// text wins. The first entry applies to all constructs.
 var adviceTable = []struct{ what, write string }{
 	{"", "write the command plainly, in a separate call"},
 	{"a command word", "write the name of the program itself"},

@@ -9,7 +9,7 @@ import (
 // command would do.
 type dryRun struct {
 	says  string // options that request a dry run; their abbreviations do not count
-	flags string // options that take no value and may precede the dry-run option
+	flags string // options known to take no value; after any other option, a dry-run option might be that option's value
 }
 
 // dryRuns maps programs and subcommands to their dry-run options. A command without one of these
@@ -68,17 +68,16 @@ func (c *command) changesNothing() bool {
 	return dry
 }
 
-// helpPrograms holds the programs that print a subcommand's help if --help is the last argument.
-// helpExceptions holds subcommands of these programs that run another program, so that --help may
-// be an option of that program.
+// helpPrograms holds the programs that print help if --help is the last argument of a subcommand.
+// helpExceptions holds the subcommands that may pass --help to another program instead.
 var (
 	helpPrograms   = setOf("git docker podman kubectl oc terraform tofu pulumi gh glab helm")
 	helpExceptions = setOf("run exec bisect submodule filter-branch compose debug attach alias extension plugin")
 )
 
-// asksHelp reports whether the command only prints its help. It is true only for the helpPrograms,
-// except for their helpExceptions, and only if --help is the only option and the last argument. For
-// terraform and tofu, -help is the same as --help.
+// asksHelp reports whether the command only prints help. It is true only for a program in
+// helpPrograms with a subcommand not in helpExceptions, and only if --help is the only option and
+// the last argument. For terraform and tofu, -help is the same as --help.
 func (c *command) asksHelp(sub string, args []arg) bool {
 	n := len(args) - 1
 	return n >= 0 && helpPrograms[c.name] && !helpExceptions[sub] && (args[n].text == "--help" || args[n].text == "-help" && (c.name == "terraform" || c.name == "tofu")) &&

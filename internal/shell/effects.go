@@ -9,7 +9,7 @@ import (
 // An effectSet describes which variables a part of a script can change.
 type effectSet struct {
 	names     set
-	arguments bool // the arguments of the enclosing function may change
+	arguments bool // whether the positional parameters ($1, $2, ...) can change
 	all       bool
 }
 
@@ -17,9 +17,8 @@ type effectSet struct {
 // variables. A node within nested loops is visited several times.
 const maxEffects = 200_000
 
-// effectsOf returns the effects on variables that the part of the script below node can have. It
-// leaves out commands that a function runs through "$@", which are considered when the function is
-// called.
+// effectsOf returns the variables that the given part of a script can change. It leaves out
+// commands that a function runs through "$@", which are considered when the function is called.
 func (v *variables) effectsOf(node syntax.Node) (c effectSet) {
 	syntax.Walk(node, func(n syntax.Node) bool {
 		if v.visited++; v.visited > maxEffects {
@@ -61,12 +60,11 @@ func (v *variables) effectsOf(node syntax.Node) (c effectSet) {
 // setters lists the builtins that set the variables named by their arguments.
 var setters = setOf("read mapfile readarray getopts unset")
 
-// otherSetters lists the builtins that can set any variable or run something that can.
+// otherSetters lists the builtins that can set any variable, directly or by running other code.
 var otherSetters = setOf(`eval source . trap alias unalias let declare typeset local export readonly enable exec command builtin fc bind emulate print vared integer
 	float zparseopts setopt unsetopt functions autoload zmodload noglob nocorrect`)
 
-// addCommand records in c which variables a simple command may change. The parameter args contains
-// the words of the command.
+// addCommand adds to c the variables that a simple command with the given words may change.
 func (v *variables) addCommand(c *effectSet, args []*syntax.Word) {
 	if len(args) == 0 {
 		return
@@ -160,9 +158,8 @@ func (v *variables) assignedValues(list []*syntax.Stmt) map[string]string {
 	return texts
 }
 
-// forgetEffects forgets the values of the variables that a part of the script may change, according
-// to c. It is used for parts that may run later or several times, such as function bodies and
-// loops.
+// forgetEffects forgets the values of the variables in c. It is used for parts of a script that may
+// run later or several times, such as function bodies and loops.
 func (v *variables) forgetEffects(c effectSet) {
 	if c.all {
 		v.forgetAll()

@@ -6,7 +6,8 @@ import (
 )
 
 var (
-	// implicitVariables lists the variables that bash itself sets to text from the script.
+	// implicitVariables lists the variables that bash sets by itself to values that may contain
+	// text of the script.
 	implicitVariables = setOf("_ REPLY MAPFILE BASH_REMATCH BASH_COMMAND BASH_EXECUTION_STRING BASH_ARGV BASH_ARGV0 BASH_SOURCE FUNCNAME")
 	// counters lists the variables whose assigned values bash evaluates as arithmetic.
 	counters = setOf("RANDOM SRANDOM SECONDS OPTIND HISTCMD LINENO BASHPID BASH_SUBSHELL BASH_MONOSECONDS EPOCHSECONDS EPOCHREALTIME")
@@ -25,8 +26,8 @@ var (
 	PYTEST_ADDOPTS PYTEST_PLUGINS PYTHONOPTIMIZE MAVEN_ARGS SPEC_OPTS TESTOPTS GOENV RUSTFLAGS PYTHONBREAKPOINT CFLAGS CXXFLAGS LDFLAGS`)
 	// resolutionVariables lists the variables that change how the shell looks up programs.
 	resolutionVariables = setOf("BASH_ALIASES BASH_CMDS NULLCMD READNULLCMD PS0 PS1 PS2 PS4 PROMPT_COMMAND BASH_ENV ENV SHELLOPTS BASHOPTS")
-	// zshArrays lists the arrays that zsh uses to look up programs. As scalars, they are ordinary
-	// variables in both zsh and bash.
+	// zshArrays lists the arrays that zsh uses to look up programs. In bash, they are ordinary
+	// variables.
 	zshArrays = setOf("functions dis_functions commands aliases dis_aliases galiases dis_galiases saliases dis_saliases path fpath module_path")
 )
 
@@ -55,8 +56,8 @@ func isInertSetting(name string, value arg) bool {
 // program.
 var steeringFlags = setOf("NODE_OPTIONS GOFLAGS PYTEST_ADDOPTS RUSTFLAGS CFLAGS CXXFLAGS LDFLAGS")
 
-// A variable is inert if it does not make any program run anything. It is assumed to be inert if it
-// has one of these values or names, or if its name has one of these endings.
+// A variable is inert if it does not make any program run anything. A variable with one of the
+// following values, names or name endings is assumed to be inert.
 var (
 	inertValues    = setOf("true false yes no on off none always never auto")
 	inertVariables = setOf(`
@@ -70,8 +71,9 @@ var (
 	inertEnds = setOf("_URL _URI _DSN _TOKEN _KEY _SECRET _PASSWORD _USER _USERNAME _PORT _HOST _LEVEL _ENV _REGION _TIMEOUT _DEBUG _VERSION _ID")
 )
 
-// isInertVariable reports whether a variable with this name and value is inert. It also returns
-// true for variables that affect which programs run; [scope.assigned] deals with those.
+// isInertVariable reports whether a variable with this name and value is assumed to be inert. It
+// also returns true for variables that affect which programs run, because [scope.assigned] deals
+// with those.
 func isInertVariable(name string, value arg) bool {
 	if value.kind == literal && (inertValues[strings.ToLower(value.text)] || strings.Trim(value.text, "0123456789.") == "") {
 		return true

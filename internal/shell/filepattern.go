@@ -77,9 +77,9 @@ func (p *FilePattern) matchesArg(at arg) Outcome {
 	return couldBe(p.glob, text, tail)
 }
 
-// matchesPath reports whether the pattern can match a path with an unknown part in the middle. The
-// pattern's glob must contain a slash. If the unknown part follows the last known slash, it is
-// assumed to contain no other slash.
+// matchesPath matches the pattern, whose glob must contain a slash, against a path with an unknown
+// part in the middle. If the unknown part follows the last known slash, it is assumed to contain no
+// other slash.
 func (p *FilePattern) matchesPath(at arg) Outcome {
 	glob := strings.TrimPrefix(p.glob, "~/")
 	if _, after, ok := strings.Cut(at.tail, "/"); ok && matchesSuffix(glob, after) {
@@ -118,8 +118,8 @@ func couldBe(glob, text, tail string) Outcome {
 	return NoMatch
 }
 
-// compatible reports whether one of the strings is a prefix or a suffix of the other. The function
-// has, which is [strings.HasPrefix] or [strings.HasSuffix], selects the kind of match.
+// compatible reports whether has, which is [strings.HasPrefix] or [strings.HasSuffix], returns true
+// for the two strings in either order.
 func compatible(a, b string, has func(string, string) bool) bool { return has(a, b) || has(b, a) }
 
 // outputExtensions lists the extensions of files that hold command output.
@@ -146,7 +146,7 @@ func (p *FilePattern) matches(at string) bool {
 		return matchStar(p.glob, clean)
 	}
 	if p.access == Writes && (isTemporary(clean) || strings.Trim(p.glob, "*") == "" && isOutput(path.Base(clean))) {
-		return false // temporary files and command output are not part of the project
+		return false // writing temporary files and command output does not change the project
 	}
 	if !strings.Contains(p.glob, "/") {
 		return matchStar(p.glob, path.Base(clean))

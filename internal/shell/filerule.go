@@ -19,15 +19,15 @@ type fileRule struct {
 	where   string // options that name the working directory
 	script  string // options whose value is the pattern or script; if one is given, no operands are skipped
 	writing string // options that make the program write the files named by its operands
-	instead bool   // if one of the writing options is given, the files named by the operands are only written, not read, as with sed -i
+	instead bool   // with a writing option, the program only writes the files named by its operands and does not read them, as with sed -i
 	valued  string // options whose value is a file to write
 	sources string // options whose value is a file to read
 	behind  string // options whose value may contain @ or <, followed by the name of a file to read
 	words   bool   // a single dash introduces a whole option name, not a group of letters
-	unnamed string // arguments that make the program write files not named by any argument; see [withRows]
+	unnamed string // comma-separated rows that describe when the program writes files not named by any argument; see [withRows]
 	dry     string // options that request a dry run
-	rewrite string // subcommands, such as rm in git rm, whose operands name files to write; used only if one of the rows matches the command
-	shows   string // subcommands, such as show in git show, whose operands name files to read, possibly after a colon
+	rewrite string // subcommands, such as rm in git rm, whose operands name files to write; ignored unless one of the rows matches the command
+	shows   string // subcommands, such as show in git show, whose operands name files to read, with or without a prefix such as HEAD:
 	rows    []unnamedWrite
 }
 
@@ -48,7 +48,7 @@ func (f *fileRule) read(r *findings, args []arg) {
 			r.touch(Reads, a)
 		}
 	}
-	if !matchesAny(options, f.script) { // if an option in f.script provides the pattern or script, no operand does
+	if !matchesAny(options, f.script) { // without such an option, the first operand is the pattern or script
 		operands = operands[min(f.skip, len(operands)):]
 	}
 	f.use(r, operands, options)
@@ -106,9 +106,9 @@ func (f *fileRule) writesUnnamed(operands, options []arg) bool {
 
 // An unnamedWrite describes arguments that make a command write files not named by any argument.
 type unnamedWrite struct {
-	subs    []string // operands that the command must begin with
-	needs   int      // minimum number of operands after subs
-	alone   bool     // no operands may follow those in subs
+	subs    []string // first operands of the command, such as a subcommand
+	needs   int      // minimum number of further operands
+	alone   bool     // whether further operands are forbidden
 	options string   // if not empty, the command must have one of these options
 	without string   // the command must have none of these options or operands
 }
@@ -124,11 +124,11 @@ func (row *unnamedWrite) describes(operands, options []arg) bool {
 	return row.options == "" || matchesAny(options, row.options)
 }
 
-// withRows parses the field unnamed of each entry in the table, stores the result in the field
-// rows, and returns the table. Commas separate the rows. The plain words of a row are the first
-// operands of the command. Each + requires another operand after them, and = forbids further
-// operands. If the row contains options, the command must have one of them. The command must not
-// have an option or operand that the row marks with a leading exclamation mark.
+// withRows parses the comma-separated rows in the unnamed field of each entry, stores them in the
+// rows field, and returns the table. A row lists the first operands of a command. Each + requires a
+// further operand, and = forbids further operands. If the row contains options, the command must
+// have one of them. The command must not have an option or operand that follows an exclamation mark
+// in the row.
 func withRows(table map[string]fileRule) map[string]fileRule {
 	for name, f := range table {
 		for text := range strings.SplitSeq(f.unnamed, ",") {
@@ -159,7 +159,7 @@ func withRows(table map[string]fileRule) map[string]fileRule {
 }
 
 // split separates operands from options and records the files that option values name. elsewhere
-// reports whether an option selects a directory for temporary files as the working directory.
+// reports whether an option makes the program work in a directory for temporary files.
 func (f *fileRule) split(r *findings, args []arg) (operands, options []arg, elsewhere bool) {
 	ended := false
 	for i := 0; i < len(args); i++ {
@@ -201,8 +201,8 @@ func (f *fileRule) takesValue(name string) bool {
 }
 
 // findValueLetter returns the first option in a group of option letters, such as -xzf, that takes a
-// value. If text follows the letter of this option, the text is its value, and with is true. If no
-// option takes a value, findValueLetter returns the whole group as the name.
+// value. If text follows the option's letter, the text is the value, and with is true. If no option
+// takes a value, the returned name is the whole group.
 func (f *fileRule) findValueLetter(a arg) (name string, value arg, with bool) {
 	for i := 1; i < len(a.text); i++ {
 		if name = "-" + a.text[i:i+1]; f.takesValue(name) {
@@ -215,8 +215,8 @@ func (f *fileRule) findValueLetter(a arg) (name string, value arg, with bool) {
 }
 
 // readValue interprets the value of an option. If the value names a file, readValue records the
-// file. elsewhere reports whether the option selects a directory for temporary files as the working
-// directory.
+// file. elsewhere reports whether the option makes the program work in a directory for temporary
+// files.
 func (f *fileRule) readValue(r *findings, name string, value arg) (elsewhere bool) {
 	switch {
 	case hasWord(f.valued, name):

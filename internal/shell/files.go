@@ -14,12 +14,13 @@ type fileUse struct {
 	system   set  // base names of files written to the system's program directories
 	unknown  bool // a redirection writes to a file whose name is not literal
 
-	// A later command may act on a written file even if no argument names it. The file may be a
-	// test, a hook, a module or a configuration. The following fields keep track of such files.
+	// A later command may act on a file that the script has written, such as a test, a hook, a
+	// module or a configuration file, even if no argument names the file. The following fields keep
+	// track of such files.
 	writing bool  // the current list of commands writes a file
 	obeying bool  // a program may act on a written file that no argument names
 	git     bool  // git may act on a written file that no argument names
-	after   int   // one more than the number of commands read up to the first write of a file that a program may act on; 0 if the script has written no such file
+	after   int   // number of commands read when the first file that a program may act on was written, plus one; 0 if no such file was written
 	dashed  bool  // the script creates a file whose name a program may take for an option
 	loops   bool  // the script has a loop or a function, so any command may run before and after any other
 	texts   []arg // here documents and here strings in the current list
@@ -42,11 +43,11 @@ var gitFiles = regexp.MustCompile(`(^|/)(\.git|\.gitattributes|\.gitmodules|\.gi
 // isGitFile reports whether git may act on a file with this name.
 func isGitFile(name string) bool { return gitFiles.MatchString(path.Clean(name)) }
 
-// sourceExtensions lists extensions of project files that no program runs as code. It omits the
-// extensions of programming languages, because an interpreter or go test may run a file that no
-// argument names. namesTool matches files that have a listed extension but configure a tool.
-// ofProject matches further files that no program runs, such as CI workflows, editor settings and
-// ignore files.
+// The following variables describe project files that no program runs as code; see isSource.
+// sourceExtensions omits the extensions of programming languages, because an interpreter or go test
+// may run a file that no argument names. namesTool matches files that configure a tool, although
+// their extension is in sourceExtensions. ofProject matches further files, such as CI workflows,
+// editor settings and ignore files.
 var (
 	sourceExtensions = setOf(`.sql .css .scss .less .html .json .jsonc .yml .yaml .xml .proto .graphql .svg .tf .tfvars .dockerfile .snap`)
 	namesTool        = regexp.MustCompile(`(^|/)(\.[^/]*|package\.json|composer\.json|[a-z]+file\.ya?ml|[^/]*[.-](config|conf|setup|rc)\.[a-z]+|config\.(ya?ml|json))$`)
@@ -63,12 +64,12 @@ func isSource(name string) bool {
 	return sourceExtensions[strings.ToLower(path.Ext(base))] && !namesTool.MatchString(name) && !isGitFile(name)
 }
 
-// relativeDevices matches device paths relative to a directory. The directory may be the root, as
-// in cd /; bash dev/stdin.
+// relativeDevices matches paths of devices relative to a directory. The directory may be the root,
+// as in `cd /; bash dev/stdin`.
 var relativeDevices = regexp.MustCompile(`^(\.\./)*(dev/(std(in|out|err)|fd|tty|pts|null|zero|full|u?random|tcp|udp|shm)|proc/(self|thread-self|[0-9]+))(/|$)`)
 
-// isDevice reports whether arg names a device, such as /dev/null or of=/dev/sda. A project
-// directory called dev or proc does not count.
+// isDevice reports whether arg names a device, such as /dev/null or of=/dev/sda. Other files in a
+// directory called dev or proc do not count.
 func isDevice(arg string) bool {
 	if _, value, ok := strings.Cut(arg, "="); ok && isDevice(value) {
 		return true

@@ -40,10 +40,9 @@ func execEnd(args []arg) int {
 	return len(args)
 }
 
-// replaceMark returns a copy of args. In the copy, an unknown part takes the place of each mark,
-// such as {}. If an argument contains several marks, the unknown part reaches from the first mark
-// to the last. If named is true, an argument that begins with a mark becomes a file name that
-// cannot look like an option.
+// replaceMark returns a copy of args with an unknown part in place of each mark, such as {}. In an
+// argument with several marks, the unknown part reaches from the first mark to the last. If named
+// is true, an argument that begins with a mark becomes a file name that cannot look like an option.
 func replaceMark(args []arg, mark string, named bool) []arg {
 	out := make([]arg, len(args))
 	for i, a := range args {

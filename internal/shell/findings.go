@@ -45,10 +45,10 @@ func (f *findings) addDoubt(what string, reach reach) {
 	case f.strict:
 		reach = all
 	case f.tentative && reach == all:
-		reach = mild // the current command might not run, so this must not affect all other commands
+		reach = mild // a command that might not run must not make the whole script opaque
 	}
 	if reach == all && f.opaque {
-		return // one reason why any command may run is enough
+		return // the script is opaque already
 	}
 	f.opaque = f.opaque || reach == all
 	d := doubt{what: what, reach: reach, owner: f.owner, before: len(f.commands), spoils: reach == all || reach == strict}
@@ -62,8 +62,7 @@ func (f *findings) addDoubt(what string, reach reach) {
 // doubtAll records something that may run any command.
 func (f *findings) doubtAll(what string) { f.addDoubt(what, all) }
 
-// doubtStrict records something that could make later commands run programs that the script does
-// not name.
+// doubtStrict records something that could replace the programs that later commands run.
 func (f *findings) doubtStrict(what string) { f.addDoubt(what, strict) }
 
 // doubtMild records something that could run a program not named in the script, such as a program
@@ -113,8 +112,8 @@ func (f *findings) touch(access Access, at arg) {
 }
 
 // doubtArithmetic records that bash evaluates unknown text as arithmetic. An array index in such
-// text may run a command. If the script itself contains an array index with a command, any command
-// may run; otherwise, see [findings.doubtStrict].
+// text may run a command. If the script contains an array index with a command, doubtArithmetic
+// calls [findings.doubtAll]; otherwise, it calls [findings.doubtStrict].
 func (f *findings) doubtArithmetic(what string) {
 	if hasCommandIndex(f.outermost) {
 		f.doubtAll(what)
@@ -150,10 +149,9 @@ func (f *findings) setStatement(s *syntax.Stmt) {
 	}
 }
 
-// readProgramInput records that an interpreter reads an unknown program from standard input. Any
-// command may run if standard input comes from a pipe or a redirection (see f.input), or if the
-// interpreter has arguments but no here document or here string. In all other situations,
-// readProgramInput calls [findings.doubtText].
+// readProgramInput records that an interpreter reads an unknown program from standard input. If
+// f.input is false, and the interpreter has no arguments or reads a here document or here string,
+// readProgramInput calls [findings.doubtText]. Otherwise, any command may run.
 func (f *findings) readProgramInput(args []arg) {
 	if f.textInput && !f.input || !f.input && len(args) == 0 {
 		f.doubtText("a program that is read from standard input", args...)
@@ -254,5 +252,5 @@ func (f *findings) codePaths() (all []codePath, more bool) {
 	return all, false
 }
 
-// isBetweenPaths reports whether the character c separates paths, that is, cannot be part of one.
+// isBetweenPaths reports whether c cannot be part of a path.
 func isBetweenPaths(c rune) bool { return c != '/' && c != '~' && c < utf8.RuneSelf && isBetween(c) }

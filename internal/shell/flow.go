@@ -39,7 +39,7 @@ type flow struct {
 
 	redirected int // number of enclosing redirections that may fail
 
-	uncertain *bool // whether a function, a trap or a pipeline may set errexit or pipefail; shared by all copies of the flow
+	uncertain *bool // whether a function, a trap or a pipeline may change errexit or pipefail; shared by all copies of the flow
 }
 
 // exits reports whether the script ends when a command fails (set -e).
@@ -48,9 +48,9 @@ func (f *flow) exits() bool { return f.errexit && !*f.uncertain }
 // failsPipes reports whether a pipeline fails when any of its commands fails (set -o pipefail).
 func (f *flow) failsPipes() bool { return f.pipefail && !*f.uncertain }
 
-// mask records w as the reason why the script's success does not prove the success of the following
-// commands. If a reason is already recorded, mask keeps it. It returns the previous value of
-// f.masking, which the caller must restore.
+// mask records why the script's success does not prove the success of the following commands. If a
+// reason is already recorded, mask keeps it. It returns the previous value of f.masking, which the
+// caller must restore.
 func (f *flow) mask(w masking) (before masking) {
 	if before = f.masking; before == certain {
 		f.masking = w
@@ -58,9 +58,9 @@ func (f *flow) mask(w masking) (before masking) {
 	return before
 }
 
-// enterCondition begins a part of the script that runs only under a condition. It masks the success
-// of the commands in the part, with w as the reason; see [flow.mask]. The caller must call the
-// returned function at the end of the part.
+// enterCondition begins a part of the script that runs only under a condition. It also records why
+// the script's success does not prove the success of the commands in this part; see [flow.mask].
+// The caller must call the returned function at the end of the part.
 func (f *flow) enterCondition(w masking) func() {
 	before := f.mask(w)
 	f.conditions++
@@ -75,16 +75,16 @@ func (f *flow) enterSubprocess() func() {
 	return func() { f.subprocesses--; f.errexit, f.pipefail = errexit, pipefail }
 }
 
-// enterMasked is like [flow.enterSubprocess], but also masks the success of the commands in the
-// subprocess, with w as the reason; see [flow.mask].
+// enterMasked is like [flow.enterSubprocess], but also records why the script's success does not
+// prove the success of the commands in the subprocess; see [flow.mask].
 func (f *flow) enterMasked(w masking) func() {
 	before, leave := f.mask(w), f.enterSubprocess()
 	return func() { leave(); f.masking = before }
 }
 
-// enterNegated begins the statement s. If s is negated with ! or runs in the background,
-// enterNegated masks the success of its commands; see [flow.mask]. The caller must call the
-// returned function at the end of the statement.
+// enterNegated begins the statement s. If s is negated with ! or runs in the background, the
+// script's success does not prove the success of its commands; see [flow.mask]. The caller must
+// call the returned function at the end of the statement.
 func (f *flow) enterNegated(s *syntax.Stmt) func() {
 	switch {
 	case s.Background || s.Coprocess || s.Disown:
@@ -95,9 +95,9 @@ func (f *flow) enterNegated(s *syntax.Stmt) func() {
 	return func() {}
 }
 
-// enterElement begins the statement s, which is an element of a list or pipeline. The index of the
-// element is n. Element 0 is the left operand of list[0], and element n is the right operand of
-// list[n-1]. At the end of the element, the caller must pass the results to leaveElement.
+// enterElement begins the statement s, which is an element of a list or pipeline. The operators
+// before and after it are those of list[n-1] and list[n]. At the end of the element, the caller
+// must pass the results to leaveElement.
 func (f *flow) enterElement(list []*syntax.BinaryCmd, n int, s *syntax.Stmt) (before flow, apart bool) {
 	before = *f
 	if len(list) == 0 {
@@ -136,9 +136,9 @@ func (f *flow) leaveElement(before flow, apart bool) {
 	*f = before
 }
 
-// leaveList ends a list of commands. The parameters errexit and pipefail are the options in effect
-// after the first element. leaveList clears options that were set only by later elements, because
-// those elements might not have run.
+// leaveList ends a list of commands. The arguments are the options in effect after the first
+// element. leaveList clears options that only later elements have set, because those elements might
+// not have run.
 func (f *flow) leaveList(errexit, pipefail bool) {
 	if f.chained == 0 {
 		f.errexit, f.pipefail = f.errexit && errexit, f.pipefail && pipefail
@@ -187,7 +187,7 @@ func endsScript(s *syntax.Stmt) bool {
 	return false
 }
 
-// setOptions applies the options -e and -o pipefail of set.
+// setOptions applies the options -e and -o pipefail in the arguments of the set builtin.
 func (f *flow) setOptions(args []arg) {
 	if f.conditions > 0 || f.redirected > 0 {
 		f.errexit, f.pipefail = false, false // it is uncertain whether set runs, so both options count as not set

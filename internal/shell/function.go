@@ -78,7 +78,7 @@ func (r *reader) readCall(name string, args []arg, redirs []*syntax.Redirect) {
 		return
 	}
 	if slices.ContainsFunc(args, r.isPending) {
-		return // the arguments depend on a call of the enclosing function; the body is read at that call
+		return // the arguments are known only when the enclosing function is called; the body is read then
 	}
 	if was, ok := r.calling[name]; ok {
 		if !slices.Equal(was, args) {
@@ -142,8 +142,8 @@ func (r *reader) expandAlias(name string, args []arg, redirs []*syntax.Redirect)
 	r.aliases[name] = words
 }
 
-// defineGitAlias reads the command in a git setting that defines an alias. The command may run at
-// any later time.
+// defineGitAlias interprets the git setting with the given key. If the setting defines an alias,
+// the command of the alias may run at any later time.
 func (r *reader) defineGitAlias(key string, value arg) {
 	name, ok := strings.CutPrefix(strings.ToLower(key), "alias.")
 	if !ok || value.kind != literal || value.text == "" {
