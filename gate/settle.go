@@ -87,7 +87,7 @@ func holds(s *Condition, c *Call, e *End) (ok bool) {
 }
 
 // broke adds near misses (see [Near]) to d for a call whose result violated a condition: one for
-// each name under which an observer was waiting for the call.
+// each name of the call that an observer was waiting for.
 func (q *PreparedEnd) broke(d *Delta, s *State, c *OpenCall) {
 	why := Doubt{What: fmt.Sprintf("its result fails the condition `success %s when %q`", q.end.Broken.Tool, q.end.Broken.Source)}
 	for k, i := range c.Nets {

@@ -12,7 +12,7 @@ func (j *judgement) shadow(d *Delta, number uint64) (findings, *Refusal) {
 	d.Nets = append(append(d.Nets, w.ticked...), a.ticked...)
 	for i := range j.shadows {
 		s := &j.shadows[i]
-		if s.value != nil && (i == 0 || j.shadows[i-1].net != s.net) { // count the decision in the net's default state (see [ShadowData]), for which j.shadows has no entry
+		if s.value != nil && (i == 0 || j.shadows[i-1].net != s.net) { // j.shadows has no entry for the default state, but the decision is counted there (see [ShadowData])
 			at := subject{net: s.net, data: s.base}
 			at.move(d, &Delta{}, &Delta{}, r, baseChange{})
 		}

@@ -40,16 +40,15 @@ func (f *finding) concerns(t int) bool {
 	return f.plan == nil || f.appliesTo(t) || slices.ContainsFunc(f.plan.spoils, all)
 }
 
-// spoiled reports whether t is a deferred transition for which the call's success will not count.
-// The cause is a transition with [Transition.Spoils] that lists a name of this call or of a call in
-// flight.
+// spoiled reports whether t is deferred and the call's success will not count for it. The cause is
+// a transition with [Transition.Spoils] that lists a name of this call or of a call in flight.
 func (f *finding) spoiled(t int) bool {
 	return f.net.Transitions[t].Deferred && (len(f.data.Spoilers())+len(f.spoils()) > 0 || f.base != nil && len(f.base.Spoilers()) > 0)
 }
 
-// spoil changes the net when the given call is admitted, for which [finding.findSpoilers] found the
-// given transitions. It fires those that are enabled, unless the net is inactive. Observers stop
-// waiting for earlier calls, and do not wait for later ones until this call has ended.
+// spoil changes the net when the given call is admitted. It fires those of the given transitions
+// that are enabled, unless the net is inactive; see [finding.findSpoilers]. Observers stop waiting
+// for earlier calls, and do not wait for later ones until this call has ended.
 func (m *move) spoil(spoils []choice, call Flight) {
 	if len(spoils) == 0 {
 		return

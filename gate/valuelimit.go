@@ -68,8 +68,8 @@ func (j *judgement) dropIdle(d *Delta, f *finding) int {
 
 // idle returns the changes that remove idle key values from the net. The values are stored in base,
 // the net's current default state. A value is idle if its state at time t equals the new default
-// state, for example because a clock has reset it. Values for which keep returns true are not
-// removed.
+// state, for example because a clock has reset it. A value is not removed if keep returns true for
+// it.
 func (n *net) idle(base, after *NetData, t time.Time, keep func(key string) bool) (idle []NetDelta) {
 	if !n.moving && len(n.results) == 0 {
 		return nil
