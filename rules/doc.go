@@ -18,8 +18,8 @@
 //	prove never deploy before test             # a claim about the whole policy
 //
 // [Parse] parses a file and reports all errors with their positions, [Compile] compiles the files
-// of a policy to nets, and [Load] does both. The nets contain the labels given by the maps, so the
-// gate needs nothing else:
+// of a policy to nets, and [Load] does both. The nets include the map statements, so package gate
+// needs nothing else:
 //
 //	compiled, err := rules.Load(os.DirFS("."), "safety.rules")
 //	...
@@ -82,10 +82,10 @@
 //
 // # Rules
 //
-// The clause "unless" exempts calls that certainly have one of its names: the name of the tool, an
-// action, a name given by "runs" to a script that does nothing else, or a name given by an
-// expression that is true. A name given by a word or a regex is never certain, so it is an error
-// after "unless".
+// The clause "unless" exempts calls that certainly have one of its names. A tool's name and an
+// action are certain. A name given by "runs" is certain if the script does nothing else, and a name
+// given by an expression if the expression is true. A name given by a word or a regex is never
+// certain, so it is an error after "unless".
 //
 // In "require A before B", each call to B needs its own successful call to A, unless "once" is
 // added. A limit per user counts all sessions of a principal. A limit per second, minute, hour or
@@ -133,14 +133,14 @@
 // more words narrow the match. If a match is uncertain (because the script does not parse or
 // contains $X, for example), the call is restricted as if it matched, but it unlocks and refills
 // nothing. Words of the command can be quoted. For exemptions, and for calls that unlock or refill
-// something, a * as the last word allows any arguments, and "exactly" allows only inert ones. The
-// keywords "reads" and "writes" find the files that the script would read or write: one match of
-// several patterns is enough, and * matches any text. The names that they give restrict calls, but
-// unlock, refill and exempt nothing. The text after "when" is a CEL expression over args, tool,
-// upstream and annotations, in a JSON string; if it fails, the call is restricted as well. Argument
-// keys that differ from the field only in letter case count, too: the field then has all their
-// values, but only for restrictions. Maps apply to every rule of the policy, regardless of their
-// order.
+// something, a * as the last word allows any arguments, and "exactly" allows only arguments that do
+// not change the command's effect. The keywords "reads" and "writes" find the files that the script
+// would read or write: one match of several patterns is enough, and * matches any text. The names
+// that they give restrict calls, but unlock, refill and exempt nothing. The text after "when" is a
+// CEL expression over args, tool, upstream and annotations, in a JSON string; if it fails, the call
+// is restricted as well. If other argument keys differ from the field only in letter case, their
+// values also count as values of the field, but only for restrictions. Maps apply to every rule of
+// the policy, regardless of their order.
 //
 // The tool of a map can be a glob, as in "map *.path /\.env/ as secret", or a list, as in "map
 // Edit, Write.path /\.env/ as secret".
@@ -155,8 +155,9 @@
 //
 // # Claims
 //
-// Nets of rules are named after their statements, such as require-backup-before-delete;
-// hand-written nets have their own names. [Compile] returns the claims without proving them.
+// Some claims name a net. The net of a rule is named after its statement, for example
+// require-backup-before-delete; a hand-written net has its own name. [Compile] returns the claims
+// without proving them.
 //
 // # Positions
 //

@@ -103,7 +103,7 @@ const (
 	Repeated       Code = "W001" // the statement repeats another one
 	UnusedLabel    Code = "W002" // no rule uses the name that a map gives
 	InvisibleChar  Code = "W003" // a name contains an invisible character
-	WeakEvidence   Code = "W004" // a rule relies on calls with a name, but a map gives the name without proof that the calls perform the named action
+	WeakEvidence   Code = "W004" // a rule relies on a name that a map gives to calls that might not perform the named action
 	NoRefill       Code = "W005" // the call that should refill a limit uses up the limit instead
 	SelfRequire    Code = "W006" // a call is required before itself
 	KeywordLike    Code = "W007" // a name looks like a keyword
@@ -126,7 +126,7 @@ const (
 	OwnRefill      Code = "W025" // a call can count toward a limit for one value and refill the limit for another value
 	LikeExpression Code = "W026" // a name looks like an expression
 	IdleStar       Code = "W027" // a * between the words of a command has no effect
-	NoProof        Code = "W028" // rules restrict the call in an example, but its success unlocks and refills nothing
+	NoProof        Code = "W028" // rules restrict the call in an example under its expected name, but do not count its success under that name
 	KeywordAsWord  Code = "W029" // a map looks for the word "runs", "reads", "writes", "when" or "exactly"
 	NoComparison   Code = "W030" // a condition on results has no comparison, so it might not be a boolean
 	LookAlike      Code = "W031" // a name mixes letters from several alphabets

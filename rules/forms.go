@@ -44,5 +44,6 @@ const (
 	fieldForm = `a field is a key, a path such as $.file.path, or an expression in quotes`
 )
 
-// withinHint is the hint for a rule that tries to limit how long a success counts.
+// withinHint is the hint for the word "within" in a requirement. Authors write it to limit the age
+// of a success, but rules cannot do this.
 const withinHint = "rules cannot limit the age of a success; it unlocks one call (require A before B), or counts until another call: require A before B since C"

@@ -55,10 +55,9 @@ func keyNetForm(key []KeyField, first bool) string {
 // same reports whether f and g are written in the same way.
 func (f Field) same(g Field) bool { return f.String() == g.String() }
 
-// pair formats the fields as in statements, for example as "src as path". The field of the
-// unlocking or refilling calls comes first if first is true, and the field of the restricted calls
-// otherwise. However, a field of a result always comes last. If both fields are the same, pair
-// formats only one.
+// pair formats the pair as in statements, for example as "src as path". If both fields are the
+// same, it formats only one. Other precedes Field if first is true and Other does not refer to a
+// result. Otherwise, Field precedes Other.
 func (k KeyField) pair(first bool) string {
 	switch {
 	case k.Field.same(k.Other):
@@ -69,7 +68,7 @@ func (k KeyField) pair(first bool) string {
 	return k.Field.String() + " as " + k.Other.String()
 }
 
-// pairs formats the fields of a key as in statements, separated by separator.
+// pairs formats the pairs of fields in a key with [KeyField.pair], and joins them.
 func pairs(key []KeyField, first bool, separator string) string {
 	return strings.Join(list.Map(key, func(k KeyField) string { return k.pair(first) }), separator)
 }

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// labels indexes maps by label, that is, by the name that they give to calls. With this index, a
-// rule or map need not be compared with all maps.
+// labels finds the map statements that give a certain name to calls, without searching all map
+// statements. Such a name is called a label.
 type labels struct {
-	maps  map[string][]*Map // maps, keyed by the name that they give to calls
-	weak  map[string]*Map   // for each name, the first map that gives the name without proof that the call performs the named action
+	maps  map[string][]*Map // map statements, keyed by label
+	weak  map[string]*Map   // first map statement, in file order, that might give the label to a call that does not perform the named action; keyed by label
 	order map[*Map]int
 	words vocabulary
 }
@@ -29,8 +29,8 @@ func newLabels(all []*Map) *labels {
 	return l
 }
 
-// firstWeak returns the first map, in file order, that gives a name matching n without proof that
-// the call performs the named action. It returns nil if no map does.
+// firstWeak returns the first map statement, in file order, that might give a name matching n to a
+// call that does not perform the named action, or nil.
 func (l *labels) firstWeak(n Name) *Map {
 	var first *Map
 	l.words.forEachMatch(n, func(label string) {

@@ -60,8 +60,8 @@ func (c *compiler) requireNets(s *Require) (nets []gate.Net) {
 }
 
 // pairs returns the number of pairs of a required call and a call that must wait, for comparison
-// with [maxPairs]. It returns 0 if the number of nets cannot exceed the number of names, that is,
-// if either list has a single name or one of the required calls is enough.
+// with [maxPairs]. It returns 0 if either list has a single name or if one of the required calls is
+// enough. In these cases, the number of nets cannot exceed the number of names.
 func (s *Require) pairs() int {
 	if s.Or || len(s.First) < 2 || len(s.Before) < 2 {
 		return 0
@@ -186,8 +186,9 @@ func blockNet(s *Block, tool Name) gate.Net {
 	return n
 }
 
-// taintTransitions returns the transitions that activate and deactivate a rule. A call in after
-// activates the rule when it is made. A call in until deactivates the rule when it succeeds.
+// taintTransitions returns the transitions that activate and deactivate a rule. Making a call
+// listed in the clause "after" activates the rule. A success of a call listed in the clause "until"
+// deactivates it.
 func taintTransitions(after, until []Name) []gate.Transition {
 	ts := []gate.Transition{{Name: "taint", Inputs: []string{ready}, Outputs: []string{tainted}, Tools: gateTools(after), Observe: true, Spoils: true}}
 	if len(until) > 0 {
@@ -196,8 +197,8 @@ func taintTransitions(after, until []Name) []gate.Transition {
 	return ts
 }
 
-// exemptUntil returns exemptions from a rule about the pattern n for the calls that end the rule,
-// so that the rule does not block them. It returns nil if n is not a pattern.
+// exemptUntil returns exemptions for the calls that end a rule about the pattern n, so that the
+// rule does not block them. If n is not a pattern, it returns nil.
 func exemptUntil(n Name, until []Name) []gate.Tool {
 	if !n.Glob() {
 		return nil
@@ -205,7 +206,7 @@ func exemptUntil(n Name, until []Name) []gate.Tool {
 	return exempt(until)
 }
 
-// exempt returns exemptions from a rule about a pattern for the calls with the given names. The
+// exempt returns exemptions that let calls with the given names pass a rule about a pattern. The
 // policy's default still applies to these calls.
 func exempt(names []Name) []gate.Tool {
 	tools := gateTools(names)

@@ -5,8 +5,8 @@ import "strings"
 // A keyParser parses the key of a rule, and fields in other statements.
 type keyParser struct{ *parser }
 
-// A side describes one of two kinds of calls in a rule with a key: those that unlock other calls or
-// refill the limit. The calls of the other kind are restricted by the rule.
+// A side describes those calls of a rule that unlock other calls or refill a limit. The parser
+// needs it to interpret the fields in a key.
 type side struct {
 	other  bool // whether the rule has unlocking or refilling calls
 	first  bool // whether the field of the unlocking or refilling calls is written first

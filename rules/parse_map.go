@@ -74,8 +74,8 @@ func (p *parser) targetField(tool token, end int) string {
 	return field
 }
 
-// toolFollows reports whether a comma and another tool follow. A comma before "as" does not count,
-// because it is the word that a map looks for.
+// toolFollows reports whether a comma and another tool follow. If "as" follows the comma, the comma
+// is the word that the map statement looks for.
 func (p *parser) toolFollows() bool {
 	rest, comma := strings.CutPrefix(p.line.text[p.line.skip(p.line.off):], ",")
 	word, _, _ := strings.Cut(strings.TrimLeftFunc(rest, isSeparator), " ")

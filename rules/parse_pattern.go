@@ -150,7 +150,8 @@ func (p patternParser) rejectOperator(t token) {
 // parseWhen parses an expression about the whole call.
 func (p patternParser) parseWhen() Pattern { return p.whenOf(whenForm) }
 
-// whenOf parses an expression. form shows the form of the statement, for hints.
+// whenOf parses the keyword "when" and an expression. If either is missing, the hint shows the
+// given form of the statement.
 func (p patternParser) whenOf(form string) Pattern {
 	at := p.line.peek()
 	p.keyword("when", form)
@@ -209,7 +210,7 @@ func (p patternParser) closingSlash(start int) int {
 	return -1
 }
 
-// endsAsMap reports whether the line ends with "as NAME" and this part begins at offset off.
+// endsAsMap reports whether only "as NAME" follows offset off, as at the end of a map statement.
 func (p patternParser) endsAsMap(off int) bool {
 	look := &scanner{place: p.line.place, text: p.line.text, off: off}
 	return look.next().isWord("as") && look.next().kind != atEnd && look.next().kind == atEnd && look.err == nil

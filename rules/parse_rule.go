@@ -37,8 +37,8 @@ func (p ruleParser) parseAfter() (after, until []Name) {
 	return after, until
 }
 
-// afterWords returns the keyword that can come next in a rule: "after" or, if the rule already has
-// calls after this keyword, "until".
+// afterWords returns the keyword to suggest in a hint: "until" if the rule already has the clause
+// "after", and "after" otherwise.
 func (p ruleParser) afterWords(after []Name) []string {
 	if after == nil {
 		return []string{"after"}
@@ -46,9 +46,8 @@ func (p ruleParser) afterWords(after []Name) []string {
 	return []string{"until"}
 }
 
-// ending parses the end of a rule: its exemptions and the author's reason. Two parameters are used
-// for hints: form shows the rule's clauses in order, and earlier lists keywords that could come
-// before the exemptions.
+// ending parses the end of a rule: its exemptions and the author's reason. If anything else
+// follows, the hint can show the given form of the rule or suggest one of the given keywords.
 func (p ruleParser) ending(r Rule, form string, earlier ...string) Rule {
 	if p.acceptKeyword("unless") {
 		r.Unless = p.names("name", unlessForm)

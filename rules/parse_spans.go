@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// numberedSpan parses a number with an optional unit attached to it, such as 10 or 10m. Without a
-// unit, word is empty.
+// numberedSpan parses a number with an optional unit attached to it, such as 10 or 10m. If the unit
+// is missing, it returns an empty word.
 func numberedSpan(text string) (n int, word string, ok bool) {
 	word = strings.TrimLeft(text, "0123456789")
 	n, err := strconv.Atoi(strings.TrimSuffix(text, word))
@@ -20,8 +20,8 @@ func numberedSpan(text string) (n int, word string, ok bool) {
 	return n, word, err == nil && (word == "" || known)
 }
 
-// spansHint returns a hint for a limit whose span has a number, such as "per 10 minutes". The hint
-// suggests a similar limit without a number. The parameters n and word are the number and its unit.
+// spansHint returns a hint for a limit whose span consists of a number and a unit, such as "per 10
+// minutes". The hint suggests a similar limit without a number.
 func (p ruleParser) spansHint(l *Limit, n int, word string) string {
 	one := "use " + text.Join(TimeSpans(), "or")
 	write := func(count int, span string) string {

@@ -173,7 +173,7 @@ func (p *parser) acceptKeyword(word string) bool {
 // might have meant.
 func (p *parser) end(optional ...string) { p.endOf("", optional...) }
 
-// endOf is like end, but for a rule. For its hints, it uses form, which shows the rule's clauses in
+// endOf is like end, but its hints can also show the given form, that is, the clauses of a rule in
 // order.
 func (p *parser) endOf(form string, optional ...string) {
 	t := p.line.peek()
@@ -191,8 +191,8 @@ func (p *parser) endOf(form string, optional ...string) {
 var clauses = []string{"once", "since", "after", "until", "with", "for", "unless", "via", "because"}
 
 // clauseHint returns a hint for an unexpected word after a rule, or "". The word can be a keyword
-// of a rule, or a word such as "except" that authors write instead of one. The hint for a keyword
-// is form, which shows the rule's clauses in order.
+// of a rule, or a word such as "except" that authors write instead of one. For a keyword, the hint
+// is the given form, which shows the rule's clauses in order.
 func clauseHint(word, form string) string {
 	if form == "" {
 		return ""

@@ -29,7 +29,7 @@ type Pattern struct {
 
 	line     *scanner
 	written  token // range of the pattern in the line, including its keyword
-	argument token // first word of the command or of the file globs, or the whole expression, for error messages
+	argument token // part that error messages point to: for When, the whole expression; for Runs, Reads and Writes, the first element of Words
 	match    func(string) bool
 }
 

@@ -9,15 +9,17 @@ import (
 )
 
 // Prove is a claim about the whole policy. Compile does not prove it; the caller that loads the
-// policy must do so. Claim determines which fields are set.
+// policy must do so. The field Claim is the kind of claim. It determines which of the other fields
+// are set.
 //
-// A claim about several names holds if it holds for each of them; see [Prove.Each].
+// A claim about several calls is equivalent to one claim for each of them, except for AtMost and
+// Only; see [Prove.Each].
 type Prove struct {
 	Pos    gate.Position
 	Claim  Claim
 	Tools  []Name // calls that the claim is about
 	Others []Name // for NeverBefore, NeverAfter and NeverWhile, the calls after the keyword "before", "after" or "while"; for AtMost, the calls that restart the count, or nil if the claim has a span
-	Until  []Name // for NeverAfter, the calls that end the period of the claim when they succeed; may be nil
+	Until  []Name // for NeverAfter, the calls after the keyword "until", which end the effect of the claim when they succeed; may be nil
 	Once   bool   // for NeverBefore, whether one successful call to Others is enough for all calls to Tools
 
 	Key []KeyField // for NeverBefore and AtMost, key of the claim; the claim must hold separately for each value of the key

@@ -71,8 +71,8 @@ func (l *labels) allNamed(n, b Name) bool {
 	return len(maps) > 0 && !slices.ContainsFunc(maps, other)
 }
 
-// excludes reports whether some calls named n need not wait in a rule such as "require n before *",
-// with the given pattern instead of *. These are the calls that certainly have the name n; see
+// excludes reports whether some calls named n are exempt from a rule that requires n before calls
+// matching the pattern. Only calls that certainly have the name n are exempt; see
 // [Require.waitingCall].
 func (l *labels) excludes(n, pattern Name) bool {
 	return pattern.Glob() && slices.ContainsFunc(l.maps[n.Text], (*Map).exempts)

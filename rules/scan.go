@@ -25,11 +25,11 @@ type scanner struct {
 	err *Error
 }
 
-// A mark is the number of runes before an offset in a line.
+// A mark stores the number of runes before an offset in a line, so that [scanner.column] need not
+// count them from the start of the line.
 type mark struct{ off, runes int }
 
-// markEvery is the distance between marks in bytes. With marks, a position can be computed in
-// constant time.
+// markEvery is the distance between marks in bytes.
 const markEvery = 1 << 8
 
 // A token is a word in a line.
@@ -114,9 +114,8 @@ func (s *scanner) skip(off int) int {
 	return off
 }
 
-// contentEnd returns the offset to report for a word that is missing at off. This is the offset
-// after the first separator that follows the preceding word, or off itself if no separator precedes
-// it.
+// contentEnd returns the offset to report for a word that is missing at off. If separators precede
+// off, this is the offset after the first of them. Otherwise, it is off itself.
 func (s *scanner) contentEnd(off int) int {
 	end := len(strings.TrimRightFunc(s.text[:off], isSeparator))
 	if end < off {

@@ -14,7 +14,7 @@ type Span uint8
 const (
 	Session Span = iota // calls in one session
 	User                // calls in all sessions of a principal
-	Second              // time spans, which refill the budget over time
+	Second              // calls in a time span: a second, minute, hour or day
 	Minute
 	Hour
 	Day
@@ -30,11 +30,11 @@ type spanRow struct {
 	window time.Duration // length of a time span
 }
 
-// spans describes each span. A new unit needs a row here, a constant above, and its word in the
-// grammar in doc.go and in the editors' grammars (folder editors). A time unit also needs a row in
-// internal/text, because package gate formats periods but does not import this package. Any other
-// unit needs a net of its own in limitNet. Tests find any missing row. Time spans are sorted by
-// length.
+// spans describes each span. A new span needs a row here, a constant above, and a keyword in the
+// grammar in doc.go and in the editors' grammars (folder editors). A new time span also needs a row
+// in internal/text, because package gate formats periods but does not import this package. Any
+// other new span needs its own kind of net in limitNet. Tests find any missing row. Time spans are
+// sorted by length.
 var spans = [...]spanRow{
 	Session: {word: "session"},
 	User:    {word: "user"},

@@ -36,8 +36,8 @@ type piece struct {
 	err   error
 }
 
-// check returns an error if the conversion failed. It also returns an error if a key in the value
-// and one of the wanted keys differ only in letter case.
+// check returns the error of the conversion, if any. It also returns an error if a key in the value
+// differs from a wanted key only in letter case.
 func (p *piece) check(wanted []string) error {
 	for _, key := range wanted {
 		if err := p.keys.checkSpelling(key); err != nil {
@@ -47,8 +47,7 @@ func (p *piece) check(wanted []string) error {
 	return p.err
 }
 
-// get returns the object's members that an expression reads, as specified by want. The result may
-// contain other members, too.
+// get returns the members that the lookup specifies. The result can contain other members, too.
 func (d *document) get(want lookup) (map[string]any, error) {
 	if want.members == nil {
 		return d.everything(want.keys)

@@ -1,7 +1,7 @@
 // Package cel compiles and evaluates the expressions in policies: conditions of map statements,
-// requirements of validators, values that nets remember, keys of nets, and conditions on results.
-// Expressions are written in CEL (https://cel.dev). They are checked once, when the policy is
-// loaded. Their cost is limited, so that no call can slow down a decision.
+// requirements that nets place on calls (validators), values that nets remember, keys of nets, and
+// conditions on results. Expressions are written in CEL (https://cel.dev). They are checked once,
+// when the policy is loaded. Their cost is limited, so that no call can slow down a decision.
 //
 // The expression of a map statement (see [gate.Map]) decides whether a call gets a certain name. It
 // can use these variables:

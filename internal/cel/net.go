@@ -60,7 +60,8 @@ func (in *Input) variable(name string, want lookup) (any, error) {
 // A Condition is a boolean expression about the firing of a transition.
 type Condition struct{ *program }
 
-// Condition compiles the requirement of a validator. names may be nil. Any error is a [diag.List].
+// Condition compiles the requirement of a validator. If names is nil, the expression can use any
+// keys of marking and meta. Any error is a [diag.List].
 func (c *Compiler) Condition(src string, names *Names) (*Condition, error) {
 	p, err := c.net.compile(src, names, cel.BoolType)
 	return &Condition{p}, err
@@ -84,8 +85,8 @@ func (c *Condition) Holds(in *Input) (bool, error) {
 type Value struct{ *program }
 
 // Value compiles the expression for a value that a net remembers. The expression can use the result
-// of the call, which is null if the call returned no data. names may be nil. Any error is a
-// [diag.List].
+// of the call, which is null if the call returned no data. If names is nil, the expression can use
+// any keys of marking and meta. Any error is a [diag.List].
 func (c *Compiler) Value(src string, names *Names) (*Value, error) {
 	p, err := c.memory.compile(src, names, nil)
 	return &Value{p}, err

@@ -35,15 +35,14 @@ const (
 	outside
 )
 
-// errPlace is the error for a path that might be inside or outside the directory. With this error,
-// the expression fails and the call is restricted, whether the policy requires a path inside or
-// outside the directory.
+// errPlace is the error for a path that might be inside or outside the directory. It makes the
+// expression fail.
 var errPlace = errors.New("cannot tell whether the path is within the directory: only one of them is absolute or has a drive, it begins with ~, or systems read it differently")
 
-// within determines, from the text alone, whether the path p is dir or below it. The result is
-// correct on all operating systems, although on some a backslash is a separator and a letter with a
-// colon, such as C:, is a drive. The result is unknown if only one of the paths is absolute, or if
-// one of them begins with ~, because the working directory and the home directory are unknown.
+// within determines, from the text alone, whether the path p is dir or below it. It takes into
+// account that, on some operating systems, a backslash is a separator and a letter with a colon,
+// such as C:, is a drive. The result is unknown if only one of the paths is absolute, or if one of
+// them begins with ~, because the working directory and the home directory are unknown.
 func within(p, dir string) place {
 	if p == "" || dir == "" || strings.ContainsRune(p+dir, 0) || strings.HasPrefix(p, "~") || strings.HasPrefix(dir, "~") {
 		return unknown

@@ -33,9 +33,9 @@ func (p *program) Uses(variable string) bool {
 	return ok
 }
 
-// compile checks and compiles an expression. If want is not nil, the result must be of that type.
-// The type of the result may be unknown at compile time, for example if it is the type of an
-// argument's field. It is then checked during evaluation. Any error is a [diag.List].
+// compile checks and compiles an expression. If want is not nil, it is the required type of the
+// result. A type that is unknown at compile time, such as the type of an argument's field, is
+// checked during evaluation. Any error is a [diag.List].
 func (e environment) compile(src string, names *Names, want *cel.Type) (*program, error) {
 	if len(src) > maxSource {
 		return nil, whole(fmt.Sprintf("the expression is longer than %d bytes", maxSource), "")

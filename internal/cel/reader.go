@@ -50,8 +50,8 @@ func (r *Reader) ValueExpr(src string) (number int, err error) {
 	return r.add(src, r.values, nil)
 }
 
-// add adds the expression src, stores its number in known, and returns the number. If known already
-// contains src, add only returns the number. If want is nil, the expression is for a key.
+// add returns the number of the expression src. It compiles the expression unless its number is
+// already known. If want is nil, the expression must have a type that can be a key.
 func (r *Reader) add(src string, known map[string]int, want *cel.Type) (number int, err error) {
 	if n, ok := known[src]; ok {
 		return n, nil
@@ -164,9 +164,8 @@ func (r *reading) find(pattern int) gate.Found {
 	}
 }
 
-// Only reports whether any of the given expressions is certainly true. One such expression covers
-// the whole call, because an expression whose value depended on an ambiguous field would have
-// failed.
+// Only reports whether any of the given expressions is certainly true. One is enough, because each
+// expression is about the whole call.
 func (r *reading) Only(patterns []int) bool { return slices.ContainsFunc(patterns, r.Evidence) }
 
 // Doubt explains why an expression could not be evaluated. It returns the zero [gate.Doubt] if the
@@ -195,7 +194,7 @@ func newCallData(c *gate.Call) *callData {
 }
 
 // variable returns the value of the variable with the given name. For an object, the result
-// contains at least the members that want specifies.
+// contains at least the members that the lookup specifies.
 func (d *callData) variable(name string, want lookup) (any, error) {
 	switch name {
 	case "args":

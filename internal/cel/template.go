@@ -22,7 +22,8 @@ type part struct {
 const maxShown = 200
 
 // Template compiles a message. "{{" and "}}" stand for braces; an expression must not contain
-// braces. names may be nil. Any error is a [diag.List].
+// braces. If names is nil, expressions can use any keys of marking and meta. Any error is a
+// [diag.List].
 func (c *Compiler) Template(src string, names *Names) (*Template, error) {
 	t := &Template{}
 	var errs diag.List

@@ -38,7 +38,7 @@ type Decision interface{ decision() }
 // Admitted is the decision that a call may run. The decision has been recorded.
 type Admitted struct {
 	Ticket Ticket
-	Pass   Pass // permission to send the call for the first time
+	Pass   Pass // permission to send the call to its upstream once
 }
 
 // Asked is the decision that a call needs approval. The caller asks a person and passes the consent

@@ -98,14 +98,12 @@ func (a *Admission) Ready(tool string) *Refused {
 // why it cannot.
 func (a *Admission) Writable() error { return a.ledger.Ready() }
 
-// decide makes a decision on the call in v, under the [Generation] in force, and commits the
-// decision.
+// decide makes a decision on v.call, under the [Generation] in force, and commits the decision.
 func (a *Admission) decide(ctx context.Context, v *verdict) error {
 	return commit(ctx, func() (Commit, error) { return a.stage(ctx, v) })
 }
 
-// stage makes a decision on the call in v, under the [Generation] in force, and stages the
-// decision.
+// stage makes a decision on v.call, under the [Generation] in force, and stages the decision.
 func (a *Admission) stage(ctx context.Context, v *verdict) (Commit, error) {
 	a.Unwritten.catchUp(ctx)
 	for {
@@ -120,8 +118,8 @@ func (a *Admission) stage(ctx context.Context, v *verdict) (Commit, error) {
 	}
 }
 
-// decideOn makes a decision on the call in v, based on the session state s. It returns errSwapped
-// if s does not use the policy of v.generation.
+// decideOn makes a decision on v.call, based on the session state s. If s belongs to a policy other
+// than that of v.generation, it returns errSwapped.
 func (a *Admission) decideOn(s *gate.State, v *verdict) (change Change, err error) {
 	if s.Policy() != v.generation.Policy {
 		return Change{}, errSwapped

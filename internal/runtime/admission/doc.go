@@ -1,6 +1,7 @@
 // Package admission decides which calls may run. For each call it evaluates the policy in force,
-// records the decision and, if the call may run, returns a ticket; when the call has ended, it
-// settles the ticket. It deals with calls and people's consents, but knows nothing about MCP.
+// records the decision and, if the call may run, returns a ticket. When the call has ended, the
+// caller reports its outcome with the ticket. The package deals with calls and people's consents,
+// but knows nothing about MCP.
 //
 //	Decide ──► *Refused                              the caller reports the reason
 //	   │ ────► *Asked ──► a person ──► Redeem ──┐    the consent is used up

@@ -26,7 +26,7 @@ type Generation struct {
 
 	Files  []audit.File    // source files of the policy
 	Reads  *reading.Reader // selects the parts of arguments and results to record
-	opaque map[string]bool // whether a net uses data of a call that Reads does not select, keyed by net; see [Opaque]
+	opaque map[string]bool // whether a net depends on data that is not recorded with the call, keyed by net; see [Opaque]
 
 	// The following fields are computed in advance because every call needs them.
 	identity      string // distinguishes generations whose decisions can differ; see setActive
@@ -80,8 +80,8 @@ func (g *Generation) setActive(active []string) {
 	}
 }
 
-// Opaque reports whether the net uses data of a call that the record of the call does not contain.
-// [reading.Reader] does not select such data, and the recorded names of the call do not reflect it.
+// Opaque reports whether the net depends on data that is not recorded with a call. The net's
+// functions can use any data, and names that the net itself gives to calls are not recorded.
 func Opaque(n *gate.Net) bool {
 	return n.Validate != nil || n.OnSuccess != nil || n.Labels == nil && (n.Mapper != nil || len(n.Maps) > 0)
 }
@@ -95,9 +95,9 @@ func (g *Generation) IsActive(net string) bool {
 	return g.Active == nil || slices.Contains(g.Active, net)
 }
 
-// keepSwitches returns the nets to activate when the policy p replaces the policy of g; nil means
-// all nets. By default, these are the nets in active, or all nets if active is nil. However, a net
-// that an operator has switched on or off stays on or off.
+// keepSwitches returns the nets to activate when the policy p replaces the policy of g. These are
+// the given active nets, except that a net that an operator has switched on or off stays on or off.
+// In both the argument and the result, nil means all nets.
 func (g *Generation) keepSwitches(p *gate.Policy, active []string) []string {
 	on := func(list []string, net string) bool { return list == nil || slices.Contains(list, net) }
 	names, all := []string{}, active == nil

@@ -116,8 +116,8 @@ type Change struct {
 	Uses   string        // ID of the consent that the step uses up; if it has been used already, the error is approval.ErrUsed
 	Events []audit.Event // events to record with the step
 
-	// Admits marks a change that admits a call. Such a change is on disk when Wait returns. Wait
-	// returns [ErrStopped] while the session is stopped.
+	// Admits is set if the change admits a call. Such a change can require a flush to disk before
+	// [Commit.Wait] returns. While the session is stopped, Wait returns [ErrStopped] for it.
 	Admits bool
 }
 
@@ -126,8 +126,8 @@ type SessionInfo struct {
 	Key
 	Since time.Time
 
-	// Lasting means that the session continues after the process has exited, if the states are
-	// stored in a database, and that other processes may open the session, even concurrently. Other
+	// Lasting is set if the session can outlive the process that opened it, and other processes can
+	// open it, even concurrently. This requires that the states are stored in a database. Other
 	// sessions end with their process.
 	Lasting bool
 

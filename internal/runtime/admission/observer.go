@@ -65,8 +65,8 @@ type Meter interface {
 
 // A Watch reports calls to an observer and a meter. Both are optional.
 type Watch struct {
-	observer Observer // may be nil
-	meter    Meter    // may be nil
+	observer Observer
+	meter    Meter
 }
 
 // Observed reports whether there is an observer.
