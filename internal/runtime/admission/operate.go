@@ -24,8 +24,9 @@ func (a *Admission) Snapshot(ctx context.Context, k Key) (*gate.State, error) {
 	return s, nil
 }
 
-// FreshState returns the initial state of a hypothetical new session. If all existing sessions
-// belong to the same principal, the new session belongs to that principal too.
+// FreshState returns the state that a new session would have, including the state that it would
+// share with existing sessions. If all existing sessions belong to the same principal, the new
+// session is assumed to belong to that principal too.
 func (a *Admission) FreshState(ctx context.Context) (*gate.State, error) {
 	only, sessions, several := "", 0, false
 	for s, err := range a.ledger.Sessions(ctx) {
@@ -51,8 +52,8 @@ func (a *Admission) Reset(ctx context.Context, k Key, actor string) error {
 	})
 }
 
-// SettleOpen settles a call whose outcome is unknown, on behalf of an operator. The argument
-// success is the outcome that the operator reports.
+// SettleOpen settles a call whose outcome is unknown, on behalf of an operator. The outcome becomes
+// a success if success is true, and a failure otherwise.
 func (a *Admission) SettleOpen(ctx context.Context, k Key, number uint64, success bool, actor string) error {
 	o, name := gate.Failure, "settle failure"
 	if success {

@@ -19,7 +19,6 @@ type RecentArguments struct {
 	order []admittedCall // calls whose arguments are in args, oldest first
 }
 
-// An admittedCall identifies an admitted call.
 type admittedCall struct {
 	key    Key
 	number uint64

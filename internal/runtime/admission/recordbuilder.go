@@ -90,8 +90,8 @@ func (rb *recordBuilder) refusalEvents(v *verdict, d *gate.Refusal) []audit.Even
 	return entry.events[:]
 }
 
-// fillVerdicts adds the nets' verdicts to the entry. It also lists the nets that use data of the
-// call that the entry does not contain; see [Opaque].
+// fillVerdicts adds the nets' verdicts to the entry. It also lists the nets that depend on
+// unrecorded data of the call; see [Opaque].
 func (rb *recordBuilder) fillVerdicts(entry *decisionEntry, g *Generation, verdicts []gate.Verdict) {
 	entry.Nets = slices.Grow(entry.nets[:0], len(verdicts))
 	for _, v := range verdicts {
@@ -206,9 +206,9 @@ func bounded(reason string) string {
 	return reason
 }
 
-// withoutQuotes removes quotations of calls from the sentence of a refusal. The blocks contain the
-// quoted strings: words of the call, code that could not be analyzed, and code of an earlier call
-// whose success does not count.
+// withoutQuotes removes from a refusal's sentence the strings that it quotes from calls. They are
+// words of the arguments, code that could not be analyzed, and code of an earlier call that did not
+// count toward a requirement. withoutQuotes takes these strings from the blocks.
 func withoutQuotes(sentence string, blocks []gate.Block) string {
 	for i := range blocks {
 		b := &blocks[i]
@@ -225,8 +225,8 @@ func withoutQuotes(sentence string, blocks []gate.Block) string {
 	return sentence
 }
 
-// withoutCode removes the code quoted in d from the sentence. d explains why a script could not be
-// analyzed, or why its success does not prove that a certain command was executed.
+// withoutCode replaces the code that the sentence quotes from d with an ellipsis. It also removes
+// d's advice from the sentence if the advice contains code.
 func withoutCode(sentence string, d gate.Doubt) string {
 	if strings.Contains(d.Advice, "`") {
 		sentence = strings.ReplaceAll(sentence, " "+d.Way(), "")
@@ -270,8 +270,8 @@ func shadowDecision(r *gate.Refusal) string {
 	return "refuse"
 }
 
-// MapID returns a short hash that identifies the map m in records. A map is a statement of a policy
-// that gives calls additional names.
+// MapID returns a short hash that identifies the map statement m in records. The map statements of
+// a policy give calls additional names.
 func MapID(m *gate.Map) string {
 	return audit.HashOf(fmt.Sprintf("%q %v %q %q %q", m.Tool, m.Glob, m.Field, m.Source, m.As))[:16]
 }
@@ -300,6 +300,6 @@ func (p *positionCache) textOf(at gate.Position) string {
 		more = maps.Clone(*known)
 	}
 	more[at] = text
-	p.known.CompareAndSwap(known, &more) // another goroutine may have stored its map first, which is just as good
+	p.known.CompareAndSwap(known, &more) // if another goroutine has stored its map first, keep that map
 	return text
 }

@@ -11,7 +11,7 @@ import (
 type Refused struct {
 	Text  string
 	Facts Facts
-	Err   error // the Invalid field of the call, if it caused the refusal
+	Err   error // error in the request that caused the refusal, or nil; see [Call].Invalid
 	Over  bool  // whether the session has ended
 
 	blocks []gate.Block // objections of the nets that refused the call

@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// newRefusal returns the refusal to report to the caller for r, the nets' refusal of the call c.
+// newRefusal converts r, a refusal of the call c by the nets, to the refusal that the caller gets.
 func (a *Admission) newRefusal(c *Call, r *gate.Refusal) *Refused {
 	out := &Refused{
 		Text:  a.Text(r, c.Session, c.Gate.Time),
@@ -30,8 +30,8 @@ func (a *Admission) newRefusal(c *Call, r *gate.Refusal) *Refused {
 	return out
 }
 
-// Deny refuses the call of the approval request q, because no person has approved it. The argument
-// consent is the answer to record, or nil if there was no answer.
+// Deny refuses the call c because it has no valid approval. q is the approval request for the call.
+// consent is the answer to record; it may be nil.
 func (a *Admission) Deny(ctx context.Context, c *Call, q *gate.Ask, text string, consent *Consent) *Refused {
 	r := Refuse(string(gate.KindApproval), text)
 	r.Facts.Cause = string(gate.CauseApproval)

@@ -71,7 +71,7 @@ func (s *Settling) step(state *gate.State) (Change, error) {
 	if p := state.Policy(); p != s.policy { // the policy has been replaced since s was prepared
 		s.prepare(p, s.end)
 	}
-	if s.repeated && state.Calls[s.ticket.Number] == nil { // the call has already been settled, by the earlier attempt or by an operator
+	if s.repeated && state.Calls[s.ticket.Number] == nil { // an earlier attempt or an operator has already settled the call
 		return Change{}, nil
 	}
 	return Change{Delta: s.ended.Settle(state, s.ticket.Number), Events: s.events}, nil
@@ -106,10 +106,11 @@ func (a *Admission) StageEnd(ctx context.Context, t *Ticket, e gate.End, by stri
 	return s
 }
 
-// applyConditions applies the policy's conditions on results to the end e of a call; see
-// [gate.Policy.Judged]. The policy must have conditions. If an older version of petrigate stored
-// the ticket, the ticket lacks the names of the call, so it is unknown which conditions apply. A
-// success of such a call becomes an unknown outcome.
+// applyConditions checks a successful call against the policy's conditions on results. If the call
+// violates a condition, judged is e turned into a failure, and broken is the violated condition. If
+// the ticket was stored by an older version of petrigate, it does not contain the names of the
+// call, so it is unknown which conditions apply. The outcome then becomes unknown. applyConditions
+// must be called only for a policy with conditions on results.
 func (a *Admission) applyConditions(p *gate.Policy, t *Ticket, e gate.End) (judged gate.End, broken *gate.Condition) {
 	if e.Outcome != gate.Success {
 		return e, nil

@@ -24,10 +24,9 @@ type Switched struct {
 	Already bool   // whether there was nothing to change
 	Left    []Stop // stops that are now in force, oldest first
 
-	// Alone is the error from storing the change in the database or, without a database, from
-	// recording a new stop. If it is not nil, the change affects only this process. With a
-	// database, a new stop will be stored as soon as possible, and an ended stop might still be in
-	// the database.
+	// Alone is not nil if the change affects only this process. It is the error from storing the
+	// change in the database or, without a database, from recording a new stop. With a database, a
+	// new stop will be stored as soon as possible. An ended stop might still be in the database.
 	Alone error
 }
 

@@ -23,7 +23,7 @@ func (t *requests) apply(q *Request, d Progress, version int64) {
 	switch {
 	case !q.live():
 		return
-	case q.claimed: // whether the approval is used depends on the call that has claimed it
+	case q.claimed: // a call is about to use the approval, so the final state is read from the store later
 		q.stale = true
 		return
 	}

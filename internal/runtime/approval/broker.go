@@ -158,8 +158,9 @@ func (b *Broker) learn(rows []backend.Approval, ended bool) (over []backend.Appr
 	return over
 }
 
-// An amendment computes the new progress of a request, or returns false if nothing changes. The
-// request is nil if the broker does not know it. An amendment must be called with Broker.mu held.
+// An amendment computes the new progress of a request, or returns false if nothing changes. Its
+// argument is nil if the broker does not know the request. An amendment must be called with
+// Broker.mu held.
 type amendment func(*Request) (d Progress, ok bool, err error)
 
 // amend changes the request with the given ID. If the broker has a store, the change takes effect
@@ -218,8 +219,8 @@ func (b *Broker) Release(q *Request, parked bool) {
 	b.withdraw(q, func() bool { return q.waiters == 0 && !q.parked && !q.progress.Shared })
 }
 
-// withdraw withdraws q if it is pending and due returns true. If the store does not accept the
-// change, q stays pending until it expires.
+// withdraw withdraws q if it is pending and due returns true; due is called with Broker.mu held. If
+// the store does not accept the change, q stays pending until it expires.
 func (b *Broker) withdraw(q *Request, due func() bool) {
 	err := b.amend(q.ID, func(q *Request) (d Progress, ok bool, err error) {
 		if q == nil || q.progress.Answer.State != Pending || !due() {

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Call describes the call that a person is asked to approve. It has exactly the values that will
-// be forwarded.
+// A Call describes the call that a person is asked to approve. The values passed to [Broker.Open]
+// must be exactly those that will be forwarded. In a [Record], secret values are masked.
 type Call struct {
 	Upstream, Tool  string // name of the upstream, and name of the tool at that upstream
 	Arguments       []byte // arguments as received or, in a [Record], as displayed; may be empty
@@ -30,8 +30,8 @@ type Call struct {
 	Warnings []string `json:",omitempty"` // warnings about content that could mislead a person
 
 	exact     []byte // arguments as forwarded; nil if unknown or too long to compare
-	given     int    // size of the arguments and other objects before masking
-	copied    int    // number of bytes that were copied so that the message can be released
+	given     int    // total size in bytes of Arguments, Beside and Meta before masking
+	copied    int    // size in bytes of the parts that do not share memory with the client's message
 	presented bool   // whether the call is in displayed form
 }
 

@@ -40,9 +40,9 @@ func (t *requests) insert(q *Request) {
 	t.accounts.recharge(q)
 }
 
-// reclaim marks q as opened by this broker. When the broker reads a request from the store, it
-// assumes that another broker has opened it. This is wrong if the broker is just storing the
-// request itself.
+// reclaim marks q as opened by this broker. While the broker is storing a new request, it might
+// read the request back from the store and conclude that another broker has opened it. reclaim
+// corrects that mistake.
 func (t *requests) reclaim(q *Request) {
 	if !q.foreign {
 		return

@@ -15,7 +15,7 @@ type Options struct {
 	Mask     Mask // masks values that people must not see; may be nil
 
 	Self   bool              // whether callers may approve their own calls
-	People map[string]string // maps each person's name to the principal of that person's own calls
+	People map[string]string // for each person's name, the principal of the calls that the person makes
 
 	// Answered is called, with the broker's lock held, when a request stops being pending. It may
 	// be nil.

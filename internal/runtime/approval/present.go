@@ -27,7 +27,7 @@ func (m Mask) present(c Call) Call {
 	switch {
 	case len(c.exact) > maxCompared:
 		c.exact = nil
-	case c.Masked > 0: // copy the arguments, so that the message, which can be long, can be released
+	case c.Masked > 0: // copy the arguments, so that the client's message, which can be long, can be released
 		c.exact = bytes.Clone(c.exact)
 	}
 	return c

@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A Request asks people to approve one call. Its state belongs to its [Broker].
+// A Request asks people to approve one call. Its state is managed by its [Broker].
 type Request struct {
 	ID  string
 	Key Key

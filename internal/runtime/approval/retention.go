@@ -74,7 +74,7 @@ func (t *requests) finish(q *Request, s State) {
 	if q.progress.Answer.State == Pending {
 		t.wake(q, s)
 	}
-	if s == Consumed || s == Withdrawn && len(q.open) == 0 && !q.WasUnasked() { // an approval that was used does not count as recent, nor does a request that was withdrawn before anyone was asked
+	if s == Consumed || s == Withdrawn && len(q.open) == 0 && !q.WasUnasked() { // used approvals, and requests withdrawn before anyone was asked, do not count toward the limit on recent requests
 		t.uncountRecent(q)
 	}
 	now := t.options.Now()
@@ -129,7 +129,7 @@ func (t *requests) forget(q *Request) {
 func (t *requests) standsUntil(q *Request) time.Time {
 	until := t.options.Now().Add(t.options.Cooldown)
 	if q.waiters == 0 && q.Expires.After(until) {
-		return q.Expires // no call is waiting; a caller that calls again before q expires must get the denial
+		return q.Expires // no call is waiting for the answer, so keep the denial for a caller that retries before q expires
 	}
 	return until
 }

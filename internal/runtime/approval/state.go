@@ -63,7 +63,7 @@ type Answer struct {
 // An approver is a person who has approved a request, as far as the channels can tell people apart.
 type approver struct {
 	Client bool   `json:",omitempty"` // whether the approver is the person at the client
-	Person string `json:",omitempty"` // name of any other approver; see approverAt
+	Person string `json:",omitempty"` // name of the approver if Client is false; see approverAt
 }
 
 // approverAt returns the approver who answers through the named channel. For [Elicit], this is the
@@ -94,9 +94,9 @@ func (a approver) mayBe(b approver) bool {
 	return a == b || !a.Client && !b.Client && at == system && (name == "" || other == "")
 }
 
-// split returns the name of the channel whose system identifies the approver, and the approver's
-// name in that system. The channel is "" for a user of this machine. The name is "" for an
-// anonymous approver.
+// split splits a.Person into the name of a channel and the approver's name in the system behind
+// that channel. It returns no channel for a user of this machine, and no name for an anonymous
+// approver.
 func (a approver) split() (system, name string) {
 	system, name, _ = strings.Cut(a.Person, ":")
 	if c, _ := channel.Find(system); c.Vouches {

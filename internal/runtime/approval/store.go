@@ -27,7 +27,7 @@ type Store interface {
 	DropApprovals(ctx context.Context, before time.Time) error
 }
 
-// write writes a row to the store.
+// write writes a row to the store. The error is [backend.ErrStale], or it wraps [ErrStore].
 func write(to Store, row backend.Approval) (version int64, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
@@ -43,8 +43,8 @@ const (
 	maxStale     = 20               // after this many consecutive conflicts, an operation fails
 )
 
-// ErrStore is wrapped by the errors of operations that failed because the store could not be read
-// or written. The request is probably unchanged.
+// ErrStore is wrapped by the error of an operation that failed because the store could not be read
+// or written. The operation probably had no effect.
 var ErrStore = errors.New("could not store the approval")
 
 // A document holds the parts of a request that the store keeps as JSON rather than in columns.

@@ -127,7 +127,7 @@ func clip(s string, n int) string {
 }
 
 const (
-	maxKept   = 1 << 10 // maximum size in bytes of an ended request's content, and of each of its names; longer content is removed, longer names are shortened
+	maxKept   = 1 << 10 // maximum sizes in bytes for an ended request: longer content is removed, and longer names and reasons are shortened
 	maxReason = 1 << 10 // maximum size in bytes of the reason for an answer
 
 	recently = time.Minute // period covered by limit.recent, the limit on recent requests

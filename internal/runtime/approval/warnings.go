@@ -14,7 +14,7 @@ import (
 
 const (
 	maxWarnings   = 8
-	maxCharacters = 5   // maximum number of characters that a warning names
+	maxCharacters = 5   // maximum number of distinct hidden characters that a warning lists
 	maxQuoted     = 100 // maximum number of bytes that a warning quotes
 	manySpaces    = 100 // minimum number of consecutive spaces that is suspicious, because it can push text out of view
 )
@@ -71,8 +71,9 @@ func (w *warner) add(warning string) {
 
 var crlf = []byte("\r\n")
 
-// characters counts the hidden characters in s. Newlines and tabs do not count: they are normal in
-// scripts and are displayed as escapes.
+// characters adds the hidden characters in s to w, and measures the longest run of spaces and
+// newlines. Newlines and tabs do not count as hidden: they are normal in scripts and are displayed
+// as escapes.
 func (w *warner) characters(s []byte) bool {
 	row := 0
 	for i, size := 0, 0; i < len(s); i += size {

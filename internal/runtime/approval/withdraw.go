@@ -14,8 +14,8 @@ func (b *Broker) EndSession(session string) {
 }
 
 // MarkUnasked records that the given channel did not show q to anyone. If no other channel is
-// showing q, and no other broker has calls that wait for it, q is withdrawn. Otherwise all brokers
-// ignore later answers to q from the client.
+// showing q, and no other broker has calls that wait for it, q is withdrawn. Otherwise q stays
+// pending, but all brokers ignore later answers to it from the client.
 func (b *Broker) MarkUnasked(q *Request, channel string) {
 	if !b.removeChannel(q, channel) {
 		return

@@ -61,8 +61,8 @@ func (b *encoder) object(dst []byte, t table, at []any) []byte {
 	return append(dst, '}')
 }
 
-// member appends a member whose value is not a string, unless the value is empty and can be
-// omitted.
+// member appends a member whose value is not a string. It appends nothing if the value is empty and
+// the member can be omitted.
 func (b *encoder) member(dst []byte, m *member, at any) []byte {
 	switch v := at.(type) {
 	case *time.Time:
@@ -83,7 +83,7 @@ func (b *encoder) member(dst []byte, m *member, at any) []byte {
 		}
 	case *float64:
 		size := math.Abs(*v)
-		b.unsupported = b.unsupported || *v != 0 && !(size >= 1e-6 && size < 1e21) // negated so that NaN is unsupported too
+		b.unsupported = b.unsupported || *v != 0 && !(size >= 1e-6 && size < 1e21) // the negated condition is also true for NaN
 		return strconv.AppendFloat(append(dst, m.start...), *v, 'f', -1, 64)
 	case *bool:
 		if *v {

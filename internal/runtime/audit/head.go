@@ -20,8 +20,8 @@ const HeadSuffix = ".head"
 // headLength is the length of a head: 20 digits, a space, 64 hex digits and a newline.
 const headLength = 20 + 1 + 64 + 1
 
-// space is the offset, in a head, of the byte after the record number. This byte is ' ' or, while
-// the head is being updated, the constant unfinished.
+// space is the offset of the byte after the record number in a head. The byte is ' ' or, while the
+// head is being updated, '-'.
 const (
 	space      = 20
 	unfinished = '-'
@@ -37,8 +37,8 @@ type head struct {
 
 // openHead opens or creates the head of the log at path. It returns an empty head and no error if
 // the head does not exist and the directory is not writable. It returns an error if the head exists
-// but cannot be written. Otherwise another user could disable the head by creating a file with its
-// name.
+// but cannot be written, because another user could otherwise disable the head by creating a file
+// with its name.
 func openHead(path string) (head, error) {
 	f, err := openFile(path+HeadSuffix, 0)
 	switch {

@@ -25,7 +25,8 @@ const (
 	lineTail = `"}`
 )
 
-// hashEnd is the length of the hash member and everything after it in a line.
+// hashEnd is the number of bytes from the start of the hash member to the end of a line, excluding
+// the newline.
 const hashEnd = len(lineHash) + 64 + len(lineTail)
 
 var errNoRecord = errors.New("it is not an audit record")

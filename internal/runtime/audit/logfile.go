@@ -22,7 +22,7 @@ type logFile struct {
 	file        *os.File // nil once the log is closed
 	quick       quickfile.File
 	head        head
-	pending     *pendingFile // nil if the log has no pending file
+	pending     *pendingFile // file for the lines of a lease; nil if it is not open
 	lease       lease
 	first       uint64 // number of the file's first line; 0 if the file is empty
 	closed      bool   // whether the last line marks the file as closed

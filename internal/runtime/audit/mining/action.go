@@ -19,7 +19,7 @@ type action struct {
 	principal string
 	values    []fieldValue
 	row       string // string that only identical calls share; empty if unknown
-	clock     int    // time of admission on the session's clock
+	clock     int    // number of admissions and successes in the session up to this admission
 }
 
 // A callName is one of the names of a call: its tool, or an additional name given by a map entry of
@@ -32,7 +32,7 @@ type callName struct {
 // A fieldValue is the value of a scalar argument.
 type fieldValue struct{ field, value string }
 
-// A pair is a possible rule "A before B".
+// A pair is a possible rule "A before B". Its fields are indices in reader.names.
 type pair struct{ a, b int }
 
 // value returns the value of a field. For a two-field key, it returns both values, separated by the
