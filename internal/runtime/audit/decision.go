@@ -23,7 +23,7 @@ type Decision struct {
 	Names     []string        `json:"names,omitempty"`
 	Own       int             `json:"own,omitempty"`       // number of leading elements of Names that do not depend on the arguments; recorded only if greater than one
 	Uncertain []string        `json:"uncertain,omitempty"` // elements of Names that might not apply to the call
-	Weak      []string        `json:"weak,omitempty"`      // elements of Names under which the call can be refused, but its success does not count toward a requirement
+	Weak      []string        `json:"weak,omitempty"`      // elements of Names that can cause a refusal but do not make a success count toward a requirement
 	Omitted   int             `json:"omittedNames,omitempty"`
 	Arguments string          `json:"arguments,omitempty"` // SHA-256 of the arguments
 	Args      json.RawMessage `json:"args,omitempty"`      // the call's arguments; recorded only if configured
