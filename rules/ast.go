@@ -28,12 +28,11 @@ type Statement interface {
 	names() []Name // call names that the statement uses
 }
 
-// A Rule holds the fields that are common to all statements compiled to nets. An [Allow] statement
-// has no such fields.
+// A Rule holds the fields that [Require], [Approve], [Block] and [Limit] have in common.
 type Rule struct {
 	Pos     gate.Position
 	Shadow  bool   // whether the rule only records refusals, without refusing calls
-	Unless  []Name // names that exempt calls; a call is exempt only if it is certain to have one of these names
+	Unless  []Name // names whose calls are exempt from the rule; a call is exempt only if it certainly has one of these names
 	Because string // the author's reason, shown in refusals; may be empty
 }
 
@@ -60,12 +59,12 @@ type Approve struct {
 	After, Until []Name // the period when the rule applies, as in [Block]
 }
 
-// Block is "block A" or "block B after A until C". The latter applies from a call to A until a call
-// to C succeeds.
+// Block is "block A" or "block B after A until C". In the second form, B is blocked from a call to
+// A until a call to C succeeds.
 type Block struct {
 	Rule
 	Tools        []Name
-	After, Until []Name // the rule applies from a call to After, or from the start of the session, until a call to Until succeeds, or until the end of the session
+	After, Until []Name // calls that start the rule, and calls that end it when they succeed; if empty, the rule starts or ends with the session
 }
 
 // Limit is "limit A, B to N" followed by a span. The limit is shared by all names. If Of is set, it
@@ -97,7 +96,7 @@ type Map struct {
 	Pattern Pattern
 	As      Name
 
-	whole *Map // original statement, if split has divided it by tool; nil otherwise
+	whole *Map // the original statement if this one was created by split; nil otherwise
 }
 
 // Example is "example T, U.F "text" as N" or "example T, U.F "text" not as N". It states that the
@@ -118,10 +117,10 @@ type Example struct {
 // Position returns the start of the statement.
 func (r *Rule) Position() gate.Position { return r.Pos }
 
-// tool returns the map's tool. The map must have a single tool.
+// tool returns the tool of a statement that has only one; see [Map.split].
 func (s *Map) tool() Name { return s.Tools[0] }
 
-// split returns equivalent maps that have a single tool each.
+// split divides the statement into statements that have a single tool each.
 func (s *Map) split() []*Map {
 	if len(s.Tools) == 1 {
 		return []*Map{s}
@@ -135,7 +134,7 @@ func (s *Map) split() []*Map {
 	return all
 }
 
-// statement returns the whole statement that the map is part of.
+// statement returns the original of a statement created by split, or s itself.
 func (s *Map) statement() *Map {
 	if s.whole != nil {
 		return s.whole
@@ -167,18 +166,18 @@ func (s *Limit) names() []Name {
 	return append(names, s.Unless...)
 }
 
-// Names returns the call names in f's rules and claims ([Prove] statements), in order. It includes
-// neither the tools of f's maps nor the names that the maps give to calls.
+// Names returns the call names in the file's rules and claims ([Prove] statements), in order. It
+// leaves out the names in map, example and success statements.
 func (f *File) Names() []Name { return list.FlatMap(f.Statements, Statement.names) }
 
-// Tools returns the tools whose arguments f's maps read, in order, followed by the tools in its
+// Tools returns the tools named in the file's map statements, in order, followed by those in its
 // success statements.
 func (f *File) Tools() []Name {
 	names := list.FlatMap(statementsOf[*Map](f.Statements), func(m *Map) []Name { return m.Tools })
 	return append(names, list.FlatMap(statementsOf[*Success](f.Statements), func(s *Success) []Name { return s.Tools })...)
 }
 
-// Labels returns the names that f's maps give, in order.
+// Labels returns the names that the file's map statements give to calls, in order.
 func (f *File) Labels() []string {
 	return list.Map(statementsOf[*Map](f.Statements), func(m *Map) string { return m.As.Text })
 }
@@ -206,17 +205,17 @@ func (s *Success) Position() gate.Position { return s.Pos }
 
 func (s *Success) names() []Name { return nil }
 
-// provesEffect reports whether a match of the map proves that the call performs the action that the
-// name stands for.
+// provesEffect reports whether a match of the map statement proves that the call performs the
+// action that the name stands for.
 func (s *Map) provesEffect() bool { return s.Pattern.Kind == Runs && !s.readsSeveral() }
 
-// exempts reports whether the name that the map gives can exempt calls. The name must be certain.
-// It is certain if the map looks for a command in a single script, or if it uses an expression and
-// the expression evaluates to true without an error.
+// exempts reports whether the map statement can give its name to a call with certainty. Only then
+// can the name exempt calls from rules. The statement must look for a command in a single script,
+// or use an expression.
 func (s *Map) exempts() bool { return s.provesEffect() || s.Pattern.Kind == When }
 
-// readsSeveral reports whether the map can read several values from one call. If so, a match does
-// not prove that the call performs the named action.
+// readsSeveral reports whether the map statement can read several values from one call. If so, a
+// match does not prove that the call performs the named action.
 func (s *Map) readsSeveral() bool {
 	if !isPath(s.Field) {
 		return false

@@ -70,7 +70,7 @@ func (c *compiler) checkNames(s Statement) {
 }
 
 // checkLookAlike rejects curly quotes around a name, and warns about a word that mixes letters of
-// different alphabets. With such a name, the rule would apply to a tool that does not exist.
+// different alphabets. A rule with such a name would not apply to the tool that the author means.
 func (c *compiler) checkLookAlike(s Statement, n Name) {
 	if strings.Trim(n.Text, curlyQuotes) != n.Text && !n.Quoted {
 		c.failName(s, n, BadQuotes, "use straight quotes, or none", "curly quotes do not quote the name %s", n)

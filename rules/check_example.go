@@ -11,8 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A labelSource identifies the maps that give a certain name, called a label, to calls to a certain
-// tool.
+// A labelSource identifies the map statements that give a certain name to calls to a certain tool.
 type labelSource struct{ tool, as string }
 
 // checkExamples has the gate compute the names of each example's call and compares them with the
@@ -33,7 +32,7 @@ func (c *compiler) checkExamples() {
 				asked[g] = namingPolicy(maps[g])
 			}
 			switch {
-			case c.hasFailedMap(g): // the map's error has already been reported
+			case c.hasFailedMap(g): // the error in the map statement has already been reported
 			case len(maps[g]) == 0:
 				c.failName(e, e.As, NoSuchMap, c.nearLabel(e, tool), "no map gives calls to %s the name %s", tool, e.As)
 			case e.hasName(tool, asked[g]) == e.Not:
@@ -59,9 +58,9 @@ func isEvidence(nets []gate.Net, name string) bool {
 	return false
 }
 
-// noEvidenceReason explains why a successful call with the example's arguments does not count as
-// the named action. It returns nil if the call counts, or if it is uncertain whether the call has
-// the name.
+// noEvidenceReason explains why a successful call with the example's arguments does not count
+// toward a requirement, although the call has the name in the example. It returns nil if the call
+// counts, or if it is uncertain whether the call has the name.
 func (e *Example) noEvidenceReason(tool Name, p *gate.Policy) *gate.Doubt {
 	why, found := p.Why(gate.Call{Tool: tool.Text, Args: e.args()}, e.As.Text)
 	if found != gate.Surely || why.What == "" {
@@ -70,7 +69,8 @@ func (e *Example) noEvidenceReason(tool Name, p *gate.Policy) *gate.Doubt {
 	return &why
 }
 
-// hasFailedMap reports whether a map that gives the label to the tool's calls has an error.
+// hasFailedMap reports whether an error was found in a map statement that gives the name to the
+// tool's calls.
 func (c *compiler) hasFailedMap(g labelSource) bool {
 	return slices.ContainsFunc(c.labels.maps[g.as], func(m *Map) bool { return c.failed[m.statement()] != nil && m.tool().Matches(g.tool) })
 }
@@ -86,14 +86,14 @@ func (c *compiler) nearLabel(e *Example, tool Name) string {
 	return text.Suggest(e.As.String(), known)
 }
 
-// namingPolicy returns a policy that only computes the names of calls. Its maps are always valid,
-// because they have been compiled.
+// namingPolicy returns a policy that only computes the names of calls. It ignores the error of
+// NewPolicy, because the map statements have already been checked.
 func namingPolicy(maps []gate.Map) *gate.Policy {
 	p, _ := gate.NewPolicy([]gate.Net{{Name: "example", Labels: &gate.Labels{Maps: maps}}}, gate.PolicyOptions{})
 	return p
 }
 
-// hasName reports whether p's maps give the name to the call.
+// hasName reports whether p gives the example's name to the example's call.
 func (e *Example) hasName(tool Name, p *gate.Policy) bool {
 	names := p.Names(gate.Call{Tool: tool.Text, Args: e.args()})
 	return slices.ContainsFunc(names[1:], func(n gate.Name) bool { return n.Text == e.As.Text }) // the first name is that of the tool
@@ -108,11 +108,11 @@ func (e *Example) args() []byte {
 	return doc
 }
 
-// shownMaps is the maximum number of maps shown in an error.
+// shownMaps is the maximum number of map statements shown in an error.
 const shownMaps = 3
 
-// failExample reports an example that does not hold. The error shows the maps that match but must
-// not, or the maps that do not match but must.
+// failExample reports an example that does not hold. The error shows the map statements that
+// wrongly give the name to the call, or those that should give it.
 func (c *compiler) failExample(e *Example, tool Name, maps []gate.Map) {
 	var found []string
 	for _, m := range maps {

@@ -36,8 +36,8 @@ func (c *compiler) checkUnless(s Statement, r *Rule, tools []Name) {
 	c.checkCertain(s, r.Unless)
 	for _, n := range r.Unless {
 		for _, tool := range tools {
-			// Skip names given by maps. It may be uncertain whether a call has such a name, and a
-			// tool may have the same name.
+			// Skip names given by map statements. It may be uncertain whether a call has such a
+			// name, and a tool may have the same name.
 			if c.labels.maps[n.Text] == nil && c.labels.maps[tool.Text] == nil && (n.same(tool) || c.labels.covers(n, tool)) {
 				c.warnName(n, AllExempt, "", "every call to %s is exempt, so the rule never applies", tool)
 			}
@@ -57,9 +57,9 @@ func (c *compiler) checkCertain(s Statement, names []Name) {
 	}
 }
 
-// checkEvidence warns if a map may give the name n to a call that does not perform the named
-// action. For example, a map that looks for the word cp also matches "echo cp", which copies
-// nothing. The effect argument, such as "unlocks deploy", completes the warning.
+// checkEvidence warns if a map statement may give the name n to a call that does not perform the
+// named action. For example, a statement that looks for the word cp also matches "echo cp", which
+// copies nothing. The warning ends with the effect of the call, such as "unlocks deploy".
 func (c *compiler) checkEvidence(n Name, effect string) {
 	m := c.labels.firstWeak(n)
 	if m == nil {
@@ -78,8 +78,8 @@ func (c *compiler) checkEvidence(n Name, effect string) {
 	}
 }
 
-// doubt explains, for an error message, why it is never certain that a call has the name that the
-// map gives. It also returns a hint.
+// doubt explains why the map statement never gives its name to a call with certainty. It also
+// returns a hint. Both are for an error message.
 func (m *Map) doubt() (why, hint string) {
 	switch {
 	case m.Pattern.Kind.readsScript() && m.Pattern.Kind != Runs:

@@ -43,10 +43,10 @@ func (r *report) warnField(f Field, code Code, hint, format string, args ...any)
 	r.warnAt(f.Pos, f.line.span(f.at.off, f.at.end), code, hint, format, args...)
 }
 
-// checkBudgets warns about a limit on each value of a field if no limit counts all values together.
-// A caller could write the same value in several ways and get a separate budget for each.
-// checkBudgets ignores fields given by an expression, because an expression may normalize the
-// value.
+// checkBudgets warns about a limit that counts each value of a field separately, unless another
+// limit counts all values together. Otherwise, a caller could write the same value in several ways
+// and get a separate budget for each. checkBudgets ignores fields given by an expression, because
+// an expression may normalize the value.
 func (c *compiler) checkBudgets(s *Limit) {
 	if len(s.Key) == 0 || slices.ContainsFunc(s.Key, func(k KeyField) bool { return k.Field.Expression }) {
 		return

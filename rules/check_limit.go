@@ -81,8 +81,8 @@ func (c *compiler) checkContrary() {
 	}
 }
 
-// subject returns the limit as written in rules, but without the count. Limits that differ only in
-// the count therefore have the same subject.
+// subject returns the limit as written in rules, but without the count. It serves to find limits
+// that differ only in the count.
 func (s *Limit) subject() string {
 	of := ""
 	if s.Of != nil {
@@ -99,8 +99,8 @@ func (s *Limit) countText() string {
 	return text.Count(s.Count, "call")
 }
 
-// checkFailures warns about a limit on B that every call to A refills, if another rule requires a
-// successful call to A before B. A failed call to A should probably not refill the limit.
+// checkFailures warns if failed calls to A refill a limit on B, although another rule requires a
+// successful call to A before B.
 func (c *compiler) checkFailures() {
 	type pair struct{ first, before string }
 	required := make(map[pair]*Require)
@@ -124,8 +124,9 @@ func (c *compiler) checkFailures() {
 	}
 }
 
-// countsAll reports whether the limit counts all its calls, per session, per user or per time span.
-// The result is false for a limit with a key, a limit on a sum, and a limit refilled by calls.
+// countsAll reports whether the limit simply counts its calls, per session, per user or per time
+// span. The result is false for a limit with a key, a limit on a sum, and a limit refilled by
+// calls.
 func (s *Limit) countsAll() bool {
 	return s.Per == nil && s.Of == nil && len(s.Key) == 0 && spans[s.Over].word != ""
 }
@@ -137,9 +138,9 @@ type strongerRules struct {
 	limits map[string][]*Limit // limits with the lowest count for their span
 }
 
-// findStrongerRules collects the blocks and limits that always apply to all calls with the names in
-// them. If such a rule is about a pattern, it is also listed under each limited name that matches
-// the pattern.
+// findStrongerRules collects the blocks and limits that apply at all times and without exceptions.
+// A rule for a pattern, such as git_*, is listed under the pattern and under each limited name that
+// matches it.
 func (c *compiler) findStrongerRules() strongerRules {
 	over := strongerRules{make(map[string]*Block), make(map[string][]*Limit)}
 	var limited []string
@@ -176,8 +177,8 @@ func (c *compiler) findStrongerRules() strongerRules {
 	return over
 }
 
-// block records that s blocks the calls with the name key. If an earlier rule blocks the same
-// calls, block keeps that rule, unless it is a shadow rule and s is enforced.
+// block records that s blocks calls with the given name. If an earlier rule blocks them, too, s
+// replaces it only if the earlier rule is a shadow rule and s is enforced.
 func (o *strongerRules) block(key string, s *Block) {
 	if earlier := o.blocks[key]; earlier == nil || earlier.Shadow && !s.Shadow {
 		o.blocks[key] = s
@@ -229,18 +230,18 @@ func (n Name) enclosingNames() []string {
 	return keys
 }
 
-// implies reports whether the limit s refuses every call that the other limit refuses, so that the
-// other limit is redundant. This requires that the budget of s is at most as large, that s does not
-// refill faster, and that s counts over all sessions of a user if the other limit does. The limit s
-// must count all its calls; see [Limit.countsAll]. If the limits differ only in their counts,
-// implies returns false.
+// implies reports whether the limit s refuses every call that the other limit refuses, which makes
+// the other limit redundant. The budget of s must be at most as large, and s must not refill
+// faster. If the other limit counts over all sessions of a user, s must do so, too. The result is
+// false for limits that differ only in their counts. The limit s must count all its calls; see
+// [Limit.countsAll].
 func (s *Limit) implies(other *Limit) bool {
 	switch {
 	case s.Shadow && !other.Shadow || s.Count > other.Count:
 		return false
 	case other.countsPerPrincipal() && !s.countsPerPrincipal():
 		return false
-	case s.subject() == other.subject(): // checkContrary compares limits that differ only in the count
+	case s.subject() == other.subject(): // already reported by checkContrary
 		return false
 	case s.interval() == 0:
 		return true

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// checkMaps checks each map and compares it with the other maps for the same field.
+// checkMaps checks each map statement and compares it with the others for the same field.
 func (c *compiler) checkMaps() {
 	used := c.usedLabels()
 	scripts := c.scripts()
@@ -33,7 +33,7 @@ func (c *compiler) checkMaps() {
 	}
 }
 
-// usedLabels returns the labels (names given by maps) that rules use.
+// usedLabels returns the names that map statements give to calls and that rules use.
 func (c *compiler) usedLabels() map[string]bool {
 	used, seen := make(map[string]bool), make(map[string]bool)
 	for _, s := range c.statements {
@@ -47,12 +47,12 @@ func (c *compiler) usedLabels() map[string]bool {
 	return used
 }
 
-// scripts contains the fields that maps read as shell scripts. For each field, it holds the first
-// such map.
+// scripts holds, for each field that map statements read as a shell script, the first such
+// statement.
 type scripts map[string]*Map
 
-// find returns a map that reads m's field as a script, for any of m's tools. It returns nil if it
-// finds no such map.
+// find returns a map statement that reads the field of m as a script, for any of the tools of m. It
+// returns nil if it finds no such statement.
 func (s scripts) find(m *Map) *Map {
 	for _, one := range m.split() {
 		if script := s[one.target()]; script != nil {
@@ -72,12 +72,12 @@ func (c *compiler) scripts() scripts {
 	return first
 }
 
-// target returns a key that identifies the tool and the field that m reads. Maps with the same key
-// read the same field. m must have a single tool.
+// target returns a key that identifies the tool and the field that m reads. m must have a single
+// tool.
 func (m *Map) target() string { return m.tool().Text + "\x00" + m.Field }
 
 // checkWord warns if the word that m looks for resembles a regex, or if m looks for a command in
-// the text of a script. The script parameter is another map that reads the same field as a script,
+// the text of a script. The last argument is a map statement that reads the same field as a script,
 // or nil.
 func (m *Map) checkWord(r *report, script *Map) {
 	p := m.Pattern
@@ -90,13 +90,13 @@ func (m *Map) checkWord(r *report, script *Map) {
 	}
 }
 
-// keywordForms holds the correct forms of patterns, for use in hints. Its keys are the pattern
-// keywords and "exactly".
+// keywordForms holds, for each keyword of patterns, the correct form of a pattern with this
+// keyword, for use in hints.
 var keywordForms = map[string]string{
 	"runs": "runs COMMAND", "reads": "reads FILES", "writes": "writes FILES", "exactly": "runs exactly COMMAND", "when": `map TOOL when "EXPRESSION" as NAME`,
 }
 
-// checkKeyword warns if a pattern consists only of a pattern keyword, because the map then looks
+// checkKeyword warns if a pattern consists only of a keyword, because the map statement then looks
 // for the keyword as a word. It reports whether it has warned.
 func (m *Map) checkKeyword(r *report) bool {
 	p := m.Pattern
@@ -107,8 +107,8 @@ func (m *Map) checkKeyword(r *report) bool {
 	return ok
 }
 
-// checkExactly warns if "runs" is followed only by "exactly", because the map then looks for a
-// program with that name.
+// checkExactly warns if "runs" is followed only by "exactly", because the map statement then looks
+// for a program with that name.
 func (m *Map) checkExactly(r *report) {
 	if p := m.Pattern; p.Text == "exactly" && !p.Exactly {
 		r.warnPattern(m, KeywordAsWord, "write: runs exactly COMMAND", "the map looks for a program called exactly")

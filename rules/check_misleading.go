@@ -25,7 +25,8 @@ func (c *compiler) checkMisleading(s Statement) {
 }
 
 // checkPeople rejects human-approval as the call that ends a rule, and warns about calls with
-// similar names. The write argument is the statement that the hint suggests for asking a person.
+// similar names. The last argument is a statement that asks a person, which the hint suggests
+// instead.
 func (c *compiler) checkPeople(s Statement, until []Name, write string) {
 	for _, n := range until {
 		help := "write: " + write + "; quote the name of a tool"
@@ -63,8 +64,8 @@ var fieldNames = []string{"channel", "channel_id", "path", "file", "filename", "
 // userWords lists words for the user that authors write after "per".
 var userWords = []string{"client", "agent", "principal", "person", "caller", "member"}
 
-// checkEach warns if the call that refills a limit has a name that probably means a field or the
-// user.
+// checkEach warns about a limit that is refilled by a call whose name probably means a field or the
+// user, as in "per channel".
 func (c *compiler) checkEach(s *Limit) {
 	n := s.Per
 	if n == nil || n.Quoted || len(s.Key) > 0 || c.labels.maps[n.Text] != nil {
@@ -72,7 +73,7 @@ func (c *compiler) checkEach(s *Limit) {
 	}
 	per := ""
 	switch word := strings.ToLower(n.Text); {
-	case n.Text == "Agent": // Claude Code has a tool with this name
+	case n.Text == "Agent": // Claude Code has a tool named Agent
 		return
 	case slices.Contains(fieldNames, word):
 		per = "session for each " + n.Text

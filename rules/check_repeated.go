@@ -19,8 +19,8 @@ func (c *compiler) checkParts() {
 }
 
 // A part is one of the shorter statements that together are equivalent to a statement with lists.
-// For example, "block a, b" has the parts "block a" and "block b". Warnings about the part point at
-// its name.
+// For example, "block a, b" has the parts "block a" and "block b". A warning about a part points at
+// the part's name.
 type part struct {
 	statement Statement
 	name      Name
@@ -54,8 +54,8 @@ func partsOf(s Statement) (parts []part) {
 	return parts
 }
 
-// parts returns the parts of s for one of the calls that must wait. If one of several required
-// calls is enough, it returns a single part; otherwise, one part for each required call.
+// parts returns the parts of s that restrict the given call: one part for each required call, or a
+// single part if any one of the required calls is enough.
 func (s *Require) parts(before Name) (parts []part) {
 	one := *s
 	one.Before, one.Because = []Name{before}, ""

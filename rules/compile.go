@@ -9,11 +9,11 @@ import (
 	"github.com/petrigate/petrigate/internal/shell"
 )
 
-// Options determine how maps handle scripts that are not fully understood. The zero value is ready
-// to use.
+// Options determine how map statements handle scripts that are not fully understood. The zero value
+// is ready to use.
 type Options struct {
 	Strict bool // whether to assume that a script that is not fully understood can run any command
-	Pass   bool // whether a script gets a map's name only if it certainly runs the map's command
+	Pass   bool // whether a map statement gives its name to a call only if the script in the call certainly runs the statement's command
 }
 
 // Compile compiles files with default options; see [Options.Compile].
@@ -50,8 +50,8 @@ func Load(fsys fs.FS, paths ...string) (*Compiled, error) {
 	return Compile(files...)
 }
 
-// Verification returns the number of reachable states of each net. These numbers follow from the
-// kind of statement, so no states are explored.
+// Verification describes the reachable states of each net, including their number. The results
+// follow from the kind of statement, so no states are explored.
 func (c *Compiled) Verification() []Verification { return slices.Clone(c.verified) }
 
 // add compiles a statement and adds the result to the output.
@@ -85,7 +85,7 @@ func (c *compiler) add(s Statement) {
 }
 
 // afterStates returns the verification result for a rule with the names in its clauses "after" and
-// "until". The always argument is the result for the same rule without these clauses.
+// "until". The last argument is the result for the same rule without these clauses.
 func afterStates(after, until []Name, always Verification) Verification {
 	switch {
 	case len(after) == 0:

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// gateMaps converts m to [gate.Map] values, one for each tool and each file pattern. If m has an
-// error, gateMaps reports it and returns no maps.
+// gateMaps converts a map statement to [gate.Map] values, one for each tool and each file pattern.
+// If the statement has an error, gateMaps reports it and returns no values.
 func (c *compiler) gateMaps(m *Map) (all []gate.Map) {
 	out := []gate.Map{{Field: m.Field, As: m.As.Text, Source: m.Pattern.String(), Rule: m.Pos}}
 	var bad *Error
@@ -35,8 +35,8 @@ func (c *compiler) gateMaps(m *Map) (all []gate.Map) {
 	return all
 }
 
-// convertKey converts a key to [gate.Field] values. The first result is for the calls that unlock
-// others or refill their limit (see [KeyField]), and the second is for the calls that the rule
+// convertKey converts the fields of a key to [gate.Field] values. The first result is for the calls
+// that unlock other calls or refill their limit, and the second is for the calls that the rule
 // restricts.
 func (c *compiler) convertKey(s Statement, key []KeyField) (earn, restricted []gate.Field) {
 	for _, k := range key {

@@ -14,8 +14,8 @@ import (
 type compiler struct {
 	report
 	statements []Statement // statements in all files, without duplicates
-	maps       []*Map      // maps in the statements, split by tool
-	labels     *labels     // labels, that is, names that the maps give to calls
+	maps       []*Map      // map statements, split by tool
+	labels     *labels     // names that map statements give to calls
 	netNames   map[string]int
 	readers    readers
 	out        *Compiled
@@ -55,11 +55,11 @@ func newCompiler(files []*File) *compiler {
 	return c
 }
 
-// Compiled is the result of [Compile]. Each net contains the labels, the names that maps give to
-// calls. The nets alone therefore form the complete policy for [gate.NewPolicy].
+// Compiled is the result of [Compile]. Each net refers to Labels, so the nets alone form the
+// complete policy for [gate.NewPolicy].
 type Compiled struct {
 	Nets     []gate.Net   // nets, in statement order
-	Labels   *gate.Labels // labels of the nets; set even if there are maps but no rules
+	Labels   *gate.Labels // names that map statements give to calls, and success conditions; set even if the files contain no rules
 	Claims   []*Prove     // claims about the policy that contains the nets
 	Warnings []Warning    // warnings in file and line order
 

@@ -60,8 +60,8 @@ func readGitCommand(name string, args []arg) (p plan) {
 	}
 	switch name {
 	case "grep", "clone", "fetch", "pull", "push", "rebase", "ls-remote", "archive", "init":
-		// An option missing from the table may abbreviate an option that runs a command, or be a
-		// group of letters that includes such an option.
+		// An option that is not in the table might run a command. For example, it may be an
+		// abbreviation of an option that does.
 		found, _, ok := knownPrograms()["git "+name].splitOptions(args, false)
 		if !ok || slices.ContainsFunc(found, givenOption.mayRun) {
 			p.addDoubt(inText, "an option that may run a command", args...)
@@ -88,7 +88,7 @@ func readGitForeach(args []arg) plan {
 	return plan{{do: runsScript, args: rest}}
 }
 
-// gitConfigFlags lists options of git config that do not run a command themselves. gitConfigReads
+// gitConfigFlags lists the options of git config that do not make it run a command. gitConfigReads
 // lists options and subcommands that make git config only print or remove a setting.
 var (
 	gitConfigFlags = setOf("--global --system --local --worktree --add --replace-all --get --get-all --get-regexp --unset --unset-all --list -l --bool --show-origin")
@@ -125,8 +125,9 @@ var (
 	gitSettingFamilies = "color. advice. branch. lfs."
 )
 
-// readGitSetting reads key=value or a bare key. Unless the setting is known to be harmless, it
-// records that the setting may run a command; see [doubt].
+// readGitSetting returns a plan for a git setting, given as key=value or as a key alone. The plan
+// is empty if the setting is known to be harmless. Otherwise, it accounts for the commands that the
+// setting may run.
 func readGitSetting(a arg) (p plan) {
 	key, value, with := strings.Cut(a.text, "=")
 	key = strings.ToLower(key)

@@ -42,7 +42,6 @@ func readClientArgs(args []arg) (p plan) {
 	return p
 }
 
-// Options of the programs whose scripts are parsed.
 var (
 	awkOptions = lazyOptions("F= v= f=")
 	sedOptions = lazyOptions("n|quiet|silent E|r|regexp-extended s|separate u|unbuffered z|null-data e|expression= f|file= i|in-place~ posix debug sandbox follow-symlinks l|line-length=")
@@ -109,8 +108,9 @@ func readSed(args []arg) (p plan) {
 // harmlessSed matches sed scripts that only print, delete and substitute text, copy it to and from
 // the hold space, and quit. The expression is large, so it is compiled on first use.
 var harmlessSed = sync.OnceValue(func() *regexp.Regexp {
-	// part returns a regular expression for text that ends with the delimiter d. The text must not
-	// contain d in brackets, because versions of sed disagree about its meaning there.
+	// part returns a regular expression that matches text up to and including the delimiter d, such
+	// as a pattern or a replacement of sed. A bracket expression in the text must not contain d,
+	// because versions of sed disagree about its meaning there.
 	part := func(d string) string { return `(?:[^\n\\\[` + d + `]|\\.|\[[^\n\]` + d + `]*\])*` + d }
 	substitutions := list.Map([]string{`/`, `\|`, `#`, `,`, `@`, `:`}, func(d string) string { return d + part(d) + part(d) })
 	address := `(?:[0-9$,~+ ]|/` + part(`/`) + `[IM]*)*[ \t!]*`
@@ -123,9 +123,9 @@ var interpreters = setOf(`python pypy ipython perl ruby node nodejs php lua luaj
 	scala elixir iex clojure clj mongo mongosh erl osascript guile racket sbcl ghc runghc jshell coffee tsx ts-node octave gnuplot m4 dc gdb
 	lldb`)
 
-// readInterpreter reads the arguments of an interpreter. If they contain the program itself, as in
-// perl -e, or select a Python module that runs its arguments, readInterpreter records that any
-// command named in them may run; see [doubt].
+// readInterpreter returns a plan for the arguments of an interpreter such as python or perl. If
+// they contain the program itself, as in perl -e, the plan assumes that the program may run any
+// command named in the arguments. The same applies to Python modules that run their arguments.
 func readInterpreter(family string, args []arg) (p plan) {
 	if asksHelp(args) || len(args) == 1 && args[0].matchWord("=-V =-v") != "" {
 		return p

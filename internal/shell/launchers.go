@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// A launch describes a launcher such as "uv run", which runs a program of the project or one that
-// it downloads.
+// A launch describes a launcher such as "uv run". A launcher runs a program that the project
+// contains or that the launcher downloads.
 type launch struct {
 	options func() *optionTable
 	loose   bool // whether the word after the launcher may also be a subcommand of the launcher or a script of the project, as in yarn add
@@ -46,8 +46,8 @@ var ownWords = setOf(`
 	tst un uninstall unlink unplug unlink up update upgrade upgrade-interactive version versions view why workspace workspaces`)
 
 // findLaunch returns the table entry of a launcher, and the words of the program that the launcher
-// runs. sure is false if it is uncertain where the launcher's options end, if an option is unknown,
-// or if an option may change the program. ok is false if the command is not a launcher.
+// runs. sure is false if an argument of the launcher makes it uncertain which program runs. ok is
+// false if the command is not a launcher.
 func findLaunch(name string, args []arg) (l launch, program []arg, sure, ok bool) {
 	name = tableName(name)
 	l, lead, ok := entryOf(launches, name, args)

@@ -17,8 +17,8 @@ var (
 	modePrograms = setOf("chmod chown chgrp chattr mkdir")
 )
 
-// makes reports whether a program may create or change files. Build tools do not count, because
-// they are known to write only their output.
+// makes reports whether a program may create or change files. It returns false for build tools, on
+// the assumption that they write only the results of the build.
 func (c *command) makes() bool {
 	if makers[c.name] {
 		return true
@@ -28,7 +28,7 @@ func (c *command) makes() bool {
 	}
 	t, ok := tools[c.name]
 	plain := plainPrograms[c.name] && !configurable[c.name]
-	return !clients[c.name] && (c.unlisted || ok && t.kind == optionTool || plain) // clients such as psql do not count, because input that may write a file is already recorded elsewhere
+	return !clients[c.name] && (c.unlisted || ok && t.kind == optionTool || plain) // excludes clients such as psql, whose input is checked by readClientInput
 }
 
 // makesSources reports whether the command is in makers and its arguments name only source files;

@@ -49,9 +49,9 @@ func (c *command) mayBeSplit() bool {
 	return slices.ContainsFunc(c.args[:len(c.args)-len(rest)], func(a arg) bool { return a.split })
 }
 
-// runsProgram reports whether the command runs the program named by the pattern p. The command may
-// call the program by another name. runsProgram also returns the arguments that the command has
-// under the pattern's name for the program; see [command.argsUnder].
+// runsProgram reports whether the command runs the program that the pattern names, possibly under
+// another name. It also returns the arguments that belong to the name in the pattern. For
+// `docker-compose up` and the name docker, these are `compose up`.
 func (c *command) runsProgram(p *Pattern) (Outcome, []arg) {
 	switch {
 	case p.name.text == "":
@@ -124,8 +124,8 @@ func (p *Pattern) matchesOperand(n int, a arg) Outcome {
 }
 
 // hasInOrder reports whether the command contains the pattern's operands, beginning with
-// p.operands[first], in the same order. It searches args and then the files that the command gets
-// as input.
+// p.operands[first], in the same order. It searches args first, and then the names of the files
+// that are redirected to the command's standard input.
 func (p *Pattern) hasInOrder(c *command, args []arg, first int) Outcome {
 	sure, may := first, first // how many of the pattern's operands were certainly found, and how many may have been found
 	files := subcommandsOf(p.name.text) == nil
@@ -146,9 +146,9 @@ func (p *Pattern) hasInOrder(c *command, args []arg, first int) Outcome {
 	return Match
 }
 
-// advance updates n, the number of the pattern's operands that may have been found so far, for the
-// next argument a. It returns the new number. If files is true, an operand that is a file name also
-// matches longer paths to that file.
+// advance returns how many of the pattern's operands may have been found up to and including the
+// argument a. The argument n is the number before a. If files is true, an operand that is a file
+// name also matches longer paths to that file.
 func (p *Pattern) advance(a arg, n int, files bool) int {
 	switch {
 	case n == len(p.operands):
@@ -199,8 +199,8 @@ func (c *command) inert(p *Pattern) bool {
 }
 
 // plainArgs returns the arguments without git's global options, which precede the subcommand, as in
-// git -C DIR status. A global option that is not in locationOptions may make git run a command. In
-// this case, plainArgs returns all arguments and false.
+// git -C DIR status. If it finds a global option that is not in locationOptions, it returns all
+// arguments and false, because the option may make git run a command.
 func (c *command) plainArgs() (args []arg, ok bool) {
 	if c.name != "git" || len(c.args) == 0 || !strings.HasPrefix(c.args[0].text, "-") {
 		return c.args, true

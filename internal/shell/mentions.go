@@ -8,25 +8,26 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A mentionIndex holds text that was not parsed, such as the arguments of programs that may run a
-// command named in them. The index is built once and serves all patterns. For each word of the
-// text, the field words holds the index of a [doubt] that explains why a command with this name may
-// run.
+// A mentionIndex finds the names of commands in text that was not parsed, such as the arguments of
+// programs that may run a command named in them. It is built once and used for all patterns. For
+// each word of the text, the field words holds the index of an entry in [results.doubts], which
+// describes the part of the script that contains the word.
 type mentionIndex struct {
 	words map[string]int
 	texts []mention // all of the text, for finding names that contain separators
 }
 
-// A mention is a piece of text that was not parsed, together with the index of the [doubt] that
-// explains why a command named in the text may run.
+// A mention is a piece of text that was not parsed. It also holds the index of the entry in
+// [results.doubts] that describes the part of the script with this text.
 type mention struct {
 	text string
 	of   int
 }
 
-// add adds the words in args to the index. It also adds variants of each argument: without the
-// first letters of an option, with spaces for URL-encoded separators, and without quotes and
-// escapes, as a second shell would read it.
+// add adds the words in args to the index. An argument may be read in several ways, so add includes
+// variants of it: the last letters of an option, which may be a value as in -xVALUE; the argument
+// with spaces for URL-encoded separators; and the argument without quotes and escapes, as a second
+// shell would read it.
 func (m *mentionIndex) add(args []arg, of int) {
 	for _, a := range args {
 		for _, text := range [...]string{a.text, a.tail} {
@@ -120,8 +121,8 @@ func (m *mentionIndex) hasName(p *Pattern) (of int, ok bool) {
 	return of, ok
 }
 
-// mayHave reports whether text that was not parsed may contain the given option, alone or in a
-// group of letters.
+// mayHave reports whether text that was not parsed may contain the given option, alone or combined
+// with others, as in -xvf.
 func (m *mentionIndex) mayHave(w *wanted) bool {
 	for word := range m.words {
 		if strings.HasPrefix(word, "-") && w.given(nil, []arg{{text: word}}) != NoMatch {

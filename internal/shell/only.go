@@ -54,11 +54,11 @@ func (r *Reading) Only(ps ...Pattern) (bool, Doubt) {
 type onlyCheck struct {
 	*Reading
 	patterns []Pattern
-	covered  []bool // for each command, whether it matches a pattern that ends with *, or is run by a command that does
+	covered  []bool // for each command, whether it matches a pattern that ends with *; if it does, all commands that it runs count as well
 }
 
-// isCovered reports whether [Reading.Only] can ignore the doubt d. For example, d may concern only
-// a command that matches a pattern ending with *; see [onlyCheck.covered].
+// isCovered reports whether [Reading.Only] can ignore d, a part of the script that was not
+// understood. For example, d may be an argument of a command that matches a pattern ending with *.
 func (o *onlyCheck) isCovered(d *doubt) bool {
 	if d.reach == mild && (d.owner < 0 || !o.commands[d.owner].unlisted) {
 		return true
@@ -67,7 +67,7 @@ func (o *onlyCheck) isCovered(d *doubt) bool {
 }
 
 // matchesPattern reports whether the command certainly matches one of the patterns and does nothing
-// else. any reports whether a pattern that ends with * matches the command and all arguments are
+// else. The second result is true if this pattern ends with * and all arguments of the command are
 // literal.
 func (o *onlyCheck) matchesPattern(c *command) (carried, any bool) {
 	if c.outside || c.possible || c.mayBeSplit() {
@@ -86,14 +86,15 @@ func (o *onlyCheck) matchesPattern(c *command) (carried, any bool) {
 	return carried, false
 }
 
-// allLiteral reports whether all arguments are literals. It also accepts unknown names and numbers,
-// which cannot be options.
+// allLiteral reports whether all arguments are literal. An unknown argument that can only be a name
+// or a number also counts, because it cannot be an option.
 func (c *command) allLiteral() bool {
 	return !slices.ContainsFunc(c.args, func(a arg) bool { return a.kind != literal && !a.name })
 }
 
 // begins reports whether the command's first operands are those of the pattern p. For a program
-// with known subcommands, it always returns true, because the subcommand has already been compared.
+// with known subcommands, it always returns true, because [Pattern.hasOperands] has already
+// compared the subcommand.
 func (c *command) begins(p *Pattern) bool {
 	if subcommandsOf(p.name.text) != nil || len(p.operands) == 0 {
 		return true

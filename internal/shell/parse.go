@@ -8,7 +8,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Limits on the work spent on a script. A script that exceeds any of them is opaque.
+// Limits on the work spent on a script. A script that exceeds a limit other than maxName counts as
+// a script that might run any command.
 const (
 	maxScript = 1 << 20 // maximum length of a script in bytes
 	maxWeight = 20_000  // maximum nesting of a script, as estimated by the function weight
@@ -44,13 +45,14 @@ func parse(text string) (file *syntax.File, err error) {
 	return nil, syntax.ParseError{Text: "a comment that ends with a backslash hides the next line"}
 }
 
-// maxCommentRounds is the maximum number of attempts to parse a script. Each attempt may change
-// further comments; see endComments.
+// maxCommentRounds is the maximum number of attempts to parse a script. Whenever endComments has
+// changed the script, it must be parsed again, because other comments may then need the same
+// change.
 const maxCommentRounds = 8
 
 // endComments returns text with a space in place of the backslash at the end of each comment line.
-// A shell ends such a comment at the newline, but the parser appends the next line to the command
-// before the comment.
+// For a shell, both the comment and the command before it end at the newline, but the parser
+// continues the command on the next line.
 func endComments(file *syntax.File, text string) string {
 	if !strings.Contains(text, "#") || !strings.Contains(text, "\\\n") {
 		return text
@@ -81,7 +83,7 @@ func unreadableReason(text string) string {
 	for _, c := range text {
 		switch {
 		case c == '\n' || c == '\t' || ' ' <= c && c < 0x7f:
-		case c >= utf8.RuneSelf && unicode.IsPrint(c): // the most common case, so checked first
+		case c >= utf8.RuneSelf && unicode.IsPrint(c): // the most common case outside ASCII, so checked first
 		case c < utf8.RuneSelf, unicode.Is(unicode.C, c), unicode.IsSpace(c), unicode.Is(unicode.Z, c):
 			return "a control character or an unusual space"
 		}

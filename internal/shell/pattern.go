@@ -22,7 +22,8 @@ type Pattern struct {
 	files    *FilePattern // not nil if the pattern describes files rather than a command
 }
 
-// A word is one of the words that make up a pattern. In a glob, * matches any text.
+// A word is one of the words that make up a pattern. If glob is true, each * in it matches any
+// text.
 type word struct {
 	text string
 	glob bool
@@ -47,8 +48,8 @@ func (w *word) matches(text string) bool {
 // text.
 //
 // The command may also have further arguments. If exactly is true, it must still do exactly what
-// its name says. [Reading.Only] and [Reading.Surely] restrict the further arguments unless the last
-// word is *.
+// its name says. [Reading.Only] and [Reading.Surely] also reject arguments that change what the
+// command does, unless the last word is *.
 func Compile(words []string, exactly bool) (Pattern, error) {
 	if len(words) == 0 || words[0] == "" || words[0] == "*" {
 		return Pattern{}, errors.New("a command pattern needs a command name")

@@ -7,7 +7,7 @@ type plan []step
 // A step is one action in a plan.
 type step struct {
 	do    action
-	reach reach  // for addsDoubt: the commands that are affected
+	reach reach  // which commands the uncertainty affects; only for addsDoubt
 	what  string // description of the uncertainty, or name of the variable, git setting or git subcommand
 	args  []arg
 }
@@ -17,7 +17,7 @@ type action uint8
 
 const (
 	addsDoubt      action = iota
-	addsOptions           // a command may be preceded by unknown options
+	addsOptions           // args are unknown options, possibly followed by a command
 	addsArithmetic        // bash evaluates text as arithmetic
 	runsCommand           // args are a command, which does not inherit the program's redirections
 	passesCommand         // args are a command, which inherits the program's redirections
@@ -29,7 +29,7 @@ const (
 	runsInput             // the standard input is a program
 	inBackground          // the commands of the following steps run in the background
 	writesFile            // the argument names a file to write
-	givesVariable         // programs get an environment variable whose value is the argument
+	givesVariable         // programs get an environment variable, with the argument as its value
 	changesPackage        // args are written to package.json
 	passesValue           // make or a similar program gets a variable whose value is not literal
 	definesAlias          // sets a git setting, which may define an alias, to the argument
@@ -40,14 +40,15 @@ func (p *plan) add(do action, what string, args ...arg) {
 	*p = append(*p, step{do: do, what: what, args: args})
 }
 
-// doubtPlan returns a plan whose only step records an uncertainty; see [plan.addDoubt].
+// doubtPlan returns a plan whose only step records a part of the script that was not understood;
+// see [plan.addDoubt].
 func doubtPlan(reach reach, what string, args ...arg) plan {
 	return plan{{reach: reach, what: what, args: args}}
 }
 
-// addDoubt appends a step that records an uncertainty; see [doubt]. The parameters are the reach
-// and the description of the uncertainty. If the reach is [inText], args contain the text that may
-// name commands.
+// addDoubt appends a step that records a part of the script that was not understood. The reach
+// tells which commands this affects. If the reach is [inText], these are the commands named in
+// args.
 func (p *plan) addDoubt(reach reach, what string, args ...arg) {
 	*p = append(*p, doubtPlan(reach, what, args...)...)
 }

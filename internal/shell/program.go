@@ -38,7 +38,7 @@ const unbounded = 1 << 30
 // Common kinds of operands.
 var (
 	anyOperands = operands{max: unbounded}
-	twoOperands = operands{min: 2, max: unbounded, notBegin: "@"} // two or more
+	twoOperands = operands{min: 2, max: unbounded, notBegin: "@"} // two or more operands
 	oneOperand  = operands{max: 1}
 	refOperands = operands{max: unbounded, notBegin: "+:", not: "\\"}
 )
@@ -72,7 +72,7 @@ type knownOption struct {
 	names    []string
 	takes    bool     // the option takes a value, attached or as the next argument
 	attached bool     // the option takes only an attached value
-	values   []string // if not nil, the command may do more or less than its name says for all values except these
+	values   []string // the values that do not make the command do more or less than its name says; nil if all values are allowed
 	inert    bool
 	mayRun   bool     // the option may run something
 	implies  []string // the names of the options that this option implies
@@ -123,8 +123,8 @@ type givenOption struct {
 }
 
 // splitOptions separates a command's options from its operands, which may be mixed. ok is false if
-// it is uncertain which arguments are options. An argument whose start is unknown makes ok false if
-// sure is true; otherwise, it counts as an operand.
+// it is uncertain which arguments are options. If sure is false, an argument whose start is unknown
+// counts as an operand, although it might be an option.
 func (k *optionTable) splitOptions(args []arg, sure bool) (options []givenOption, operands []arg, ok bool) {
 	for len(args) > 0 {
 		a := args[0]
@@ -151,8 +151,9 @@ func (k *optionTable) splitOptions(args []arg, sure bool) (options []givenOption
 	return options, operands, true
 }
 
-// lazyOptions returns a function that parses options on its first call and returns the result. The
-// options are those of a program that accepts options only before its operands.
+// lazyOptions returns a function that returns the table of the given options. The options are
+// parsed on the first call. The table must be for a program that accepts options only before its
+// operands.
 func lazyOptions(options string) func() *optionTable {
 	return sync.OnceValue(func() *optionTable {
 		k := parseOptions(options)
@@ -214,7 +215,7 @@ func (k *optionTable) parseOption(args []arg) (found []givenOption, n int) {
 		attached := rest.text != "" || rest.tail != "" || rest.kind != literal
 		switch {
 		case k.exact && attached && rest.text == "" && rest.tail == "":
-			return found, 0 // the unknown part may be the option's value or be empty
+			return found, 0 // the rest of the argument is unknown; it may be the option's value, or empty
 		case o == nil || k.dashed && attached:
 			return []givenOption{{name: a.text}}, 1
 		case o.takes && attached || o.attached:

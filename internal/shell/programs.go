@@ -228,7 +228,8 @@ func entryOf[T any](table map[string]T, name string, args []arg) (entry T, lead 
 
 var (
 	// selfContained holds programs that never run anything named by their environment, their
-	// configuration or another file. It is not complete; see [isSelfContained].
+	// configuration or another file. Other tables contain further such programs; isSelfContained
+	// checks all of them.
 	selfContained = setOf(`
 	export declare typeset local readonly set shopt unset read mapfile readarray getopts wait printf eval trap let alias unalias hash env
 	genv sudo doas nice ionice nohup timeout gtimeout time stdbuf setsid command builtin exec xargs find fd sed gsed awk gawk mawk sort jq`)

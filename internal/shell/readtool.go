@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// readTool determines what a [tool] runs. known reports whether the plan accounts for every command
-// that the arguments may name.
+// readTool returns a plan for a [tool] with the given arguments. known is false if the arguments
+// may name commands that the plan does not account for.
 func readTool(name string, t tool, args []arg, strictly bool) (p plan, known bool) {
 	for file := range strings.FieldsSeq(t.files) {
 		p.add(runsFile, "", arg{text: file})

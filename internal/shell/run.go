@@ -179,8 +179,8 @@ func readProgram(name string, args []arg, strictly bool) (p plan, ok bool) {
 // transparent lists the builtins and shells whose exit status is that of the script they run.
 var transparent = setOf("eval sh bash dash ash ksh mksh zsh rbash")
 
-// perform carries out the [plan] of a program. Some commands in the plan inherit the program's
-// redirections, redirs.
+// perform carries out the [plan] of a program. The redirections of the program also apply to some
+// of the commands in the plan.
 func (r *reader) perform(p plan, redirs []*syntax.Redirect) {
 	defer func(before masking) { r.flow.masking = before }(r.flow.masking)
 	for _, s := range p {
@@ -217,9 +217,9 @@ func (r *reader) readElsewhere(args []arg, redirs []*syntax.Redirect) {
 }
 
 // readJoined joins words with spaces and reads the result as a script, as eval and ssh do. If a
-// word is not literal, readJoined records that the script might run any command; see [doubt]. It
-// does nothing if that word is an argument of a function whose definition is being read (see
-// [findings.isPending]), unless [Options.Strict] is set.
+// word is not literal, readJoined records that the script might run any command. It does nothing if
+// the word is an argument of a function that is being defined, because the script is read again at
+// each call of the function. With [Options.Strict], it makes no such exception.
 func (r *reader) readJoined(args ...arg) {
 	var b strings.Builder
 	for i, a := range args {
@@ -241,7 +241,7 @@ func (r *reader) readJoined(args ...arg) {
 // readPossible reads every suffix of args as a command that may run.
 func (r *reader) readPossible(args []arg) {
 	if r.covered {
-		return // the outer call of readPossible will read these suffixes
+		return // the outer call of readPossible reads these arguments, too
 	}
 	loose := r.tentative
 	r.tentative, r.covered = true, true

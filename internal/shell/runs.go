@@ -64,8 +64,8 @@ func (r *Reading) mayMatch(c *command, p *Pattern) Doubt {
 	return Doubt{What: what, Code: r.code(c.from, c.to), At: r.character(c.from), Advice: how}
 }
 
-// endsOptions reports whether the command c would certainly not match the pattern p if -- preceded
-// the first non-literal argument, as in rm -- "$f".
+// endsOptions reports whether writing -- before the first non-literal argument, as in rm -- "$f",
+// would ensure that the command c does not match the pattern p. If so, the advice recommends it.
 func (c *command) endsOptions(p *Pattern) bool {
 	i := slices.IndexFunc(c.args, func(a arg) bool { return a.kind != literal })
 	if i < 0 || c.possible || !p.name.matches(c.name) {
@@ -105,8 +105,8 @@ func (p *Pattern) upTo(operands int) *Pattern {
 	return &q
 }
 
-// missingWord names the word of the pattern that the command lacks. If no word is missing, it
-// reports that the arguments differ.
+// missingWord explains which word of the pattern the command lacks, as in "it has no `push`". If
+// the command has all words of the pattern, the explanation is "it has other arguments".
 func (p *Pattern) missingWord(c *command, args []arg) string {
 	for n := 2; n <= len(p.operands); n++ {
 		if p.upTo(n).hasOperands(c, args) != Match {

@@ -17,8 +17,8 @@ type scope struct {
 
 // A nestedReader reads the scripts that are nested in words and in the values of variables.
 type nestedReader interface {
-	// substitution reads the commands of a command substitution or process substitution. The
-	// parameter fed reports whether their standard input is a pipe.
+	// substitution reads the commands of a command substitution or process substitution. The caller
+	// sets fed if their standard input is a pipe, as in >(rm x).
 	substitution(list []*syntax.Stmt, fed bool)
 	// tentativeScript reads text that a program may run as a script.
 	tentativeScript(text string)
@@ -31,7 +31,7 @@ func (r *scope) assigned(name string, value arg) {
 		r.vars.forgetAll()
 		r.vars.unbound, r.vars.customIFS = true, true
 	}
-	if name == "argv" { // in zsh, argv contains the arguments
+	if name == "argv" { // in zsh, an assignment to argv replaces the arguments
 		r.vars.setArguments(nil, false)
 	}
 	r.vars.commandIndex = r.vars.commandIndex || hasCommandIndex(value.text) || hasCommandIndex(value.tail)
@@ -87,7 +87,7 @@ func (r *scope) setUnknown(args []arg) {
 
 // declareArgs reads the assignments and other arguments of declare and similar builtins.
 func (r *scope) declareArgs(builtin string, assigned, args []arg) {
-	var kind fact // isArray if an option of the builtin declares arrays; otherwise, 0
+	var kind fact // isArray if an option such as -a declares arrays, and 0 otherwise
 	exported, functions := builtin == "export", false
 	for _, a := range args {
 		if strings.HasPrefix(a.text, "-") {
@@ -134,8 +134,8 @@ func (r *scope) declareArg(a arg) {
 	}
 }
 
-// compound reads an argument of declare or a similar builtin. The value of the argument, if any,
-// may be a list of array elements, as in x=(a b).
+// compound records whether an argument of declare or a similar builtin may define an array, as in
+// x=(a b). If so, bash expands the elements, which may run commands.
 func (r *scope) compound(a arg, kind fact) {
 	name, value, ok := strings.Cut(a.text, "=")
 	name = strings.TrimSuffix(name, "+")
@@ -160,8 +160,8 @@ func (r *scope) given(name string, value arg) {
 	}
 }
 
-// doubtObeyed looks for a command that may act on the environment variables that the script passes
-// to programs. If it finds one, it records that the command may behave differently; see [doubt].
+// doubtObeyed checks whether any of the commands may act on the environment variables that the
+// script passes to programs. If so, it records that a variable may change the effect of a program.
 func (r *scope) doubtObeyed(commands []command) {
 	for i := range commands {
 		if !isSelfContained(commands[i].name) {
@@ -175,10 +175,10 @@ func (r *scope) doubtObeyed(commands []command) {
 	}
 }
 
-// settle adds each [doubt] about variables that can be found only after the whole script has been
-// read.
+// settle records the uncertainties about variables that can be found only after the whole script
+// has been read.
 func (r *scope) settle() {
-	evaluated, array := r.vars.tests && r.vars.commandIndex, false // the test builtin may evaluate an array index, as in x=-v; y='a[$(rm z)]'; [ $x $y ]
+	evaluated, array := r.vars.tests && r.vars.commandIndex, false // test may run the command in an array index, as in x=-v; y='a[$(rm z)]'; [ $x $y ]
 	for name, f := range r.vars.facts {
 		evaluated = evaluated || f&computed != 0 && (f&free != 0 || implicitVariables[name] || r.vars.wild && isName(name))
 		array = array || f&isArray != 0 && f&filled != 0

@@ -17,9 +17,9 @@ var (
 	foreignShells = setOf("fish csh tcsh rc es nu xonsh elvish oil osh ysh pwsh powershell cmd")
 )
 
-// readShell reads a command that starts a shell, and the shell's script if it follows -c or comes
-// from standard input. It does not read a script in a file, which counts as a program like any
-// other.
+// readShell reads a command that starts a shell. It also reads the shell's script if the script
+// follows -c or comes from standard input. A script in a file is treated like any other program
+// file.
 func (r *reader) readShell(name string, args []arg, redirs []*syntax.Redirect) {
 	if asksHelp(args) {
 		return
@@ -91,8 +91,8 @@ func (r *reader) readScriptInput(name string, redirs []*syntax.Redirect) {
 	}
 	for _, word := range []string{"read", "<<", "head", "dd", "mapfile"} {
 		if strings.Contains(text, word) {
-			// A command such as read may consume part of the script, for example the "#" of "# rm
-			// x".
+			// A command such as read may consume part of the script, for example the comment sign
+			// in "# rm x". The shell then runs rm.
 			r.doubtAll("a script that reads its own text")
 		}
 	}
@@ -100,7 +100,7 @@ func (r *reader) readScriptInput(name string, redirs []*syntax.Redirect) {
 }
 
 // readsFile reports whether a shell reads its script from files through standard input, as in bash
-// < x.sh or cat x.sh | bash. If so, it records that the script runs the files as programs.
+// < x.sh or cat x.sh | bash. If so, it records that the script runs these files.
 func (r *reader) readsFile(redirs []*syntax.Redirect) bool {
 	if len(redirs) == 0 && !r.input && !r.piped {
 		redirs = r.outerRedirs
@@ -162,8 +162,7 @@ func hereText(rd *syntax.Redirect) (text string, ok bool) {
 	return text, text != "" || len(rd.Hdoc.Parts) == 0
 }
 
-// constant returns the text of a word. ok is false if the word contains expansions. constant does
-// not read the expansions, because the commands in them have already been read.
+// constant returns the text of a word without expansions. For any other word, ok is false.
 func constant(w *syntax.Word, read func(*expander, *syntax.Word) arg) (text string, ok bool) {
 	if !isText(w.Parts) {
 		return "", false
@@ -194,8 +193,8 @@ func (r *reader) readClientInput(name string, redirs []*syntax.Redirect) {
 	}
 }
 
-// harmlessInput reports whether the pipe feeds one of the [sqlClients] nothing but harmless literal
-// text, or nothing but the contents of files; see [harmlessSQL].
+// harmlessInput reports whether the input that a pipe feeds to one of the [sqlClients] is
+// acceptable. It must be either literal text that [harmlessSQL] accepts, or the contents of files.
 func (r *reader) harmlessInput() bool {
 	if r.owner < 1 || r.flow.subprocesses == 0 {
 		return false

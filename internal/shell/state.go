@@ -15,12 +15,12 @@ type reader struct {
 	budget int // number of bytes of script text that may still be parsed
 	work   int // number of pieces (words and separators) parsed so far, including those of nested scripts
 
-	// covered is set while readPossible reads every suffix of an argument list as a command. A
-	// nested call of readPossible then does nothing, because the outer call reads the same
-	// suffixes.
+	// covered is true during a call of readPossible, which reads every suffix of an argument list
+	// as a command. A nested call of readPossible then does nothing, because the outer call already
+	// reads the same arguments.
 	covered bool
-	// recognized is true if the tables contain the current program as a launcher, an interpreter or
-	// a tool. A tool of kind [container] does not count.
+	// recognized is true if the tables describe the command being read as a launcher, an
+	// interpreter, or a tool of a kind other than [container].
 	recognized bool
 	loopBodies int // number of words of for loops read so far; see [maxLoopBodies]
 
@@ -42,20 +42,19 @@ type pipeline struct {
 	elements int // number of commands before the current one, or a negative number if any of them is not a simple command
 }
 
-// withInput calls a function that reads commands. If fed is true, these commands get their standard
-// input from a pipe in the script.
+// withInput calls a function that reads commands. If the first argument is true, these commands get
+// their standard input from a pipe in the script.
 func (r *reader) withInput(fed bool, read func()) {
 	defer func(input, piped bool) { r.input, r.piped = input, piped }(r.input, r.piped)
 	r.input, r.piped = r.input || fed, r.piped || fed
 	read()
 }
 
-// scriptAliases maps aliases that the script defines to their words. It contains only the aliases
-// that the reader expands.
+// scriptAliases maps the name of each alias that the script defines to the alias's words. It leaves
+// out aliases that the reader does not expand; see [scriptAliases.define].
 type scriptAliases map[string][]string
 
-// use reports whether the script defines an alias with the given name, or an alias that runs a
-// program with this name.
+// use reports whether the given name is an alias, or a program that an alias runs.
 func (a scriptAliases) use(name string) bool {
 	for alias, words := range a {
 		if alias == name || words[0] == name {

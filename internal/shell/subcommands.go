@@ -79,9 +79,9 @@ var groups = eachGroup(map[string]string{
 	"uv":                    "pip tool python run cache",
 })
 
-// eachGroup expands a table like [groups] to one entry for each program and subcommand. The value
-// of an entry is a function. It returns the options that can precede a second subcommand, such as
-// add in git remote add.
+// eachGroup builds the table [groups] from rows that list the names of several programs and their
+// subcommands. Each value of the table is a function that returns the options that can precede the
+// second subcommand, such as add in git remote add.
 func eachGroup(rows map[string]string) map[string]func() *optionTable {
 	table := make(map[string]func() *optionTable)
 	for names, subs := range rows {
@@ -130,8 +130,8 @@ func (k *optionTable) next(args []arg) (sub *arg, rest []arg, sure bool) {
 }
 
 // beside returns args without the non-literal options that precede the subcommand, such as -C
-// "$dir" in git -C "$dir" push, so that these do not make a match uncertain. It keeps options that
-// are not in the table, and options that the pattern contains.
+// "$dir" in git -C "$dir" push. They would make a match uncertain. beside keeps options that are
+// not in the table, and options that the pattern contains.
 func (k *optionTable) beside(args []arg, options []wanted) []arg {
 	sub, rest, _ := k.next(args)
 	end := len(args) - len(rest)

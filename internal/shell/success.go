@@ -32,15 +32,15 @@ func (r *Reading) Surely(p Pattern) (bool, Doubt) {
 	c := &r.commands[first]
 	own := strings.TrimLeft(strings.TrimRight(r.code(c.from, c.to), ";& "), "! ")
 	if c.by >= 0 || c.masking == substituted {
-		own = p.source // c.from and c.to delimit a surrounding command rather than c
+		own = p.source // c.from and c.to are the position of the command around c
 	}
 	what, advice := r.gap(first, &p)(own)
 	return false, Doubt{What: what, Code: own, At: r.character(c.from), Advice: advice}
 }
 
 // evidence looks for a command that matches p and has certainly succeeded if the script succeeds.
-// If it finds one, surely is true and first is the command's index. Otherwise, first is the index
-// of the first command that may match p, or -1.
+// It returns the index of the first such command and true. If it finds none, it returns the index
+// of the first command that may match p, or -1, and false.
 func (r *Reading) evidence(p *Pattern) (first int, surely bool) {
 	first = -1
 	for i := range r.commands {
@@ -57,22 +57,22 @@ func (r *Reading) evidence(p *Pattern) (first int, surely bool) {
 	return first, false
 }
 
-// A gap is a function that explains why a script's success does not prove that a certain command
-// succeeded. Its parameter is the command as written in the script. Its results are an explanation
+// A gap is a function that explains why a script's success does not prove that a command succeeded.
+// Its parameter is the text of the command, for use in the advice. Its results are an explanation
 // and advice.
 type gap func(own string) (what, advice string)
 
-// gapOutside returns a [gap] with the given explanation. As advice, the gap recommends running the
-// command in a separate call.
+// gapOutside returns a [gap] with the given explanation and the advice to run the command in a
+// separate call.
 func gapOutside(what string) gap {
 	return func(own string) (string, string) { return what, alone(own) }
 }
 
 func alone(own string) string { return "run `" + own + "` in a separate call" }
 
-// gap checks whether the script's success proves that command i, which may match p, certainly
-// matches p and has succeeded. If so, it returns nil. Otherwise, it returns a function that gives
-// the reason and advice.
+// gap returns nil if the script's success proves that command i certainly matches p and has
+// succeeded. Otherwise, it returns a function that explains why not and gives advice. Command i
+// must be a possible match of p.
 func (r *Reading) gap(i int, p *Pattern) gap {
 	c := &r.commands[i]
 	switch {
@@ -111,14 +111,14 @@ func (r *Reading) gap(i int, p *Pattern) gap {
 	return nil
 }
 
-// spoiled returns the first [doubt] about a part of the script that may have replaced the program
-// that command i runs. It returns nil if it finds none.
+// spoiled returns the [doubt] about the first part of the script that may have replaced the program
+// that command i runs, or nil.
 func (r *Reading) spoiled(i int) *doubt {
 	return list.Find(r.doubts, func(d doubt) bool { return d.spoils && d.before <= i })
 }
 
-// hides explains, for each [masking], why the script's success does not prove that the command
-// succeeded.
+// hides holds, for each [masking], the reason why the script's success does not prove that the
+// command succeeded.
 var hides = [...]string{
 	followed:    "another command decides whether the script succeeds",
 	piped:       "the pipe hides whether it failed",
@@ -133,7 +133,7 @@ var hides = [...]string{
 }
 
 // lost explains how the construct around the command c hides whether c succeeded, and advises how
-// to avoid this. The alone argument is the advice to run c in a separate call.
+// to avoid this. The default advice is the last argument, which recommends a separate call.
 func (r *Reading) lost(c *command, p *Pattern, alone string) (what, advice string) {
 	switch what = hides[c.masking]; c.masking {
 	case followed:
@@ -234,7 +234,7 @@ func (c *command) optionDeviates(p *Pattern, options *optionTable, tests bool, a
 
 // shows looks for an option that makes a test program use another shell or configuration, or print
 // something instead of running tests. It ignores arguments after --, and options that are part of
-// the pattern. ok is false if it finds no such option.
+// the pattern. ok is false if the command has no such option.
 func (c *command) shows(p *Pattern) (option string, ok bool) {
 	words := otherEffectOptions[c.name]
 	for _, a := range c.args {
@@ -251,7 +251,7 @@ func (c *command) shows(p *Pattern) (option string, ok bool) {
 // noOptions is an empty table of options, for programs that are in no table.
 var noOptions = parseOptions("")
 
-// changes reports whether an option changes what its command does.
+// changes reports whether the option makes the command do something else, or less.
 func changes(k *optionTable, o givenOption, text string) bool {
 	name := name(text)
 	switch {
@@ -281,10 +281,9 @@ func (k *optionTable) shortens(name string) bool {
 	return false
 }
 
-// others returns those of the operands that match no operand of the pattern. The lead argument is
-// the number of operands that belong to the program's name in the tables, such as stash and list in
-// git stash list. The pattern begins with these operands, but the operands argument does not
-// contain them.
+// others returns the operands that match no operand of the pattern. It skips the first operands of
+// the pattern that belong to the program's name in the tables, such as stash and list in git stash
+// list. The lead argument is the number of these operands.
 func (p *Pattern) others(operands []arg, lead int) (rest []arg) {
 	next := min(lead, len(p.operands))
 	for _, a := range operands {

@@ -103,8 +103,8 @@ func isList(p *syntax.ParamExp) bool {
 	return p.Param != nil && (p.Param.Value == "@" || p.Param.Value == "*") || lit(p.Index) == "@" || lit(p.Index) == "*" || p.Names != 0
 }
 
-// isZsh reports whether parts begin with one of the zsh expansions $=x, $~x and $^x. The parser
-// puts the dollar sign and the rest into separate parts.
+// isZsh reports whether the given parts of a word begin with one of the zsh expansions $=x, $~x and
+// $^x. The parser returns the dollar sign and the rest as separate parts.
 func isZsh(parts []syntax.WordPart) bool {
 	dollar, ok := parts[0].(*syntax.Lit)
 	if !ok || dollar.Value != "$" || len(parts) == 1 {

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// evidenceOperands lists operands that do not restrict what build and test programs do. An entry
-// here takes precedence over the one in [programs]. Any other operand may restrict a program to a
-// part of the build or of the tests.
+// evidenceOperands lists the operands that a build or test program may have if its success counts
+// toward a requirement. Any other operand may restrict the program to a part of the build or of the
+// tests. An entry here takes precedence over the one in [programs].
 var evidenceOperands = eachName(map[string]operands{
 	"make,gmake,just,task,rake,mvn,gradle,gradlew": {max: unbounded, not: "="},
 	"npm test,npm run,pnpm test,pnpm run,yarn test,yarn run,npm run-script,cargo test,cargo nextest,bun test,deno test,vitest run,phpunit,git commit": {},
@@ -60,10 +60,10 @@ func setsScripts(program string, args []arg) bool {
 	return slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal || scriptSettings[name(a.text)] })
 }
 
-// passed returns the first of args that may make a test program run only some of its tests, or
-// none. less is false if it finds no such argument. The named program passes args on to the test
-// program. An operand that follows an option without = does not count, because it may be the
-// option's value; with cargo, it counts.
+// passed looks for an argument that may make a test program run only some of its tests, or none.
+// The arguments are those that the named program, such as npm, passes on to the test program. If
+// passed finds no such argument, less is false. An operand that follows an option without = may be
+// the option's value, so it counts only with cargo.
 func passed(name string, args []arg) (argument string, less bool) {
 	value := false
 	for _, a := range args {

@@ -22,7 +22,7 @@ const (
 	builder                    // the arguments are targets defined by a project file
 	runner                     // some arguments are targets defined by a project file, and others are passed to the programs that the targets run
 	launcher                   // a command may begin at any argument
-	delegate                   // the arguments are commands in an unknown form
+	delegate                   // the arguments may contain commands, but are not parsed
 )
 
 // tools is the table of tools, keyed by name.

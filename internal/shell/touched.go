@@ -24,8 +24,8 @@ func (r *Reading) Touches(p FilePattern) (Outcome, Doubt) {
 	return Opaque, Doubt{What: what, Code: r.code(f.from, f.to), At: r.character(f.from), Advice: advice(what)}
 }
 
-// namedInCode looks in code in other languages for names of files that the pattern p describes. It
-// returns NoMatch if p describes all files.
+// namedInCode searches code in other languages for the names of files that the pattern p describes.
+// It ignores patterns that describe all files.
 func (r *Reading) namedInCode(p *FilePattern) (Outcome, Doubt) {
 	if strings.Trim(p.glob, "*") == "" {
 		return NoMatch, Doubt{}
@@ -41,8 +41,8 @@ func (r *Reading) namedInCode(p *FilePattern) (Outcome, Doubt) {
 	return NoMatch, Doubt{}
 }
 
-// inCode returns an uncertainty about code in another language that may use a file. The result is
-// based on r.doubts[of]; inCode appends text to its description and replaces its advice.
+// inCode returns r.doubts[of] as an explanation why code in another language may use a file. It
+// extends the description with the given text and replaces the advice.
 func (r *Reading) inCode(of int, text string) Doubt {
 	d := r.exported(&r.doubts[of])
 	d.What += " " + text

@@ -14,7 +14,7 @@ type values struct {
 	texts  map[string]arg
 	arrays map[string][]arg
 	either map[string][]string // for each variable that may have one of several values, these values
-	lost   *set                // if not nil, collects the names of variables whose values become unknown; "" stands for all variables
+	lost   *set                // while a function's definition is read, collects the names of variables whose values become unknown ("" stands for all variables); nil at other times
 }
 
 // clone returns a copy that can be modified independently, except for lost, which is shared.
@@ -76,8 +76,8 @@ func (v *values) alternatives(name string) []string {
 	return v.either[name]
 }
 
-// sliced returns the elements of list that remain after applying the offset in the expansion p, as
-// in "${@:2}".
+// sliced returns the elements of list that the expansion p selects. For example, "${@:2}" selects
+// all but the first. If the list is not known or the selection is uncertain, sliced returns false.
 func sliced(p *syntax.ParamExp, list []arg, known bool) ([]arg, bool) {
 	if p.Slice == nil || !known {
 		return list, known

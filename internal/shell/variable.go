@@ -16,10 +16,10 @@ import (
 type variables struct {
 	facts        map[string]fact
 	wild         bool  // whether any variable may have any value
-	commandIndex bool  // whether some text has an array index that contains a command
+	commandIndex bool  // whether an argument or a value may contain an array index with a command, as in a[$(rm x)]
 	tests        bool  // whether test or [ has a non-literal operand
-	made         bool  // whether make is called with a non-literal value
-	shells       bool  // whether some text may call a function of make, such as $(shell ...)
+	made         bool  // whether make or a similar program gets a variable whose value is not literal
+	shells       bool  // whether an assigned value may call a function of make, such as $(shell ...)
 	given        bool  // whether a variable that might make a program run something is passed to the current command
 	exported     bool  // whether a variable that might make a program run something is passed to all later programs
 	allexport    bool  // whether set -a exports all variables
@@ -140,11 +140,11 @@ func (v *variables) elements(w *syntax.Word) (list []arg, ok bool) {
 	return list, ok && v.expanded <= maxExpanded
 }
 
-// commands returns the possible expansions of a command word that consists only of $x, as one list
-// of words for each possible value of x. It returns nil if the values are unknown or contain
-// special characters, or if the only value is a single word. It also returns nil if a value may be
-// a builtin, because a builtin affects the shell itself. Unquoted values are split at blanks. zsh
-// does not split them, and then runs nothing, because no program has a name with blanks.
+// commands returns the possible expansions of a command word that consists only of $x: one list of
+// words for each possible value of x. It returns nil if an expansion is uncertain, or if a value
+// may be a builtin, because a builtin affects the shell itself. It also returns nil if the only
+// value is a single word, which needs no special treatment. Unquoted values are split at blanks.
+// zsh does not split them, and then runs nothing, because no program has a name with blanks.
 func (v *variables) commands(w *syntax.Word) (lists [][]arg) {
 	p, quoted := onlyExpansion(w)
 	if p == nil || !isPlain(p) || p.Index != nil || p.Param.Value == "*" {
@@ -172,10 +172,10 @@ func (v *variables) commands(w *syntax.Word) (lists [][]arg) {
 	return lists
 }
 
-// assign records the value that an assignment gives to a variable. The old argument holds the
-// array's previous elements if the known argument is true. The held argument lists the values that
-// the variable may have had before. The straight argument reports whether the assignment certainly
-// runs exactly once.
+// assign records the value that an assignment gives to a variable. The parameter old holds the
+// previous elements of an array if known is true. The parameter held lists the possible previous
+// values of any other variable. If straight is false, the assignment may run several times or not
+// at all.
 func (v *variables) assign(a *syntax.Assign, value arg, elements, old []arg, known bool, held []string, straight bool) {
 	name := a.Name.Value
 	indexed := a.Array != nil && slices.ContainsFunc(a.Array.Elems, func(e *syntax.ArrayElem) bool { return e.Index != nil })
@@ -195,8 +195,8 @@ func (v *variables) assign(a *syntax.Assign, value arg, elements, old []arg, kno
 	}
 }
 
-// attributes handles the attributes that declare and similar builtins give to variables. An
-// attribute may make an assignment store a different value or have no effect.
+// attributes records which variables get attributes that affect later assignments. For example, an
+// assignment to a variable fails after declare -r, and stores a different value after declare -u.
 func (v *variables) attributes(d *syntax.DeclClause) {
 	readOnly, strange, array := d.Variant.Value == "readonly", false, false
 	for _, a := range d.Args {

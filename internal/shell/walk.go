@@ -215,7 +215,7 @@ func (r *reader) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 	}
 	if len(c.Args) > 0 {
 		if l, ok := c.Args[0].Parts[0].(*syntax.Lit); ok && strings.Contains(l.Value, "=") {
-			r.doubtAll("a command word that may be an assignment") // for example, the word x=y in coproc x=y
+			r.doubtAll("a command word that may be an assignment") // for example, x=y is the command word in coproc x=y
 		}
 		defer func(before bool) { r.textInput = before }(r.textInput)
 		r.textInput = r.textInput || slices.ContainsFunc(redirs, givesText)
@@ -362,9 +362,9 @@ func (r *reader) loop(c *syntax.ForClause) {
 			for _, v := range values {
 				r.vars.forgetEffects(changed)
 				if v.kind == spread {
-					v.kind = single // the variable has one of the loop's words as its value
+					v.kind = single // in each iteration, the variable is a single word
 				}
-				if r.vars.mayBind(l.Name.Value) { // the variable keeps its value, because no function in the body can set it
+				if r.vars.mayBind(l.Name.Value) { // false if a function defined in the body may set the variable
 					r.vars.bind(l.Name.Value, v)
 				}
 				r.stmts(c.Do)

@@ -11,7 +11,7 @@ import (
 type wanted struct {
 	text    string   // the option as written in the pattern
 	names   []string // all names of the option; see [program.options]
-	letters []wanted // if the option looks like -rf, which may be one option or several: one entry per letter
+	letters []wanted // for an option such as -rf, which may be one option or several: the options -r and -f
 	value   string
 	with    bool // whether the option must have the value in the field value
 }
@@ -59,9 +59,10 @@ func (k *optionTable) byLongName(name string) *knownOption {
 	return nil
 }
 
-// wants returns the options to look for if a pattern contains the option w. The receiver is the
-// entry for w in the table k, or nil if k does not list w. If the entry implies other options,
-// wants returns these instead of w. Otherwise, it returns w, with all names in the entry.
+// wants returns the options to look for if a pattern contains the option w, which has the entry o
+// in the table k. If the entry implies other options, wants returns these instead of w. Otherwise,
+// it returns w, with all names in the entry. If o is nil, because w is not in the table, wants
+// returns w unchanged.
 func (o *knownOption) wants(k *optionTable, w wanted) []wanted {
 	switch {
 	case o == nil:
@@ -150,7 +151,7 @@ func (k *optionTable) takesNext(args []arg) bool {
 	return false
 }
 
-// matchFirst reports whether args[0] is the option w or a group of letters that contains it.
+// matchFirst reports whether args[0] is the option w, or combines w with other options, as in -xvf.
 func (w *wanted) matchFirst(k *optionTable, args []arg) Outcome {
 	a := args[0]
 	switch {
@@ -169,12 +170,12 @@ func (w *wanted) matchFirst(k *optionTable, args []arg) Outcome {
 	case a.text == "-" && a.kind != literal:
 		return Opaque
 	case (strings.HasPrefix(a.text, "+") || strings.HasPrefix(a.text, ":")) && slices.Contains(w.names, a.text[:1]):
-		return Match // the prefix acts as the option, as in git push origin +main
+		return Match // the + or : has the effect of the option, as in git push origin +main
 	}
 	return NoMatch
 }
 
-// ends reports whether the argument a may be the option w. The start of a is unknown.
+// ends reports whether an argument whose start is unknown may be the option w.
 func (w *wanted) ends(a arg) Outcome {
 	if a.canBe(w.text) || slices.ContainsFunc(w.names, func(n string) bool { return a.canBe("-"+n) || a.canBe("--"+n) }) {
 		return Opaque
@@ -242,13 +243,13 @@ func (w *wanted) inLetters(k *optionTable, args []arg) Outcome {
 	return NoMatch
 }
 
-// is reports whether the option o from a table is the wanted option w or implies it.
+// is reports whether the option o, which is in a table, is the option w or implies w.
 func (w *wanted) is(o *knownOption) bool {
 	return slices.ContainsFunc(w.names, func(n string) bool { return slices.Contains(o.names, n) || slices.Contains(o.implies, n) })
 }
 
-// begins reports whether the given letter may be the short form of the long option w. It is meant
-// for programs that are in no table.
+// begins reports whether the given letter may be the short form of the long option w of a program
+// that is in no table.
 func (w *wanted) begins(letter string) bool {
 	return len(w.names) == 1 && len(w.names[0]) > 1 && w.names[0][0] != '-' && strings.EqualFold(w.names[0][:1], letter)
 }

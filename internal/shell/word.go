@@ -12,8 +12,8 @@ type expander struct {
 	source    string // text of the innermost script
 	depth     int    // nesting depth of the current node
 	argCount  int    // number of arguments of all commands together; see maxArgs
-	posix     bool   // whether the current shell is not bash, so that it may lack the extensions of bash
-	expanding bool   // whether the current expansion is within a ${...} in double quotes, so that any quotes in it have already been checked
+	posix     bool   // whether the current shell is one other than bash, which may read bash syntax differently
+	expanding bool   // whether the reader is within a ${...} in double quotes, where all quotes have already been checked
 }
 
 // enter descends by one level of nodes. It returns false if that would exceed the maximum depth;
@@ -109,7 +109,7 @@ func (r *expander) word(w *syntax.Word) arg {
 	var b wordBuilder
 	b.parts(r, w.Parts, false)
 	if l, ok := w.Parts[0].(*syntax.Lit); ok && len(w.Parts) == 1 && l.Value == "[" {
-		return arg{text: "["} // [ is the command of that name, not the start of a glob
+		return arg{text: "["} // here, [ is the name of a command, not the start of a glob
 	}
 	return b.arg()
 }
@@ -135,7 +135,8 @@ func (b *wordBuilder) arg() arg {
 	return arg{kind: b.kind, text: string(b.text[:b.head]), mid: string(b.text[b.head:b.tail]), tail: string(b.text[b.tail:]), name: b.name, glob: b.glob, setUp: b.setUp && len(b.text) == 0, pipe: b.pipe, split: b.split}
 }
 
-// dynamic adds an unknown part of the given kind.
+// dynamic adds a part whose expansion is unknown. The kind tells how many words the part may expand
+// to.
 func (b *wordBuilder) dynamic(k argKind) {
 	if b.kind == literal {
 		b.head = len(b.text)
@@ -225,13 +226,13 @@ func (b *wordBuilder) known(a arg) {
 }
 
 // mayRun reports whether zsh may read the parenthesized pattern as glob qualifiers that run a
-// command. The qualifiers that do so are e and +.
+// command, namely e and +.
 func mayRun(pattern string) bool {
 	return strings.ContainsAny(pattern, "e+") && !strings.ContainsAny(pattern, "|(") || strings.Contains(pattern, "#q")
 }
 
-// words returns the kind of argument that an expansion with an unknown value yields. A quoted
-// expansion yields a single word.
+// words returns the kind of argument that an expansion with an unknown value results in. A quoted
+// expansion results in a single word.
 func words(quoted bool) argKind {
 	if quoted {
 		return single
@@ -255,8 +256,8 @@ var settingPrograms = map[string]set{
 	"minikube": setOf("docker-env"), "docker-machine": setOf("env"), "npm": setOf("completion"), "gh": setOf("completion"), "kubectl": setOf("completion"), "register-python-argcomplete": nil,
 }
 
-// calls reports whether the given statements consist only of a call to one of the programs. If
-// programs lists subcommands for the called program, the call must use one of them.
+// calls reports whether the given statements consist only of a call to one of the programs. If the
+// entry of that program lists subcommands, the call must use one of them.
 func calls(list []*syntax.Stmt, programs map[string]set) bool {
 	if len(list) != 1 || list[0].Negated || list[0].Background {
 		return false
@@ -292,7 +293,7 @@ func (b *wordBuilder) lit(s string, first bool) {
 	}
 }
 
-// single adds '...' or $'...'.
+// single adds a single-quoted string of the form '...' or $'...'.
 func (b *wordBuilder) single(r *expander, q *syntax.SglQuoted) {
 	text, ok := q.Value, true
 	if q.Dollar {
@@ -306,7 +307,7 @@ func (b *wordBuilder) single(r *expander, q *syntax.SglQuoted) {
 	b.text = append(b.text, text...)
 }
 
-// double adds "..." or $"...", which bash may translate.
+// double adds a double-quoted string. bash may translate the string if it has the form $"...".
 func (b *wordBuilder) double(r *expander, q *syntax.DblQuoted) {
 	if q.Dollar {
 		b.dynamic(single)
@@ -400,9 +401,8 @@ func (r *expander) hereDoc(w *syntax.Word) arg {
 	return b.arg()
 }
 
-// within reads w, a word in ${...}. If w contains a process substitution, such as <(rm x), bash
-// runs its commands, but the parser reads it as text. within then records that any command may run;
-// see [doubt].
+// within reads w, a word in ${...}. It records that any command may run if w contains a process
+// substitution, such as <(rm x), because bash runs the command but the parser reads it as text.
 func (r *expander) within(w *syntax.Word) arg {
 	if w == nil {
 		return arg{}

@@ -7,8 +7,8 @@ import (
 )
 
 // runsWritten checks whether the script may run a program that it has written itself. If so, it
-// records that any command may run; see [doubt]. If the files contain only literal text and the
-// script replaces no system program, it records only that commands named in the text may run.
+// records that any command may run. If the script writes only literal text to files and replaces no
+// system program, only commands named in the script may run.
 func (f *findings) runsWritten() {
 	w := &f.files
 	if w.runsReplaced(f.commands) {
@@ -95,10 +95,10 @@ func (f *findings) writeFile(a arg) {
 	}
 }
 
-// element calls a function that reads one element of a list or pipeline. Afterwards, it records the
-// files that the element's commands write. The first of these commands has the index at. In a
-// pipeline, at is the index of the pipeline's first command, so the commands of earlier elements
-// are examined again.
+// element calls a function that reads one element of a list or pipeline. It then records the files
+// that the element's commands may write, and the text that they may write. The first argument is
+// the index of the first command of the element. In a pipeline, it is the index of the pipeline's
+// first command, because the text may come from an earlier element.
 func (f *findings) element(at int, read func()) {
 	outer := f.files.texts
 	read()
@@ -160,8 +160,9 @@ func (f *fileUse) runsPackage(commands []command) bool {
 // compilers lists the programs that build programs from existing files.
 var compilers = setOf("gcc cc clang g++ c++ clang++ rustc javac kotlinc scalac ghc ocamlopt dotnet swiftc zig nim tsc esbuild")
 
-// textPrograms lists the programs whose output is treated as literal text from the script.
+// textPrograms lists the programs that are assumed to print only literal text from the script.
 var textPrograms = setOf("cat echo printf tee chmod mkdir cd python python3 node bash sh ruby perl")
 
-// containerPrograms lists the programs that run commands from files inside containers.
+// containerPrograms lists programs that run commands in containers. Unless [Options.Strict] is set,
+// these commands are assumed not to use files that the script has written.
 var containerPrograms = setOf("docker podman nerdctl docker-compose podman-compose")
