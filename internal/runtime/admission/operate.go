@@ -93,8 +93,8 @@ func (a *Admission) Stops(ctx context.Context) ([]Stop, error) {
 	return a.kill.Stops(ctx)
 }
 
-// SetStopped stops one session or all sessions, or ends such a stop. A stop affects calls that have
-// not been admitted yet, and admitted calls that must be sent once more.
+// SetStopped stops one session or all sessions, or ends such a stop. While a session is stopped,
+// its calls are not admitted, and its admitted calls are not sent again.
 func (a *Admission) SetStopped(ctx context.Context, on bool, s Stop) (Switched, error) {
 	if a.kill == nil {
 		return Switched{}, errors.New("this proxy has no kill switch")

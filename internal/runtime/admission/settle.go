@@ -11,10 +11,10 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// Settle records the outcome of an admitted call and changes the nets' markings accordingly. The
-// argument by describes the origin of the outcome, as in "no input"; it is empty if the outcome
-// follows from the upstream's result. Only the first success or failure counts. As long as the
-// outcome is unknown or cannot be recorded, the call stays open and produces no token.
+// Settle records the outcome of an admitted call and changes the nets' markings accordingly. If the
+// outcome does not follow from the upstream's result, by describes its origin, as in "no input";
+// otherwise by is empty. Only the first success or failure counts. As long as the outcome is
+// unknown or cannot be recorded, the call stays open and produces no token.
 func (a *Admission) Settle(ctx context.Context, t *Ticket, e gate.End, by string) {
 	a.StageEnd(ctx, t, e, by).Wait()
 }

@@ -13,8 +13,8 @@ import (
 )
 
 // AppendEvent appends e to dst as a JSON object on one line. The encoding is that of
-// [json.Marshal], with invisible characters escaped. For speed, decisions and outcomes, the most
-// frequent events, are encoded using tables where possible.
+// [json.Marshal], with invisible characters escaped. For speed, the most frequent events (decisions
+// and outcomes) are encoded using tables where possible.
 func AppendEvent(dst []byte, e Event) ([]byte, error) {
 	b, object := encoder{}, dst
 	switch e := e.(type) {
