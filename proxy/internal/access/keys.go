@@ -85,7 +85,8 @@ func (k *keys) look(id string, alg jose.SignatureAlgorithm) (key any, done <-cha
 	return key, k.fetching
 }
 
-// setNumber returns the number of the current key set, which changes whenever the set does.
+// setNumber returns the version number of the current key set. If the set is old, it starts a fetch
+// first.
 func (k *keys) setNumber() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()

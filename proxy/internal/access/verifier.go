@@ -54,8 +54,9 @@ type Grant struct {
 // maxRemembered is the maximum number of cached grants.
 const maxRemembered = 4096
 
-// A grantCache caches the grants of valid tokens by their digests, because verifying a signature
-// takes longer than the rest of a call. An entry is valid for only one key set.
+// A grantCache caches the grants of valid tokens, because verifying a signature takes longer than
+// the rest of a call. Each grant is stored under a digest of its token, and is invalid once the
+// issuer's key set has changed.
 type grantCache struct {
 	mu     sync.Mutex
 	grants map[[sha256.Size]byte]remembered
@@ -63,7 +64,7 @@ type grantCache struct {
 
 type remembered struct {
 	grant Grant
-	set   int // number of the key set that verified the token
+	set   int // version number of the key set used to verify the token
 }
 
 // get returns the cached grant for a token that was verified with the given key set and has not

@@ -1,5 +1,5 @@
-// Package advertise shows each client the tools that the nets of its session allow now
-// (tools/list), and notifies the client when they change.
+// Package advertise answers tools/list with the tools that the Petri nets of the client's session
+// currently allow, and notifies the client when this list changes.
 package advertise
 
 import (
@@ -175,9 +175,9 @@ func (a *Advertiser) Run() {
 // overdue change could cause a busy loop.
 const minRecheck = 10 * time.Millisecond
 
-// untilNextMove returns the time until the next change of a marking that happens without a call,
-// merely because time passes. It considers only sessions whose clients have requested their tool
-// lists. ok is false if no such change is expected.
+// untilNextMove returns the time until the marking of a net next changes without a call, merely
+// because time passes. It considers only sessions whose clients have requested their tool lists. ok
+// is false if no such change is expected.
 func (a *Advertiser) untilNextMove() (in time.Duration, ok bool) {
 	if !a.deps.Admission.Generation().Timed {
 		return 0, false

@@ -42,7 +42,7 @@ func Form(message string) []byte {
 }
 
 // Page returns the params of an elicitation/create request in URL mode. id is the elicitationId, or
-// "" if the revision has none.
+// "" if the client's protocol revision does not define one.
 func Page(message, url, id string) []byte {
 	params := rawjson.Object{}.String("mode", "url").String("message", message).String("url", url)
 	if id != "" {
@@ -95,9 +95,9 @@ func ParkedText(id string) string {
 	return fmt.Sprintf("A person has been asked (approval %s) and has not answered yet. Call the same tool again with the same arguments later.", id)
 }
 
-// NoConsentText returns the text of the result for a call that was not approved. The text gives the
-// reason, such as a denial, a client that has stopped waiting (gone), or a proxy that is shutting
-// down (ending).
+// NoConsentText returns the text of the result for a call that was not approved. The text explains
+// why not. gone reports whether the client has stopped waiting; ending reports whether the proxy is
+// shutting down.
 func NoConsentText(tool string, r *approval.Request, said approval.Answer, gone, ending bool, now time.Time) string {
 	switch {
 	case said.State == approval.Denied:

@@ -10,7 +10,7 @@ type Event int
 // Events returned by [Hold.Wait].
 const (
 	Ended    Event = iota // the person has answered, time is up, or the client has stopped waiting
-	Gone                  // another call that showed the question to the client's user has ended
+	Gone                  // the call that showed the question to the user has ended, so this call must show it again
 	Unasked               // the client did not show the question to its user
 	Progress              // a progress notification is due
 )
@@ -22,8 +22,8 @@ type Hold struct {
 	progress                *time.Ticker
 }
 
-// NewHold returns a Hold that ends when d has passed, when answered is closed, or when over is
-// closed.
+// NewHold returns a Hold that ends when d has passed. It ends earlier if answered is closed,
+// because a person has answered, or if over is closed, because the call has been canceled.
 func NewHold(d time.Duration, answered, over <-chan struct{}) *Hold {
 	return &Hold{answered: answered, over: over, end: time.NewTimer(d)}
 }

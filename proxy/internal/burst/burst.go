@@ -9,8 +9,8 @@ import "sync"
 // concurrently.
 const MaxMessages = 32
 
-// MinInFlight is the minimum number of in-flight calls that makes a goroutine wait briefly for more
-// calls, to handle them together.
+// MinInFlight is the number of calls that must be in flight before a goroutine waits briefly for
+// more calls, to handle them together.
 const MinInFlight = 5
 
 // A Reading divides the messages from one source into bursts. It calls Begin and End at the
@@ -83,8 +83,8 @@ func (b *Burst) Add(s Step) bool {
 	return b.active
 }
 
-// Flush runs the held-back steps without ending the burst. To preserve the order, it must be called
-// before a message that is not held back.
+// Flush runs the held-back steps without ending the burst. It must be called before a message is
+// handled without Add, so that the order of the messages is preserved.
 func (b *Burst) Flush() { b.run(true) }
 
 // End ends the burst and runs the held-back steps.

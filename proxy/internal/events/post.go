@@ -130,9 +130,9 @@ func (s *Post) Refuse(status int, answer []byte) bool {
 	return true
 }
 
-// ExpectLateAnswer makes the server close the connection after the response. It is called if
-// another goroutine writes the JSON-RPC response while the handler is still busy. Otherwise, the
-// client might send its next request on the same connection.
+// ExpectLateAnswer makes the server close the connection after the response. It must be called if
+// another goroutine writes the JSON-RPC response while the handler is still busy, because further
+// requests on the same connection would have to wait for the handler.
 func (s *Post) ExpectLateAnswer() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -175,7 +175,7 @@ func (s *Post) writeBody(status int, parts ...[]byte) {
 	for _, part := range parts {
 		_, _ = s.w.Write(part)
 	}
-	flush(s.w) // another goroutine might have written the response while the handler is still waiting
+	flush(s.w) // send the response now, because the handler may return much later
 }
 
 // status returns the HTTP status for a JSON-RPC response. Revision 2026-07-28 prescribes an error

@@ -172,10 +172,10 @@ func writePushed(w http.ResponseWriter, events []pushedMessage) {
 }
 
 // join registers a new stream. If seen is negative, the stream is independent of earlier ones.
-// Otherwise, it resumes and replaces all of them: seen is the number of the last event that the
-// client has received, and missed contains the messages written after that event. from is the
-// number of the last event before the new stream. The channel replaced is closed when the new
-// stream is replaced.
+// Otherwise, it replaces all of them, and seen is the number of the last event that the client has
+// received. missed contains the stored messages after that event. from is the number of the last
+// event before the new stream. The channel replaced is closed when a later stream replaces the new
+// one.
 func (s *Push) join(seen int) (replaced <-chan struct{}, from int, missed []pushedMessage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -212,7 +212,7 @@ func (s *Push) leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open--
-	if len(s.waiting) > 0 { // this stream may have received a wake signal meant for all streams
+	if len(s.waiting) > 0 { // this stream may have received the wake signal without taking the messages, so wake another one
 		s.wake.Send()
 	}
 	if s.open == 0 {

@@ -51,7 +51,7 @@ type exchange struct {
 	turn    *turns.Turn     // waits for the message's turn; nil if concurrent messages are not limited
 	post    *events.Post    // JSON-RPC response; nil for other responses
 	client  *session.Client // client for this request only; nil if the client belongs to a session
-	bound   func() bool     // ensures that losing the connection no longer cancels the call; nil if it never does
+	bound   func() bool     // disables the cancellation of the call on a lost connection; nil if it was never enabled
 	call    *pipeline.Call  // call to wait for, or nil
 }
 
@@ -147,8 +147,9 @@ func resumeLogs(c *session.Client) *events.Logs {
 	return &c.Streams
 }
 
-// isStateless reports whether a request uses revision 2026-07-28, which supports only POST. It must
-// be called only for other methods. If it returns true, it has written an error response.
+// isStateless reports whether a request uses revision 2026-07-28. It must be called only for GET
+// and DELETE requests, which that revision does not support. If it returns true, it has written an
+// error response.
 func isStateless(w http.ResponseWriter, r *http.Request, lacks string) bool {
 	if !mcp.IsModernProtocol(firstHeader(r, protocolHeader)) {
 		return false

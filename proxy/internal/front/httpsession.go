@@ -98,11 +98,11 @@ func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal s
 	q.Answer(result, err)
 }
 
-// client returns the client of the session named by the request. If the principal has no such
-// session, or the request is invalid, client responds with an error and returns nil. If another
-// replica opened the session, or this one did before a restart, client restores it here. Unless the
-// message is a call, client also checks whether another replica has ended the session. For a call,
-// package pipeline does that.
+// client returns the client of the session named by the request. If another replica opened the
+// session, or this one did before a restart, it restores the client here. If the principal has no
+// such session, or the request is invalid, it writes an error response and returns nil. Unless
+// isCall is true, it also checks whether another replica has ended the session. For calls, package
+// pipeline checks this.
 func (h *handler) client(w http.ResponseWriter, r *http.Request, principal string, isCall bool) *session.Client {
 	id := firstHeader(r, sessionHeader)
 	if id == "" {

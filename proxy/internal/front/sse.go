@@ -49,7 +49,7 @@ func (h *handler) sse(w http.ResponseWriter, r *http.Request, v httpguard.Caller
 	f := h.front
 	stream := events.NewLines(w)
 	out := lines.NewWriter(stream)
-	out.OwnGoroutine = true // goroutines that read from shared upstreams also write to this stream
+	out.OwnGoroutine = true // goroutines that read from shared upstreams send to this client, and must not wait for it
 	c, refusal := h.sessionLimit.open(f, v.Principal, "sse", r.Header, out)
 	if c == nil {
 		http.Error(w, refusal, http.StatusTooManyRequests)

@@ -111,8 +111,8 @@ func (r *reader) endBurst() {
 	r.burst.End()
 }
 
-// readLines handles the lines of in until the input or the connection ends. The messages that
-// result from lines read together are written together.
+// readLines handles the lines of in until the input or the connection ends. While more lines can be
+// read without blocking, it holds back outgoing messages, so that several are written together.
 func (r *reader) readLines(in io.Reader) error {
 	input := lines.NewReader(in, r.MaxRequest)
 	reading := burst.Reading{Begin: func() {

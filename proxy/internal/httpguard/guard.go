@@ -159,8 +159,8 @@ func (g *Guard) End(w http.ResponseWriter, r *http.Request) {
 	if _, err := io.CopyN(io.Discard, r.Body, lingerBytes); err == io.EOF {
 		return
 	}
-	// The body is too large. Exceeding the limit of a MaxBytesReader makes net/http wait a moment
-	// before it closes the connection.
+	// The body cannot be read to its end. Exceed the limit of a MaxBytesReader, so that net/http
+	// waits a moment before it closes the connection, and the client can read the response.
 	_, _ = http.MaxBytesReader(w, io.NopCloser(strings.NewReader("x")), 0).Read(make([]byte, 1))
 }
 
@@ -263,8 +263,8 @@ func (l tokenList) principal(token string) (string, bool) {
 	return l[found].principal, true
 }
 
-// bearer returns the bearer token in the Authorization header, or "" unless the request has exactly
-// one such header.
+// bearer returns the bearer token in the Authorization header. It returns "" if the header is
+// missing, is repeated, or contains no bearer token.
 func bearer(values []string) string {
 	if len(values) != 1 {
 		return ""

@@ -17,7 +17,7 @@ const defaultRequests = 5000
 // bytes. For small messages, the limit on the number of requests suffices.
 const maxUncounted = 64 << 10
 
-// minBodies is the minimum value of the limit per principal on the bytes of large messages in
+// minBodies is the smallest possible limit on the bytes of one principal's large messages in
 // memory.
 const minBodies = 256 << 20
 

@@ -10,11 +10,11 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Members combines several results of list requests into the single result that clients see. It
-// omits the elements of the lists, and members that describe a page or limit caching. With one
-// upstream, it retains all other members; if the pages disagree about a value, the first page takes
-// precedence. With several upstreams, it drops a member if two of them disagree about its value.
-// The same applies to each key in _meta.
+// Members combines several results of list requests, which are JSON objects, into the single result
+// that clients see. It omits the members that contain the list elements, describe a page, or limit
+// caching. With one upstream, it retains all other members; if two pages contain different values,
+// the first page takes precedence. With several upstreams, it drops a member if two of them
+// disagree about its value. The same applies to each member of _meta.
 type Members struct {
 	Alone bool // whether there is only one upstream
 

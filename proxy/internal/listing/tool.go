@@ -30,8 +30,8 @@ type Tool struct {
 	Mirrored    *mcp.Tool // contains the tool's input schema; nil unless some arguments must be mirrored in HTTP headers
 }
 
-// Read parses a tool object from an upstream. If clients could not call the tool, or could mistake
-// it for another one, problem is the reason. Otherwise, problem is empty.
+// Read parses a tool object from an upstream. It also returns the reason why clients could not call
+// the tool or could mistake it for another one, or "" if the tool is usable.
 func Read(object []byte, prefix string) (t Tool, problem string) {
 	if err := rawjson.Check(object, MaxDepth); err != nil {
 		return t, "a tool is not strict JSON: " + text.Escape(err.Error())

@@ -27,8 +27,8 @@ func (c *Call) refuse(r *admission.Refused) {
 	c.answer(refusal{r})
 }
 
-// isOver reports whether another process has ended the client's session. stateGone means that the
-// session whose nets decide on the call no longer exists.
+// isOver reports whether another process has ended the client's session. stateGone reports whether
+// the session whose nets decide on the call has ended; it may be a different session.
 func (c *Call) isOver(stateGone bool) bool {
 	own := c.Client.Session
 	if own.About == nil || own.By != "connection" {
@@ -150,7 +150,7 @@ func (c *Call) deliver(r upstream.Reply, facts wire.Facts) {
 	}
 }
 
-// failureAnswer returns the response to a call that the server did not reply to, because of err.
+// failureAnswer returns the response to a call that failed with err before the server replied.
 func (c *Call) failureAnswer(err error) answer {
 	name := c.Tool.Upstream.Config.Name
 	if a := c.unauthorizedAnswer(err); a != nil {

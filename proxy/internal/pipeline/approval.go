@@ -90,8 +90,8 @@ func waitingRefusal(text string, r *approval.Request) refusal {
 	return refusal{&admission.Refused{Text: text, Facts: admission.Facts{Decision: "ask", Kind: "approval", Approval: r.ID}}}
 }
 
-// refuseDenied records and returns the refusal of a call that was not approved. said is a person's
-// answer to record with it, or nil.
+// refuseDenied records the refusal of a call that was not approved, and returns the response for
+// the client. If said is not nil, it is a person's answer, which is recorded as well.
 func (q *askedCall) refuseDenied(text string, said *admission.Consent) answer {
 	return refusal{q.Admission.Deny(q.Life.Ctx, q.call.admission(), q.asked.Ask, text, said)}
 }
@@ -271,9 +271,9 @@ func (a inputAnswer) append(dst, id []byte, _ *rev.Rev) []byte {
 }
 
 // readResponse handles a client's answer in the inputResponses of revision 2026-07-28. The answer
-// counts only if the proxy created the requestState for the approval request r. readResponse
-// returns the number of InputRequiredResults without a question that the client has received so
-// far.
+// counts only if the proxy created the requestState for the approval request r. An
+// InputRequiredResult may contain no question and merely ask the client to call again; readResponse
+// returns how many such results the client has received.
 func (q *askedCall) readResponse(r *approval.Request) int {
 	if !q.call.Peer.Rev.InputRequired || !q.call.params.HasState {
 		return 0

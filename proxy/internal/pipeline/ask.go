@@ -36,7 +36,7 @@ func (q *askedCall) ask(w *personWait) {
 // client instead. If the call has been forwarded or has already ended, both results are nil.
 func (q *askedCall) continueUntilWait(w *personWait) (a answer, held *personWait) {
 	defer func() {
-		if held == nil { // withdraw the call before its client gets the response, because the client can then reuse the ID
+		if held == nil { // a client that has received the response may reuse the call's ID, so withdraw the call first
 			q.Admission.Withdraw(context.Background(), q.call.State.Key(), q.asked)
 		}
 	}()

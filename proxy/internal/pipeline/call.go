@@ -134,8 +134,8 @@ func (s *callState) detach() {
 
 // setInflight makes f the in-flight request. If the call was canceled, it returns the reason
 // instead. canRead reports whether the goroutine that sends the request can also read the reply. If
-// so, and if a goroutine is waiting for the call, inline is true. The waiting goroutine must then
-// send the request and read the reply.
+// it can, and if a goroutine is waiting for the call, setInflight returns true, and that goroutine
+// must send the request and read the reply.
 func (s *callState) setInflight(f *inflightCall, canRead bool) (inline bool, stopped error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -215,7 +215,7 @@ type input struct {
 	round     int    // how often the client has been asked for input before
 	suspended string // ID of the suspended call; empty if none
 	elsewhere bool   // whether another process suspended the call
-	ours      bool   // whether the proxy created the requestState, or the client sent none
+	ours      bool   // whether the requestState can be trusted: the proxy created it, or the client sent none
 }
 
 // admission returns the call in the form used for decisions and audit records.

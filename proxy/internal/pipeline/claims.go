@@ -11,15 +11,15 @@ import (
 type claim = uint32
 
 const (
-	slot     claim = 1 << iota // a slot among the calls in flight to the server (limits.inFlight)
-	taskSlot                   // a slot among the tasks of the session
+	slot     claim = 1 << iota // a slot for a call in flight to the server (limits.inFlight)
+	taskSlot                   // a slot for a task of the session
 	room                       // memory for the message of a call that waits or might be sent again
 )
 
-// reserve reserves the resources needed by the call: a slot among the calls in flight to the
-// server, a slot among the session's tasks if the call becomes a task, and memory for its message
-// if the call might be sent again. If any of them is exhausted, reserve returns a refusal.
-// Otherwise, the caller must call release.
+// reserve reserves the resources needed by the call: a slot for a call in flight to the server, a
+// slot for a task if the call becomes one, and memory for the message if the call might be sent
+// again. If any of them is exhausted, reserve returns a refusal. Otherwise, the caller must call
+// release.
 func (p *Pipeline) reserve(c *Call) answer {
 	why := c.takeSlot()
 	if why == "" && (c.wantsTask() || c.mustSendAsTask()) && !c.takeTaskSlot() {
@@ -38,8 +38,8 @@ func (p *Pipeline) reserve(c *Call) answer {
 	return r
 }
 
-// takeSlot reserves a slot among the calls in flight to the server (limits.inFlight). If the limit
-// has been reached, it returns an explanation; otherwise, it returns "".
+// takeSlot reserves a slot for a call in flight to the server (limits.inFlight). If the limit has
+// been reached, it returns an explanation; otherwise, it returns "".
 func (c *Call) takeSlot() (why string) {
 	u, several := c.Tool.Upstream.SharedConnection(), c.pipeline.Sessions.SeveralPrincipals.Load()
 	limit := u.Config.Limits.InFlight
@@ -57,7 +57,7 @@ func (c *Call) takeSlot() (why string) {
 	return ""
 }
 
-// takeTaskSlot reserves a slot among the session's tasks, unless the call already holds one. It
+// takeTaskSlot reserves a slot for a task of the session, unless the call already holds one. It
 // reports whether the call now holds a slot.
 func (c *Call) takeTaskSlot() bool {
 	if c.claims.Load()&taskSlot == 0 && c.pipeline.Tasks.Reserve(c.Client.Session, c.pipeline.Sessions.SeveralPrincipals.Load(), c.pipeline.Life.Now()) {
@@ -92,8 +92,8 @@ const (
 	waitingCost   = 4 << 10 // bytes counted per waiting call in addition to its message
 )
 
-// occupyBacklog adds the size of a call to the backlog, the bytes of waiting calls, unless it has
-// already been added. If this would exceed a limit, occupyBacklog adds nothing and returns false.
+// occupyBacklog counts the size of a call toward the limits on waiting calls, unless it is already
+// counted. If that would exceed a limit, occupyBacklog counts nothing and returns false.
 func (c *Call) occupyBacklog() bool {
 	if c.claims.Load()&room != 0 {
 		return true

@@ -61,8 +61,8 @@
 //
 // # Locks
 //
-// callState.mu guards the state of a Call, inflightState.mu the state of a request in flight, and
-// suspendedCalls.mu guards the table of that name. callState and inflightState never
-// hold each other's lock. parkFor holds inflightState.mu while it takes suspendedCalls.mu. No code
-// takes these two in the opposite order.
+// callState.mu guards the state of a Call, inflightState.mu guards the state of a request in flight,
+// and suspendedCalls.mu guards the table of suspended calls. callState.mu and inflightState.mu are
+// never held at the same time. parkFor holds inflightState.mu while it locks suspendedCalls.mu; no
+// code locks these two in the opposite order.
 package pipeline

@@ -30,8 +30,8 @@ func (p *Pipeline) forward(c *Call, pass admission.Pass) {
 		c.end(nil)
 		return
 	}
-	if inline && c.outbox != nil { // Begin creates an outbox for the server's notifications if the tool is not known yet
-		c.outbox = nil // the waiting goroutine reads the notifications itself, and may block while it sends them
+	if inline && c.outbox != nil { // Begin created the outbox before the server was known
+		c.outbox = nil // not needed, because the waiting goroutine reads the notifications itself, and may block while it sends them
 	}
 	trace, answered := p.Admission.Watch.StartForward(ticket)
 	f.answered = answered
@@ -246,8 +246,9 @@ func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) 
 }
 
 // facts returns the properties of the reply that determine how the call ended. If the outcome can
-// change a net's marking, a successful result must be strict JSON at every level. Any other result
-// is forwarded unchanged, so facts checks only its top-level members.
+// change a net's marking, a successful result counts as broken unless it is strict JSON at every
+// level. Otherwise, only the top-level members are checked, because the result is forwarded
+// unchanged.
 func (f *inflightCall) facts(r upstream.Reply) wire.Facts {
 	facts := wire.ResultFacts(r.Result)
 	if f.ticket.Awaited && facts.Success() && rawjson.Check(r.Result, rawjson.MaxDepth) != nil {

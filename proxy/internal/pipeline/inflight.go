@@ -173,9 +173,9 @@ func (s *inflightState) stopInline() *upstream.Exchange {
 const callOver = "the call has ended"
 
 // addRequest stores a server's request for the client, and returns the call whose client must be
-// asked. While no call is waiting for the server's reply, receiver is nil, because the client can
-// be asked only when it sends the call again. If the server's request must be refused, addRequest
-// returns the reason.
+// asked. It returns nil while no call is waiting for the server's reply; the client is then asked
+// when it sends the call again. If the server's request must be refused, addRequest returns the
+// reason.
 func (s *inflightState) addRequest(q *upstream.ServerRequest) (receiver *Call, reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -207,10 +207,11 @@ func (s *inflightState) Holding() bool {
 	return s.stage == pending && (s.receiver == nil || len(s.requests) > 0)
 }
 
-// parkFor calls ask with the server's unanswered requests while holding mu. If ask returns true,
-// parkFor detaches the request from the call c, so that no call waits for the reply. It returns the
-// exchange with the server, whether the goroutine that waits for c was reading the reply, and
-// whether the request has been detached.
+// parkFor detaches the request from the call c, so that no call waits for the reply until the
+// client has provided input. It first passes the server's unanswered requests to ask, with mu held,
+// and does not detach the request if ask returns false. It returns the exchange with the server,
+// whether the goroutine that waits for c was reading the reply, and whether the request has been
+// detached.
 func (s *inflightState) parkFor(c *Call, ask func([]*upstream.ServerRequest) bool) (x *upstream.Exchange, inline, parked bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

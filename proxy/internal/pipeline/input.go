@@ -27,9 +27,9 @@ func (c *Call) subject() []byte {
 }
 
 // readInput reads the input from a call that the client has sent again. The input is forwarded only
-// if the proxy created the requestState for this call, and not for a question of its own. If the
-// call has no requestState, its inputResponses are forwarded unchanged, because they may be meant
-// for a server that keeps no state. They never count as a person's approval.
+// if the server has asked for it and the proxy created the requestState for this call. If the call
+// has no requestState, its inputResponses are forwarded unchanged, because they may be meant for a
+// server that keeps no state. Such responses never count as a person's approval.
 func (c *Call) readInput() {
 	if !c.Peer.Rev.InputRequired {
 		return

@@ -64,8 +64,7 @@ type Pipeline struct {
 // New returns a Pipeline that serves no calls yet.
 func New(o Options) *Pipeline { return &Pipeline{Options: o} }
 
-// maxSuspended is the maximum number of suspended calls. The client of a suspended call has been
-// asked for input and has not yet returned with it.
+// maxSuspended is the maximum number of calls that wait for their clients' input.
 const maxSuspended = 10_000
 
 // A suspendedCall is a call that waits for its client's input (2026-07-28). The client has received
@@ -87,18 +86,17 @@ type suspendedCall struct {
 	timer *time.Timer
 }
 
-// suspendedCalls is the table of suspended calls. A call leaves the table when its client returns
-// or when its time is up. mu guards byID.
+// suspendedCalls is the table of suspended calls. A call is removed when its client sends it again
+// or when its lifetime ends. mu guards byID.
 type suspendedCalls struct {
 	mu    sync.Mutex
 	byID  map[string]*suspendedCall
 	quota quota.Quota
 }
 
-// add stores the suspended call x for the given lifetime. If x is still stored when the lifetime
-// ends, x is removed and passed to the function expired. If too many calls are suspended, add
-// returns false. If several principals share the proxy, the suspended calls of each principal are
-// limited as well.
+// add stores the suspended call x. If x is still stored after the given lifetime, it is removed and
+// passed to expired. If too many calls are suspended, add returns false. If several principals
+// share the proxy, the suspended calls of each principal are limited as well.
 func (s *suspendedCalls) add(x *suspendedCall, several bool, life time.Duration, expired func(*suspendedCall)) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
