@@ -28,7 +28,7 @@ type Options struct {
 	End     func(admission.Key)
 	Moved   func(admission.Key)                // called with a session's key when the markings of its nets have changed
 	Tools   func() []gate.Call                 // returns the tools of all upstream servers
-	Met     func(agent string, names []string) // called at the first event from an agent, with the names of its shell tools; a name can have the form AGENT.TOOL
+	Met     func(agent string, names []string) // called on an agent's first event, with the names of the agent's shell tools
 	Hold    func(agent string) time.Duration
 	Asked   func(*approval.Request, string) // called with the request and the agent's name when a call starts waiting for approval
 	Texts   Texts
@@ -36,7 +36,7 @@ type Options struct {
 	Log     *slog.Logger
 }
 
-// Texts holds functions that return messages for models about approvals.
+// Texts holds functions that return messages about approvals. Models read these messages.
 type Texts struct {
 	Parked    func(id string) string
 	NoConsent func(tool string, r *approval.Request, answer approval.Answer, gone, ending bool, now time.Time) string
@@ -65,7 +65,7 @@ type Gate struct {
 	Options
 
 	states  map[string]*agentState // state of each agent, keyed by the agent's name
-	proxied proxiedCalls           // calls that were left to the proxy
+	proxied proxiedCalls           // reported calls that the proxy decides on, not the hook
 
 	mu    sync.Mutex
 	calls map[sessionKey]*calls
@@ -105,9 +105,9 @@ func New(o Options) *Gate {
 }
 
 // callsOf returns the calls of an agent session, or nil if the session is unknown. If open is true,
-// it adds an unknown session, unless there are too many sessions. If alone is true, the added
-// session is marked as the only one that its proxy session serves. callsOf may also remove idle
-// sessions, which it returns so that the caller can end them.
+// it adds an unknown session, and returns nil only if there are too many sessions. If alone is
+// true, the added session is recorded as the only one that its proxy session serves. To make room,
+// callsOf may remove idle sessions, which it returns so that the caller can end them.
 func (g *Gate) callsOf(at sessionKey, alone, open bool) (s *calls, idle map[sessionKey]*calls) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

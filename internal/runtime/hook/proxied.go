@@ -18,10 +18,11 @@ const maxProxied = 1000
 type proxiedCall struct {
 	key     string // identifies the call among those that agents have reported
 	tool    string // the tool's name, converted by agentName
-	arrived bool   // whether the call has arrived at the proxy, as assumed by [Gate.Arrived]
+	arrived bool   // whether [Gate.Arrived] has matched the call with one that arrived at the proxy
 }
 
-// proxiedCalls holds the calls that are left to the proxy. The zero value is ready to use.
+// proxiedCalls holds the reported calls that the proxy decides on, not the hook. The zero value is
+// ready to use.
 type proxiedCalls struct {
 	waiting atomic.Int64 // number of calls that have not arrived at the proxy yet
 
@@ -29,7 +30,7 @@ type proxiedCalls struct {
 	calls []*proxiedCall // the calls, oldest first
 }
 
-// add adds a call that is left to the proxy.
+// add adds a call. If there are too many calls, it removes the oldest.
 func (l *proxiedCalls) add(c *proxiedCall) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -76,9 +77,10 @@ func (g *Gate) Arrived(tool string) {
 	}
 }
 
-// leaveToProxy answers an event about a call to one of the proxy's tools. It leaves the decision to
-// the proxy, and records that it did. If the call has ended without arriving at the proxy,
-// leaveToProxy logs a warning, because another server might have the proxy's name.
+// leaveToProxy answers an event about a call to one of the proxy's tools. It lets the call pass,
+// because the proxy will decide on it, and records this. If a call has ended without arriving at
+// the proxy, leaveToProxy also logs a warning: the call may have gone to another server with the
+// proxy's name.
 func (g *Gate) leaveToProxy(ctx context.Context, r *Request, e *Event, tool string) Reply {
 	key := r.Principal + "\x00" + e.agent.Name + "\x00" + e.Session + "\x00" + e.key()
 	what := audit.Left{Time: g.Now(), Event: "left", Principal: r.Principal, Upstream: e.agent.Name, Tool: audit.Bounded(e.Tool)}

@@ -24,8 +24,9 @@ func exitCode(result []byte) (code []byte, reported bool) {
 }
 
 // endedWell reports whether a script ended with exit code 0, according to the report that Gemini
-// CLI appends to the script's output. Because the report comes last, a script cannot forge it. If
-// the output ends with lines that look like the report of a failure, endedWell returns false.
+// CLI appends to the script's output. A script cannot fake success, because the report follows all
+// of its output. It can fake failure by ending its output with lines that look like the report of a
+// failure.
 func endedWell(report string) bool {
 	report = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(report), "</untrusted_context>"))
 	lines := strings.Split(report, "\n")

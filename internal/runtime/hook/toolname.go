@@ -18,8 +18,8 @@ func agentName(name string) string {
 	}, name)
 }
 
-// isTool reports whether any of the tools has the given name, which can also be one of its
-// additional names.
+// isTool reports whether a tool has the given name, either as its main name or as an additional
+// one.
 func isTool(tools []gate.Call, name string) bool {
 	for i := range tools {
 		if tools[i].Tool == name || slices.ContainsFunc(tools[i].Also, func(also gate.Name) bool { return also.Text == name }) {

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 )
 
-// adoptionReport lists, for each session and each shared [part], how the adoption of a policy
-// affects its nets.
+// adoptionReport describes how the adoption of a policy affects the nets of each session and the
+// nets that sessions share.
 type adoptionReport []admission.Adopted
 
 func (r *adoptionReport) add(k admission.Key, kept []gate.Kept) {
@@ -23,7 +23,7 @@ func compareAdopted(a, b admission.Adopted) int {
 	return strings.Compare(a.Principal+"\x00"+a.Session, b.Principal+"\x00"+b.Session)
 }
 
-// adoptOptions returns the adoption's options for [gate.Policy.Adopt].
+// adoptOptions converts an adoption to the options of [gate.Policy.Adopt].
 func adoptOptions(a admission.Adoption) gate.AdoptOptions {
 	return gate.AdoptOptions{Active: a.Active, Reset: a.Reset, Time: a.Time}
 }

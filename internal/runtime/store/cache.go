@@ -123,8 +123,8 @@ func (c *cache) newSession(k admission.Key) *entry {
 	return e
 }
 
-// prepareTakeover converts all cached states to the new policy without changing the cache. It
-// stores the converted states in the takeover.
+// prepareTakeover converts all cached states to the new policy, and stores the results in t. It
+// does not change the cache, so the caller can still cancel the change of policy.
 func (c *cache) prepareTakeover(t *takeover) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

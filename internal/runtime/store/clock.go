@@ -30,14 +30,14 @@ func (c *Clock) observe(op *backend.Op) {
 	}
 }
 
-// maxReportAge is the maximum time that [Clock.Behind] reports an error after the database has
-// rejected an op. The process must then accept a call again to find out whether the clock is still
-// behind, because the database accepts earlier times once another process has used the kill switch.
-// Without this limit, a load balancer might never again send calls to this process.
+// maxReportAge limits how long [Clock.Behind] reports an error after the database has rejected an
+// op. The database accepts earlier times once another process has used the kill switch, and this
+// process finds out only by committing another op. Without the limit, a load balancer might never
+// send calls to this process again.
 const maxReportAge = time.Minute
 
-// Behind returns the error that the database would return for a decision at the given time, or nil
-// if the clock is not behind or no recent attempt has failed.
+// Behind returns the error that the database would return for a decision at the given time. It
+// returns nil if the clock has caught up or if the database has not rejected an op recently.
 func (c *Clock) Behind(now time.Time) error {
 	late := c.late.Load()
 	if late == nil || !now.Before(late.Newest.Add(-backend.Skew)) || now.Sub(late.At) > maxReportAge {

@@ -28,7 +28,7 @@ type committer struct {
 	clock    *Clock
 	log      *slog.Logger
 	now      func() time.Time
-	settle   func(admittedCall) // settles an admitted call that was never sent
+	settle   func(admittedCall) // records a failure for an admitted call that was never sent
 
 	queue     queue
 	staging   atomic.Int32          // number of goroutines in withSession, which might soon queue steps
@@ -57,8 +57,8 @@ func (all unflushedSteps) flush() {
 }
 
 // commitNext commits and flushes the next batch, unless the step s is already committed. It then
-// settles the admitted calls that were not sent. The caller must hold the commit lock, which
-// commitNext releases.
+// records failures for the admitted calls that must not be sent. The caller must hold the commit
+// lock, which commitNext releases.
 func (c *committer) commitNext(s *queuedStep) {
 	defer func() {
 		for _, call := range c.unsent.takeAll() {
@@ -178,9 +178,9 @@ func splitDropped(batch []*queuedStep) (valid, lost []*queuedStep) {
 	return valid, lost
 }
 
-// finishBatch ends each step with its result from the database, and returns the committed steps that
-// still need a flush. If the recorder cannot write the records, the admitted calls are not sent but
-// settled as failures.
+// finishBatch ends each step with its result from the database, and returns the committed steps
+// that still need a flush. If the recorder cannot write the records, the admitted calls are not
+// sent, and their outcomes are recorded as failures.
 func (c *committer) finishBatch(steps []*queuedStep) (all unflushedSteps) {
 	unwritten := c.copyRecords(steps)
 	for _, s := range steps {
@@ -227,7 +227,7 @@ func (c *committer) copyRecords(steps []*queuedStep) error {
 }
 
 // finishCommitted ends a committed step with the given result. If the result is an error, the
-// step's call must not be sent and is later settled as a failure.
+// step's call must not be sent, and its outcome is later recorded as a failure.
 func (s *queuedStep) finishCommitted(result error) {
 	if result != nil && s.call != 0 {
 		s.committer.unsent.add(admittedCall{session: s.session, call: s.call})

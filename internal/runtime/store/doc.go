@@ -1,6 +1,7 @@
 // Package store implements [admission.Ledger]: it stores the nets' states and the records of
 // decisions. It also stores the data shared by all processes that use the same database: the kill
-// switch, each process's heartbeat, and the calls that continue in another round trip.
+// switch, each process's heartbeat, and the data of calls that take several round trips with the
+// client.
 //
 // There are two ledgers. [Memory] keeps the states in a process's memory and sends its records to
 // an audit.Recorder. [Durable] stores them in a database, a backend.Backend, which other processes

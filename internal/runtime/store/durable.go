@@ -65,8 +65,8 @@ func NewDurable(ctx context.Context, o DurableOptions) *Durable {
 	return d
 }
 
-// Beat writes this process's heartbeat and removes the sessions of processes that have ended,
-// unless the last heartbeat is recent. It must be called every few seconds.
+// Beat writes this process's heartbeat, and removes the sessions of processes that have ended. It
+// does nothing if the last heartbeat is recent. It must be called every few seconds.
 func (d *Durable) Beat(ctx context.Context) error { return d.presence.beat(ctx) }
 
 // Close removes this process's heartbeat from the database.
@@ -130,7 +130,7 @@ func (d *Durable) Append(_ context.Context, events ...audit.Event) (admission.Co
 // was never sent.
 const settledBySelf = "petrigate: the call was never sent"
 
-// settleUnsent settles a call as a failure because it was admitted but never sent.
+// settleUnsent records a failure as the outcome of a call that was admitted but never sent.
 func (d *Durable) settleUnsent(c admittedCall) {
 	ctx, now := context.Background(), d.now()
 	err := admission.Update(ctx, d, c.session, func(s *gate.State) (admission.Change, error) {

@@ -22,7 +22,7 @@ type entry struct {
 
 	// The following fields are used only by Durable.
 	row        *row // nil until read from the database
-	new        bool // whether the session might not be in the database yet
+	new        bool // whether the session might still be missing from the database
 	evicted    bool // whether the entry was dropped from the cache; another entry may have replaced it
 	roams      bool // whether the last read from the database found changes by another process
 	owner      uint64
@@ -30,8 +30,8 @@ type entry struct {
 	asks       map[uint64]*queuedStep // steps of the calls that wait for approval, keyed by call number
 }
 
-// markEnded marks the session as ended. It returns e if the session can be forgotten (no call is
-// open or waiting for approval), or else nil.
+// markEnded marks the session as ended. It returns the session if no call is open or waiting for
+// approval, so that the caller can forget it. Otherwise it returns nil.
 func (e *entry) markEnded() (over *entry) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -57,8 +57,8 @@ func (e *entry) unlockWithParts() {
 	e.mu.Unlock()
 }
 
-// ifFinished returns e if the session can be forgotten, because it has ended and no call is open or
-// waiting for approval. Otherwise it returns nil. The caller must hold the session lock.
+// ifFinished returns the session if it has ended and no call is open or waiting for approval, so
+// that the caller can forget it. Otherwise it returns nil. The caller must hold the session lock.
 func (e *entry) ifFinished() *entry {
 	if e.ended && len(e.state.Calls) == 0 && len(e.state.Asks) == 0 {
 		return e
@@ -115,15 +115,15 @@ func (e *entry) appendRows(rows []*row) []*row {
 	return rows
 }
 
-// randomOwner returns a random owner number. In nets that sessions share, it distinguishes a
-// session's calls in flight from those of other sessions; see [gate.State.Owners].
+// randomOwner returns a random owner number. The number identifies a session's calls in flight in
+// nets that several sessions share; see [gate.State.Owners].
 func randomOwner() uint64 { return rand.Uint64N(1<<63-1) + 1 }
 
 // savedState holds the values that a delta replaces in a state, so that the step can be undone
 // exactly.
 type savedState struct {
 	inverse  gate.Delta
-	replaced *gate.OpenCall // old version of a call that the delta changes; set only if the delta also closes another call, because inverse can reopen only one call
+	replaced *gate.OpenCall // old version of a call that the delta changes, if the delta also closes a different call; the inverse delta can reopen only one call
 	spent    []uint64
 	last     uint64
 	tools    []gate.Call

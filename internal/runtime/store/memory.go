@@ -41,8 +41,8 @@ type Memory struct {
 	steps sync.Pool // reusable steps
 }
 
-// maxLingering bounds the number of ended sessions that are kept because they have open calls.
-// Without a limit, calls with outcomes that never become known would keep their sessions forever.
+// maxLingering is the maximum number of ended sessions that are kept because they have open calls.
+// Without this limit, a session would be kept forever if one of its calls never ends.
 const maxLingering = 10_000
 
 var _ admission.Ledger = (*Memory)(nil)

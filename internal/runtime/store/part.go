@@ -20,7 +20,7 @@ type part struct {
 	// The following fields are used only by Durable.
 	name  string
 	row   *row // nil until read from the database
-	reads bool // whether a decision can depend on the nets' markings without changing them
+	reads bool // whether a step that leaves the part unchanged must still check its version
 }
 
 // newPart returns the [part] for a scope, with the nets in their initial states.

@@ -33,8 +33,8 @@ var ErrClock = errors.New("the clock is behind the records")
 // [Backend.Records].
 var ErrUncertain = errors.New("the commit's outcome is unknown")
 
-// ErrRolledBack means that an old copy has replaced the database: it lacks commits that this
-// process or an earlier one has seen.
+// ErrRolledBack means that an old copy has replaced the database. The copy lacks commits that this
+// process or an earlier process has seen.
 var ErrRolledBack = errors.New("the database is an older copy of itself")
 
 // ErrUnflushed is the error of an [Op] that is committed but could not be flushed to disk. A power
@@ -73,13 +73,14 @@ type PartID struct {
 	Name  string
 }
 
-// Part is a stored part of the state: the nets of one session, or nets that sessions share. If a
-// net has a key, it has a state for each value of the key; these states are stored in Values.
+// Part is a unit of stored state with its own version. Most parts hold the nets of one session, or
+// nets that sessions share. If a net has a key, it has a separate state for each value of the key;
+// Values holds these states.
 type Part struct {
 	ID      PartID
 	Version int64             // 0 if the part does not exist
-	Data    []byte            // the state without the values, as a JSON object
-	Values  map[string][]byte // states for individual key values, keyed by row name
+	Data    []byte            // the state except for Values, as a JSON object
+	Values  map[string][]byte // states of nets that have keys; each map key names a net and a value of the net's key
 	Changed time.Time
 }
 
@@ -90,13 +91,13 @@ type Write struct {
 	Read    bool              // whether only the version is checked and the part is left unchanged
 	Data    []byte            // new data; if Data and Change are both nil, the part and its values are removed
 	Change  []byte            // changes to the data, used instead of Data if the backend can merge changes
-	Values  map[string][]byte // values to replace, keyed by row name; nil removes a value, and values that are not listed are unchanged
+	Values  map[string][]byte // entries to replace in the part's Values; nil removes an entry, and entries that are not listed are unchanged
 }
 
 // Event is an event to record, as a JSON object without a record number and without line breaks.
 type Event struct {
 	Time    time.Time
-	Session string // session of the op that records the event; can be empty even if the event concerns a session
+	Session string // session of the op that records the event; empty if the op has no session
 	Object  []byte
 }
 
@@ -111,7 +112,7 @@ type Record struct {
 
 // Op is a set of changes, such as those of a decision, that is committed completely or not at all.
 type Op struct {
-	Session string  // session of the step; the kill switch can stop this session
+	Session string  // session that the op belongs to, or empty
 	Reserve bool    // whether the op admits a call; such an op is flushed to disk before the call is sent, and refused while the session is stopped
 	Lasts   bool    // whether the op changes state that outlives this process
 	Writes  []Write // parts of the state to write; either all or none are written

@@ -8,8 +8,8 @@ import (
 // Skew is the maximum time that a clock may lag behind the newest record.
 const Skew = time.Minute
 
-// ClockError is the error of an [Op] that admits a call at the time At, although the newest record
-// is from the later time Newest. It matches [ErrClock].
+// ClockError is the error of an [Op] that admits a call but is too old. At is the time of the op,
+// and Newest is the time of the newest record. A ClockError matches [ErrClock].
 type ClockError struct{ At, Newest time.Time }
 
 func (e *ClockError) Error() string {

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// Removal is the content of the [Part] that tracks the removal of old records. Its event is only a
-// copy; the original is a record in a chain.
+// Removal is the content of the [Part] that tracks the removal of old records. Event is only a
+// copy; the event itself is recorded in a chain.
 type Removal struct {
 	Time  time.Time       `json:"time"`            // when a process last looked for records to remove
 	Event json.RawMessage `json:"event,omitempty"` // newest removal event, or nil before the first removal

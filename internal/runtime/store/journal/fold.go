@@ -56,9 +56,9 @@ func (b *Backend) fold() error {
 	return err
 }
 
-// retryFold folds the log again if the last attempt failed. The caller refuses calls if this
-// attempt fails too. If another program has merely locked the database, retryFold returns nil. The
-// caller must hold the process lock.
+// retryFold folds the log again if the last attempt failed. It returns nil if the only obstacle is
+// that another program has locked the database. If it returns an error, the caller refuses calls.
+// The caller must hold the process lock.
 func (b *Backend) retryFold() error {
 	b.lockImage()
 	failed := b.lastFoldErr
@@ -100,7 +100,7 @@ func (b *Backend) foldNow(flush bool) error {
 	b.lockImage()
 	if b.image.folded >= f.From { // this condition is false if the image was reloaded during the fold
 		if at.Step > f.To.Step {
-			n = b.image.bytes // another process has folded further, so count all lines as folded, although the last ones might not be
+			n = b.image.bytes // another process has folded more steps; their size is unknown, so count all lines as folded
 		}
 		b.image.dropFolded(min(at.Step, b.image.at.step), n)
 	}

@@ -161,8 +161,8 @@ func (p *part) snapshot(id backend.PartID) sqlite.Change {
 		Part: backend.Part{ID: id, Version: p.version, Data: p.data, Values: maps.Clone(p.values), Changed: p.changed}}
 }
 
-// dropFolded removes the changes up to the given step, because the checkpoint now contains them.
-// The lines of these changes have a total size of n bytes.
+// dropFolded removes the changes up to the given step, because the checkpoint now contains them. It
+// reduces the size of the lines since the checkpoint by n bytes.
 func (i *image) dropFolded(step uint64, n int64) {
 	if step <= i.folded {
 		return

@@ -63,7 +63,7 @@ type Backend struct {
 	closed      bool
 	lastErr     error // error of the last write
 	lastFoldErr error // error of the last attempt to fold the log
-	spaceNeeded int   // largest number of bytes that a failed write did not append; 0 once the disk has room for them
+	spaceNeeded int   // number of bytes that did not fit on the disk in the largest failed write; 0 once they would fit
 }
 
 var _ backend.Backend = (*Backend)(nil)

@@ -50,7 +50,7 @@ type move struct {
 	changed time.Time
 	data    []byte            // new data; if nil and version is not 0, change is used instead
 	change  []byte            // changes to the data; see [statecode.Merge]
-	values  map[string][]byte // values to replace, keyed by row name; nil removes a value
+	values  map[string][]byte // entries to replace in the part's values; nil removes an entry
 }
 
 // position is the end of a step in the log.
@@ -166,9 +166,9 @@ func appendMove(b []byte, m *move) ([]byte, error) {
 // maxDepth bounds the nesting depth of a state in a line.
 const maxDepth = rawjson.MaxDepth - 8
 
-// appendData appends a JSON value. If the value could not be part of a line, it appends a JSON
-// string that contains the value. It does not check the state of a net (ours is true), because such
-// a state is flat and has no line breaks.
+// appendData appends JSON data to a line. If the data could break the line's format, for example
+// with a line break, appendData appends it as a JSON string instead. If ours is true, the data must
+// be the state of nets. It is not checked, because such a state is flat and has no line breaks.
 func appendData(b, data []byte, ours bool) ([]byte, error) {
 	if ours || bytes.IndexByte(data, '\n') < 0 && data[0] != '"' && rawjson.Check(data, maxDepth) == nil {
 		return append(b, data...), nil

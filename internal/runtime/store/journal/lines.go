@@ -9,9 +9,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// eachRecord passes every record in a section of a segment to the callback, until the callback
-// returns false. If the section contains step lines, eachRecord skips records without a later step
-// line, because their step is not committed.
+// eachRecord passes every committed record in a section of a segment to the callback, until the
+// callback returns false. If steps is true, the segment still has its step lines, and eachRecord
+// skips the records after the last step line, because their step is not committed.
 func eachRecord(r io.Reader, steps bool, each func(*backend.Record) (bool, error)) error {
 	err := eachLine(r, steps, func(line []byte) error {
 		r, err := readRecord(line)
@@ -30,8 +30,8 @@ func eachRecord(r io.Reader, steps bool, each func(*backend.Record) (bool, error
 	return err
 }
 
-// eachLine is like eachRecord, but does not decode the records' lines. A line is valid only until
-// the function returns.
+// eachLine is like eachRecord, but passes the records' lines without decoding them. A line is valid
+// only until the callback returns.
 func eachLine(r io.Reader, steps bool, each func(line []byte) error) error {
 	in := bufio.NewReaderSize(r, 256<<10)
 	var waiting []byte

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/quickfile"
 )
 
-// lockFiles keeps a [processLock]'s files open. It is the fast path for a process that finds the
-// lock free. The zero value is closed.
+// lockFiles keeps the files of a [processLock] open, so that a free lock can be acquired quickly.
+// The zero value has no open files.
 type lockFiles struct{ next, turn *os.File }
 
 // tryLock acquires the process lock if no other process holds it or waits for it.

@@ -27,7 +27,7 @@ const (
 	endSuffix      = "-head"     // suffix of the file that stores the last step known to be on disk; see durableEnd
 	nextSuffix     = "-log.new"  // suffix of the next segment until it becomes the log
 	segmentSuffix  = "-log-"     // suffix of a renamed segment, followed by its number in twenty digits
-	fullSuffix     = ".full"     // suffix of a segment that has all its lines
+	fullSuffix     = ".full"     // suffix of a renamed segment that is not sealed
 	unsealedSuffix = ".unsealed" // suffix of a sealed segment that is still being written
 )
 
@@ -52,7 +52,7 @@ type log struct {
 	end      int64 // end of the last step
 	size     int64 // file size; valid while this process holds the process lock
 	diskFull bool  // whether padding could not be added because the disk was full
-	scanned  bool  // whether this process has read the whole file; only padding can then follow the last step
+	scanned  bool  // whether this process has read the whole file; if so, nothing but padding follows the last step
 	buf      []byte
 }
 
@@ -257,9 +257,9 @@ func (l *log) isEnd(at *position) bool {
 	return err == nil && len(trimPadding(lines)) == 0
 }
 
-// append appends the lines of steps to the log; ends holds the offset of each step's end in the
-// lines. If append returns an error, it also returns the number of appended bytes that remain in
-// the file. These bytes form whole steps.
+// append appends one or more steps to the log, given their lines and the offset of each step's end
+// in the lines. If append returns an error, it also returns the number of appended bytes that
+// remain in the file. These bytes form whole steps.
 func (l *log) append(lines []byte, ends []int) (n int, err error) {
 	n, err = l.file.WriteAt(lines, l.end)
 	if err == nil {
@@ -313,8 +313,7 @@ func (l *log) addPadding() {
 }
 
 // listSegments lists the numbers of the renamed segments, oldest first. It also returns the set of
-// segments that have all their lines, and the set of sealed segments, which have only their
-// records.
+// segments that still have their step lines, and the set of sealed segments.
 func (l *directory) listSegments() (numbers []uint64, full, sealed map[uint64]bool, err error) {
 	names, err := l.disk.list(filepath.Dir(l.path))
 	if err != nil {

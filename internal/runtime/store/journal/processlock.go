@@ -31,7 +31,7 @@ type processLock struct {
 	verified    time.Time   // when the image was last found to contain all steps in the log; reset to zero when it might lack some
 	current     atomic.Bool // whether this process holds the lock and its image contains all steps in the log
 	files       lockFiles
-	abandoned   chan struct{} // closed when the goroutine that the last failed [processLock.wait] left behind ends; nil if no goroutine was left behind
+	abandoned   chan struct{} // closed when the goroutine left running by the last failed [processLock.wait] ends; nil if no goroutine was left running
 }
 
 // errLockTimeout means that another process has not released the lock in time.

@@ -85,8 +85,8 @@ func (b *Backend) Load(_ context.Context, ids ...backend.PartID) (parts []backen
 	return parts, err
 }
 
-// mergedPart reads a [backend.Part] from the checkpoint and applies the given change to it. A
-// change without an ID changes nothing.
+// mergedPart reads a [backend.Part] from the checkpoint and applies the given change to it. The
+// zero change leaves the part unchanged.
 func mergedPart(r sqlite.Reading, id backend.PartID, c *sqlite.Change) (p backend.Part, err error) {
 	if c.ID == (backend.PartID{}) || !c.Cleared && c.Version > 0 {
 		if p, err = r.Part(id); err != nil || c.ID == (backend.PartID{}) {

@@ -8,14 +8,14 @@ import (
 	"syscall"
 )
 
-// spareSpace is the free space in bytes that must remain after a write that has failed because the
-// disk was full. Calls are admitted again only once this much is free, so that their outcomes can
-// be recorded too.
+// spareSpace is the number of free bytes reserved for recording the outcomes of calls. After the
+// disk was full, [Backend.Ready] requires this space in addition to the space for the write that
+// failed.
 const spareSpace = 64 << 10
 
 // Ready implements [backend.Backend]. After a failure, it makes test writes to check whether the
 // log and the checkpoint are writable again. If the disk was full, Ready returns an error until the
-// write that failed would fit, because a decision might need that much space.
+// disk has room for the write that failed and for [spareSpace] more bytes.
 func (b *Backend) Ready(ctx context.Context) error {
 	b.lockImage()
 	fault, lacking, closed := b.lastErr, b.spaceNeeded, b.closed

@@ -19,7 +19,7 @@ import (
 // segment is a log file that a query reads.
 type segment struct {
 	name  string          // name of the segment's file if the segment is sealed
-	file  file            // open file of a segment that has all its lines; nil if the segment is sealed
+	file  file            // open file of a segment that is not sealed; nil if the segment is sealed
 	end   int64           // offset where the file's lines end and its padding begins
 	index *sqlite.Segment // index of the segment's records; nil if not indexed yet
 }
@@ -133,7 +133,7 @@ func (s *selection) collect(a *archive) error {
 	numbers, _, sealed, err := a.listSegments()
 	for _, after := range numbers {
 		if after >= header.segment || err != nil {
-			break // the remaining segments are the current one and later ones
+			break // this segment and later ones were renamed after the current segment was opened
 		}
 		g := segment{name: a.segmentName(after), index: index[after]}
 		if !sealed[after] {

@@ -169,9 +169,8 @@ func (r *replica) readToEnd() error {
 	return err
 }
 
-// follow brings the image up to date with the log. If this process holds the process lock (lead is
-// true), no other process is appending, so follow removes any bytes after the last step. The caller
-// must hold mu.
+// follow brings the image up to date with the log. If lead is true, this process must hold the
+// process lock, and follow also removes any bytes after the last step. The caller must hold mu.
 func (r *replica) follow(lead bool) error {
 	for range 1000 {
 		if r.log.file == nil {
@@ -316,8 +315,9 @@ func (r *replica) openPosition() error {
 	return nil
 }
 
-// reopen switches to another file that has taken over the log's name, such as a copy of the log.
-// The file must have all steps that the image has read. reopen reports whether it has switched.
+// reopen switches to another file that has taken over the log's name, such as a copy of the log. It
+// switches only if the file contains the last step in the image, and reports whether it has
+// switched.
 func (r *replica) reopen() bool {
 	f, header, err := r.log.openSegment(r.log.name(), os.O_RDWR)
 	if err != nil {
@@ -334,8 +334,8 @@ func (r *replica) reopen() bool {
 	return false
 }
 
-// openNext switches from the current segment, which has been renamed, to the next one: another
-// renamed segment or the log itself. If a process ended during a rotation, the log is missing.
+// openNext switches from the current segment, which has been renamed, to the next one. The next
+// segment is the log itself, or a renamed segment if the log has been rotated again.
 func (r *replica) openNext() error {
 	at := &r.image.at
 	f, header, err := r.log.openSegment(r.log.name(), os.O_RDWR)

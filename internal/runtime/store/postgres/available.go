@@ -8,8 +8,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// probeWait is the maximum time that an operation waits for a probe (a test write), counted from
-// the beginning of the probe. probeInterval is the pause between two probes.
+// probeWait is the maximum time that an operation waits for a probe (a test write) to end. If the
+// probe has already begun, the time is counted from its beginning. probeInterval is the pause
+// between two probes.
 const (
 	probeWait     = 500 * time.Millisecond
 	probeInterval = 50 * time.Millisecond
@@ -58,7 +59,7 @@ func (d *DB) read(ctx context.Context, doing string, f func(context.Context) err
 			return nil
 		}
 		if connectionLost(err) || within.Err() != nil {
-			d.health.requestProbe() // let a probe find out whether the database is unavailable; only this connection may be broken, or the read may take long
+			d.health.requestProbe() // a probe finds out whether the whole database is unavailable
 		}
 		if !connectionLost(err) || backoff(within, n) != nil {
 			err = d.wrap(doing, err)

@@ -74,7 +74,7 @@ type plan struct {
 }
 
 type part struct {
-	mayInsert bool // whether the part might not exist yet
+	mayInsert bool // whether the part must be inserted if it does not exist
 	written   bool // whether an op that will be sent writes the part
 	refused   bool // whether a rejected op would have written the part
 	sent      bool // whether an op that will be sent uses the part
@@ -207,8 +207,9 @@ type answer struct {
 	newest *time.Time // time of the newest record; set only if an op has an earlier time
 }
 
-// applyAnswer sets the Err of each op that was sent. The mark must be the one that was current when
-// the database answered; see [freshParts].
+// applyAnswer sets the Err of each op that was sent, and marks the parts that committed ops read or
+// wrote as fresh. The argument mark must be the one that was current when the database answered;
+// see [freshParts].
 func (b *batch) applyAnswer(a answer, mark string, f *freshParts) error {
 	if len(a.codes) != len(b.ops) {
 		return fmt.Errorf("petrigate_commit answered for %d of %d ops", len(a.codes), len(b.ops))

@@ -40,9 +40,9 @@ import (
 // Each writer has its own chain of records, so processes wait for each other only if they share a
 // part.
 //
-// If an op is refused, later ops of the batch that were decided on its result are stale, because
-// this state never existed. Comparing versions does not suffice to detect this, because another
-// process may have written a version with the same number.
+// If an op is refused, its changes never take effect, so later ops of the batch that depend on them
+// are stale. Comparing versions does not suffice to detect this, because another process may have
+// written a version with the same number.
 func (d *DB) Commit(ctx context.Context, ops []*backend.Op) error {
 	return d.commit(ctx, "committing to", ops, nil)
 }
@@ -72,7 +72,7 @@ func (d *DB) commit(ctx context.Context, doing string, ops []*backend.Op, change
 	case diskFull(err):
 		d.space.noteFull(backend.LargestSize(ops))
 	case errors.As(err, &u):
-		d.health.set(d.wrap(doing, u.cause)) // record only the cause: the whole error calls the outcome uncertain, but later operations that fail with the cause certainly have no effect
+		d.health.set(d.wrap(doing, u.cause)) // later operations fail with this error without being sent, so it must not state that their outcome is unknown
 	default:
 		d.health.set(d.wrap(doing, err))
 	}

@@ -37,7 +37,7 @@ func testApprovals(t *testing.T, open func() backend.Backend) {
 	expectOccupied(t, b, first)
 	expectOccupied(t, b, approval("2", first.Key, backend.Pending))
 	expectOccupied(t, b, approval("2", first.Key, backend.Approved))
-	late := approval("2", first.Key, backend.Pending) // the database does not expire the first approval by itself
+	late := approval("2", first.Key, backend.Pending) // created when the existing approval expires; the database does not free an expired approval's key by itself
 	late.Created, late.Expires = late.Expires, late.Expires.Add(time.Hour)
 	expectOccupied(t, b, late)
 	list, err := b.Approvals(t.Context(), "1", "", time.Time{})
@@ -142,7 +142,7 @@ func testStops(t *testing.T, open func() backend.Backend) {
 }
 
 // testClock verifies that an op that admits a call is refused if it is much older than the newest
-// record. Calls can still be settled then.
+// record. An op that admits no call is committed anyway.
 func testClock(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	at := func(reserve bool, after time.Duration) *backend.Op {
@@ -154,17 +154,17 @@ func testClock(t *testing.T, open func() backend.Backend) {
 	commit(t, b, backend.ErrClock, at(true, -time.Hour))
 	commit(t, b, nil, at(true, -time.Second), at(true, time.Hour))
 	commit(t, a, backend.ErrClock, at(true, time.Second))
-	commit(t, a, nil, at(false, 2*time.Second)) // this op admits no call; a process whose clock is behind writes such an op to record its start
+	commit(t, a, nil, at(false, 2*time.Second)) // committed although the clock is behind, because the op admits no call
 	commit(t, a, backend.ErrClock, at(true, 3*time.Second))
 	commit(t, open(), backend.ErrClock, at(true, 3*time.Second))
 	if err := a.SetStop(t.Context(), backend.Stop{Time: start}, false, event(1)); err != nil {
 		t.Fatal(err)
 	}
-	commit(t, b, nil, at(true, time.Second)) // permitted again, because using the kill switch makes the database ignore the record from an hour ahead
+	commit(t, b, nil, at(true, time.Second)) // permitted, because the use of the kill switch makes the database ignore the times of earlier records
 	commit(t, open(), nil, at(true, 2*time.Second))
 	commit(t, b, nil, at(false, -time.Hour))
 	commit(t, b, backend.ErrClock, at(true, -time.Hour))
-	commit(t, a, nil, at(true, 2*time.Hour)) // newer than all records before the use of the kill switch, so its time counts again
+	commit(t, a, nil, at(true, 2*time.Hour)) // this is now the newest record, so the next op is refused
 	commit(t, open(), backend.ErrClock, at(true, time.Hour))
 }
 

@@ -269,8 +269,8 @@ func testBatch(t *testing.T, open func() backend.Backend) {
 	}
 }
 
-// testBetween verifies that a commit does not trust cached versions: it must notice that another
-// process has written newer ones since the last commit.
+// testBetween verifies that a commit does not rely on cached versions: it must notice that another
+// process has changed the [backend.Part] since the last commit.
 func testBetween(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	for i := range int64(5) {
@@ -283,8 +283,7 @@ func testBetween(t *testing.T, open func() backend.Backend) {
 }
 
 // testBuilt verifies that an op is refused if it depends on changes of a refused op. It must be
-// refused even if the database contains the version that it expects, because another process wrote
-// that version.
+// refused even if another process has written the version that it expects.
 func testBuilt(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	x, y := session("x"), session("y")
