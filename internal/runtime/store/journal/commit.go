@@ -21,7 +21,7 @@ type batch struct {
 	approvals map[string]backend.Approval // approvals that the ops use, as read from the checkpoint
 	usedInLog []string                    // IDs of approvals that, according to the log, were used before the checkpoint was read
 	chain     chainEnd
-	at        position // number and hash of the batch's last step; segment and offset are not updated
+	at        position // number and hash of the last step in the log and this batch; segment and offset are not updated
 
 	lines   []byte
 	steps   []step
