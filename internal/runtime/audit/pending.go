@@ -20,8 +20,8 @@ import (
 // last process to close the log removes the pending file.
 const PendingSuffix = ".pending"
 
-// Layout of a pending file: a counter of moves to the log, the size of the pending lines, and the
-// lines themselves.
+// Layout of a pending file: the number of times that lines were moved to the log, the size of the
+// pending lines, and the lines themselves.
 const (
 	pendingMoves = 0
 	pendingUsed  = 8
@@ -36,7 +36,7 @@ type pendingFile struct {
 	file   *os.File
 	mapped []byte // nil if another process has truncated the file
 
-	moves, size *atomic.Uint64 // pointers into the mapped memory, to the number of moves to the log and to the size of the pending lines
+	moves, size *atomic.Uint64 // counters in the mapped memory: how often lines were moved to the log, and the size of the pending lines
 }
 
 // openPendingFile opens the pending file of the log at path. It creates the file if necessary and
@@ -61,8 +61,8 @@ func openPendingFile(path string) (*pendingFile, error) {
 	return nil, fmt.Errorf("%s: %w", path+PendingSuffix, err)
 }
 
-// keep atomically appends lines to the pending lines, which have the given total size so far. It
-// returns false if the lines do not fit or the memory has been unmapped.
+// keep atomically adds lines after the pending lines, whose total size the caller passes. It
+// returns false if the new lines do not fit or the memory has been unmapped.
 func (r *pendingFile) keep(size int, lines []byte) bool {
 	return size+len(lines) <= pendingSize && withMapped(&r.mapped, func() {
 		copy(r.mapped[pendingLines+size:], lines)

@@ -12,8 +12,8 @@ const (
 	maxKept   = 16 << 10
 )
 
-// Staged holds the encoded records of one step until they have been stored. A step fails unless all
-// its records are stored. The zero value is empty.
+// Staged holds the encoded records of one step until they have been stored. A step is a group of
+// records that belong together: it fails unless all of them are stored. The zero value is empty.
 type Staged struct {
 	queue   *queue
 	records []byte
@@ -24,15 +24,16 @@ type Staged struct {
 	err     error  // why the step failed; set when the batch has ended
 }
 
-// A queue stores steps in order by group commit. The first waiter becomes the leader and stores all
-// steps that have arrived. It then wakes a waiter of the next batch, which becomes the new leader.
+// A queue stores steps in order, several at a time (group commit). The first waiter becomes the
+// leader and stores all steps that have arrived. It then wakes a waiter of the next batch, which
+// becomes the new leader.
 type queue struct {
 	storeAll func(records [][]byte) (int, error)
 
 	mu      sync.Mutex
 	open    *batch // batch that accepts new steps
 	busy    bool   // whether a batch is being stored
-	failing error  // error for new steps while steps are being undone; otherwise nil
+	failing error  // error that Stage returns while steps are being undone; otherwise nil
 	undo    int    // number of steps with an undo function
 
 	gathered [][]byte // the leader's buffer, for the records of a batch

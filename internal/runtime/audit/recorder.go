@@ -97,8 +97,9 @@ func (r *Recorder) Write(events ...Event) error {
 	return s.Wait()
 }
 
-// Ready returns an error if a write is known to fail now, so that calls can be refused early. If
-// the last write failed, Ready tries to write a record that marks the end of the gap.
+// Ready lets callers refuse calls early while records cannot be stored. If the last write failed,
+// Ready tries to write a record that marks the end of the gap, and returns an error if this fails
+// too. Otherwise it returns nil.
 func (r *Recorder) Ready() error {
 	if !r.broken.Load() {
 		return nil

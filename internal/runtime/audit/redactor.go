@@ -88,8 +88,8 @@ func (r *Redactor) Arguments(args []byte) json.RawMessage {
 	return r.Mask(args)
 }
 
-// Mask returns a JSON value of any length with "***" in place of masked values. It returns nil in
-// mode Hash.
+// Mask returns a JSON value with "***" in place of masked values. Unlike [Redactor.Arguments], it
+// has no size limit. It returns nil in mode Hash.
 func (r *Redactor) Mask(value []byte) json.RawMessage {
 	switch {
 	case len(value) == 0 || r.arguments != Masked && r.arguments != Full:
@@ -122,8 +122,8 @@ func (r *Redactor) Shown(value []byte) (shown []byte, masked int) {
 	return bytes.Clone(b.Bytes()), masked // a copy without spare capacity, because the caller may retain it
 }
 
-// mask writes value, which has the given path, to b. It replaces each masked part with the result
-// of hide.
+// mask writes the JSON value at the given path to b. For each masked part, it writes the result of
+// calling hide instead.
 func (r *Redactor) mask(b *bytes.Buffer, value []byte, path []string, hide func(value []byte) string) {
 	if r.masked(path) {
 		b.WriteString(hide(value))
@@ -153,7 +153,7 @@ func (r *Redactor) mask(b *bytes.Buffer, value []byte, path []string, hide func(
 	}
 }
 
-// separate writes a comma to b unless b ends with open, the opening delimiter.
+// separate writes a comma to b, except after the opening delimiter.
 func separate(b *bytes.Buffer, open byte) {
 	if all := b.Bytes(); all[len(all)-1] != open {
 		b.WriteByte(',')

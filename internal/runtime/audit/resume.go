@@ -17,11 +17,11 @@ func (l *logFile) open() (err error) {
 	if l.regular, err = inspect(l.file); err != nil || !l.regular {
 		return err
 	}
-	l.quick = quickfile.Of(l.file) // also valid after a rotation, because all files of the log are in the same directory
+	l.quick = quickfile.Of(l.file) // remains valid after a rotation, because all files of the log are in the same directory
 	if l.head, err = openHead(l.path); err != nil {
 		return err
 	}
-	l.size = -1 // different from any real size, so that resume reads the end of the file
+	l.size = -1 // makes resume read the end of the file, because no file has this size
 	return l.withLock(l.join)
 }
 
@@ -109,9 +109,9 @@ func (l *logFile) movePending() error {
 	return nil
 }
 
-// reconcile returns the pending lines that are not in the log yet, and the end of the log once they
-// have been written to it. It is needed if another process has written or moved pending lines, or
-// if the log was changed.
+// reconcile returns the pending lines that the log still lacks, and the end of the log after these
+// lines are appended. It is needed if another process has written or moved pending lines, or if the
+// log was changed.
 func (l *logFile) reconcile(used int) (rest []byte, end Place) {
 	lines, ok := l.pending.lines(used)
 	if !ok {
@@ -124,10 +124,10 @@ func (l *logFile) reconcile(used int) (rest []byte, end Place) {
 	return rest, end
 }
 
-// missingLines returns the given lines that are missing from a log with the given end, and the end
-// of the log once they have been written to it. If the log already has other lines with the same
-// numbers, the returned lines get new numbers and hashes. Invalid data after the last valid line is
-// dropped; junk is the size of that data.
+// missingLines returns the pending lines that are missing from a log with the given end, and the
+// end of the log after these lines are appended. If the log already has other lines with the same
+// numbers, the returned lines get new numbers and hashes. Invalid data after the last valid pending
+// line is dropped; the last result is the size of that data.
 func missingLines(lines []byte, at Place) (rest []byte, end Place, junk int) {
 	var all []Line
 	from := 0

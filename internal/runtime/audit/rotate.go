@@ -41,7 +41,7 @@ type continued struct {
 	Last     string    `json:"last"` // hash of the last line of the previous file
 }
 
-// full reports whether the file is full, so that it is time to start a new one.
+// full reports whether it is time to start a new file.
 func (l *logFile) full() bool {
 	return l.regular && l.rotation.Size > 0 && l.size >= max(l.rotation.Size, l.retry)
 }
@@ -156,7 +156,7 @@ func (l *logFile) archiveName(own os.FileInfo) (string, error) {
 			return name, nil
 		case err != nil:
 			return "", err
-		case os.SameFile(own, other): // a process was killed after it gave the file this name, but before it replaced the file
+		case os.SameFile(own, other): // the closed file already has this name, because a process was killed during the rotation
 			return name, nil
 		}
 		name = fmt.Sprintf("%s.%d%s", stem, n, ext)

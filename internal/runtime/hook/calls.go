@@ -17,7 +17,7 @@ const (
 	manySessions = 500
 	maxSessions  = 10_000
 	maxOwn       = 1000           // maximum number of sessions per principal, because a principal can make up any number of them
-	idleSession  = 24 * time.Hour // when there are at least manySessions sessions and another one begins, sessions without an event for this long are removed
+	idleSession  = 24 * time.Hour // if there are at least manySessions sessions when another one begins, those without an event for this long are removed
 )
 
 // call is an agent's call, as announced by a hook event.
@@ -44,8 +44,8 @@ type calls struct {
 	own  bool      // whether the proxy session serves only this agent session
 }
 
-// add adds a call before the decision on it. It returns the admitted calls whose outcome must now
-// be recorded as unknown. These are the calls not known to belong to the same turn of the agent
+// add adds an announced call before the gate decides on it. It returns the admitted calls whose
+// outcome must now be recorded as unknown: those not known to belong to the agent's current turn
 // and, if too many calls are open, the oldest one.
 //
 // If unique is true and a call with the same key exists, add adds nothing. It then returns that
@@ -94,16 +94,16 @@ func (s *calls) takeAdmitted(key string) *call {
 	return c
 }
 
-// interrupt ends the agent's turn. It returns the calls that must be settled with an unknown
-// outcome.
+// interrupt ends the agent's turn. It returns the calls whose outcome must now be recorded as
+// unknown.
 func (s *calls) interrupt() []*call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.markLate(func(*call) bool { return true })
 }
 
-// end marks the session as ended and returns the calls that must be settled with an unknown
-// outcome.
+// end marks the session as ended. It returns the calls whose outcome must now be recorded as
+// unknown.
 func (s *calls) end() []*call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,8 +111,8 @@ func (s *calls) end() []*call {
 	return s.markLate(func(*call) bool { return true })
 }
 
-// markLate marks the admitted calls that match the predicate as settled with an unknown outcome,
-// and returns the calls that it has marked. The caller must hold mu.
+// markLate returns the admitted calls that match the predicate and whose outcome has not been
+// recorded as unknown yet. It marks the outcome of these calls as unknown. The caller must hold mu.
 func (s *calls) markLate(which func(*call) bool) (late []*call) {
 	for _, c := range s.open {
 		if c.ticket != nil && !c.settledUnknown && which(c) {

@@ -8,9 +8,9 @@
 //
 // An [Agent] describes the format of one agent and reads an [Event]. A [Gate] answers events: it
 // keeps the open calls of each session, asks a person if the policy requires it, and lets the proxy
-// decide on calls to the proxy's own tools. Gate.mu guards the map of sessions. Each session and
-// the calls left to the proxy have their own locks. No lock is held while the gate decides on a
-// call or a person is asked.
+// decide on calls to the proxy's own tools. Gate.mu guards the map of sessions. Each session has
+// its own lock, and so has the list of calls that the proxy decides on. No lock is held while the
+// gate decides on a call or a person is asked.
 //
 // To add an agent, add its facts to the table in package agenttool and its format to the table in
 // agents.go.

@@ -49,7 +49,7 @@ type Event struct {
 // Before reports whether the event announces a call. Such an event needs a decision.
 func (e *Event) Before() bool { return e.kind == agenttool.BeforeCall }
 
-// Ignored reports whether the event neither requests a decision nor settles a call.
+// Ignored reports whether the event requires no action.
 func (e *Event) Ignored() bool { return e.kind == agenttool.Ignored }
 
 // Read reads an event. It ignores events with unknown names, and assumes that an event without a
@@ -218,11 +218,11 @@ func (e *Event) splits() [][2]string {
 	return agenttool.Parts(e.Tool)
 }
 
-// throughProxy reports whether the call goes through the proxy, and returns the name of the proxy's
-// tool. The proxy itself decides on such calls. The call must be made at an MCP server with one of
-// the given names, and the callback must confirm that the proxy offers the tool. The server's name
-// alone is not sufficient, because other servers can have the same name. An empty name, perhaps
-// from an unset variable, matches no server.
+// throughProxy reports whether the call goes through the proxy, which then decides on it, and
+// returns the name of the proxy's tool. The call's MCP server must have one of the given names, and
+// the callback must confirm that the proxy offers the tool. The server's name alone is not
+// sufficient, because other servers can have the same name. An empty name, perhaps from an unset
+// variable, matches no server.
 func (e *Event) throughProxy(servers []string, offered func(string) bool) (tool string, ok bool) {
 	for _, s := range servers {
 		if s == "" {
@@ -264,8 +264,8 @@ func (e *Event) members() [][2]string {
 	return agenttool.Members(e.agent.Name, e.Tool)
 }
 
-// call returns the call in the form that the nets evaluate. The callback reports whether an
-// upstream server has a tool with the given name.
+// call returns the event's call as a [gate.Call]. The callback reports whether an upstream server
+// has a tool with the given name.
 func (e *Event) call(taken func(string) bool) gate.Call {
 	c := gate.Call{Tool: e.Tool, Foreign: taken(e.Tool), Upstream: e.agent.Name, Args: e.Args}
 	for _, n := range agenttool.Further(e.agent.Name, e.Tool, e.members(), memberOf(e.Args, "command") != nil) {

@@ -28,7 +28,7 @@ type Allowed struct {
 type toolActivity struct {
 	calls    int
 	sessions sessionSet
-	stopped  bool // whether a call was refused or needed approval, or only shadow mode prevented this
+	stopped  bool // whether any call was refused, needed approval, or passed only because of shadow mode
 }
 
 // An allowCounter counts decisions per tool.

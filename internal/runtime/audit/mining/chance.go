@@ -23,8 +23,8 @@ func lnChoose(n, k int) float64 {
 	return lg(n) - lg(k) - lg(n-k)
 }
 
-// onceByChance is the chance that the first of a+b events is a success of A if a of them are
-// successes of A, b are calls to B, and their order is random.
+// onceByChance is the chance that, in random order, A succeeds before the first call to B. The
+// arguments are the number of successes of A and the number of calls to B.
 func onceByChance(a, b int) chance { return chance(math.Log(float64(a)) - math.Log(float64(a+b))) }
 
 // eachByChance is the chance that, in random order, A succeeds before the first call to B and
@@ -36,8 +36,9 @@ func eachByChance(a, b int) chance { return chance(lnChoose(a, b) - lnChoose(a+b
 // calls to A. A is called a times, and B is called b times.
 func noneAfterByChance(a, b int) chance { return chance(-lnChoose(a+b, a)) }
 
-// overlapByChance is the chance that at most the given number of n sessions have both A and B
-// (hypergeometric distribution). A occurs in a of the sessions, and B in b of them.
+// overlapByChance is the chance that two independent calls occur together in at most the observed
+// number of sessions (hypergeometric distribution). The arguments are the number of all sessions,
+// the numbers of sessions with each call, and the number of sessions with both.
 func overlapByChance(n, a, b, both int) chance {
 	sum := 0.0
 	for k := max(0, a+b-n); k <= both; k++ {

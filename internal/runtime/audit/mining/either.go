@@ -22,9 +22,9 @@ type either struct {
 	same            []*candidate // candidates for rules that also require the same value of a field
 }
 
-// eithers returns the "or" rules to test. For each rule, A or alt succeeded before B in each of the
-// first sessions with B, for as many sessions as the survey remembers. Neither of them did so in
-// all sessions with B. The result more reports whether there are more such rules than maxEithers.
+// eithers returns the rules "A or alt before B" to test, and reports whether it left out rules
+// because there are more than maxEithers. It skips the rules that the survey refutes: those where B
+// was called before any success of A or alt in a session that the survey remembers.
 func (v *survey) eithers(least, tried int) (all []*either, more bool) {
 	for b, t := range v.tools {
 		if t.sessions < least {
@@ -54,7 +54,8 @@ type earlyTool struct {
 	early         uint64
 }
 
-// earlyTools returns the tools that came before B in some, but not all, of the sessions with B.
+// earlyTools returns the tools that succeeded before B in some sessions, but not in every session
+// with both.
 func (v *survey) earlyTools(b, least int) (all []earlyTool) {
 	for a, t := range v.tools {
 		s := v.pairs[pair{a, b}]
@@ -190,7 +191,7 @@ func strongest(all []*either) (kept []*either) {
 // that requires A or alt. It also does if another "or" rule for B names two calls, each of them A,
 // alt, or a call that requires A or alt.
 func (e *either) implied(held map[pair]bool, all []*either) bool {
-	stands := func(n int) bool { // reports whether n is A, alt, or a call that requires A or alt
+	stands := func(n int) bool {
 		return n == e.a || n == e.alt || held[pair{e.a, n}] || held[pair{e.alt, n}] ||
 			slices.ContainsFunc(all, func(k *either) bool { return k.b == n && k.a == e.a && k.alt == e.alt })
 	}

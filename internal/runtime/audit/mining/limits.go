@@ -100,9 +100,9 @@ func (m *Miner) daily(n int, t toolStats) (out Proposal, perDay int) {
 	return out, most
 }
 
-// ceiling returns the highest number of calls in a histogram and the number of observations that
-// reached it. The result how is the chance that each of these observations has no further call, if
-// a further call is as likely as the earlier ones were.
+// ceiling returns the highest number of calls in a histogram, and the number of observations with
+// that many calls. The last result is the chance that none of these observations has another call,
+// assuming the same probability of another call as after fewer calls.
 func ceiling(counts map[int]int) (most, reached int, how chance) {
 	for n := range counts {
 		most = max(most, n)
@@ -123,7 +123,7 @@ func ceiling(counts map[int]int) (most, reached int, how chance) {
 	for k := 1; k < most; k++ {
 		could, went = could+least(k), went+least(k+1)
 	}
-	share := func(some, of int) float64 { return float64(some+1) / float64(of+2) } // smoothed, because a few observations prove little
+	share := func(some, of int) float64 { return float64(some+1) / float64(of+2) } // by Laplace's rule of succession, because few observations prove little
 	on := min(share(went, could), share(reached, least(most-1)))
 	how = chance(float64(reached) * math.Log1p(-on))
 	if near := most / 4; near > 1 { // an observation this close to the maximum could have reached it by chance

@@ -25,8 +25,8 @@ type ruleActivity struct {
 	shadow int // number of decisions involving a net in shadow mode
 }
 
-// A netActivity counts the effects of one net. The fields refuse and ask count refusals and
-// approval requests that shadow mode suppressed; approved and denied count actual requests.
+// A netActivity counts the effects of one net: the refusals and approval requests that shadow mode
+// suppressed (refuse, ask), and the requests that were approved and denied.
 type netActivity struct {
 	refuse, ask      int
 	approved, denied int

@@ -13,13 +13,14 @@ type findings struct {
 	tried        int // number of rules tested against chance
 	more         bool
 	held         map[pair]bool
-	best         map[pair]*candidate // for each pair of calls, the rule key that the log supports best; see bestKeys
+	best         map[pair]*candidate // for each pair of calls, the fields for a "with same" clause; see bestKeys
 	eithers      []*either
 	invalidators map[pair][]*invalidator
 }
 
-// bestKeys returns, for each pair of calls, the key that the log supports best: the field whose
-// values agree best in both calls, or a pair of fields.
+// bestKeys returns the best "with same" clause for each pair of calls: the field whose values agree
+// best in both calls, or two fields if the log shows that both are needed. It leaves out a
+// pair if the log supports no such clause.
 func (m *Miner) bestKeys(candidates, joint []*candidate, tried int) map[pair]*candidate {
 	best := map[pair]*candidate{}
 	for _, c := range candidates {
@@ -164,9 +165,8 @@ func (m *Miner) alternative(e *either, tried int) Proposal {
 	return out
 }
 
-// clause returns the part of a rule that follows the names of the calls, such as " once" or " with
-// same id". It also returns words for the proposal's description that explain this part. The
-// candidate c may be nil.
+// clause returns the part of a rule after the names of the calls, such as " once" or " with same
+// id". It also returns an explanation of this part for the proposal's description. c may be nil.
 func (c *candidate) clause(each bool, call string) (clause, said string) {
 	if !each {
 		clause = " once"
@@ -182,7 +182,7 @@ func (c *candidate) clause(each bool, call string) (clause, said string) {
 	return clause + c.key(), fmt.Sprintf(", each with the %s of one %s", c.fieldNames(), call)
 }
 
-// key returns the rule's "with same" clause, which lists the fields of the key.
+// key returns the rule's "with same" clause.
 func (c *candidate) key() string {
 	first, then := strings.Split(c.first, joined), strings.Split(c.then, joined)
 	var all []string

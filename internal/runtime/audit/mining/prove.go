@@ -24,9 +24,10 @@ const (
 )
 
 // Prove replays the log under all proposals together. It weakens or drops each proposal that would
-// have refused a call that passed, would have required approval for it, or has an effect that the
-// log leaves unknown. It repeats this until no such proposal is left. Proposals need not be tested
-// one by one, because a call that passes under all of them passes under each.
+// have refused a call that passed, or would have required approval for it. It does the same if the
+// log lacks details that are needed to tell. It repeats the replay until no such proposal is left.
+// Proposals need not be tested one by one, because a call that passes under all of them passes
+// under each.
 func (m *Miner) Prove(ctx context.Context, r *Report) error {
 	for len(r.Proposals) > 0 {
 		wrong, err := m.replay(ctx, r)
@@ -85,13 +86,13 @@ func (m *Miner) replay(ctx context.Context, r *Report) (wrong map[int]string, er
 	return wrong, nil
 }
 
-// ignoredReasons lists the reasons for an unknown decision that do not count against a proposal.
-// The first concerns sessions that began before the log, which mining ignores. The second concerns
-// calls that waited for approval.
+// ignoredReasons lists reasons why a decision cannot be compared with the record. These do not
+// count against a proposal: the first concerns sessions that began before the log, which mining
+// ignores, and the second concerns calls that waited for approval.
 var ignoredReasons = []string{replay.BeforeFirst, replay.MovedMeanwhile}
 
-// blame records the given reason for each proposal that has a selected net. If no net is selected,
-// it records the reason for every proposal.
+// blame records the given reason for each proposal with a net that the callback selects. If the
+// callback selects no net, blame records the reason for every proposal.
 func blame(wrong map[int]string, at map[string]int, reason string, selected func(net string) bool) {
 	found := false
 	for net, i := range at {

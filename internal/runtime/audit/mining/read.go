@@ -15,7 +15,7 @@ import (
 type Log struct {
 	trail.Source
 	Name    string // name of the log, for messages
-	Durable bool   // whether sessions continue after their process ends; used only for processes whose start is not in the log
+	Durable bool   // whether sessions outlive their process; used only if the log does not show this
 }
 
 // A visitor receives the events of a log in order. admit is called before an admitted call is
@@ -193,8 +193,8 @@ func (r *reader) decide(e *trail.Entry) {
 	}
 }
 
-// number returns the index of a name of the call. It returns false if there are too many names, or
-// if the name is too long.
+// number returns the index of the given name of a call, and adds the name if it is new. It returns
+// false if there are too many names, or if the name is too long.
 func (r *reader) number(name string, e *trail.Entry) (int, bool) {
 	n, ok := r.numbers[name]
 	if ok || len(r.names) == maxTools || len(name) > audit.MaxText/2 {

@@ -7,14 +7,14 @@ type session struct {
 	process string
 	partial bool // whether the session began before the log
 	early   bool // whether the session was opened before the complete part of the log; such a session is partial
-	resumed bool // whether the first admitted call will show if the session is partial; a complete session begins with call 1
+	resumed bool // whether the session is assumed to be partial until its first admitted call is read; a complete session begins with call 1
 	calls   map[uint64]*action
 	clock   int // number of events so far
 
 	tools        map[int]*toolState
 	values       map[fieldKey]map[string]*valueState
 	invalidators map[*invalidator]*invalidatorState
-	lastRow      string // string that the last call shares only with identical calls
+	lastRow      string // identifies the last call; identical calls have the same string
 	run          int
 }
 
@@ -61,8 +61,8 @@ func (s *session) ended(a *action) {
 	}
 }
 
-// succeeded updates the tools' states for a successful call. It skips uncertain and weak names; see
-// [callName].
+// succeeded updates the tools' states for a successful call. It skips names that cannot count
+// toward a requirement.
 func (s *session) succeeded(a *action) {
 	for _, n := range a.names {
 		if !n.certain {

@@ -87,7 +87,7 @@ func supportedInvalidators(all []*invalidator, least, tried int) map[pair][]*inv
 // reports whether rules were left out because there are too many.
 func (v *survey) invalidators(held map[pair]bool, tried, least int) (all []*invalidator, more bool) {
 	inOrder := func(p, q pair) int { return cmp.Or(p.a-q.a, p.b-q.b) }
-	for _, p := range slices.SortedFunc(maps.Keys(held), inOrder) { // the same rules are left out each time
+	for _, p := range slices.SortedFunc(maps.Keys(held), inOrder) { // sorted, so that the same rules are left out each time if there are too many
 		s := v.pairs[p]
 		if s.notEach || !(s.each - s.once).beats(tried) {
 			continue
@@ -105,8 +105,7 @@ func (v *survey) invalidators(held map[pair]bool, tried, least int) (all []*inva
 	return all, false
 }
 
-// joined reports whether any call was a call both to C and to A or B. A call can have several
-// names.
+// joined reports whether any call had both the name C and one of the names A and B.
 func (v *survey) joined(c int, p pair) bool {
 	return stateOf(v.pairs, pair{c, p.a}).shared || stateOf(v.pairs, pair{c, p.b}).shared
 }

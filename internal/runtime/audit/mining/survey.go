@@ -12,7 +12,7 @@ import (
 
 // A pairStats holds the statistics of a pair of tools, A and B.
 type pairStats struct {
-	notOnce, notEach bool // whether some session with both has a call to B before any success of A (notOnce), or without a success of A since the previous call to B (notEach); notOnce is also set if shared is
+	notOnce, notEach bool // whether a session with both A and B refutes the rule "A before B once" (notOnce) or "A before B" (notEach); notOnce is also set if shared is
 	shared           bool // whether any call was a call to both A and B; a call can have several names
 	sessions         int  // number of sessions with both A and B, counted while notOnce is false
 	once, each       chance
@@ -21,7 +21,7 @@ type pairStats struct {
 
 	after       bool // whether B was called after A
 	both        int
-	beforeFirst chance // chance that, in the sessions with both, all calls to B come before all calls to A in random order
+	beforeFirst chance // chance that, with all calls in random order, no session has a call to B after a call to A
 }
 
 type toolStats struct {
@@ -250,8 +250,8 @@ func (v *survey) needed(p pair) chance {
 	return presentByChance(b, v.tools[p.a].held-b, v.sessions-b)
 }
 
-// In a log with more than minToolsForOpening tools, a tool that most sessions begin with does not
-// support a rule by its position alone.
+// minToolsForOpening is the number of frequently used tools that a log must exceed before
+// [survey.opens] returns true.
 const minToolsForOpening = 5
 
 // shared returns the sorted names of the fields that are present in every call to each of the

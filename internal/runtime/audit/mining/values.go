@@ -19,7 +19,7 @@ type candidate struct {
 	out         bool // whether B was called without an earlier success of A with the same value, which refutes the rule
 	notEach     bool
 	sessions    int
-	once, each  chance // chance that A had all values of B, and chance that A then succeeded again before each further call to B with the same value
+	once, each  chance // chance that the successful calls to A have all values of B, and chance that A then succeeds again before each further call to B with the same value
 	hits, tries int    // number of sessions whose first value of B also occurred in another session, and number of sessions where this was checked
 
 	drawn, early, altEarly int       // number of distinct values of B per session, and numbers of these that A had and that alt had

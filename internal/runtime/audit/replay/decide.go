@@ -47,9 +47,10 @@ func (r *Replay) decide(record *trail.Record, e *trail.Entry) {
 	r.compare(record, e, s, &v, gone)
 }
 
-// ask decides on a recorded call under the replayed policy. The arguments approved and admit tell
-// whether the record shows a request for approval, and whether it shows that the call was admitted.
-// The nets' transitions fire only if the call was admitted and the replayed policy allows it too.
+// ask decides on a recorded call under the replayed policy. The last two arguments report whether
+// the record names an approval request, and whether the call was admitted. If both are true, ask
+// approves the call when the policy requires approval. The call fires transitions only if it was
+// admitted and the replayed policy allows it too.
 func (r *Replay) ask(state *gate.State, c gate.Call, approved, admit bool) (v verdict) {
 	r.prepared.Reset(r.policy, &c)
 	d, delta := r.prepared.Decide(state, nil)
@@ -199,7 +200,7 @@ func (r *Replay) takenOut(s *session, i int) bool {
 }
 
 // count adds a decision that differs from the record to the counts of all rules responsible for the
-// difference. If no rule is responsible, it adds the decision to a count without a rule.
+// difference. If no rule is responsible, the decision is counted without a rule.
 func (r *Replay) count(e *trail.Entry, v *verdict) {
 	c := RuleCount{Now: v.decision, Was: recordedDecision(e)}
 	behind, verdicts := v.nets, "blocked asks"

@@ -57,9 +57,9 @@ func (r *Replay) Add(record *trail.Record, e *trail.Entry) {
 
 var outcomes = map[string]gate.Outcome{"success": gate.Success, "failure": gate.Failure, "unknown": gate.Unknown}
 
-// load stores the description of a policy from its record. The description shows which values the
-// records of calls under that policy contain. If it is the replayed policy, load also updates the
-// set of active nets.
+// load stores the description of a policy, as recorded in the log. The description shows which
+// values are recorded for calls under that policy. If the recorded policy is the replayed one, load
+// also updates the set of active nets.
 func (r *Replay) load(e *trail.Entry) {
 	set := func(list []string) map[string]bool {
 		m := map[string]bool{}
@@ -75,9 +75,9 @@ func (r *Replay) load(e *trail.Entry) {
 	}
 }
 
-// open starts a session. If the session was opened before by the same process, or has outlived its
-// process, open resumes it instead. If the beginning of the log is missing, a new session is
-// partial if it might have been opened before, or if its active nets are unknown.
+// open starts a session, or resumes a session that the same process opened before or that has
+// outlived its process. If the beginning of the log is missing, open marks a new session as partial
+// if it might have been opened earlier, or if its active nets are unknown.
 func (r *Replay) open(e *trail.Entry) {
 	if old := r.sessions[e.Session]; old != nil && (old.process == e.Process || r.durable(e.Process)) {
 		if old.closed {
@@ -90,7 +90,7 @@ func (r *Replay) open(e *trail.Entry) {
 	s.resumed = r.cut && r.durable(e.Process)
 	s.early = e.Time.Before(r.since) || r.cut && !r.policyRecorded[e.Process]
 	s.partial = s.resumed || s.early
-	if old := r.sessions[e.Session]; old != nil && old.process == "" { // the log does not show the process of the old session, so the old session might have been reopened
+	if old := r.sessions[e.Session]; old != nil && old.process == "" { // the process of the old session is unknown, so this record might reopen the old session
 		s.markLost(reopened)
 	}
 	r.sessions[e.Session] = s
@@ -116,7 +116,7 @@ func (r *Replay) toggle(net string, on bool, at time.Time) {
 	for _, s := range all {
 		s.withParts(func(state *gate.State) { state.Apply(r.policy.Tick(state, at)) })
 	}
-	for _, s := range all { // after the first loop, because the clock of a reactivated net starts again at the next call
+	for _, s := range all { // in a separate loop, so that Tick does not start the clock of a shared net that has just been reactivated
 		s.withParts(func(state *gate.State) { r.switchIn(state, net, on) })
 	}
 }

@@ -42,9 +42,9 @@ func anyMatch(tools []gate.Tool, names map[string]gate.Name) bool {
 	})
 }
 
-// affectedBy returns the reason why the net cannot be evaluated for a call that might have further
-// names, or "" if the net does not depend on these names. The argument maps each possible name to
-// the reason why the record does not show it.
+// affectedBy returns the reason why the net cannot be evaluated for a call whose record lacks some
+// names, or "" if the net does not depend on these names. The argument holds the names that the
+// call might have, each with the reason why the record does not show it.
 func (n *netInfo) affectedBy(missing map[string]string) string {
 	for name, why := range missing {
 		if name == "" || n.always || anyMatch(n.mentions, map[string]gate.Name{name: {}}) {

@@ -18,17 +18,17 @@ type recordedCall struct {
 	names  map[string]gate.Name
 	values map[string]audit.Value // recorded values, keyed by field name
 
-	maps    []gate.Map // the policy's map statements (see [gate.Map]); in the rebuilt policy, the Pattern of a map is its index in this list
-	fields  []string   // names of the argument fields in the keys of nets; in the rebuilt policy, the Number of a field is its index in this list
-	sums    []string   // names of the fields that nets sum; in the rebuilt policy, the Number of a field is its index in this list
-	results []string   // names of the result fields in the keys of nets; endResult stores the values of results[0] in the member "f0", and so on
+	maps    []gate.Map // the policy's map statements (see [gate.Map]); the rebuilt policy refers to them by index
+	fields  []string   // names of the argument fields in the keys of nets; the rebuilt policy refers to them by index
+	sums    []string   // names of the fields that nets sum; the rebuilt policy refers to them by index
+	results []string   // names of the result fields in the keys of nets; a synthetic result has them as members "f0", "f1" and so on (see endResult)
 }
 
 // rebuild returns a copy of the policy whose nets read the recorded call s instead of a real call.
 func rebuild(p *gate.Policy, of *reading.Reader, s *recordedCall) (*gate.Policy, error) {
 	o := p.Options()
 	o.Static = false
-	o.Ignored = nil // needed only to compare calls, but the record shows which calls are identical
+	o.Ignored = nil // needed only to compare calls; the record already shows which calls are identical
 	labels := map[*gate.Labels]*gate.Labels{}
 	for i, l := range o.Labels {
 		labels[l] = s.labels(l)
@@ -57,7 +57,8 @@ func rebuild(p *gate.Policy, of *reading.Reader, s *recordedCall) (*gate.Policy,
 	return gate.NewPolicy(nets, o)
 }
 
-// labels returns a copy of l whose map statements give a call its recorded names.
+// labels returns a copy of l for the rebuilt policy. Each map statement in the copy matches a call
+// if the record contains the name that the statement gives.
 func (s *recordedCall) labels(l *gate.Labels) *gate.Labels {
 	rebuilt := &gate.Labels{}
 	for _, m := range l.Maps {
@@ -134,8 +135,8 @@ func (a amountReader) Value(_ *gate.Call, number int) ([]byte, bool) {
 	return []byte(of.Amount), of.Amount != ""
 }
 
-// sumOf returns the key of a field's amount in recordedCall.values. The field's name alone is the
-// key of its hashed values.
+// sumOf returns the key in recordedCall.values for the amount in a field. The field's hashed values
+// have the field's name as their key.
 func sumOf(field string) string { return "sum of " + field }
 
 // read makes the recorded values available to the rebuilt nets.

@@ -112,7 +112,7 @@ func (r *Replay) switchIn(state *gate.State, net string, on bool) {
 }
 
 // begin returns a new session for the record e. The session starts at the given time. It shares the
-// nets of its principal and the global nets with other sessions; see [part].
+// global nets and the nets of its principal with other sessions.
 func (r *Replay) begin(e *trail.Entry, since time.Time) *session {
 	s := &session{state: r.policy.NewState(r.active), process: e.Process, calls: map[uint64]call{}, policies: map[string]bool{}}
 	s.state.Apply(r.policy.Tick(s.state, since))

@@ -18,7 +18,7 @@ type session struct {
 	closed   bool
 	partial  bool            // whether the session might have been opened before the log begins
 	early    bool            // whether the session was opened before the complete part of the log, or by a process whose policy was not recorded; such a session is partial
-	resumed  bool            // whether the first admitted call will show if the session is partial; a complete session begins with call 1
+	resumed  bool            // whether the session is assumed to be partial until its first admitted call is replayed; a complete session begins with call 1
 	policies map[string]bool // policies that decided on the session's calls
 	first    bool            // whether an admitted call has been replayed
 }
@@ -32,7 +32,7 @@ type history struct {
 
 // A call is the replayed state of a recorded call that was admitted.
 type call struct {
-	number uint64 // call number in the replayed state
+	number uint64 // the call's number in the replayed state, which can differ from the recorded number
 	made   bool   // whether the replayed policy allowed the call too
 }
 
@@ -52,8 +52,8 @@ type partKey struct {
 	name    string
 }
 
-// withParts calls f with the session's state. Before the call, it copies the states of shared nets
-// into the session's state. After the call, it copies them back.
+// withParts calls f with the session's state, including the current states of shared nets. It then
+// stores the changes to shared nets, so that other sessions see them.
 func (s *session) withParts(f func(*gate.State)) {
 	for _, p := range s.parts {
 		for k, i := range p.nets {
@@ -85,8 +85,7 @@ func (s *session) markMoved(at time.Time) {
 	}
 }
 
-// unmovedSince reports whether the last firing in the session's nets was no later than the given
-// time.
+// unmovedSince reports whether no transition of the session's nets has fired after the given time.
 func (s *session) unmovedSince(since time.Time) bool {
 	return !slices.ContainsFunc(s.histories(), func(h *history) bool { return h.moved.After(since) })
 }

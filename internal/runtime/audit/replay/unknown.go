@@ -143,7 +143,7 @@ func (r *Replay) name(c *gate.Call, e *trail.Entry) {
 }
 
 // actionArgs returns arguments for the reconstructed call. If the record contains a name of the
-// form TOOL.ACTION, the arguments have a member "action", which gives the call this name again.
+// form TOOL.ACTION, the arguments have a member "action" that gives this name to the call.
 // Identical calls get equal arguments.
 func (r *Replay) actionArgs(c *gate.Call, e *trail.Entry, own []string) []byte {
 	args := map[string]any{}

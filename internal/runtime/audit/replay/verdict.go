@@ -16,7 +16,7 @@ type verdict struct {
 	kind     gate.Kind
 	nets     []audit.NetVerdict
 	reason   string
-	number   uint64 // call number in the replayed state, if the call was allowed
+	number   uint64 // number of the allowed call in the replayed state
 	would    string
 }
 

@@ -64,5 +64,6 @@ var (
 	errLong    = errors.New("it is too long for an audit record")
 )
 
-// maxLine is the maximum size in bytes of a line that can always be read. Valid lines are shorter.
+// maxLine is the size in bytes above which a line may be rejected as too long. Valid lines are
+// shorter.
 const maxLine = 5 << 20

@@ -9,9 +9,9 @@ import (
 )
 
 // VerifyChains verifies the chains in a database. It checks the hashes in each chain and compares
-// each record with the columns of its row. It compares the end of each chain with the first records
-// of other chains, so that it detects a truncated chain. Records may be missing at the beginning of
-// a chain if a removal event accounts for them.
+// each record with the columns of its row. The first record of a chain names the last records of
+// the other chains at that time, so VerifyChains also detects a truncated chain. Records may be
+// missing at the beginning of a chain if a removal event accounts for them.
 func VerifyChains(ctx context.Context, d Database) (r Report, err error) {
 	for range 5 {
 		var then, now *audit.Removed
@@ -76,7 +76,7 @@ type chainVerifier struct {
 	report   *Report
 	removals *removals
 	ends     map[string]audit.Place // end of each chain, keyed by writer
-	named    map[audit.Head]string  // maps the end of a chain, as named by the first record of another chain, to the writer of that other chain
+	named    map[audit.Head]string  // last records of chains, as named by other chains; the value is the writer of the naming chain
 }
 
 // addFault adds a fault in the writer's chain to the report.
@@ -133,9 +133,9 @@ func (v *chainVerifier) checkStart(writer string) {
 	v.addFault(writer, 1, fmt.Sprintf("records 1 to %d are missing: no record of their removal exists", from.Seq))
 }
 
-// checkEnd verifies the end of a chain. h is the last record of the chain according to another
-// chain, whose writer is by. checkEnd adds a fault unless this record exists unchanged or its
-// removal was recorded.
+// checkEnd verifies the end of a chain, given the record that another chain names as the last one
+// in this chain. It adds a fault unless the record exists unchanged or its removal was recorded.
+// The last argument is the writer of the other chain.
 func (v *chainVerifier) checkEnd(ctx context.Context, h audit.Head, by string) error {
 	may, why := v.removals.covers(h)
 	last, ok := v.ends[h.Writer]

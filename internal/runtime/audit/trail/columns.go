@@ -20,9 +20,9 @@ type rowSubject struct {
 }
 
 // checkColumns compares a row's columns with the record. Queries use the columns to find the
-// record, but only the record is part of the chain. The session column may be empty, because
-// queries for any session find such a row. The time column may be hours later than the event. It
-// contains the time of the commit, which is delayed while the disk is full.
+// record, but only the record is part of the chain. An empty session column is accepted, because
+// queries for a session also find rows without a session. A time column later than the event is
+// accepted too: it contains the time of the commit, which is delayed while the disk is full.
 func checkColumns(r *backend.Record) (s rowSubject, fault string) {
 	if json.Unmarshal(r.Object, &s) != nil {
 		return rowSubject{}, ""

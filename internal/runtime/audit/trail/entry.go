@@ -31,8 +31,8 @@ func (f *Filter) mightMatch(event []byte) bool {
 	return true
 }
 
-// Matches reports whether the filter selects e. The filter's Tool can be the tool's own name, the
-// own name with the upstream's name as a prefix, or another name of the call.
+// Matches reports whether the filter selects e. The filter's Tool can be the tool's own name, with
+// or without the upstream's name as a prefix, or another name of the call.
 func (f *Filter) Matches(e *Entry) bool {
 	is := func(want, got string) bool { return want == "" || want == got }
 	switch {

@@ -52,8 +52,8 @@ func (q *verifyQueue) drain() {
 }
 
 // check verifies the lines of a block that follows the record at the given position. Earlier
-// versions wrote lines without hashes. These lines are valid only before the first line with a
-// hash, and no hash protects them. linked must be true if a line with a hash has already been read.
+// versions wrote lines without hashes. These lines cannot be verified, and are accepted only before
+// the first line with a hash. If linked is true, a line with a hash has already been read.
 func check(block []byte, before audit.Place, linked bool, head audit.Place) (r blockResult) {
 	r.block = block
 	buf := make([]byte, 0, 1<<10)
@@ -110,9 +110,9 @@ const (
 	lineEnd  = len(lineHash) + 2*sha256.Size + len(lineTail)
 )
 
-// link returns the position of a line if it follows the given record, and reports whether it does.
-// The line must have the next number, and its hash must match its event and the previous hash. The
-// buffer is scratch space, which link returns for reuse.
+// link returns the position of a line in the chain, and reports whether the line follows the given
+// record. The line must have the next number, and its hash must match its event and the previous
+// hash. link overwrites the buffer and returns it for the next call.
 func link(line []byte, before audit.Place, buf []byte) (audit.Place, []byte, bool) {
 	at := audit.Place{Seq: before.Seq + 1}
 	buf = append(buf[:0], before.Hash[:]...)

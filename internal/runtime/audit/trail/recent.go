@@ -123,7 +123,7 @@ func recordsOf(content []byte, path string) (records []Record) {
 	return records
 }
 
-// collectRecent reads the records of a period that ends with the last record. It repeats this with
+// collectRecent reads the records of a short period at the end of the log. It repeats this with
 // longer periods until it has enough records, their total size is more than half of the limit, or
 // all records have been read.
 func (d Database) collectRecent(ctx context.Context, last *newestRecords) error {

@@ -36,7 +36,7 @@ func (d Database) Removed(ctx context.Context) (*Removed, error) {
 func CompleteSince(ctx context.Context, s Source) (time.Time, error) {
 	d, ok := s.(Database)
 	if !ok {
-		return time.Time{}, nil // not needed for a file, because the number of its first record shows whether records were removed
+		return time.Time{}, nil // the number of a file's first record shows whether records were removed
 	}
 	r, err := d.Removed(ctx)
 	return r.CompleteSince(), err
@@ -63,7 +63,7 @@ func (d Database) newestRemoval(ctx context.Context) (*audit.Removed, error) {
 
 // removals holds the position of the last removed record of each chain.
 type removals struct {
-	assumed map[string]audit.Place // positions from the newest removal event, as copied outside the chains; reading starts after these positions
+	assumed map[string]audit.Place // positions according to the copy of the newest removal event outside the chains; verification starts after them
 	onChain map[string]audit.Place // positions according to the removal events in the chains
 	newest  *Removed               // newest removal event in the chains, or nil
 }

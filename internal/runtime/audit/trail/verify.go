@@ -149,8 +149,8 @@ func (v *verifier) verifyLines(ctx context.Context, r io.Reader, size int, path 
 	return nil
 }
 
-// begin starts verifying a copy of the next block, and moves the verifier's position to the end of
-// the block. It reports whether a result must be collected before another block can begin.
+// begin starts verifying the next block in the background, and moves the verifier's position to the
+// end of the block. It reports whether a result must be collected before another block can begin.
 func (v *verifier) begin(q *verifyQueue, block []byte) bool {
 	job := make(chan blockResult, 1)
 	q.jobs = append(q.jobs, job)
@@ -222,9 +222,9 @@ func (v *verifier) compareEnd(path string) {
 	}
 }
 
-// startOf returns the position before the first record of a log, given its first line. The first
-// record can have a number above 1, because old files may have been removed. If a log cannot begin
-// with this line, startOf also returns an explanation.
+// startOf returns the position that the first line of a log must follow. The number of this line
+// can be above 1, because old files may have been removed. If a log cannot begin with this line,
+// startOf also returns an explanation.
 func startOf(line []byte) (before audit.Place, fault string) {
 	l, err := audit.ParseLine(line)
 	if err != nil || l.Seq == 1 || !l.Linked {
