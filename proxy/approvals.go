@@ -21,8 +21,8 @@ type approvalControl struct{ *parts }
 const maxListed = 1 << 10
 
 // Approvals lists the pending approval requests and those answered recently. It omits the text of
-// the questions and the differences from earlier calls. If the arguments of a call are long, it
-// also omits all of the call's params, and the transitions that require approval.
+// the questions and the differences from earlier calls. For a call with long arguments, it also
+// omits the params and the transitions that require approval.
 func (p *approvalControl) Approvals() []operator.ApprovalInfo {
 	list := []operator.ApprovalInfo{}
 	p.approvals.Refresh(p.life.Ctx)
@@ -138,7 +138,8 @@ func (p *approvalControl) checkAnswerPIN(id string, a operator.Answer) error {
 	})
 }
 
-// Resolve is like [Proxy.ResolveAs], with actor as the person's name.
+// Resolve is like [Proxy.ResolveAs], but also uses actor, the name shown in records, as the
+// person's identity.
 func (p *approvalControl) Resolve(id string, approve bool, actor, reason string) error {
 	return p.ResolveAs(actor, id, approve, actor, reason)
 }

@@ -53,8 +53,8 @@ type heartbeat struct {
 
 // hasEnded reports whether the process has ended, judging by the heartbeats last read by
 // [presence.endedProcesses]. Older versions of petrigate do not store a process's name with the
-// calls that it admits. For the empty name, hasEnded therefore reports whether all processes of
-// such versions have ended.
+// calls that it admits. For an empty name, hasEnded reports whether all processes of such versions
+// have ended.
 func (p *presence) hasEnded(process string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

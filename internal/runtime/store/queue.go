@@ -13,7 +13,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Limits of the queue. A goroutine that finds the queue full commits the waiting steps first.
+// Limits on the number of steps in the queue and in a commit. If the queue is full, its steps are
+// committed before another step is added.
 const (
 	maxQueue = 4096
 	maxBatch = 512
@@ -121,8 +122,8 @@ func (s *queuedStep) dropReason() error {
 	return nil
 }
 
-// fail ends an uncommitted step with an error. It also marks the rows that the step wrote or
-// checked as invalid, for a reason that can differ from the error.
+// fail ends an uncommitted step with the given result. It also drops the rows that the step wrote
+// or checked, so that they are read again. The error why is the reason for dropping them.
 func (s *queuedStep) fail(why, result error) {
 	for _, r := range s.rows[:len(s.op.Writes)] {
 		r.drop(why)
@@ -190,7 +191,7 @@ type groupCommit struct {
 
 	lastCommit time.Duration // duration of the last commit
 	expected   int           // expected number of steps in the next commit
-	hadStale   bool          // whether the last commit contained stale steps; their callers immediately queue new steps
+	hadStale   bool          // whether the last commit contained stale steps
 	contention int           // remaining number of commits during which contention is expected
 }
 
@@ -203,10 +204,12 @@ const (
 
 // gather delays a commit so that the callers of the last commit can queue their next steps. The
 // delay ends when the expected number of steps is queued, or after at most half the duration of the
-// last commit. A lone call is not delayed: gather waits only if s was queued during a commit or if
-// the last commit contained stale steps. While other processes change the same parts of the state,
-// a waiting step would become stale. After a commit with stale steps, gather therefore waits only
-// for the steps that replace them, and does not delay the following commits.
+// last commit.
+//
+// After a commit without stale steps, gather returns immediately in two cases. If s was queued
+// while no commit was in progress, its caller may be the only active one. If one of the last few
+// commits contained stale steps, other processes are probably changing the same parts of the state,
+// and a delay would make the waiting steps stale.
 func (q *queue) gather(s *queuedStep) {
 	if q.lastCommit < fastCommit || !q.hadStale && (!s.duringCommit || q.contention > 0) || !q.setTarget(q.expected) {
 		return
@@ -230,9 +233,11 @@ func (q *queue) setTarget(n int) bool {
 	return true
 }
 
-// noteCommit records the result of a commit before its steps end, and predicts the number of steps
-// in the next commit. The callers of stale steps are expected to queue new ones. So are the callers
-// of lost steps, which were left out of the commit because one of their rows was invalid.
+// noteCommit records the result of a commit, and predicts the number of steps in the next one. It
+// expects a new step from each caller of this commit, in addition to the steps in the queue. If
+// some steps of the commit were stale, it expects new steps only from their callers and from those
+// of lost steps (see [splitDropped]). It must be called before the steps end, so that new steps are
+// not counted twice.
 func (q *queue) noteCommit(ops []*backend.Op, lost int, took time.Duration) {
 	stale := 0
 	for _, op := range ops {

@@ -15,7 +15,8 @@ import (
 // errEvicted means that the cache has replaced the entry and the caller must retry.
 var errEvicted = errors.New("the cache has replaced this entry")
 
-// withSession runs f while the session and the nets that it shares with others are locked.
+// withSession loads the session if necessary, and runs f while the session and the nets that it
+// shares with others are locked.
 func (d *Durable) withSession(ctx context.Context, k admission.Key, f func(*entry) (*queuedStep, error)) (*queuedStep, error) {
 	d.lockPolicy()
 	defer d.unlockPolicy()
@@ -188,8 +189,9 @@ func (e *entry) carryAsks(now *gate.State) {
 	}
 }
 
-// refreshPart is like [Durable.refresh], but for a shared part of the state. If the part does not
-// exist yet, refreshPart creates it, and starts its clocks at the time when the session began.
+// refreshPart is like [Durable.refresh], but for a part of the state that sessions share. If the
+// part does not exist yet, refreshPart creates it with all nets in their initial states. The clocks
+// of these nets start at the time when the session began.
 func (d *Durable) refreshPart(ctx context.Context, p *part, e *entry) error {
 	if p.row != nil && p.row.dropReason() == nil {
 		return nil
@@ -226,9 +228,10 @@ func (d *Durable) refreshPart(ctx context.Context, p *part, e *entry) error {
 	return nil
 }
 
-// noteAdopted handles a part of the state that was stored under another policy and has been
-// converted. It marks the value rows (one for each value of a net's key) that must be removed or
-// written again. It returns [admission.ErrHeld] if a changed net must not be replaced yet.
+// noteAdopted prepares the row of a part of the state that was stored under another policy. The
+// next write of the row removes the values that no longer exist and, if necessary, writes the other
+// values again. noteAdopted returns [admission.ErrHeld] if the policy change must be refused,
+// because it would lose the state of a hand-written net.
 func (d *Durable) noteAdopted(r *row, l *statecode.Loaded, scope gate.Scope) error {
 	if r.removed = l.StaleRows; l.RewriteValues {
 		for i, n := range d.codec.Policy().Nets() {
@@ -262,8 +265,9 @@ type rowRead struct {
 	last    *queuedStep // the step that wrote this version, or nil if the version is committed
 }
 
-// newReadCheck returns a readCheck with the current versions of the rows of e. The caller must hold
-// the locks of the session and of its shared nets.
+// newReadCheck returns a readCheck for the current versions of the session's part of the state and
+// of the parts that it shares. The caller must hold the locks of the session and of its shared
+// nets.
 func (d *Durable) newReadCheck(e *entry) *readCheck {
 	g := &readCheck{committer: d.committer, seen: make([]rowRead, 0, 1+len(e.parts))}
 	for _, r := range e.appendRows(nil) {
@@ -321,9 +325,9 @@ func (d *Durable) View(ctx context.Context, k admission.Key, f func(*gate.State)
 	return d.inspect(ctx, k, func(e *entry) { f(e.state) })
 }
 
-// inspectCurrent is like inspect, but afterwards checks whether another process has changed the
-// session. If so, it runs f again. After three attempts, it returns nil, although the state that f
-// saw may be slightly out of date.
+// inspectCurrent is like inspect, but runs f again if another process has changed the session in
+// the meantime. It gives up without an error after three attempts, or if the check for changes
+// fails. The state that f saw may then be slightly out of date.
 func (d *Durable) inspectCurrent(ctx context.Context, k admission.Key, f func(*entry)) error {
 	for range 3 {
 		var seen *readCheck

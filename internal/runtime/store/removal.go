@@ -94,9 +94,10 @@ func (r *Retention) noteRemoval(ctx context.Context, row *row, removal backend.R
 	return r.enqueue(s).Wait(ctx)
 }
 
-// verifyEvent returns e if the given copy of e's record equals a record in the database, or if the
-// copy is nil. Otherwise, it returns an error, because the copy may be forged and the next removal
-// event would repeat the contents of e.
+// verifyEvent returns the removal event e, or an error if e may be forged. A forged event must not
+// be used, because the next removal event repeats its contents. The event is genuine if the
+// database contains a record equal to object, the copy of the event's record. An event without a
+// copy is not checked.
 func (r *Retention) verifyEvent(ctx context.Context, e *audit.Removed, object []byte) (*audit.Removed, error) {
 	if object == nil {
 		return e, nil

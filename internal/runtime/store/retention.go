@@ -18,11 +18,11 @@ const (
 )
 
 // Retention removes old records from a ledger's database. Only one process removes records at a
-// time.
+// time. Some old records are kept, such as the decision on an open call; see [survey].
 //
 // A round first commits a removal event, which contains the last record to remove from each chain.
 // It then removes the records in small transactions. If the process ends before all of them are
-// removed, the next round removes the rest. [survey] lists the records that are kept.
+// removed, the next round removes the rest.
 type Retention struct {
 	*committer
 	keep  time.Duration

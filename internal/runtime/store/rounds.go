@@ -38,8 +38,8 @@ func (d *Durable) TakeRound(ctx context.Context, session, id string) ([]byte, er
 	return d.takeRound(ctx, id, func(o *backend.Op) { o.Session, o.Reserve, o.Lasts = session, true, true })
 }
 
-// DropRound is like TakeRound, but for a caller that ends the call instead of continuing it. It
-// therefore also works while the session is stopped.
+// DropRound is like TakeRound, but works even while the session is stopped. It is for callers that
+// end the call instead of continuing it.
 func (d *Durable) DropRound(ctx context.Context, id string) ([]byte, error) {
 	return d.takeRound(ctx, id, func(*backend.Op) {})
 }
@@ -75,16 +75,15 @@ func (d *Durable) KeptRounds(ctx context.Context) iter.Seq2[string, []byte] {
 	}
 }
 
-// roundKeyID identifies the [backend.Part] that stores the key for request states, which clients
-// carry from one round trip of a call to the next. All processes that use the database share the
-// key.
+// roundKeyID identifies the [backend.Part] that stores the key returned by [Durable.RoundKey].
 var roundKeyID = backend.PartID{Scope: "key", Name: "rounds"}
 
 // roundKeySize is the size of the key in bytes.
 const roundKeySize = 32
 
-// RoundKey returns the key for request states, which clients carry from one round trip of a call to
-// the next. It creates the key if necessary. All processes that use the database share the key.
+// RoundKey returns the key for encrypting the state that a client keeps between two round trips of
+// a call. All processes that use the database share the key. RoundKey creates it if it does not
+// exist yet.
 func (d *Durable) RoundKey(ctx context.Context) ([]byte, error) {
 	for {
 		parts, err := d.database.Load(ctx, roundKeyID)

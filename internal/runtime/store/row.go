@@ -22,7 +22,7 @@ type row struct {
 	dirty   map[valueID]struct{}
 	removed []string // names of the value rows that the next write removes; see row.encodeValues
 
-	sinceFull int              // 1 after the whole part was read or written, plus 1 for each later write of only changes; 0 if the whole part must be written next
+	sinceFull int              // 1 plus the number of writes of only changes since the whole part was last read or written; 0 if the next write must contain the whole part
 	change    statecode.Change // changes since the last write
 
 	durable atomic.Int64          // version after the steps that are already committed
@@ -68,7 +68,7 @@ func (r *row) changesOnly(b backend.Backend) bool {
 // markNet records that a net has changed, so that the next write contains it.
 func (r *row) markNet(net int) { r.change.Nets = list.Add(r.change.Nets, net) }
 
-// markCall records that an open call was added, changed or closed. It does nothing if number is 0.
+// markCall records that an open call was added, changed or closed. The number 0 is ignored.
 func (r *row) markCall(number uint64) {
 	if number != 0 && !slices.Contains(r.change.Calls, number) {
 		r.change.Calls = append(r.change.Calls, number)
@@ -102,7 +102,7 @@ func (r *row) encodeValues(c *statecode.Codec, s *gate.State) (map[string][]byte
 		return nil, nil
 	}
 	rows := make(map[string][]byte, len(r.dirty)+len(r.removed))
-	for _, name := range r.removed { // removals come first; the next loop overwrites those of rows that exist again
+	for _, name := range r.removed { // removals come first, because the next loop may write some of these rows again
 		rows[name] = nil
 	}
 	for v := range r.dirty {

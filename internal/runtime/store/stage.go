@@ -106,8 +106,8 @@ const (
 	accessWrite        // the step writes the part
 )
 
-// accesses determines how a step with the given delta uses each part of the state. Every step
-// writes the session's part.
+// accesses determines how a step that makes the given changes uses each part of the state. Every
+// step writes the session's part.
 func (e *entry) accesses(delta *gate.Delta) (parts [3]access) {
 	parts[gate.ScopeSession] = accessWrite
 	if delta == nil {
@@ -126,9 +126,9 @@ func (e *entry) accesses(delta *gate.Delta) (parts [3]access) {
 	return parts
 }
 
-// endingCall returns the call that the delta closes or replaces, or nil if it does neither. A step
-// that ends a call depends on all nets that wait for the call, including those with unchanged
-// markings.
+// endingCall returns the call that the given changes close or replace, or nil if they do neither. A
+// step that makes such changes depends on all nets that wait for the call to end, even on those
+// with unchanged markings.
 func (e *entry) endingCall(delta *gate.Delta) *gate.OpenCall {
 	if c := e.state.Calls[delta.Closed]; c != nil {
 		return c
@@ -172,10 +172,10 @@ func (e *entry) rowOf(net int) *row {
 	return e.row
 }
 
-// prepare adds to s a write for each changed part of the state, and a version check for each part
-// that was only read. It increments the versions in memory. The caller must hold the locks of the
-// session and of its shared nets. If encoding fails, prepare drops the rows, so that they are read
-// again.
+// prepare adds the necessary writes to the step s: it writes each part of the state that the step
+// has changed, and checks the version of each part that the step has only read. It also increments
+// the versions of the written parts in memory. If encoding fails, prepare drops the rows, so that
+// they are read again. The caller must hold the locks of the session and of its shared nets.
 func (d *Durable) prepare(s *queuedStep, e *entry, parts [3]access) error {
 	if s.op.Writes, s.rows = s.inline.writes[:0], s.inline.rows[:0]; 1+len(e.parts) > len(s.inline.rows) {
 		s.op.Writes, s.rows = make([]backend.Write, 0, 1+len(e.parts)), make([]*row, 0, 1+len(e.parts))
@@ -219,8 +219,7 @@ func (d *Durable) prepare(s *queuedStep, e *entry, parts [3]access) error {
 	return nil
 }
 
-// encode encodes the session into w. If the backend can merge changes, it may encode only the
-// changes.
+// encode stores the encoded session in w, or only the changes if [row.changesOnly] permits this.
 func (e *entry) encode(d *Durable, w *backend.Write) (err error) {
 	info, processes := e.storedInfo(d.database.Writer()), d.processesOf(e)
 	if e.row.changesOnly(d.database) {
@@ -231,8 +230,8 @@ func (e *entry) encode(d *Durable, w *backend.Write) (err error) {
 	return err
 }
 
-// encode encodes the part's nets in s into w. If the backend can merge changes, it may encode only
-// the changes.
+// encode encodes the states of the part's nets and stores them in w. It stores only the changes if
+// [row.changesOnly] permits this.
 func (p *part) encode(d *Durable, s *gate.State, w *backend.Write) (err error) {
 	if p.row.changesOnly(d.database) {
 		w.Change, err = d.codec.AppendSharedChange(make([]byte, 0, 512), s, &p.row.change)

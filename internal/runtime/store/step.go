@@ -20,7 +20,7 @@ type step struct {
 	revert   func() // the method value s.undo, stored to allocate it only once
 }
 
-// newStep returns a step for the session e, or for no session if e is nil.
+// newStep returns a step for a session, or for no session if e is nil.
 func (m *Memory) newStep(e *entry) *step {
 	s, ok := m.steps.Get().(*step)
 	if !ok {
@@ -52,8 +52,8 @@ func (m *Memory) Stage(_ context.Context, k admission.Key, f func(*gate.State) (
 }
 
 // stage applies a change to a session. If Memory keeps records, stage queues the records of the
-// change and returns a step. Otherwise, it returns a nil step and, if this was the session's last
-// change, the session.
+// change and returns a step. Otherwise, it returns no step; if this was the session's last change,
+// it returns the session, so that the caller can remove it.
 func (m *Memory) stage(k admission.Key, f func(*gate.State) (admission.Change, error), records bool) (s *step, over *entry, err error) {
 	e := m.entry(k)
 	if e == nil {

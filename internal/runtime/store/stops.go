@@ -14,10 +14,10 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Stops is the kill switch of this process, or of all processes that share a database. If the
-// database is shared, a process may learn of a stop some seconds late. The commit of an admission
-// therefore checks the stops in the database. A stop that could not be written to the database
-// applies only to this process; see [Stops.Watch].
+// Stops is the kill switch of this process, or of all processes that share a database. A process
+// may learn of a stop in the database some seconds late. Therefore, the database checks its stops
+// again when it commits an admission. A stop that cannot be written to the database applies only to
+// this process until a later attempt succeeds.
 type Stops struct {
 	recorder *audit.Recorder // records each use of the kill switch; nil if the database records the uses
 	database backend.Backend // nil if the kill switch uses no database
@@ -33,7 +33,7 @@ type Stops struct {
 type localStop struct {
 	stop      backend.Stop
 	event     backend.Event
-	attempted bool // whether the first write to the database failed, so Watch must retry it
+	attempted bool // whether the first write to the database has failed and must be repeated
 }
 
 var _ admission.Switch = (*Stops)(nil)
@@ -261,8 +261,8 @@ func (s *Stops) noteStored(stop backend.Stop, on bool) {
 	s.replaceKnown(fromDatabase(stop), on)
 }
 
-// replaceKnown sets the known stop of a session if on is true, and removes it otherwise. The caller
-// must hold the lock.
+// replaceKnown stores a session's stop in s.known, or removes the stop if on is false. The caller
+// must hold s.mu.
 func (s *Stops) replaceKnown(stop admission.Stop, on bool) {
 	s.known = slices.DeleteFunc(slices.Clone(s.known), isOf(stop.Session))
 	if on {

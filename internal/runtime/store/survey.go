@@ -16,7 +16,7 @@ import (
 const (
 	maxRecords = 50_000 // maximum number of records that the event covers
 	maxWhole   = 500    // maximum number of chains that are removed completely
-	maxPartial = 500    // maximum number of chains that are removed partially; only chains that an earlier event has already shortened may exceed it
+	maxPartial = 500    // maximum number of chains that are removed partially; chains already shortened by an earlier event are not limited
 )
 
 // startSlack allows for differences between the clocks of processes. The start record of a process

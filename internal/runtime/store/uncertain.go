@@ -42,11 +42,13 @@ func (u *unsentCalls) takeAll() []admittedCall {
 	return calls
 }
 
-// finish determines which steps of a commit with an unknown outcome were committed, and returns
-// these. It looks for the steps' records in the database. All other steps end as stale, and their
-// callers make new decisions. A step without records also ends as stale. Because it may have been
-// committed, its rows are read again. If the database cannot be read, all steps fail with the given
-// error, and it remains uncertain whether their calls were admitted.
+// finish determines which steps of a commit with an unknown outcome were committed. It returns the
+// steps whose records are in the database. All other steps end as stale: their rows are read again,
+// and their callers make new decisions. This includes steps without records, although they may have
+// been committed.
+//
+// If the database cannot be read, all steps fail with the given error. Later,
+// [uncertainCalls.resolve] determines which of their calls were admitted.
 func (u *uncertainCalls) finish(ctx context.Context, steps []*queuedStep, why error) (committed []*queuedStep) {
 	n := 0
 	for _, s := range steps {
@@ -92,7 +94,7 @@ func (u *uncertainCalls) resolve(ctx context.Context) (committed []admittedCall,
 	return committed, nil
 }
 
-// lastRecords returns the objects of this process's last n records.
+// lastRecords returns the contents of this process's last n records.
 func (u *uncertainCalls) lastRecords(ctx context.Context, n int) (map[string]bool, error) {
 	there := make(map[string]bool, n)
 	if n == 0 {

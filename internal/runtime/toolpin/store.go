@@ -30,7 +30,7 @@ type Store interface {
 	// Find returns the pin of a tool if this process knows it.
 	Find(server, tool string) (Pin, bool)
 
-	// Accept makes d the accepted definition of its tool, and records who accepted it.
+	// Accept replaces the tool's pin with d, and records who accepted the new definition.
 	Accept(ctx context.Context, d Definition, by string) error
 
 	// Refresh reads pins accepted by other processes. It reports whether any pin has changed.

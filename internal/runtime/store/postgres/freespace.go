@@ -7,15 +7,15 @@ import (
 	"sync/atomic"
 )
 
-// freeSpace tracks whether the database's disk is full. A full disk does not block further calls,
-// because a smaller decision may still fit. However, the database counts as ready only once there
-// is enough space for the largest decision that failed.
+// freeSpace tracks whether the database's disk is full. A full disk does not block calls, because
+// an op smaller than the one that failed may still fit. However, [DB.Ready] returns an error until
+// there is enough space for the largest op that failed.
 type freeSpace struct {
 	needed atomic.Int64 // size in bytes of the largest op that did not fit, or 0 if the disk is not known to be full
 	trial  sync.Mutex   // held while free space is tested
 }
 
-// overhead is the number of bytes that a decision may write in addition to its data.
+// overhead is the space, in bytes, that an op may need in addition to its data.
 const overhead = 64 << 10
 
 // diskFull reports whether the server has answered that its disk is full.
@@ -33,11 +33,10 @@ func (r *freeSpace) noteFull(n int) {
 	}
 }
 
-// check returns an error if the disk still lacks space for the largest op that did not fit. To test
-// this, it writes at least as many bytes to a new table and rolls back. This frees the space
-// immediately; in an existing table, the space would remain in use until a vacuum. If the database
-// user lacks the privilege to create tables, check returns nil, and the next decision shows whether
-// there is enough space.
+// check returns an error if the disk still lacks space for the largest op that did not fit. To find
+// out, it writes that much data to a new table, and rolls back. The rollback frees the space. In an
+// existing table, the space would stay in use until a vacuum. If the database user lacks the
+// privilege to create tables, check assumes that there is enough space.
 func (r *freeSpace) check(ctx context.Context, w *writer) error {
 	if r.needed.Load() == 0 {
 		return nil

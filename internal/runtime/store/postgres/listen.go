@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Each schema has its own notification channel, because a database may have several schemas. The
-// channel's name contains the ID of one of the schema's tables.
+// The notification channel is named after the OID of a table, so that each schema in the database
+// has its own channel.
 const (
 	channelSQL = `SELECT 'petrigate_' || 'petrigate_change'::regclass::oid::text`
 	notifySQL  = `SELECT pg_notify('petrigate_' || 'petrigate_change'::regclass::oid::text, '')`

@@ -59,9 +59,9 @@ var (
 	errMoved  = errors.New("the server has recovered from a crash, or an earlier commit has taken effect")
 )
 
-// commit commits ops. If change is not nil, commit calls it to modify the batch before sending it.
-// If the connection breaks, commit asks the database for the outcome of the commit. If the database
-// does not reply in time, commit returns [backend.ErrUncertain].
+// commit commits ops. If change is not nil, commit calls it on the encoded ops before sending them.
+// If the connection breaks, commit asks the database whether the ops were committed. If the
+// database does not reply in time, commit returns [backend.ErrUncertain].
 func (w *writer) commit(ctx context.Context, ops []*backend.Op, change func(*batch)) error {
 	var open *batch
 	for n := 1; ; n++ {
@@ -84,9 +84,9 @@ type uncertainError struct{ cause error }
 func (u *uncertainError) Error() string   { return fmt.Sprintf("%v: %v", backend.ErrUncertain, u.cause) }
 func (u *uncertainError) Unwrap() []error { return []error{backend.ErrUncertain, u.cause} }
 
-// attempt makes one attempt to commit ops. If *open is not nil, it is the batch of an earlier
-// attempt that received no answer, and attempt first asks the database whether this batch was
-// committed. If the new batch receives no answer, attempt stores it in *open.
+// attempt makes one attempt to commit ops. If an earlier attempt received no answer, *open contains
+// its batch. attempt first asks the database whether this batch was committed and, if so, does not
+// send the ops again. If the new attempt receives no answer, attempt stores its batch in *open.
 func (w *writer) attempt(ctx context.Context, open **batch, ops []*backend.Op, change func(*batch)) error {
 	if w.mustResume.Load() {
 		committed, codes, err := w.resume(ctx)
@@ -230,9 +230,9 @@ func (w *writer) probe(ctx context.Context) error {
 	return err
 }
 
-// Statements that remove writers without records, such as those of commands that only read.
-// resignSQL removes a process's own writer. idleSQL removes writers that have not been used for
-// seven days, because a killed process cannot remove its own.
+// Statements that remove writers without records. For example, a command that only reads leaves
+// such a writer. resignSQL removes this process's own writer when the database is closed. A killed
+// process cannot do this, so idleSQL removes the writers that have not been used for seven days.
 const (
 	resignSQL = `DELETE FROM petrigate_writer WHERE no = $1 AND seq = 0`
 	idleSQL   = `DELETE FROM petrigate_writer WHERE seq = 0 AND seen < now() - interval '7 days'`

@@ -65,7 +65,7 @@ func (s counters) refresh(r *reader) counters {
 		return err
 	})
 	if err != nil {
-		return counters{data: -1} // attention 0 usually differs from the previous value, so the receiver wakes up, reads the database and gets the error
+		return counters{data: -1} // this usually wakes the receiver, because attention changes to 0; the receiver reads the database and gets the error
 	}
 	return s
 }

@@ -90,8 +90,8 @@ func (c *connection) attach() error {
 	return err
 }
 
-// connect opens a connection. If same is true, the file at the database's path is still the one
-// that was used before.
+// connect opens a connection, and creates the file if it does not exist. The parameter same reports
+// whether the file at the database's path is the one that was last checked.
 func (c *connection) connect(same bool) error {
 	if err := c.create(); err != nil {
 		return err
@@ -226,10 +226,10 @@ func (c *connection) close() {
 	c.detach()
 }
 
-// adjustTimeout shortens the timeout after a transaction has waited in vain because another program
-// has locked the file. Calls are refused until the file is unlocked; with the long timeout, each of
-// them would wait and delay the next. The first transaction that finds the file unlocked restores
-// the long timeout.
+// adjustTimeout shortens the timeout after a transaction has failed because another program has
+// locked the file. Until the file is unlocked, calls are refused, and with the long timeout, each
+// of them would delay the next. The first transaction that finds the file unlocked restores the
+// long timeout.
 func (c *connection) adjustTimeout(err error) {
 	locked := resultCode(err) == lib.SQLITE_BUSY
 	if c.link == nil || locked == c.shortTimeout {
@@ -275,11 +275,11 @@ var explanations = map[int]string{
 
 // checkState checks the database file and returns its state. It is called when the file has
 // changed, usually because of an SQLite checkpoint, and when another file has replaced it. If a
-// changed file cannot be read at the moment, checkState returns the last known state and leaves the
-// check to a later call.
+// changed file cannot be read at the moment, checkState skips the check and returns the last known
+// state.
 //
-// It refuses a new file if the write-ahead log next to it belongs to the old file and the two files
-// differ. SQLite would apply the log to the wrong file or remove it.
+// A new file is refused if the write-ahead log next to it belongs to the old file and the two files
+// differ, because SQLite would apply the log to the wrong file or remove it.
 func (c *connection) checkState(info fs.FileInfo, same bool) (fileState, error) {
 	i, err := readFileState(c.dialer, c.path)
 	if same {

@@ -6,9 +6,9 @@ import (
 	"os"
 )
 
-// fileState describes how far the database file itself has advanced, without its write-ahead log.
-// If this state goes back, an older copy has overwritten the file. Open connections do not notice
-// this, and would mix the contents of the two files.
+// fileState identifies a version of the database file, ignoring the write-ahead log. A process
+// compares versions to detect that an older copy has overwritten the file. Open connections would
+// not notice this, and would mix the contents of the two files.
 type fileState struct {
 	counter, pages uint32
 	step           int64 // last log step that the file contains
@@ -41,8 +41,8 @@ func (i fileState) olderThan(j fileState) bool {
 	return i.step < j.step || i.counter < j.counter || i.counter == j.counter && i.pages < j.pages
 }
 
-// unchanged reports whether the file infos a and b have the same modification time and size. If so,
-// the database file was not written in between.
+// unchanged reports whether the file infos a and b show the same modification time and size. If
+// they do, the database file was not written in between.
 func unchanged(a, b os.FileInfo) bool {
 	return a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }

@@ -8,13 +8,14 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/statecode"
 )
 
-// Clock holds times from the records, in microseconds since 1970. The time when the kill switch was
-// last used is trusted. If a record was written before this use but has a later time, its clock was
-// ahead, so its time is ignored.
+// Clock holds times from the records, in microseconds since 1970. If a record was written before
+// the last use of the kill switch but has a later time, the clock of its process was ahead.
+// [Clock.Newest] ignores such a record. After correcting such a clock, an operator uses the kill
+// switch so that calls are admitted again.
 type Clock struct {
 	Latest int64 // latest time of all records, or 0 if there are no records
 	Told   int64 // time when the kill switch was last used, or 0 if it never was
-	Ahead  int64 // value of Latest when the kill switch was last used, but at least Told
+	Ahead  int64 // the later of Told and the value that Latest had when the kill switch was last used
 }
 
 // Newest returns the newest reliable time. A call must not be admitted much earlier than this time.

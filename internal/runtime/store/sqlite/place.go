@@ -11,12 +11,12 @@ type Place struct {
 	ID      string   // ID of the database
 	Step    uint64   // last step that the database contains
 	Hash    [32]byte // hash of that step
-	Segment uint64   // segment that contains the end of the step; its number is that of the last step before the segment
-	Offset  int64    // end of the step in the segment
+	Segment uint64   // number of the segment where the step ends; a segment has the number of the last step before it
+	Offset  int64    // offset of the step's end in the segment
 }
 
 // insertPlace writes the first place of a new or newly converted database. The place comes after
-// the segments that contain the records of the older schema. For a new database, segments is 0.
+// the given number of segments, which contain the records of the older schema.
 func insertPlace(l *link, segments int) error {
 	return l.exec("INSERT INTO place (one, id, step, hash, segment, offset) VALUES (1, ?, ?, zeroblob(32), ?, 0)",
 		strings.ToLower(rand.Text()), int64(segments), int64(segments))

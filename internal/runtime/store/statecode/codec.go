@@ -24,8 +24,8 @@ type Codec struct {
 	byName      map[string]int
 }
 
-// New returns a codec for states of the policy p. If active is not nil, only the nets that it lists
-// are active.
+// New returns a codec for states of the policy p. The nets named in active are active; if active is
+// nil, all nets are.
 func New(p *gate.Policy, active []string) *Codec {
 	c := &Codec{policy: p, active: active, start: p.NewState(active), fingerprint: p.Fingerprint()[:fingerprintDigits], byName: map[string]int{}}
 	ids := p.IDs()
@@ -48,8 +48,8 @@ func (c *Codec) Policy() *gate.Policy { return c.policy }
 type net struct {
 	name        string
 	scope       gate.Scope
-	fingerprint string   // [gate.NetID.Print] of the net, truncated
-	limit       string   // [gate.NetID.Limit] of the net, truncated; empty unless the net is a limit from rules
+	fingerprint string   // truncated fingerprint of the net; see [gate.NetID.Print]
+	limit       string   // truncated fingerprint of the counted calls and callers (see [gate.NetID.Limit]); empty unless the net is a limit from rules
 	row         string   // encoded name, which is the prefix of the names of the net's value rows
 	head        []byte   // encoded name and fingerprint
 	places      [][]byte // place names, encoded as keys
@@ -115,15 +115,16 @@ func (n *net) atStart(d *gate.NetData) bool {
 		(d.Shadow == nil || d.Shadow.Refused+d.Shadow.Asked == 0 && n.unmoved(d.Shadow.Enforced))
 }
 
-// unmoved reports whether d is the initial state of the net, ignoring the fields Active, Values and
-// Shadow.
+// unmoved reports whether the net's state d equals its initial state, ignoring the fields Active,
+// Values and Shadow.
 func (n *net) unmoved(d *gate.NetData) bool {
 	return !d.Stuck && len(d.Flights)+len(d.Watches)+len(d.Meta) == 0 && d.Spent == nil && d.Clock == nil &&
 		d.Extras == nil && slices.Equal(d.Marking, n.start.Marking)
 }
 
-// limitNumbers returns the numbers that a user can change in a limit without changing the counted
-// calls: the initial tokens, the clock intervals, and the maximum and the interval of the sum.
+// limitNumbers returns the numbers in a limit. If a user changes only these numbers, the limit
+// still counts the same calls. The numbers are the initial tokens, the clock intervals, and the
+// maximum and the interval of the sum.
 func limitNumbers(n *gate.Net) (all []int64) {
 	for _, place := range n.Places {
 		all = append(all, int64(n.Initial[place]))

@@ -241,9 +241,9 @@ func (d *decoder) net(i int, value []byte, rows map[string][]byte) {
 	d.state.Nets[i] = data
 }
 
-// values decodes a net's value rows, which contain the states for individual values of the net's
-// key; see [Codec.RowName]. It first clears the state for all other values. Otherwise,
-// [gate.State.Apply] would drop a row that has come to equal that state since it was written.
+// values decodes a net's value rows (see [Codec.RowName]), which contain the states for individual
+// values of the net's key. It applies the rows to an empty state, because [gate.State.Apply] drops
+// a row that equals the state for all other values.
 func (d *decoder) values(where string, i int, base *gate.NetData, rows map[string][]byte) *gate.Values {
 	n := &d.Codec.nets[i]
 	d.state.Nets[i] = &gate.NetData{}
@@ -271,8 +271,8 @@ func (d *decoder) values(where string, i int, base *gate.NetData, rows map[strin
 }
 
 // complete records an error if the net's shadow mode has changed since the state was written. If
-// the net is in shadow mode, complete also sets the field Active of the enforced state, which is
-// not stored.
+// the net is in shadow mode, complete also copies the field Active to the enforced state, which is
+// stored without this field.
 func (d *decoder) complete(where string, n *net, data *gate.NetData) {
 	switch {
 	case d.err != nil:
@@ -350,7 +350,7 @@ func (d *decoder) shadow(where string, n *net, value []byte) *gate.ShadowData {
 func (d *decoder) marking(where string, n *net, value []byte) []int {
 	m := make([]int, len(n.start.Marking))
 	if n.placeholder {
-		m[0] = 1 // represents any marking that differs from the initial one
+		m[0] = 1 // the actual marking is unknown, but differs from the initial one
 		return m
 	}
 	d.object(where, value, func(key string, value []byte) bool {

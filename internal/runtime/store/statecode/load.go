@@ -18,9 +18,9 @@ type Loaded struct {
 	Processes map[uint64]string
 
 	// The following fields are set if the part was written under another policy or with other
-	// active nets. Kept contains the fate of each net in the part. StaleRows names the value rows
-	// (see [Codec.RowName]) to remove. RewriteValues tells whether the other value rows must be
-	// written again.
+	// active nets. Kept reports for each net in the part whether its state was kept. StaleRows
+	// lists the names of the value rows (see [Codec.RowName]) to remove. RewriteValues reports
+	// whether the remaining value rows must be written again.
 	Kept          []gate.Kept
 	StaleRows     []string
 	RewriteValues bool

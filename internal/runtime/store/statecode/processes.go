@@ -14,8 +14,8 @@ type Processes struct {
 	Others map[uint64]string // process that admitted each of the remaining calls, keyed by call number; empty if unknown
 }
 
-// processFor returns the name of the process to store with a call: the process that admitted it, or
-// "" if this process is unknown or is the session's writer.
+// processFor returns the value to store for the process that admitted a call. The value is the name
+// of the process, or "" if the process is unknown or is the session's writer.
 func (p Processes) processFor(call uint64, writer string) string {
 	process, known := p.Others[call]
 	if !known {

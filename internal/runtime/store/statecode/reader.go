@@ -57,7 +57,7 @@ func (d *decoder) list(where string, value []byte, each func(value []byte)) {
 	}
 }
 
-// tuple decodes a list that has len(into) elements.
+// tuple decodes a list. It records an error unless the list has exactly len(into) elements.
 func (d *decoder) tuple(where string, value []byte, into [][]byte) bool {
 	k := 0
 	d.list(where, value, func(value []byte) {

@@ -171,9 +171,9 @@ func (p *Proxy) forwardRequests(client, server net.Conn) {
 	}
 }
 
-// pass forwards data to one end of a connection and reports whether the connection stays open. In
-// mode Hold, it drops the data but keeps the connection. In mode Refuse and in the mode given by
-// the caller, it forwards nothing and returns false.
+// pass forwards data to one end of a connection. In mode Hold, it drops the data instead. It
+// returns false if the connection must be closed: in mode Refuse, in the given mode, or if the data
+// cannot be written.
 func (p *Proxy) pass(to net.Conn, data []byte, cut Mode) bool {
 	switch {
 	case p.applies(cut, Refuse):

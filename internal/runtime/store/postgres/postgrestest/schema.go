@@ -41,8 +41,8 @@ func newSchemaOn(t testing.TB, dsn string) string {
 	return format(c, c.Host, c.Port, name)
 }
 
-// format returns a URL with the settings in c, except that it uses the given host, port and
-// search_path. If the given search_path is empty, it uses the one in c.
+// format returns a URL with the given host, port and schema, and otherwise with the settings in c.
+// If schema is empty, the schema is also taken from c.
 func format(c *pgx.ConnConfig, host string, port uint16, schema string) string {
 	q := url.Values{"host": {host}, "port": {fmt.Sprint(port)}}
 	if c.TLSConfig == nil {
