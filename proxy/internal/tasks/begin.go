@@ -63,7 +63,8 @@ func (s *Tasks) record(x *Task) {
 	}
 }
 
-// A NewTask describes a call that the server has answered with a task.
+// A NewTask is the argument of [Tasks.Begin]. It describes a call and the task that the server has
+// created for the call.
 type NewTask struct {
 	Origin   Origin
 	Upstream *pool.Server

@@ -53,7 +53,7 @@ func (s *Tasks) emulatedDetail(ctx context.Context, x *Task) ([]byte, error) {
 	case wire.TaskInputRequired:
 		if asked := s.inputRequests(x); asked != nil {
 			members = members.Raw("inputRequests", asked)
-		} else { // the server's request for input has not arrived yet, or has been answered
+		} else { // the proxy has not received the server's request yet, or the client has already answered it
 			members = members.String("status", "working")
 		}
 	case wire.TaskCancelled:

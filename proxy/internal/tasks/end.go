@@ -65,8 +65,8 @@ func (s *Tasks) fetched(x *Task, result []byte) {
 	}
 }
 
-// resultOutcome returns the outcome of a task with the given result. If a net is waiting for the
-// outcome, only a result that is strict JSON counts as a success.
+// resultOutcome returns the outcome of a task with the given result. If the outcome can affect a
+// net, a result that JSON parsers might read differently counts as a failure.
 func resultOutcome(x *Task, result []byte) gate.Outcome {
 	if !wire.ResultFacts(result).Success() || x.Ticket.Awaited && rawjson.Check(result, rawjson.MaxDepth) != nil {
 		return gate.Failure

@@ -16,12 +16,12 @@ import (
 // errTaskGone means that the server does not know the task.
 var errTaskGone = errors.New("the upstream no longer knows the task")
 
-// Request sends a request about the task on behalf of the proxy, and waits for the reply. members
-// contains additional params, each preceded by a comma.
+// Request sends a request about the task on behalf of the proxy, and waits for the reply. The
+// params consist of the task's ID and the given members, which must each begin with a comma.
 func (s *Tasks) Request(ctx context.Context, x *Task, method string, members ...byte) (upstream.Reply, error) {
 	u := x.Upstream
 	if u.State().Phase == upstream.Up && u.Rev() != x.rev {
-		return upstream.Reply{}, errTaskGone // the server has restarted with a revision that has a different form of tasks
+		return upstream.Reply{}, errTaskGone // after a restart, the server uses a revision with a different form of tasks
 	}
 	params := append(append(rawjson.AppendString([]byte(`{"taskId":`), x.theirs), members...), '}')
 	request := upstream.Request{Method: method, Name: x.theirs, Params: params}

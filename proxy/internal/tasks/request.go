@@ -41,9 +41,9 @@ func (s *Tasks) Serve(ctx context.Context, q session.Request) ([]byte, error) {
 	return r.Serve(ctx)
 }
 
-// newRequest makes r a request about the task x. The policies are not checked again, because they
-// have already allowed the tool call. The outcome of the task is recorded before the client
-// receives it.
+// newRequest prepares r, a client's request about the task x. It replaces the task's ID, and makes
+// the proxy record the outcome of the task before the client receives the response. The policies
+// are not checked again, because they have already allowed the tool call.
 func (s *Tasks) newRequest(ctx context.Context, r *pool.RelayedRequest, x *Task) *pool.RelayedRequest {
 	r.Name, r.Patient = x.theirs, r.Message.Method == "tasks/result"
 	r.Change = func(params []byte) []byte { return wire.RenameTask(params, x.theirs) }
@@ -86,7 +86,7 @@ func (s *Tasks) refuse(a session.Peer, method string) error {
 // succeeded handles the result of a client's request about the task: it updates the task, and
 // returns the result in the form sent to the client.
 func (s *Tasks) succeeded(ctx context.Context, x *Task, method string, result []byte) []byte {
-	if method == "tasks/result" { // the result of the tool may have its own member taskId, so it is not read as a task
+	if method == "tasks/result" { // the result of a tool is not a task object, even if it has a taskId member
 		s.fetched(x, result)
 		return wire.RelateTask(result, x.id)
 	}

@@ -95,8 +95,8 @@ func (x *Task) notify(method string, params []byte) {
 
 // ServerRequest handles a server's request about a task (elicitation/create, sampling/createMessage
 // or roots/list with related-task in its _meta). The request can arrive on any stream. If the
-// client cannot be reached now, it is asked when it waits for the result. ServerRequest returns
-// false if the request is not about a task.
+// client cannot be reached, the request is kept until the client asks for the task's result.
+// ServerRequest returns false if the request is not about a task.
 func (s *Tasks) ServerRequest(u *pool.Server, q *upstream.ServerRequest) bool {
 	x := s.byServer(u, wire.RelatedTask(q.Params))
 	if x == nil {

@@ -40,7 +40,7 @@ type Task struct {
 	mu      sync.Mutex
 	object  []byte // latest task object from the server, with the proxy's ID
 	about   wire.Task
-	asked   time.Time                 // when the server last responded or failed to respond
+	asked   time.Time                 // when the latest task object arrived or the latest poll failed, whichever is later
 	streams []spec.Stream             // streams of clients waiting for the result (tasks/result)
 	waiting []*upstream.ServerRequest // the server's requests to send as soon as the client can be reached
 	inputs  []taskInput               // the server's requests shown to clients as inputRequests, oldest first
@@ -73,7 +73,7 @@ func (x *Task) owner() *session.Session { return x.origin.Session }
 // form of revision 2026-07-28.
 func (x *Task) emulated() bool { return x.origin.Peer.Rev.TaskExtension && !x.rev.TaskExtension }
 
-// expired reports whether the task's ttl has passed. The server need not keep the task any longer.
+// expired reports whether the task's ttl has passed, so that the server may have deleted the task.
 func (x *Task) expired(now time.Time) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -148,7 +148,7 @@ func (x *Task) end(o gate.Outcome) (open []*upstream.ServerRequest, first bool) 
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	first = !x.Finished()
-	x.settled.Store(o != gate.Unknown) // must be stored before lost, so that the task never seems unfinished between the two stores
+	x.settled.Store(o != gate.Unknown) // must be stored first, so that a finished task never seems unfinished
 	x.lost.Store(o == gate.Unknown)
 	open = x.waiting
 	for _, in := range x.inputs {
@@ -213,8 +213,9 @@ func (x *Task) addInput(q *upstream.ServerRequest) {
 	x.inputs = append(x.inputs, taskInput{"request-" + strconv.Itoa(x.asks), q})
 }
 
-// refuses refuses a server's request if the task has ended, or if too many requests wait for the
-// client already. It reports whether it did. The caller must hold mu.
+// refuses responds to a server's request with an error if the task has ended, or if too many
+// requests already wait for the client. It reports whether it has responded. The caller must hold
+// mu.
 func (x *Task) refuses(q *upstream.ServerRequest, waiting int) bool {
 	switch {
 	case x.settled.Load():
@@ -255,5 +256,5 @@ const (
 	usualPoll = 5 * time.Second
 	FastPoll  = 250 * time.Millisecond
 	slowPoll  = time.Minute
-	MaxMisses = 10 // number of consecutive unanswered tasks/get requests that make a task count as lost
+	MaxMisses = 10 // maximum number of consecutive failed tasks/get requests; after one more, polling stops
 )

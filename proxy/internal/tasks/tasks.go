@@ -16,15 +16,15 @@
 //
 // # Locks
 //
-// Task.settling is held while the outcome is being recorded, so that it is recorded only once.
+// Task.settling is held while the outcome is reported to the gate, so that it is reported only once.
 // Task.mu guards the changing state of a task, and taskTable.mu guards the table of tasks.
 // taskTable.mu must not be locked while Task.mu is held.
 //
 // # Invariants
 //
-// The outcome of a task is reported to the gate only once, except that a known outcome can still
-// replace an unknown one. It is reported before any client learns how the task ended. A client can
-// access only the tasks of its own session.
+// The outcome of a task is reported only once to the gate, which decides on tool calls. As the only
+// exception, a known outcome can replace an unknown one. The outcome is reported before any client
+// learns how the task ended. A client can access only the tasks of its own session.
 package tasks
 
 import (
@@ -224,8 +224,8 @@ func (s *taskTable) byServer(u *pool.Server, id string) *Task {
 	return s.theirs[serverKey{upstream: u, id: id}]
 }
 
-// byToken returns the task of the server u whose progress notifications contain the given token, or
-// nil.
+// byToken returns the task whose progress notifications from the server u contain the given token,
+// or nil.
 func (s *taskTable) byToken(u *pool.Server, token int64) *Task {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -276,8 +276,7 @@ func (s *taskTable) Busy(u *pool.Server) bool {
 	return false
 }
 
-// MakesTasks reports whether the server declares, in the form of its revision, that it creates
-// tasks for calls.
+// MakesTasks reports whether the server declares that it creates tasks for calls.
 func MakesTasks(u *pool.Server) bool {
 	s := u.State()
 	if u.Rev().TaskExtension {
@@ -287,8 +286,8 @@ func MakesTasks(u *pool.Server) bool {
 }
 
 // anyOffers reports whether any connected server creates tasks that clients of the given revision
-// can use, and declares the capability at the path given by keys. Clients of revision 2026-07-28
-// can also use the tasks of servers of revision 2025-11-25.
+// can use. If keys are given, they form the path of a capability that the server must also declare.
+// Clients of revision 2026-07-28 can also use the tasks of servers of revision 2025-11-25.
 func (s *Tasks) anyOffers(to *rev.Rev, keys ...string) bool {
 	return slices.ContainsFunc(s.Servers(), func(u *pool.Server) bool {
 		is := u.State()

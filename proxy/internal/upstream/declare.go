@@ -98,7 +98,8 @@ func (u *Upstream) nextUp() (up <-chan struct{}) {
 	return up
 }
 
-// declare replaces the client capabilities that mcp-go has written into the handshake params.
+// declare returns the params of a handshake request with the client capabilities that the proxy
+// declares. They replace the capabilities written by mcp-go.
 func (u *Upstream) declare(method string, params []byte) []byte {
 	if method == string(mcp.MethodInitialize) {
 		declared, _ := u.handshakeWishes()

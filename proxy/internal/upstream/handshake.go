@@ -170,8 +170,8 @@ func offers2026(discovered []byte) bool {
 	return offersRevision(discovered, func(version string) bool { return version == mcp.ProtocolVersion20260728 })
 }
 
-// offersRevision reports whether a server/discover result lists at least one revision that
-// satisfies ok.
+// offersRevision reports whether at least one revision v listed in a server/discover result
+// satisfies ok(v).
 func offersRevision(discovered []byte, ok func(version string) bool) bool {
 	versions, _ := rawjson.Member(discovered, "supportedVersions")
 	found := false
@@ -289,10 +289,10 @@ func (a *adapter) introduction() conn.Introduction {
 // larger, the members that the specification does not define are not stored.
 const maxAround = 256 << 10
 
-// undefinedMembers returns the members of a server's self-description that the specification does
-// not define, and its _meta, as an object. It returns nil if the self-description is too large. It
-// omits members whose names differ from a defined name only in case, because a client that ignores
-// case could mistake them for the defined ones.
+// undefinedMembers returns a JSON object with _meta and with all members of a server's
+// self-description that the specification does not define. It returns nil if the self-description
+// is too large. It omits members whose names differ from a defined name only in case, because a
+// client that ignores case could mistake them for the defined ones.
 func undefinedMembers(result []byte) []byte {
 	if len(result) > maxAround {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/streamable"
 )
 
-// Types that the callers of an [Upstream] need, from package conn and related packages.
+// Aliases, so that callers need to import only this package.
 type (
 	Config        = conn.Config
 	Options       = conn.Options

@@ -36,7 +36,7 @@ type Upstream struct {
 	state conn.State
 
 	sse        atomic.Bool // whether the server uses HTTP+SSE
-	preferred  bool        // whether the first client has determined the preferred revision family
+	preferred  bool        // whether prefer2025 has been set according to the first client
 	prefer2025 bool
 
 	declared []byte        // union of all clients' capabilities
@@ -84,7 +84,7 @@ func (u *Upstream) State() conn.State {
 	return u.state
 }
 
-// Rev returns the server's revision family, or [rev.Rev2025] if it is unknown.
+// Rev returns the [rev.Rev] of the server's revision, or [rev.Rev2025] if the revision is unknown.
 func (u *Upstream) Rev() *rev.Rev {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -139,7 +139,7 @@ func (u *Upstream) Notify(method string, params []byte) {
 func (u *Upstream) unavailable() error {
 	s := u.State()
 	err := fmt.Errorf("%s is %s", u.host.Config.Name, s.Phase)
-	if s.Err != nil { // for example, Err is nil while the connection is being replaced
+	if s.Err != nil { // Err can be nil, for example while the connection is being replaced
 		err = fmt.Errorf("%w: %w", err, s.Err)
 	}
 	return conn.NotSent(err)

@@ -58,7 +58,7 @@ type Conn interface {
 // A Session is the result of a handshake. Over HTTP, the headers of later requests contain its ID
 // and version.
 type Session struct {
-	ID      string // session ID of a server of [rev.Rev2025]; may be empty
+	ID      string // ID assigned by a server that uses revision 2025-11-25; may be empty
 	Version string
 }
 

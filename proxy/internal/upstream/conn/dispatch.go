@@ -66,7 +66,7 @@ func (d *Dispatcher) Dispatch(data []byte, kept bool) error {
 	return err
 }
 
-// flush runs the work on earlier replies that Options.Burst has postponed.
+// flush finishes the postponed work on earlier replies; see [Burst].
 func (d *Dispatcher) flush() {
 	if b := d.Host.Options.Burst; b != nil {
 		b.Flush()
@@ -107,7 +107,7 @@ func (d *Dispatcher) Notification(m wire.Message) {
 	case "notifications/progress":
 		if x := d.Pending.Progressing(m.Params); x != nil && x.Notify(m.Method, m.Params) {
 			return
-		} // a progress notification can also be about a task
+		} // a token that belongs to no open request may belong to a task
 	}
 	d.Host.Heard(m.Method, m.Params)
 }
@@ -263,10 +263,9 @@ func (p *Pending) drop(x *Exchange) {
 	}
 }
 
-// Shut calls f as soon as no requests are open, and rejects later requests. It waits for requests
-// that will soon get their replies, but only until ctx is done. If any other request is open, Shut
-// does nothing, because the server may be working on that request. Shut reports whether it has
-// called f. Subscriptions do not count as open requests.
+// Shut waits until no requests are open. It then calls f, rejects all later requests, and returns
+// true. It returns false if ctx is done first, or if a request is open that may take long, such as
+// tools/call. Subscriptions do not count as open requests.
 func (p *Pending) Shut(ctx context.Context, f func()) bool {
 	for {
 		p.mu.Lock()

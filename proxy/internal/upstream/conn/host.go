@@ -26,7 +26,7 @@ type Config struct {
 
 	Command string
 	Args    []string
-	Env     map[string]string // environment variables in addition to the few given to every child
+	Env     map[string]string // environment variables to add to those that every child gets
 	Dir     string
 
 	URL         string
@@ -65,8 +65,8 @@ type Options struct {
 	// OnListen is called when the proxy starts to receive the server's notifications. The proxy has
 	// missed all earlier notifications.
 	OnListen func()
-	// OnRequest is called with requests from a server of [rev.Rev2025] that belong to no request
-	// from the proxy. If it is nil, they are refused.
+	// OnRequest is called with a server's requests that belong to no request from the proxy. Only
+	// servers that use revision 2025-11-25 send them. If OnRequest is nil, they are refused.
 	OnRequest func(q *ServerRequest)
 	// OnState is called when the upstream comes up or goes down, and when the proxy gives up
 	// connecting to it.
@@ -76,12 +76,11 @@ type Options struct {
 	// not be restarted for a new handshake. If Busy is nil, the server is never considered busy.
 	Busy func() bool
 
-	// Burst, if not nil, is called before and after a group of messages from a child process that
-	// can be read without waiting, so that the work on the messages can be combined.
+	// Burst, if not nil, combines the work on messages that arrive together from a child process.
 	Burst Burst
 
-	// Watchdog, if not nil, kills the child processes if this process ends and leaves them running.
-	// If it is nil, only the operating system can kill them.
+	// Watchdog, if not nil, kills all child processes that are still running when this process
+	// ends.
 	Watchdog *process.Watchdog
 
 	// ConnectTimeout is the time limit for each attempt to connect, including the start of the
@@ -89,8 +88,8 @@ type Options struct {
 	ConnectTimeout time.Duration
 }
 
-// A Burst combines the work on messages that can be read without waiting. Begin is called before a
-// group of such messages, and End after it.
+// A Burst combines the work on messages that arrive together. Begin is called before a group of
+// such messages, and End after it.
 type Burst interface {
 	Begin()
 	Flush() // does the postponed work; called before a message other than a reply is handled
@@ -175,7 +174,7 @@ type Phase int
 const (
 	Starting Phase = iota // connecting for the first time
 	Up
-	Down   // reconnecting after the upstream was up or could not be reached
+	Down   // trying to connect again, after a lost connection or a failed attempt
 	Failed // no longer connecting, because the upstream cannot work with this configuration or was closed
 )
 
@@ -187,7 +186,7 @@ type State struct {
 	Err   error     // why the upstream is not up
 	Since time.Time // when the phase began
 
-	Introduction     // the server's self-description in the most recent connection that was up
+	Introduction     // the server's self-description from the last time the upstream came up
 	Pid          int // process ID of the child; 0 for HTTP
 }
 

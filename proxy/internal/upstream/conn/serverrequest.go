@@ -19,7 +19,7 @@ type ServerRequest struct {
 	Method string
 	Params []byte // nil if absent
 
-	key  string // key of the request's ID
+	key  string // the request's ID in a form that can be compared
 	id   []byte
 	send func(answer []byte)
 	from *ServerRequests

@@ -62,9 +62,9 @@ func NewPipe(file *os.File, broken func(error)) *Pipe {
 // false for it.
 const Nowhere = math.MaxInt64
 
-// Write queues a message followed by a newline, and stores the message's offset in the stream in
-// *position, for [Pipe.Reached]. The build function appends the message to its argument; size is
-// the approximate length of the message.
+// Write queues a message followed by a newline. The build function appends the message to its
+// argument; size is the approximate length of the message. Write sets *position to the offset of
+// the message, for use with [Pipe.Reached].
 //
 // Unless another goroutine is writing or Cork holds back writes, Write then writes as many of the
 // queued bytes as the pipe accepts, and leaves the rest to the flusher. If several is true, other
@@ -215,7 +215,7 @@ var ErrTooLong = errors.New("a message from the server is too long")
 
 const (
 	lineBuffer = 64 << 10
-	bigLine    = 32 << 10 // minimum length of a line that stays valid after later calls of Next
+	bigLine    = 32 << 10 // minimum length of the lines that Next returns with kept set
 	maxExpect  = 4 << 20  // maximum value of LineReader.expect
 )
 
@@ -277,8 +277,8 @@ func (l *LineReader) More() bool {
 	return i >= 0
 }
 
-// replace switches to another buffer and copies rest into it, because the caller of Next may keep a
-// line in the old buffer.
+// replace switches to another buffer, because the caller of Next may keep a line in the old one.
+// The new buffer begins with a copy of rest, the bytes that have not been returned yet.
 func (l *LineReader) replace(rest []byte) {
 	if size := max(lineBuffer, 2*len(rest)); len(l.spare) < size {
 		l.spare = make([]byte, size)

@@ -208,9 +208,9 @@ func (c *Conn) read() {
 	})))
 }
 
-// forEachLine calls the function take with each nonempty line of output, and returns the first read
-// error. Lines that can be read without blocking form a group of at most [burst.MaxMessages] lines.
-// If together is not nil, its methods Begin and End are called before and after each group.
+// forEachLine calls take for each nonempty line of output, and returns the first read error. If
+// together is not nil, its Begin and End methods are called before and after each group of lines
+// that can be read without blocking. A group has at most [burst.MaxMessages] lines.
 func forEachLine(lines *process.LineReader, together conn.Burst, take func(line []byte, kept bool)) error {
 	var reading burst.Reading
 	if together != nil {

@@ -42,7 +42,7 @@ func (c *Conn) lostError(x *conn.Exchange, err error, sent bool) error {
 }
 
 // cause returns the error to report for the exchange x, which failed with the transport error err.
-// The first result is false if the proxy itself ended the exchange.
+// It also reports whether the exchange was open, that is, not ended by the proxy itself.
 func (c *Conn) cause(x *conn.Exchange, err error) (open bool, cause error) {
 	switch {
 	case c.ctx.Err() != nil:

@@ -86,8 +86,7 @@ func (c *Conn) AwaitStream(ctx context.Context) {
 	}
 }
 
-// awaitSession waits until the current session is a session other than s. It returns false if ctx
-// is done first.
+// awaitSession waits until another session has replaced s. It returns false if ctx is done first.
 func (c *Conn) awaitSession(ctx context.Context, s *conn.Session) bool {
 	for c.Current.Load() == s {
 		if !wait.For(ctx, c.renewed) {

@@ -212,7 +212,8 @@ func isUnauthorized(response *http.Response) bool {
 	return response.StatusCode == http.StatusUnauthorized || response.StatusCode == http.StatusForbidden
 }
 
-// withBodyAgain returns a copy of the request whose body is read from the beginning.
+// withBodyAgain returns a copy of the request with a new reader for the body, so that the request
+// can be sent again.
 func withBodyAgain(request *http.Request) (*http.Request, error) {
 	next := request.Clone(request.Context())
 	if request.GetBody == nil {

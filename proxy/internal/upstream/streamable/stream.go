@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	maxResumes  = 100 // maximum number of consecutive times that a request's stream is resumed and ends without a new event ID
+	maxResumes  = 100 // maximum number of consecutive times that a stream is resumed without receiving a new event ID
 	usualResume = time.Second
 	longResume  = time.Minute
 )
@@ -256,8 +256,8 @@ func (r *EventReader) field(e *Event, line []byte, kept bool) {
 	}
 }
 
-// add appends a line to the event's data. If kept is true, the event may use the memory of value
-// without copying it.
+// add appends a line to the event's data. If kept is false, value will be overwritten, so add
+// copies it.
 func (e *Event) add(value []byte, kept bool) {
 	switch {
 	case e.Data == nil && kept:

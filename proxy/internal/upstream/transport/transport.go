@@ -30,9 +30,9 @@ const (
 var errHeaderTooLong = errors.New("the response header is too long")
 
 // A DirectTransport makes HTTP/1.1 requests without TLS on the caller's goroutine. The net/http
-// transport passes each request through two goroutines of the connection, which takes longer than a
-// call to a local server. With TLS or through a proxy, requests take longer anyway, so they are
-// left to net/http. A DirectTransport is safe for concurrent use.
+// transport passes each request through two other goroutines, which can take longer than the
+// exchange with a local server. With TLS or through a proxy, requests take longer anyway, so they
+// are left to net/http. A DirectTransport is safe for concurrent use.
 type DirectTransport struct {
 	Other  *http.Transport
 	Dialer net.Dialer
@@ -234,7 +234,7 @@ func (b *directBody) finish(read bool) {
 }
 
 // NewDialer returns a dialer that refuses to connect to cloud metadata services, because they
-// provide a machine's credentials.
+// reveal the credentials of the machine.
 func NewDialer() net.Dialer {
 	return net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second, Control: checkAddress}
 }
