@@ -22,7 +22,8 @@ type refusal struct{ *admission.Refused }
 // decisionKey is the _meta key of the machine-readable decision in a result.
 const decisionKey = wire.OwnMeta + "decision"
 
-// PlainRefusal returns a refusal whose reason is not a net's decision.
+// PlainRefusal returns a refusal for a reason other than a net's decision, such as a server that is
+// down.
 func PlainRefusal(kind, text string) refusal { return refusal{admission.Refuse(kind, text)} }
 
 // unansweredRefusal returns the refusal for an admitted call that has no result.
@@ -39,19 +40,20 @@ func (r refusal) append(dst, id []byte, of *rev.Rev) []byte {
 func (r refusal) meta() []byte {
 	meta, err := json.Marshal(map[string]admission.Facts{decisionKey: r.Facts})
 	if err != nil {
-		panic(err) // cannot fail: facts can always be encoded
+		panic(err) // cannot happen: Facts can always be encoded
 	}
 	return meta
 }
 
-// RecordRefusal records a refusal whose reason is not a net's decision. If recording fails, the
+// RecordRefusal records a refusal for a reason other than a net's decision. If recording fails, the
 // call is still refused.
 func (p *Pipeline) RecordRefusal(c *Call, r refusal) {
 	p.Admission.Refused(p.Life.Ctx, c.admission(), r.Refused)
 }
 
-// checkResend returns an error with the reason if the call must not be sent again. It is called
-// when the server has forgotten the session of the first request.
+// checkResend returns the reason why the call must not be sent again, or nil if it can be sent
+// again. It is called after the server has refused to run the call, because the server did not
+// accept the session or the credentials.
 func (f *inflightCall) checkResend() error {
 	c := f.Call
 	_, err := f.ticket.NewPass(c.pipeline.Life.Ctx, c.pipeline.Admission)
@@ -80,7 +82,8 @@ func (f *inflightCall) mayNeedResend() bool {
 	return f.rev.InputRequired && !f.Call.Peer.Rev.InputRequired
 }
 
-// mayNeedResend is like [inflightCall.mayNeedResend], but for a call that has not been sent yet.
+// mayNeedResend is like [inflightCall.mayNeedResend], but for a call that has not been sent yet. It
+// uses the server's current revision.
 func (c *Call) mayNeedResend() bool {
 	return !c.Peer.Rev.InputRequired && c.Tool.Upstream.Rev().InputRequired
 }

@@ -23,9 +23,9 @@ func (p *Pipeline) resume(c *Call) bool {
 	if c.input.suspended == "" {
 		return true
 	}
-	c.Turn.Release() // the call was already decided, so it must not occupy a turn while it waits for its server
+	c.Turn.Release() // the gate has already admitted the call; the principal's other messages must not wait for the server's reply
 	x, err := p.pickUp(c)
-	if x != nil && x.approved != nil { // send exactly the call that the person approved
+	if x != nil && x.approved != nil { // send the _meta that a person approved, because the client may have changed it
 		c.approved, c.params = x.approved, c.params.WithMetaShown(x.approved.Meta)
 	}
 	switch {
@@ -125,8 +125,8 @@ func (f *inflightCall) suspend(c *Call, result []byte) (why string) {
 	return ""
 }
 
-// storeSuspended stores the suspended call x, which the client last sent as c. It returns
-// [rounds.ErrFull] if too many calls are suspended.
+// storeSuspended stores a call until its client provides the input. It returns [rounds.ErrFull] if
+// too many calls are stored.
 func (p *Pipeline) storeSuspended(c *Call, x *suspendedCall, expires time.Time) error {
 	several := p.Sessions.SeveralPrincipals.Load()
 	switch {
@@ -138,9 +138,9 @@ func (p *Pipeline) storeSuspended(c *Call, x *suspendedCall, expires time.Time) 
 	return rounds.ErrFull
 }
 
-// pickUp ends the suspension of the call that c continues, and returns the suspended call, or nil
-// if the suspension has already ended. If several processes could continue the call, only one of
-// them gets it. After an error, such as [admission.ErrStopped], the call stays suspended.
+// pickUp removes and returns the suspended call that the client has sent again as c. It returns nil
+// if that call is no longer suspended, for example because another process has already continued
+// it. After an error, such as [admission.ErrStopped], the call stays suspended.
 func (p *Pipeline) pickUp(c *Call) (*suspendedCall, error) {
 	if p.Admission.StopOf(c.State.ID) != nil {
 		return nil, admission.ErrStopped
@@ -157,7 +157,7 @@ func (p *Pipeline) pickUp(c *Call) (*suspendedCall, error) {
 }
 
 // settleExpired records that a call failed because its client did not return with the input. The
-// server, which uses revision 2026-07-28, is not told, because its request ended with the
+// server needs no cancellation: it uses revision 2026-07-28, and its request ended with the
 // InputRequiredResult.
 func (p *Pipeline) settleExpired(x *suspendedCall) {
 	p.Life.Log.Info("the client did not provide the requested input", "tool", x.call.Tool.Canonical, "call", x.ticket.Number)

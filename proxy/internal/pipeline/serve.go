@@ -125,8 +125,9 @@ func (p *Pipeline) dedicate(c *Call, at *pool.Server) bool {
 	return false
 }
 
-// admissible reports whether the call should go to the gate. A call that could not run or be
-// recorded even if it were admitted is refused here, so that it uses up no tokens of the nets.
+// admissible reports whether the gate should decide on the call. If the call could not be run or
+// recorded now, admissible refuses it, so that the gate does not admit it and change the markings
+// of the nets.
 func (p *Pipeline) admissible(c *Call) bool {
 	if !c.plain && p.refuseTaskMode(c) {
 		return false
@@ -178,30 +179,33 @@ func (p *Pipeline) checkRecordable(c *Call) answer {
 	return nil
 }
 
-// yield lets other goroutines run first if many calls are in flight to a server over HTTP. Each of
-// these calls has its own goroutine. If several of them reach the next step at the same time, they
-// can be recorded together.
+// yield lets other calls reach the gate before the decision on this call is recorded, so that the
+// decisions can be recorded together. It does so only if many calls to a server over HTTP are in
+// flight.
 func (c *Call) yield() {
 	if u := c.Tool.Upstream; !u.OneReader() && u.InFlight.Len() >= burst.MinInFlight {
 		runtime.Gosched()
 	}
 }
 
-// A decidedCall is a call whose decision has not been recorded yet. It is a [burst.Step].
+// A decidedCall is a call that the gate has decided on, but the decision has not been recorded yet.
+// It implements [burst.Step], so that the decisions on calls that were read together can be
+// recorded together.
 type decidedCall struct {
 	call    *Call
 	pending *admission.Pending
 }
 
-// Continue continues the call once the decision has been recorded.
+// Continue waits until the decision has been recorded, and then continues the call.
 func (d *decidedCall) Continue() {
 	c := d.call
 	defer c.pipeline.Life.Recover(c.Method, c.ID, c.Stream)
 	c.pipeline.proceed(c, d.pending.Wait())
 }
 
-// MaxKeptWhole is the maximum size of a message that is retained until the call ends, because its
-// _meta is needed. For a larger message, only a copy of the _meta is retained.
+// MaxKeptWhole is the maximum size, in bytes, of a message that stays in memory until its call
+// ends. The call needs only the _meta, which is copied from larger messages, so that they can be
+// freed.
 const MaxKeptWhole = 4 << 10
 
 // Prepare parses a call and looks up its tool, which may be missing while servers are starting. If

@@ -15,9 +15,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Tell sends a notification to the client. If the call has an outbox, which the waiting goroutine
-// empties, Tell only queues the notification there. It then never blocks, so it may run on the
-// goroutine that reads from a server.
+// Tell sends a notification to the client. If the call has an outbox, Tell only queues the
+// notification there, and the goroutine that waits for the response to the call sends it. Tell then
+// never blocks, so it may run on the goroutine that reads from a server.
 func (c *Call) Tell(note []byte) {
 	if c.outbox == nil {
 		c.Stream.Send(note)
@@ -43,8 +43,8 @@ func (f *inflightCall) onNotification(method string, params []byte) {
 // for the client.
 func (c *Call) ownStream() callStream { return callStream{c} }
 
-// A callStream writes to the client of a call. If the call has an outbox, Send queues single-part
-// messages there.
+// A callStream writes to the client of a call. If the call has an outbox, Send queues messages that
+// consist of a single part there, and sends other messages directly.
 type callStream struct{ call *Call }
 
 func (s callStream) Send(parts ...[]byte) {
@@ -70,17 +70,17 @@ func (s callStream) notify(note []byte) {
 	}
 }
 
-// close makes the client's connection close after the response. It is called before another
-// goroutine writes the response while the handler is still busy, because the client could otherwise
-// send its next request on that connection.
+// close makes the HTTP server close the client's connection after the response. It is called if
+// another goroutine writes the response while the handler is still busy. Otherwise, the client
+// might send its next request on the same connection.
 func (s callStream) close() {
 	if post, ok := s.call.Stream.(*events.Post); ok {
 		post.ExpectLateAnswer()
 	}
 }
 
-// onInterrupted is called when the server has ended a response stream that the proxy can resume. If
-// the client can resume the stream of its own request, onInterrupted ends that stream as well.
+// onInterrupted is called when the server has ended a response stream that the proxy can resume. It
+// also ends the stream to the client, if the client can resume it.
 func (f *inflightCall) onInterrupted(retry time.Duration) {
 	c := f.Receiver()
 	if c == nil {
@@ -123,7 +123,7 @@ func (f *inflightCall) OnRequest(q *upstream.ServerRequest, onStream bool) {
 	switch {
 	case reason != "":
 		q.Refuse(wire.CodeInternal, reason)
-	case c == nil: // the client is asked when it sends the call again
+	case c == nil: // the client receives the request when it sends the call again
 	case !c.Peer.Rev.InputRequired:
 		c.pipeline.Reverse.PassOn(c.Client, c.ownStream(), c.Tool.Upstream, q)
 	default:
@@ -131,8 +131,9 @@ func (f *inflightCall) OnRequest(q *upstream.ServerRequest, onStream bool) {
 	}
 }
 
-// askedPeer returns the peer that must respond to the server's requests. While no call is waiting
-// for the server's reply, that is the peer that first sent the call.
+// askedPeer returns the peer that must respond to the server's requests. This is the peer of the
+// call that is waiting for the server's reply or, if no call is waiting, the peer that first sent
+// the call.
 func (f *inflightCall) askedPeer() session.Peer {
 	if c := f.Receiver(); c != nil {
 		return c.Peer
@@ -147,7 +148,7 @@ func (f *inflightCall) refuseRequests() {
 	}
 }
 
-// park responds to c with the server's requests for input, and keeps c's own request to the server
+// park responds to the call c with the server's requests for input. The request to the server stays
 // in flight until the client sends the call again with the responses. onStream is true if the
 // caller is the goroutine that reads the response stream of the call.
 func (f *inflightCall) park(c *Call, onStream bool) {
@@ -177,7 +178,7 @@ func (f *inflightCall) park(c *Call, onStream bool) {
 	if exchange != nil {
 		exchange.StopInline()
 	}
-	if inline && !onStream { // the waiting goroutine is reading the reply and cannot respond
+	if inline && !onStream { // the goroutine that waits for the call is reading the server's reply and cannot respond
 		c.ownStream().close()
 		completion{round: result}.answer(c)
 		return

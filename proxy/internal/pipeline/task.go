@@ -42,9 +42,9 @@ func (f *inflightCall) mayBecomeTask() bool {
 	}
 }
 
-// taskFromReply looks for a task in the server's reply. If a task is allowed, taskFromReply adds it
-// to the tasks that the proxy tracks. It must run before the server's next message is read, because
-// that message may be about the task.
+// taskFromReply looks for a task in the server's reply. If the call may become a task,
+// taskFromReply adds it to the tasks that the proxy tracks. It must run before the server's next
+// message is read, because that message may be about the task.
 func (f *inflightCall) taskFromReply(r upstream.Reply) {
 	if r.Result == nil || !f.mayBecomeTask() {
 		return
@@ -80,8 +80,8 @@ func (c *Call) origin() tasks.Origin {
 }
 
 // continueAsTask tells the client about the task that the call has become. If the server runs the
-// tool only as a task and the client does not support tasks, continueAsTask sends the call again as
-// a hidden task.
+// tool only as a task and the client does not support tasks, continueAsTask sends the call again,
+// as a task that the client does not see.
 func (f *inflightCall) continueAsTask(c *Call) {
 	if f.handle != nil {
 		f.answerTask(c)
@@ -92,7 +92,8 @@ func (f *inflightCall) continueAsTask(c *Call) {
 }
 
 // answerTask sends the CreateTaskResult to the client. If the task has already ended, the gate
-// learns the outcome first.
+// learns the outcome first. A client that does not see the task instead receives the result once
+// the task has ended.
 func (f *inflightCall) answerTask(c *Call) {
 	h := f.handle
 	if c.emulatesTask {
@@ -110,9 +111,9 @@ func (f *inflightCall) answerTask(c *Call) {
 	})
 }
 
-// refuseTaskMode refuses a call that requests a task if the server does not support tasks, and a
-// call that must be a task if the client does not support tasks. It reports whether it has refused
-// the call.
+// refuseTaskMode refuses the call if the client requests a task and cannot get one, or if the tool
+// runs only as a task and the client does not support tasks. It reports whether it has refused the
+// call.
 func (p *Pipeline) refuseTaskMode(c *Call) bool {
 	u := c.Tool.Upstream
 	switch {

@@ -42,8 +42,8 @@ func (t *callTrace) setResult(r admission.Result) {
 	}
 }
 
-// setRefusal is like setResult, for an answer sent by the proxy. It does nothing unless the answer
-// is a refusal.
+// setRefusal stores a refusal that will be reported to the observer at the end of the call. It
+// ignores answers that are not refusals.
 func (t *callTrace) setRefusal(a answer) {
 	if r, ok := a.(refusal); ok && t != nil {
 		t.result.Store(&admission.Result{Decision: r.Facts.Decision, Kind: r.Facts.Kind, Err: r.Err})

@@ -39,7 +39,7 @@ type Catalogue struct {
 type ToolView struct {
 	tools    map[string]*Tool // tools that can be called, keyed by the name that clients use
 	Order    []*Tool
-	Calls    []gate.Call // the tools in Order as calls without arguments, for the gate
+	Calls    []gate.Call // a call without arguments to each tool in Order, for the gate
 	Around   []byte      // members of the tools/list result other than "tools", as raw JSON
 	elements int         // offset in List where the tools end
 	List     []byte      // the tools/list result for clients that have sent initialize
@@ -69,10 +69,10 @@ func (b AgentTools) has(name string) bool {
 	return strings.HasPrefix(name, b.Agent+".") || slices.Contains(b.Names, name)
 }
 
-// RegisterAgentTools registers the names of an agent's own tools. A server could give its tool such
-// a name to pass it off as the agent's. A rule that mentions the name therefore restricts the
-// server's tool, but if the rule requires a call to the agent's tool, a call to the server's tool
-// does not count.
+// RegisterAgentTools registers the names of an agent's own tools. A server could give its tool the
+// same name, to pass it off as the agent's. Rules that restrict calls by this name apply to the
+// server's tool, too. But if a rule requires a call to the agent's tool, a call to the server's
+// tool does not count.
 func (c *Catalogue) RegisterAgentTools(b AgentTools) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -112,9 +112,8 @@ func (c *Catalogue) set(ctx context.Context, u *Server, list upstream.ToolList) 
 	return changed
 }
 
-// offerToPins passes the server's tool definitions to Pins, which stores the accepted definitions
-// and accepts the first definition of each tool. It ignores definitions from a dedicated
-// connection.
+// offerToPins registers the server's tools with Pins, which accepts the definitions of new tools.
+// It ignores the tools listed on a dedicated connection.
 func (c *Catalogue) offerToPins(ctx context.Context, u *Server, list upstream.ToolList) {
 	if c.Pins == nil || u.Dedicated() {
 		return
@@ -132,8 +131,8 @@ func (c *Catalogue) list(u *Server) upstream.ToolList {
 	return c.lists[u]
 }
 
-// tellChanged calls Noticed for each tool in the new view whose definition is not accepted, unless
-// the old view contains the tool with the same definition and the same reason against it.
+// tellChanged calls Noticed for each tool in the new view whose definition is not accepted. It
+// skips a tool if the old view contains the same definition, rejected for the same reason.
 func (c *Catalogue) tellChanged(before, after *ToolView) {
 	for _, t := range after.Changed {
 		same := func(o *Tool) bool {
@@ -347,7 +346,7 @@ type Tool struct {
 	Upstream  *Server
 	Canonical string // name in rules, of the form upstream.tool
 	also      []gate.Name
-	others    map[string]bool // names of all tools, for the field Others of [gate.Call]
+	others    map[string]bool // names of all tools; see Others in [gate.Call]
 	foreign   bool            // whether the exposed name could also belong to a tool of another server or of an agent
 	Why       string          // why the configuration filters out the tool; empty if it is not filtered
 
@@ -369,8 +368,8 @@ func (t *Tool) SentDefinition() toolpin.Definition {
 	return toolpin.Read(t.Upstream.Config.Name, t.Name, t.Object)
 }
 
-// addNames sets the additional names of each tool, the names of all tools, and whether the exposed
-// name could also belong to a tool of another server.
+// addNames sets the additional names of each tool (also), the names of all tools (others), and
+// whether the exposed name could belong to a tool of another server (foreign).
 func addNames(tools []*Tool, owners toolname.Owners) {
 	all := make([]toolname.Names, 0, len(tools))
 	others := map[string]bool{}
@@ -386,9 +385,9 @@ func addNames(tools []*Tool, owners toolname.Owners) {
 	}
 }
 
-// markAgentNames marks the names that the tool shares with one of an agent's own tools, and reports
-// whether any were marked. If a rule requires a call to a tool by a marked name, a call to this
-// tool does not count.
+// markAgentNames marks each name of the tool that also belongs to one of an agent's own tools, and
+// reports whether any were marked. If a rule requires a call by a marked name, a call to this tool
+// does not count.
 func (t *Tool) markAgentNames(belongs func(name string) bool) (some bool) {
 	if belongs(t.Exposed) {
 		t.foreign, some = true, true

@@ -41,8 +41,9 @@ type placement struct {
 }
 
 // DedicateNext is called when the server sends a request to a client. If the isolation is "auto"
-// and u is the shared connection, new sessions get dedicated connections from then on. DedicateNext
-// returns true only the first time that it has this effect.
+// and u is the shared connection, sessions that start later can get dedicated connections; see
+// [IsolateAuto]. DedicateNext reports whether it has made this change, so it returns true only
+// once.
 func (u *Server) DedicateNext() bool {
 	auto := u.Config.Isolation == "" || u.Config.Isolation == IsolateAuto
 	return !u.Dedicated() && auto && !u.placement.asks.Swap(true)

@@ -76,7 +76,7 @@ func (r *RelayedRequest) Exchange(ctx context.Context) (upstream.Reply, error) {
 		case <-r.Outbox.Wake:
 			r.Outbox.WriteTo(r.Stream)
 		case reply := <-x.Done():
-			r.Outbox.WriteTo(r.Stream) // notifications sent before the reply
+			r.Outbox.WriteTo(r.Stream) // send the notifications that arrived before the reply
 			if reply.Err != nil {
 				return reply, fmt.Errorf("upstream %s: %v", u.Config.Name, reply.Err)
 			}

@@ -25,7 +25,7 @@ type Server struct {
 	Config  Upstream
 	several bool // whether several servers are configured
 
-	Burst     burst.Burst    // lets replies that were read together be recorded together
+	Burst     burst.Burst    // combines replies that were read together, so that they can be recorded together
 	Listing   relisting      // state of the proxy's tools/list requests to the server
 	InFlight  queue          // requests that have been sent but not answered
 	Abandoned abandonedCalls // canceled calls that the server may still be working on
@@ -145,8 +145,8 @@ type queue struct {
 	all []*QueuePlace // the requests, in no particular order; the position of a request is its index plus one
 }
 
-// Push adds the request f, which is about to be sent, and stores its position in p. Its timeout
-// starts at now.
+// Push adds the request f, which is about to be sent, and stores its position in p. The timeout of
+// the request starts to run at the given time.
 func (q *queue) Push(p *QueuePlace, f inflightRequest, now time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -176,7 +176,7 @@ func (q *queue) Remove(p *QueuePlace) {
 	p.number = 0
 }
 
-// All returns the [QueuePlace] of each queued request, in the order of sending.
+// All returns the [QueuePlace] of each queued request, sorted by SentAt.
 func (q *queue) All() []*QueuePlace {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -12,10 +12,9 @@ type Quota struct {
 	held  map[string]int // units held by each principal; a principal that holds no units has no entry
 }
 
-// Add counts n more units for the principal if allow returns true. It calls allow with the number
-// of units held by the principal and the number held by all principals, both without the new units.
-// Add returns the number held by the principal, also without the new units, and the result of
-// allow.
+// Add adds n units to those held by the principal, if allow returns true. The arguments of allow
+// are the numbers of units held by the principal and by all principals before the addition. Add
+// returns the first of these numbers and the result of allow.
 func (q *Quota) Add(principal string, n int, allow func(own, all int) bool) (own int, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -31,11 +30,11 @@ func (q *Quota) Add(principal string, n int, allow func(own, all int) bool) (own
 	return own, true
 }
 
-// Take counts one more unit for the principal, unless all principals together already hold limit
-// units. If several is true, the principal must also hold fewer units than are free. A single
-// principal can then take at most half of the units, rounded up, and only a principal without any
-// units can take the last free one. Take returns the number of units that the principal held
-// before, and whether it has counted the unit.
+// Take adds one unit to those held by the principal, unless the total would exceed limit. If
+// several principals share the resource, the principal must also hold fewer units than are free. A
+// single principal can then take at most half of the units, rounded up. Only a principal without
+// units can take the last free unit. Take returns the number of units that the principal held
+// before, and whether it has added the unit.
 func (q *Quota) Take(principal string, limit int, several bool) (own int, ok bool) {
 	return q.Add(principal, 1, func(own, all int) bool { return all < limit && (!several || Fair(own, limit-all)) })
 }
@@ -58,7 +57,8 @@ func (q *Quota) Give(principal string, n int) {
 	}
 }
 
-// Set replaces all counts. The new counts must not contain zeros.
+// Set replaces the numbers of units held by all principals. A principal without units must have no
+// entry.
 func (q *Quota) Set(held map[string]int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -82,8 +82,8 @@ var (
 	TemplateList = listKind{"resources/templates/list", "resources", "resourceTemplates", "uriTemplate"}
 )
 
-// maxSearches is the maximum number of remedies searched for in one status, because each search
-// takes time. A remedy is a change that would allow a refused call.
+// maxSearches is the maximum number of searches for remedies in one status document. A remedy is a
+// change that would allow a refused call. The number is limited because each search takes time.
 const maxSearches = 20
 
 // A statusDoc describes a client's session: the tools that the client can call now, and why others
@@ -98,7 +98,7 @@ type statusDoc struct {
 	advertised gate.Advertised
 	hidden     map[string]bool // tools whose calls are refused regardless of their arguments
 
-	free, asking, depends []string // names of the tools that can be called, of those that require approval, and of those whose arguments affect the decision
+	free, asking, depends []string // names of tools: those that can be called, those that require approval, and those whose arguments affect the decision
 	refused               []string // lines of text about refused tools
 }
 
@@ -117,7 +117,7 @@ func (p *Relay) Status(s *session.Session) string {
 	}
 	for _, c := range view.Calls {
 		c.Time = d.now
-		decision, _ := state.Policy().Decide(state, c, nil) // deciding has no side effects
+		decision, _ := state.Policy().Decide(state, c, nil) // Decide does not change the state
 		d.add(c, decision)
 	}
 	return d.String()
@@ -195,7 +195,7 @@ func (d *statusDoc) String() string {
 }
 
 // writeConflict writes which nets together block every tool, if any. It also names the advisory
-// nets among them that are ignored for now, because of this conflict.
+// nets among them, which are ignored as long as the conflict lasts.
 func (d *statusDoc) writeConflict(b *strings.Builder) {
 	c := d.advertised.Conflict
 	if c == nil {

@@ -110,11 +110,10 @@ func (p *Relay) Complete(ctx context.Context, q session.Request) ([]byte, error)
 }
 
 // findReferenced sets r.Upstream to the server that offers the prompt or template in the parameter
-// ref. If no such server is known and the proxy has only one server, findReferenced chooses that
-// server, provided that clients can also get unlisted prompts (see PromptsByList in package
-// admission). If clients know the prompt by another name than the server does, findReferenced sets
-// r.Change to restore the server's name. If the policy refuses the request, findReferenced returns
-// the reason, and otherwise "".
+// ref. If no such server is known, but the proxy has only one server, findReferenced chooses that
+// server, unless some net names a prompt. If clients know the prompt by another name than the
+// server does, findReferenced sets r.Change to restore the server's name. If the policy refuses the
+// request, findReferenced returns the reason, and otherwise "".
 func (p *Relay) findReferenced(ctx context.Context, r *pool.RelayedRequest) (why string) {
 	ref, _ := rawjson.Member(r.Message.Params, "ref")
 	switch rawjson.StringAt(ref, "type") {
@@ -134,7 +133,7 @@ func (p *Relay) findReferenced(ctx context.Context, r *pool.RelayedRequest) (why
 		if r.Upstream = p.templateOwner(ctx, uri); r.Upstream != nil {
 			why = p.wouldRefuseResource(r.Client, r.Upstream, uri)
 		}
-	default: // choose no server, because the gate cannot judge a ref of an unknown kind
+	default: // the gate cannot check a ref of an unknown kind, so the request must not reach a server
 		return ""
 	}
 	if r.Upstream == nil && len(p.Pool.Servers) == 1 && !p.Admission.Generation().PromptsByList {

@@ -86,7 +86,7 @@ func (p *Relay) gatherAll(ctx context.Context, kind listKind, upstreams []*pool.
 func itemOf(u *pool.Server, kind listKind, object []byte, alone bool) pool.Item {
 	i := pool.Item{Upstream: u, Key: rawjson.StringAt(object, kind.key), Object: object}
 	i.Exposed = i.Key
-	if kind.key == "name" && (!alone || u.Config.ExposedPrefix(alone) != "") { // for a single server without a prefix, the list is forwarded unchanged
+	if kind.key == "name" && (!alone || u.Config.ExposedPrefix(alone) != "") { // if a single server has no prefix, its items keep their names
 		i.Exposed = toolname.Exposed(u.Config.ExposedPrefix(alone), i.Key)
 	}
 	if i.Exposed != i.Key {

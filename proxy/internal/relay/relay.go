@@ -34,7 +34,7 @@ type Relay struct {
 	Sessions   *session.Sessions
 	Admission  *admission.Admission
 	Pool       *pool.Pool
-	Advertiser *advertise.Advertiser // nil if every client sees the same tools
+	Advertiser *advertise.Advertiser // answers tools/list if sessions can see different tools; otherwise nil
 	Tasks      *tasks.Tasks
 
 	prompts   table
@@ -53,8 +53,8 @@ func (p *Relay) newRequest(q session.Request, u *pool.Server) *pool.RelayedReque
 	return r
 }
 
-// announcements records whether clients are about to be notified of a change to the list of prompts
-// or of resources.
+// announcements records, for the list of prompts and the list of resources, whether clients are
+// about to be notified of a change.
 type announcements struct{ prompts, resources atomic.Bool }
 
 // wouldRefuse returns the reason why the gate would now refuse a call to the prompt or resource t,

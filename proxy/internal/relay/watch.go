@@ -56,8 +56,8 @@ func (p *Relay) Watch(ctx context.Context, q session.Request) ([]byte, error) {
 	return result, err
 }
 
-// watchedBy reports whether c watches resources through the connection u: the dedicated connection
-// of its session, if any, or otherwise the shared connection.
+// watchedBy reports whether the client c watches resources through the connection u. A client uses
+// the dedicated connection of its session, if any, and otherwise the shared connection.
 func watchedBy(u *pool.Server, c *session.Client) bool {
 	if u.Dedicated() {
 		return u.Session == c.Session
@@ -120,9 +120,9 @@ func (p *Relay) Rewatch() {
 	}
 }
 
-// watchable returns the given URIs of resources that a server offers and that the client c may
-// watch. It omits the proxy's own status resource, which cannot be watched. It modifies the slice
-// uris.
+// watchable removes from the slice uris those that the client c cannot watch: the URIs of resources
+// that no server offers or that the gate would refuse, and the URI of the proxy's own status
+// resource. It returns the modified slice.
 func (p *Relay) watchable(ctx context.Context, c *session.Client, uris []string) []string {
 	if slices.ContainsFunc(uris, func(uri string) bool { return p.Resources.Owner(p.Pool.Servers, uri) == nil }) {
 		p.listResources(ctx, p.Pool.ServersWith("resources"))

@@ -1,5 +1,5 @@
-// Package rounds stores calls between two rounds of input, so that the client can continue each
-// call once, on any replica.
+// Package rounds stores calls that wait for their clients to provide input. The client can continue
+// each call only once, but on any replica.
 package rounds
 
 import (
@@ -64,8 +64,8 @@ type Keeper struct {
 	swept     atomic.Int64 // when expired rounds were last removed, in Unix seconds
 	limit     int          // maximum number of rounds
 
-	// Estimated number of rounds per principal. Each sweep counts the stored rounds. Between
-	// sweeps, this process counts only the rounds that it adds and removes itself.
+	// Estimated number of rounds per principal. EndOld counts the stored rounds from time to time.
+	// In between, this process counts only the rounds that it adds and removes itself.
 	room quota.Quota
 }
 
@@ -74,9 +74,9 @@ func New(s Store, a *admission.Admission, l *lifetime.Lifetime) *Keeper {
 	return &Keeper{store: s, admission: a, life: l, limit: maxKept}
 }
 
-// Keep stores the round r under the given ID. Only a call with the same subject can take the round.
-// Keep returns [ErrFull] if too many rounds are stored. If there are several principals, it also
-// returns ErrFull if the principal has used up its fair share.
+// Keep stores the round r under the given ID. [Keeper.Take] returns the round only if it is given
+// the same subject. Keep returns [ErrFull] if too many rounds are stored. If several principals
+// share the store, it also returns ErrFull if this principal has too many rounds.
 func (k *Keeper) Keep(id string, subject []byte, several bool, r Round) error {
 	r.Subject = wire.Digest(subject)
 	data, err := json.Marshal(r)

@@ -134,9 +134,9 @@ func (r *Router) instructions() string {
 	return strings.Join(fit(texts, maxInstructions), "\n\n")
 }
 
-// fit shortens the given strings so that, joined by blank lines, they have at most room bytes. It
-// divides the bytes equally among the strings. If a string needs less than its share, the longer
-// strings share the rest. A string that would become too short to be useful is omitted.
+// fit shortens the given strings so that, when joined by blank lines, they fit into room bytes. All
+// strings get the same number of bytes, but bytes that a short string does not need go to the
+// longer ones. A string that would become too short to be useful is omitted.
 func fit(texts []string, room int) []string {
 	byLength := make([]int, len(texts))
 	for i := range texts {
@@ -154,9 +154,9 @@ func fit(texts []string, room int) []string {
 	return slices.DeleteFunc(cut, func(s string) bool { return s == "" })
 }
 
-// cutAtLine shortens text to at most n bytes, with a mark at the cut. It cuts at the end of a line
-// if enough text remains, and otherwise within a line. If n is too small for useful text, it
-// returns "".
+// cutAtLine shortens text to at most n bytes, including a mark that shows where it was cut. It cuts
+// at the end of a line if enough text remains, and otherwise within a line. If n is too small for
+// useful text, it returns "".
 func cutAtLine(text string, n int) string {
 	if len(text) <= n {
 		return text

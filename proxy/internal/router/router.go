@@ -28,7 +28,7 @@ type Router struct {
 	Sessions   *session.Sessions
 	Admission  *admission.Admission
 	Pool       *pool.Pool
-	Advertiser *advertise.Advertiser // nil if all clients see the same tools
+	Advertiser *advertise.Advertiser // answers tools/list if sessions can see different tools; otherwise nil
 	Tasks      *tasks.Tasks
 	Reverse    *reverse.Reverse
 	Relay      *relay.Relay

@@ -189,11 +189,10 @@ func (r *Router) refuseUnattributed(u *pool.Server, q *upstream.ServerRequest) {
 	q.Refuse(wire.CodeInternal, text)
 }
 
-// relayLog forwards a notifications/message from u that belongs to no request. Over stdio, this is
-// true of every log message. Each client of u that has sent notifications/initialized receives the
-// message if it wants messages of that level. If all calls in flight to u come from one session,
-// the client of one such call also receives the message, provided that it uses revision 2026-07-28
-// and wants the message.
+// relayLog forwards a notifications/message from u that belongs to no request. (Over stdio, no log
+// message refers to a request.) Each client of u that has sent notifications/initialized receives
+// the message if it wants messages of that level. If logReceiver finds a call for the message, the
+// client of that call also receives it.
 func (r *Router) relayLog(u *pool.Server, params []byte) {
 	const method = "notifications/message"
 	level := spec.LogLevels[rawjson.StringAt(params, "level")]
@@ -208,9 +207,10 @@ func (r *Router) relayLog(u *pool.Server, params []byte) {
 	}
 }
 
-// logReceiver returns a call in flight to u whose client uses revision 2026-07-28 and wants the
-// given log message, which belongs to no request. It returns nil if no such call exists, if calls
-// from several sessions are in flight, or if no client is waiting for one of the replies.
+// logReceiver returns a call in flight to u whose client wants the given log message, which belongs
+// to no request. It considers only clients that use revision 2026-07-28. If calls from several
+// sessions are in flight, or no client is waiting for one of the replies, logReceiver returns nil,
+// because the message might concern another session.
 func logReceiver(u *pool.Server, params []byte) (receiver *pipeline.Call) {
 	var only *session.Session
 	for _, f := range pipeline.InFlight(u) {

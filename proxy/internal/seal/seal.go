@@ -23,8 +23,8 @@ import (
 // A Sealer creates the requestState for clients that use revision 2026-07-28. A client keeps the
 // state while a person decides on its call, or while it collects the input that the upstream has
 // requested. The state is encrypted, authenticated and bound to its subject, which is the approval
-// or the call. A client gains nothing by sending a state twice, because an approval can be used
-// only once.
+// or the call. A client gains nothing by sending a state twice: an approval can be used only once,
+// and a call can be continued only once.
 //
 // Replicas that share a database also share a key, which is stored in the database, so that each
 // replica can open the states of the others. Without a database, a Sealer has a key of its own. A
@@ -49,8 +49,8 @@ const (
 	reread   = time.Second      // minimum time between attempts to read a new key when states cannot be opened
 )
 
-// A Round is the content of a requestState. It belongs to an approval that the proxy asks for, or
-// to a call whose upstream has asked for input.
+// A Round is the content of a requestState. It belongs either to an approval that the proxy asks
+// for, or to a call whose upstream has asked for input.
 type Round struct {
 	Subject  string    `json:"k"` // hash of the approval key or of the call's identity
 	Approval string    `json:"a,omitempty"`

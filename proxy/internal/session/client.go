@@ -191,7 +191,7 @@ type openRequests struct {
 	more  map[string]canceller // other open requests, keyed by ID exactly as sent
 	open  int                  // number of requests whose responses have not been written
 	past  []uint64             // hashed IDs of recently ended requests
-	idle  chan struct{}        // closed when open becomes 0; nil if no caller is waiting
+	idle  chan struct{}        // closed when all requests have been answered; nil if no caller is waiting for that
 }
 
 // An openRequest is an unanswered request with its ID, exactly as sent.

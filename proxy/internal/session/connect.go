@@ -28,7 +28,7 @@ func (s *Sessions) Connect(transport, principal string, header http.Header, out 
 }
 
 // Begin opens the session of a connection. If the connection's calls use the nets of another
-// session, Begin does nothing, unless the connection's session must be stored for other replicas.
+// session, Begin opens the session only if it must be stored for other replicas.
 func (s *Sessions) Begin(own *Session) error {
 	if own.Bare && own.About == nil {
 		return nil
@@ -72,8 +72,8 @@ func (s *Sessions) Kept(client string) string {
 // Restore returns the client of an HTTP session that was opened by another replica, or by this one
 // before a restart. If the client has not been restored yet, Restore adds it. clientID is the
 // Mcp-Session-Id sent by the client, and info describes the stored session. Restore returns nil if
-// the session belongs to another client or principal, or if the session whose nets apply to the
-// calls cannot be opened.
+// the session belongs to another client or principal. It also returns nil if the connection's calls
+// use the nets of another session, and that session cannot be opened.
 func (s *Sessions) Restore(clientID, principal string, info admission.SessionInfo, out spec.Stream) *Client {
 	a := ReadAbout(info.About)
 	if info.Principal != principal || a.By != "connection" || subtle.ConstantTimeCompare([]byte(a.Client), []byte(wire.Digest([]byte(clientID)))) != 1 {

@@ -161,9 +161,9 @@ const (
 
 var errSplits = errors.New("too many named sessions are open; use one of them again")
 
-// shared returns the principal's session with the given name (label), and creates it if necessary.
-// Concurrent calls return the same session, because two sessions with the same name would each have
-// separate limits.
+// shared returns the principal's session with the name label, and creates it if necessary.
+// Concurrent calls return the same session, because the limits set by the nets would otherwise
+// apply to each of two sessions separately.
 func (s *Sessions) shared(by, principal, label string) (*Session, error) {
 	id := by[:1] + "-" + wire.Digest([]byte(by + "\x00" + principal + "\x00" + label))[:32] // a hash, because a name chosen by a client must not produce the ID of another session
 	if known := s.known(id); known != nil {
@@ -183,8 +183,8 @@ func (s *Sessions) shared(by, principal, label string) (*Session, error) {
 	return made, nil
 }
 
-// isChosenByCaller reports whether callers choose the name of a session. by is the session's By
-// field.
+// isChosenByCaller reports whether callers choose the name of a session whose By field has the
+// given value.
 func isChosenByCaller(by string) bool { return by == "header" || by == "meta" || by == byAgent }
 
 func (s *Sessions) known(id string) *Session {
@@ -324,8 +324,8 @@ func (s *Sessions) Seen(c *Client, since time.Time) bool {
 	return c.seen.After(since)
 }
 
-// Idle reports whether a client has been unused for longer than ttl. If busy is true, Idle marks
-// the client as used now.
+// Idle reports whether a client has been unused for longer than ttl. A busy client counts as used
+// now.
 func (s *Sessions) Idle(c *Client, busy bool, ttl time.Duration) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -381,8 +381,8 @@ func (s *Sessions) split(by, what, principal, label string) (*Session, error) {
 }
 
 // OfAgent returns the session whose nets apply to the calls reported by an agent's hooks. If the
-// configured [Way] gives each connection its own session, OfAgent instead gives each session_id of
-// the agent (label) its own session. Otherwise, the configured Way applies.
+// configured [Way] gives each connection its own session, OfAgent returns the session for the
+// agent's session_id, which is passed as label. Otherwise, the configured Way applies.
 func (s *Sessions) OfAgent(principal, label string, header http.Header) (*Session, error) {
 	if s.way.By != "" && s.way.By != "connection" {
 		return s.Of(Origin{Principal: principal, Header: header})

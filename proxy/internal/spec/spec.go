@@ -52,8 +52,8 @@ const ElicitationComplete = "notifications/elicitation/complete"
 const ResourceUpdated = "notifications/resources/updated"
 
 // A Stream sends messages to a client in order: any number of notifications and requests from the
-// proxy, and one reply to the client's request. The parts passed to a method form a single message.
-// A Stream does not retain them.
+// proxy, and one reply to the client's request. Each call to a method sends one message, which can
+// be passed in several parts. A Stream does not retain the parts.
 type Stream interface {
 	Send(parts ...[]byte)
 	Reply(parts ...[]byte)
@@ -146,10 +146,10 @@ const TasksSince = "2025-11-25"
 
 // A client that uses revision 2026-07-28 can use tasks on a server that uses revision 2025-11-25.
 // If a tool always requires a task (execution.taskSupport: required) and the client supports tasks,
-// the proxy calls the tool as a task. It also sends tasks/result to the server, because the server
-// sends its requests about the task on the stream of the tasks/result response. The client sees the
-// task in the form of the tasks extension: the task contains its inputRequests and its result or
-// error.
+// the proxy calls the tool as a task. To receive the server's requests about the task, the proxy
+// sends tasks/result, because these requests arrive on the stream of its response. The client sees
+// the task in the form of the tasks extension: the task contains its inputRequests and its result
+// or error.
 
 // MissingTasks returns the error data for a client that lacks the tasks capability.
 func MissingTasks() []byte {
