@@ -41,9 +41,9 @@ func (s *Tasks) Serve(ctx context.Context, q session.Request) ([]byte, error) {
 	return r.Serve(ctx)
 }
 
-// newRequest prepares r, a client's request about the task x. It replaces the task's ID, and makes
-// the proxy record the outcome of the task before the client receives the response. The policies
-// are not checked again, because they have already allowed the tool call.
+// newRequest prepares r, a client's request about the task x. It makes the proxy translate the
+// task's ID, and record the outcome of the task before the client receives the response. The
+// policies are not checked again, because they have already allowed the tool call.
 func (s *Tasks) newRequest(ctx context.Context, r *pool.RelayedRequest, x *Task) *pool.RelayedRequest {
 	r.Name, r.Patient = x.theirs, r.Message.Method == "tasks/result"
 	r.Change = func(params []byte) []byte { return wire.RenameTask(params, x.theirs) }

@@ -48,7 +48,7 @@ type supervisor struct {
 	*Upstream
 	failures int  // number of consecutive failures
 	everUp   bool // whether the upstream has ever connected; if so, the configuration is known to work
-	only2025 bool // whether the server does not support server/discover, or exits when it receives it
+	only2025 bool // whether the latest attempt to connect agreed on [rev.Rev2025]; if so, the next attempt skips server/discover
 	fellBack bool // whether the server uses HTTP+SSE instead of streamable HTTP
 	gaveUp   bool
 }

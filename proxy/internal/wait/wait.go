@@ -1,4 +1,5 @@
-// Package wait helps goroutines to wait for each other, for some time, or for a signal.
+// Package wait provides functions and types for waiting: for a duration, a channel, a signal, or a
+// group of goroutines.
 package wait
 
 import (

@@ -66,7 +66,7 @@ func (d *Dispatcher) Dispatch(data []byte, kept bool) error {
 	return err
 }
 
-// flush finishes the postponed work on earlier replies; see [Burst].
+// flush finishes the work on earlier replies, which a [Burst] may have postponed.
 func (d *Dispatcher) flush() {
 	if b := d.Host.Options.Burst; b != nil {
 		b.Flush()

@@ -27,10 +27,10 @@ const maxBurst = 256 << 10
 // keepBuffer is the maximum size of an empty buffer that is reused.
 const keepBuffer = 1 << 20
 
-// A Pipe writes messages to a child's standard input without making callers wait for the child. A
-// caller writes as many bytes as the pipe accepts immediately, including messages added by other
-// callers. A goroutine, the flusher, writes the rest. Only one goroutine writes at a time; busy is
-// true while it writes. mu guards the fields below it.
+// A Pipe writes messages to a child's standard input without making callers wait for the child.
+// Callers write as many queued bytes as the operating system's pipe accepts immediately. A
+// goroutine, the flusher, writes the rest. Only one goroutine writes at a time; busy is true while
+// it writes. mu guards the fields below it.
 type Pipe struct {
 	file   *pipe.File
 	broken func(error) // called when writing has failed

@@ -35,7 +35,7 @@ type Watchdog struct {
 	pipe    *os.File    // pipe to the watchdog process; nil if the process is not running
 	start   *time.Timer // timer that starts the watchdog process; nil before the first Watch, and again after the process has ended
 	closed  bool
-	watcher sync.WaitGroup // counts the goroutine that waits for the watchdog process to end
+	watcher sync.WaitGroup // lets Close wait until await has returned
 }
 
 // Watch ensures that a child dies when this process ends. The child must be the leader of its group

@@ -92,9 +92,9 @@ var unknownSession = regexp.MustCompile(`(?i)^\W*(?:(?:error|bad request|not fou
 	`(?:not (?:found|known|valid|exist|initialized|recognized)|no longer|unknown|invalid|expired|terminated|closed|gone)\b` +
 	`|(?:the )?server (?:is )?not initialized\b)`)
 
-// mayRenew reports whether the exchange x could be sent again in a new session after the server has
-// refused it in the session s. It returns false for a request of a handshake, and if requests in s
-// carry no session ID.
+// mayRenew reports whether x can be sent again in a new session after the server has forgotten the
+// session s. It returns false if x is part of a handshake, or if requests in s contain no session
+// ID.
 func mayRenew(x *conn.Exchange, s *conn.Session) bool {
 	return x.Req.Session == nil && s.ID != "" && s.Rev() == rev.Rev2025
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxStreamFailures is the number of consecutive failures to open the GET stream that end the
-// connection.
+// maxStreamFailures limits the number of consecutive failures to open the GET stream. When it is
+// reached, the connection ends.
 const maxStreamFailures = 3
 
 // Listen keeps the GET stream open if the server uses revision 2025-11-25 and offers such a stream.
