@@ -312,3 +312,30 @@ func TestMore(t *testing.T) {
 		t.Error(r.Text())
 	}
 }
+
+// TestExclusiveAlternatives checks that an "or" rule is found if no session has both alternatives.
+func TestExclusiveAlternatives(t *testing.T) {
+	w := newWorld(t, "")
+	random := rand.New(rand.NewPCG(5, 5))
+	for n := range 160 {
+		key := w.open(n, "ann")
+		saved := false
+		for range 20 {
+			tool := []string{"list", "view", "ping", "dump", "migrate"}[random.IntN(5)]
+			switch {
+			case tool == "dump" && n%4 == 0:
+				tool = "snapshot"
+			case tool == "dump" && n%4 != 1:
+				continue
+			case tool == "migrate" && !saved:
+				continue
+			}
+			saved = saved || tool == "dump" || tool == "snapshot"
+			w.call(key, tool, fmt.Sprintf(`{"n":%d}`, random.IntN(1e9)), gate.Success)
+		}
+	}
+	r := suggested(t, w.close())
+	if !slices.ContainsFunc(r.Proposals, func(p Proposal) bool { return strings.HasPrefix(p.Rule, "require dump or snapshot before migrate") }) {
+		t.Error(r.Text())
+	}
+}

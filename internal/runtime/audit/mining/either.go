@@ -54,12 +54,12 @@ type earlyTool struct {
 	early         uint64
 }
 
-// earlyTools returns the tools that succeeded before B in some sessions, but not in every session
-// with both.
+// earlyTools returns the tools that succeeded before B in some of the sessions with B, but not in
+// all of them.
 func (v *survey) earlyTools(b, least int) (all []earlyTool) {
 	for a, t := range v.tools {
 		s := v.pairs[pair{a, b}]
-		if a != b && s != nil && s.notOnce && !s.shared && t.sessions >= least && s.early != 0 {
+		if a != b && s != nil && !v.alwaysBefore(pair{a, b}, 1) && !s.shared && t.sessions >= least && s.early != 0 {
 			all = append(all, earlyTool{a, s.earlier, s.early})
 		}
 	}
