@@ -17,12 +17,12 @@
 // finds and reads a file, [Servers] reads only the servers in it, [Parse] reads bytes, and
 // [ParseNet] reads nets.
 //
-// A configuration is read in four stages. First, a source turns bytes into a tree of nodes with
-// positions. Second, a decoder walks the tree, using the methods of [Value] and tables of [Keys].
-// It records every mistake and fills a [Config]. Third, the layers merge the scalars: a flag
+// A configuration is read in four stages. First, the file is parsed into a tree of nodes with
+// positions. Second, a decoder walks the tree, using the methods of [Value] and tables of [Keys]. It
+// records every mistake and fills a [Config]. Third, settings with a single value are merged: a flag
 // overrides the environment, which overrides the file, which overrides the default. Settings that
-// could loosen a policy come only from the file. Fourth, the settle methods check each section's
-// settings against each other.
+// could loosen a policy come only from the file. Fourth, the settings of each section are checked
+// against each other.
 //
 // The package starts no goroutines and uses no locks. It never prints a value that replaced a
 // ${...}: errors and excerpts show the text of the file with secrets replaced by stars. It does not
@@ -72,12 +72,12 @@ type Config struct {
 	// rules and nets), keyed by file name.
 	Sums map[string]string `json:"-"`
 
-	// TextOnly reports whether the file was only read as text, because no person named or trusted
-	// it. Values that refer to variables or other files with ${...} are then left verbatim, and
-	// environment files are not read. A program must not start, open or connect to anything that
-	// the configuration names, nor send anything to it.
+	// TextOnly reports whether the file was read as plain text, because it was discovered in a
+	// directory and is not trusted. In plain text, every ${...} that refers to a variable or
+	// another file is left verbatim, and environment files are not read. A program must not start,
+	// open or connect to anything that the configuration names, nor send anything to it.
 	TextOnly   bool     `json:"-"`
-	References []string `json:"-"` // ${...} and environment files that were not looked up because TextOnly is set
+	References []string `json:"-"` // each ${...} and each environment file that was not looked up because TextOnly is set
 
 	Targets []string `json:"-"` // URL of each system that receives approval requests, or the system's name if its URL is unknown
 
@@ -95,7 +95,7 @@ type Console struct {
 // Pinning configures what happens when a server changes a tool definition that has been accepted.
 type Pinning struct {
 	Mode string // "off", "warn" or "enforce"; with "enforce", a changed tool is hidden and refused until a person accepts the change
-	File string // file for accepted definitions; empty means the database if it is PostgreSQL, and otherwise a default file for this configuration
+	File string // file for accepted definitions; if empty, they are stored in the PostgreSQL database or, if that is not configured, in a default file for this configuration
 }
 
 // Log configures the log of the process.

@@ -181,13 +181,13 @@ func (v Value) setting() (string, bool) {
 }
 
 // A check validates a string. It returns a message and a hint that describe the problem, or empty
-// strings if text is valid. For use in the message, key is the name of the setting, and quoted is
-// the string as written in the file.
+// strings if the string is valid. Its first two arguments are only for use in the message: the name
+// of the setting and the quoted string, as written in the file.
 type check func(key, quoted, text string) (msg, hint string)
 
-// accept returns a check that accepts a string if valid returns true for it. Otherwise, the message
-// is msg, a format for the name of the setting (%[1]s) and the string as written in the file
-// (%[2]s).
+// accept returns a check that accepts a string if valid returns true for it. For any other string,
+// the check formats msg, where %[1]s stands for the name of the setting and %[2]s for the quoted
+// string.
 func accept(valid func(text string) bool, msg, hint string) check {
 	return func(key, quoted, text string) (string, string) {
 		if valid(text) {

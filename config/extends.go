@@ -156,8 +156,8 @@ func addressProblem(address string) string {
 	return `"url" must begin with https://`
 }
 
-// readVerified reads a base policy and verifies it. If digest is not empty, the policy must have
-// that digest. Otherwise, readVerified also reads the policy's signature, which must be valid under
+// readVerified reads a base policy and verifies it. If a digest is given, the policy must have that
+// digest. If not, readVerified also reads the policy's signature and verifies it with the public
 // key.
 func readVerified(place, digest, key string, read Fetch) ([]byte, error) {
 	places := []string{place}

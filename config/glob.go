@@ -31,7 +31,7 @@ func (g *globber) glob(pattern string) (names []string, err error) {
 	dir, last := filepath.Split(pattern)
 	volume := filepath.VolumeName(dir)
 	if len(dir) > len(volume)+1 {
-		dir = dir[:len(dir)-1] // remove the trailing separator
+		dir = dir[:len(dir)-1]
 	}
 	if dir == volume {
 		dir += "."

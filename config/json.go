@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// readJSON parses JSON. If ok is false, the text is not JSON but might still be YAML. The YAML
-// library is not used for JSON, because it is slow on large files and interprets some numbers,
-// escapes and columns differently than JSON does.
+// readJSON parses JSON. If it returns false, the caller must parse the text as YAML. Although JSON
+// is a subset of YAML, the YAML library is not used for valid JSON, because it is slow on large
+// files and handles some numbers, escapes and columns incorrectly.
 func readJSON(text string) (n *node, ok bool) {
 	if !looksJSON(text) || !json.Valid([]byte(text)) {
 		return nil, false
@@ -28,7 +28,7 @@ type jsonReader struct {
 	failed bool
 	nodes  int
 
-	offset, line, column int // reading position; lines and columns are counted up to here
+	offset, line, column int // last offset passed to advance, and its line and column
 }
 
 // token reads the next token.
@@ -124,9 +124,8 @@ func withoutComments(text string) string {
 	})
 }
 
-// looksJSON reports whether the text can only be JSON or flow-style YAML. JSON must be told apart
-// from other YAML because JSON strings can contain Unicode line separators, which end a line in
-// YAML.
+// looksJSON reports whether the text begins like a JSON object or array. Such text may contain
+// Unicode line separators, which JSON allows in strings. In YAML, they end a line.
 func looksJSON(text string) bool {
 	text = strings.TrimLeft(text, " \t\n\r")
 	return strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")

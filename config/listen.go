@@ -37,7 +37,7 @@ type JWT struct {
 	Issuer         string
 	Audience       string
 	JWKS           string   // URL of the issuer's keys; empty means the URL in the issuer's metadata
-	Resource       string   // URL that clients use to reach the endpoint; empty means that Audience is this URL
+	Resource       string   // URL that clients use to reach the endpoint; empty means the value of Audience
 	PrincipalClaim string   // claim that contains the principal; empty means "sub"
 	Scopes         []string // scopes that every token must have
 }

@@ -25,12 +25,12 @@ type Net struct {
 	// The following fields determine how the net affects the advertised tools; see package gate.
 	Priority int
 	Class    string         // "required" or "advisory"; empty means "required"
-	Recovery map[string]int // the net is in recovery while each of these places has at least the given number of tokens; nil means never
+	Recovery map[string]int // minimum number of tokens in each listed place for the net to be in recovery; meanwhile, advisory nets of lower priority let calls pass; nil means never
 
 	origin
 }
 
-// A Transition is an element of [Net.Transitions].
+// A Transition configures a transition of a net and lists the tools whose calls fire it.
 type Transition struct {
 	Name            string
 	Type            string // "manual" if people must approve the calls; "auto" or empty otherwise
@@ -42,7 +42,7 @@ type Transition struct {
 	Deferred        bool
 	Observe         bool
 	Unknown         string // "release" returns a call's tokens if its outcome is unknown; "hold" or empty keeps them until the outcome is known
-	Weak            string // how to treat a call if it is uncertain whether the call has a name in Tools, and firing increases the number of tokens in a place: "progress" fires the transition; "block" or empty blocks the call
+	Weak            string // treatment of a call that only possibly has a name in Tools, if firing would increase the number of tokens in a place: "progress" fires the transition; "block" or empty blocks the call
 	Via             string // approval channel of a manual transition; empty means any channel
 	Unless          []string
 	Position        Position
@@ -50,17 +50,18 @@ type Transition struct {
 	origin
 }
 
-// A Map is an element of [Net.Map]. Exactly one of Word, Pattern, Runs, Reads, Writes and When is
-// set. If When is set, Field is empty.
+// A Map is a map entry of a net. It gives the additional name As to the calls of Tool that satisfy
+// a condition. Exactly one of Word, Pattern, Runs, Reads, Writes and When is set and contains the
+// condition. If When is set, Field is empty.
 type Map struct {
 	Tool     string
 	Field    string // name of an argument, or a path that begins with "$."
 	Word     string
 	Pattern  string   // regular expression in RE2 syntax
-	Runs     []string // words that the command must contain
-	Exactly  bool     `json:",omitempty"` // whether any further arguments of the command must leave its effect unchanged
-	Reads    []string `json:",omitempty"` // globs for files that a script reads
-	Writes   []string `json:",omitempty"` // globs for files that a script writes
+	Runs     []string // words of a command that the script in the argument must run
+	Exactly  bool     `json:",omitempty"` // whether further arguments of the command are allowed only if they do not change its effect
+	Reads    []string `json:",omitempty"` // globs for files, one of which the script in the argument must read
+	Writes   []string `json:",omitempty"` // globs for files, one of which the script in the argument must write
 	When     Expression
 	As       string
 	Position Position

@@ -81,8 +81,8 @@ func checkValidatorsAndMemories(v Value, net *Net) {
 // selfLoopHint explains how a net can validate the calls to a tool without changing its marking.
 const selfLoopHint = "add one whose outputs are its inputs; it changes nothing"
 
-// checkGated reports an error if no transition of the net gates the validator's tool, because then
-// the net cannot forbid calls to it.
+// checkGated reports an error unless a transition of the net can forbid calls to the validator's
+// tool. Without such a transition, the validator would have no effect.
 func checkGated(v Value, tool *node, net *Net, gated, observed []string) {
 	switch {
 	case tool.kind != textKind || tool.text == "":

@@ -15,7 +15,7 @@ type node struct {
 }
 
 type field struct {
-	key   *node // always a string
+	key   *node // always of kind textKind
 	value *node
 }
 

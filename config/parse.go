@@ -32,8 +32,8 @@ func (s *source) read(src []byte) *node {
 }
 
 // normalize returns the text of a file with normalized line endings and without a byte order mark.
-// If the file is too large, is not UTF-8, or is not JSON and contains a control character,
-// normalize records the problem and returns false.
+// If the file is too large or is not UTF-8, normalize records the problem and returns false. It
+// also rejects control characters, unless the file looks like JSON.
 func (s *source) normalize(src []byte) (string, bool) {
 	if len(src) > maxSize {
 		s.add(0, 0, "the file is too large", "at most 4 MiB")

@@ -129,8 +129,8 @@ func readNet(v Value) (Net, bool) {
 	return net, true
 }
 
-// readRecovery reads the marking under the key "recovery" of a net. The marking must not be empty,
-// because an empty marking would always hold.
+// readRecovery reads the numbers of tokens under the key "recovery" of a net. It rejects an empty
+// mapping, because every marking would satisfy it.
 func readRecovery(v Value) (map[string]int, bool) {
 	if v.kind == mapKind && len(v.fields) == 0 {
 		v.Fault(v.what+" is empty and would always hold", "name the places that must be marked")
@@ -225,8 +225,9 @@ func readMap(v Value) (Map, bool) {
 // shellMetacharacters contains the characters with a special meaning in a shell.
 const shellMetacharacters = "\"'\\`$|&;<>()\n"
 
-// readWords reads the words of a command, either as a list or as plain words separated by spaces.
-// It rejects strings that have a special meaning in a shell.
+// readWords reads the words of a command, either from a list or from a string, which it splits at
+// white space. It rejects a string with shell metacharacters, because a shell would split it
+// differently.
 func readWords(v Value) ([]string, bool) {
 	if v.kind == listKind {
 		return nonEmpty(listOf(Value.plain))(v)

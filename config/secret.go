@@ -38,7 +38,7 @@ func (c *Config) Secrets() []string {
 			}
 		}
 	}
-	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) }) // a secret comes before its substrings
+	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) }) // a secret must be replaced before its substrings
 	return secrets
 }
 
@@ -60,7 +60,7 @@ func (s *source) markSecrets(root *node) {
 	}
 	approval := root.get("approval")
 	s.secret(approval.get("pin"))
-	for _, f := range approval.entries() { // some of these entries are the sections of channels
+	for _, f := range approval.entries() { // entries that configure a channel may contain a secret
 		s.secret(f.value.get("secret"))
 	}
 	for _, server := range root.get("mcpServers").entries() {
@@ -69,7 +69,7 @@ func (s *source) markSecrets(root *node) {
 			case key == "tls" || key == "limits" || key == "tools":
 			case key == "oauth":
 				s.secret(f.value.get("clientSecret"))
-			case key == "url" && !strings.Contains(f.value.text, "@"): // the URL contains no user and no password
+			case key == "url" && !strings.Contains(f.value.text, "@"): // without an @, the URL contains no password
 			case key == "url" || key == "env" || key == "headers" || f.value.kind == mapKind:
 				s.secret(f.value)
 			}

@@ -28,7 +28,7 @@ type Server struct {
 	Isolation string // how sessions share instances of the server: "auto", "session" or "shared"
 	Limits    ServerLimits
 
-	// Fields for stdio servers. A command that contains a separator is a path relative to the
+	// Fields for stdio servers. A command that contains a path separator is relative to the
 	// configuration file. Any other command is looked up in PATH.
 	Command string
 	Args    []string
@@ -152,7 +152,7 @@ func values(check func(key, value string) string) func(Value) (map[string]string
 			if msg := check(key, text); ok && msg != "" {
 				v.faultAt(value.key, fmt.Sprintf("%s in %s", msg, v.what), "")
 			}
-			all[key] = text // [Servers] also returns invalid values
+			all[key] = text // even if invalid, because [Servers] returns such values, too
 		})
 		return all, true
 	}

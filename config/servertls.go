@@ -1,8 +1,8 @@
 package config
 
 // A ServerTLS configures how petrigate verifies the certificate of an https server, and which
-// client certificate petrigate presents. Verification cannot be disabled, because an attacker on
-// the network could then steal the credentials and replace the server's tools.
+// client certificate petrigate presents. Verification cannot be disabled: without it, an attacker
+// on the network could steal the credentials and replace the server's tools.
 type ServerTLS struct {
 	CA         string // file with root certificates; empty means the system's
 	Cert, Key  string // files with the client certificate and its key; empty if not used

@@ -61,8 +61,8 @@ func (c *Config) checkHookChannels(d *decoder, l *layers) {
 	}
 }
 
-// settleApproval checks that "expire" is not shorter than "hold" and the entries of "holds" in the
-// section "approval".
+// settleApproval checks that the setting "expire" in the section "approval" is at least as long as
+// "hold" and each duration in "holds".
 func (c *Config) settleApproval(d *decoder, l *layers) {
 	a := &c.Approval
 	a.HoldSet = l.given["approval.hold"]
@@ -76,7 +76,8 @@ func (c *Config) settleApproval(d *decoder, l *layers) {
 	}
 }
 
-// settleChannelSections checks that the sections of channels agree with the list of channels.
+// settleChannelSections checks that every enabled channel that requires a section has one, and that
+// every channel with a section is enabled. It also sets the default of the webhook's Mask.
 func (c *Config) settleChannelSections(d *decoder, l *layers) {
 	for _, of := range channelSections {
 		at, listed := l.set["approval."+of.name], slices.Contains(c.Approval.Channels, of.name)

@@ -1,7 +1,7 @@
 package config
 
-// Shell configures how scripts are interpreted. The settings apply to every [Map] that sets Runs,
-// Reads or Writes.
+// Shell configures how petrigate interprets scripts to find the commands that they run and the
+// files that they read or write.
 type Shell struct {
 	Doubt  string `json:",omitempty"` // what to do with a script that might run a blocked command: "refuse", "ask" or "pass"; empty means "refuse"
 	Strict bool   `json:",omitempty"` // whether to assume that a script that is not fully understood might run any command

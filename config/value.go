@@ -182,8 +182,8 @@ func (v Value) requireUnit(unit string) bool {
 	return v.kind != numberKind
 }
 
-// requires reports an error, at the position of the section's key, for each of the given keys that
-// the section lacks.
+// requires is like [Value.needs] but reports the errors at the position of the mapping's key, with
+// an example as the hint.
 func (v Value) requires(example string, keys ...string) {
 	for _, key := range keys {
 		if v.get(key) == nil {

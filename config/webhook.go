@@ -13,7 +13,7 @@ type Webhook struct {
 	Secret    string   // key for signing requests and answers
 	Listen    string   // address of the listener for answers
 	AnswerURL string   // base URL for links to the listener; empty means "http://" followed by the listener's address
-	Arguments string   // how to post and show arguments: "masked", "full" or "none"
+	Arguments string   // how to post and show the arguments of a call: "masked", "full" or "none"
 	Mask      []string // fields to mask if Arguments is "masked": names, or paths that begin with "$."
 
 	TLS *ServerTLS `json:",omitempty"` // TLS settings for requests to URL; nil means the defaults
@@ -87,8 +87,8 @@ func readHookSecret(v Value) (string, bool) {
 	return secret, ok
 }
 
-// Base returns the base URL for the webhook's links. address is the address of the webhook's
-// listener.
+// Base returns the base URL for links to the webhook's listener, which listens on the given
+// address.
 func (w *Webhook) Base(address string) string {
 	if w.AnswerURL != "" {
 		return w.AnswerURL

@@ -61,10 +61,10 @@ func parseYAML(text string) (file *ast.File, err error) {
 	return parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 }
 
-// overLimit returns the first token that exceeds a limit, and a message. The limits apply to open
-// brackets, to nested entries that begin on the same line, and to keys. Without limits, a few
-// megabytes of brackets would overflow the stack of the recursive parser, and a program cannot
-// recover from that.
+// overLimit returns the first token that exceeds the maximum nesting depth or number of keys, with
+// a message. It counts only the nesting of brackets and of entries that begin on the same line.
+// Without a limit, a few megabytes of brackets would overflow the stack of the recursive parser,
+// and a program cannot recover from that.
 func overLimit(tokens token.Tokens) (at *token.Token, what string) {
 	flow, run, line, keys := 0, 0, 0, 0
 	for _, tk := range tokens {

@@ -13,7 +13,6 @@
 //	...
 //	}
 //
-// Like the program petrigate, [Policy.Verify] proves the claims of the configuration (prove) and
-// determines which calls are possible, and [Policy.Remedy] finds the calls that make a refused call
-// possible.
+// [Policy.Verify] proves the claims of the configuration (prove) and determines which calls are
+// possible. [Policy.Remedy] finds the calls that make a refused call possible.
 package policy

@@ -96,9 +96,8 @@ func parsed(schemas map[string]json.RawMessage) map[string][]policy.Schema {
 	return out
 }
 
-// lacks returns a function for [verify.Options.Lacks]: given a field of a net, it returns an
-// argument that the field refers to but the tool's schema does not list. If no schemas are known,
-// lacks returns nil.
+// lacks returns a function for [verify.Options.Lacks], which finds arguments that a net reads but
+// the schema of a tool does not list. If no schemas are known, lacks returns nil.
 func (p *Policy) lacks() func(tool string, f gate.Field) string {
 	return check.ToolSet{Schemas: p.source.Schemas}.Lacks()
 }
@@ -134,7 +133,7 @@ func (p *Policy) NewSession(principal string, o gate.SessionOptions) *gate.Sessi
 type Problem struct {
 	Code rules.Code // code of the problem; see docs/codes.md
 	Pos  gate.Position
-	Net  string // name of the hand-written net; may be empty
+	Net  string // name of the net in the configuration that has the problem; may be empty
 	Msg  string
 	Hint string // suggested correction; may be empty
 	text string

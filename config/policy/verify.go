@@ -31,7 +31,7 @@ const (
 // from the session's start, and assumes that the policy's active nets are enforced.
 type Report struct {
 	Proofs    []Proof  // attempts to prove the configuration's claims, in the order of the claims
-	Names     []Name   // for each call name that a net lists, whether such calls are possible
+	Names     []Name   // for each call name that a net lists, whether calls with this name are possible
 	Groups    []Group  // groups of nets that share calls
 	Redundant []Net    // nets that never change a verdict
 	Gaps      []string // reasons why some kinds of calls were not considered; nothing is proved about such calls
@@ -47,7 +47,8 @@ type Question struct {
 	Why   string      // why the question is open: a limit that was reached, or a feature that is not considered
 }
 
-// A Topic is the subject of a [Question].
+// A Topic is the kind of a [Question]. It determines what the report leaves open about the
+// question's Tools and Nets.
 type Topic string
 
 const (
@@ -84,7 +85,7 @@ type Proof struct {
 	Why            string // explanation, if Result is Unknown
 }
 
-// A Name holds the findings about one of the call names that nets list.
+// A Name is a call name that a net lists, with the findings about calls with this name.
 type Name struct {
 	Tool     gate.Tool
 	Callable Callable
@@ -98,7 +99,7 @@ type Callable string
 
 const (
 	Unsure       Callable = "unknown"
-	Possible     Callable = "possible"      // possible after calls that all succeed
+	Possible     Callable = "possible"      // possible without calls that fail or overlap
 	AfterFailure Callable = "after-failure" // possible only after calls that fail or overlap
 	Never        Callable = "never"
 )
@@ -110,7 +111,7 @@ type Step struct {
 	Args    string        // arguments as JSON, if the step begins a call; empty means {}
 	Result  string        // result, as JSON, that the call must return on success; empty means any
 	Name    string        // name of the call for messages: the last name that a map statement gives it, or Tool if no map statement applies
-	Weak    bool          // whether the call cannot satisfy a rule that requires a successful call named Name
+	Weak    bool          // whether Name only restricts the call, so that the call's success does not count toward requirements for Name
 	Wait    time.Duration // if positive, the step is not a call but the passage of this amount of time
 	Ends    bool          // whether the step ends the call
 	Outcome gate.Outcome  // outcome, if the step ends the call
@@ -159,8 +160,8 @@ func (p *Policy) Verify(ctx context.Context, o VerifyOptions) (*Report, error) {
 	return r, nil
 }
 
-// enforcing returns a policy that enforces the active nets, even if p is in shadow mode. It also
-// returns the names of the inactive nets.
+// enforcing returns a policy in enforce mode that contains only the active nets. It also returns
+// the names of the inactive nets.
 func (p *Policy) enforcing() (active *gate.Policy, idle []string, err error) {
 	whole := p.Policy
 	if p.source.Mode == "shadow" { // verify the policy as it will behave once it is enforced

@@ -29,7 +29,7 @@ type Agent struct {
 	// outside the sandbox are not listed, because they change its effect.
 	Asides map[string][]string
 
-	Silent      bool // whether no hook reports the end of a script
+	Silent      bool // whether the agent's hooks lack an event for the end of a script
 	TakesScript bool // whether the agent runs a script returned by its hook in place of the original one
 	ShortPrefix bool // whether MCP tools are named mcp_SERVER_TOOL instead of mcp__SERVER__TOOL
 

@@ -96,8 +96,9 @@ type Name struct {
 }
 
 // Further returns the names that rules can use for a call to an agent's tool, besides the tool's
-// own name. For a tool of an MCP server, members lists the possible pairs of server name and tool
-// name. The last parameter reports whether the call has an argument named "command".
+// own name. If the tool belongs to an MCP server, members contains the possible pairs of server
+// name and tool name. If command is true, the call has an argument named "command", so that an
+// unknown tool might run a script.
 func Further(agent, tool string, members [][2]string, command bool) (all []Name) {
 	add := func(name string, sure bool) {
 		if name != tool && !slices.ContainsFunc(all, func(n Name) bool { return n.Text == name }) {

@@ -18,15 +18,16 @@ type Hooks struct {
 	Wait  int  // timeout of pre-call hooks, in seconds
 	Milli bool // whether the file contains timeouts in milliseconds
 
-	// FailClosed is a member of the entry of a pre-call hook. It makes the agent refuse the call if
-	// the hook fails. It is empty if the agent does not support such a member. The hook's command
-	// must then refuse the call itself, which is possible only in some shells.
+	// FailClosed is the member that makes the agent refuse a call if the pre-call hook fails. It
+	// belongs to the hook's entry in the file. If it is empty, the agent does not support such a
+	// member, and the hook's command must refuse the call itself. This is possible only in some
+	// shells.
 	FailClosed HookMember
 
 	// Off lists settings that disable hooks. Each consists of the keys on the path to the setting,
-	// followed by the value that disables hooks. Beside lists project files that can also contain
-	// such a setting. Their paths are relative to the current directory. Sibling is another such
-	// file, next to the hooks file; it may be empty.
+	// followed by the value that disables hooks. Besides the hooks file, two kinds of files can
+	// contain such a setting. Beside lists project files, relative to the current directory.
+	// Sibling is the name of a file in the directory of the hooks file; it may be empty.
 	Off     [][]string
 	Beside  []string
 	Sibling string
@@ -62,7 +63,7 @@ type EventKind int
 
 // The kinds of events.
 const (
-	Ignored    EventKind = iota // the event requires nothing
+	Ignored    EventKind = iota // petrigate does nothing for the event
 	BeforeCall                  // a call is about to be made and needs a decision
 	AfterCall                   // a call has ended; it was successful unless its result indicates otherwise
 	CallFailed                  // a call has failed
@@ -78,7 +79,8 @@ func (h *Hooks) Configured() []HookEvent {
 	return list.Filter(h.Events, func(e HookEvent) bool { return e.Configured })
 }
 
-// timeoutGap is a gap of agents that let a call pass if its hook takes too long.
+// timeoutGap is the entry in [Hooks.Gaps] for agents that let a call pass if its hook takes too
+// long.
 const timeoutGap = "a hook that exceeds its timeout lets the call pass, and so does a failing hook on Windows"
 
 // exceptMCP is the pattern with which Cursor selects its own tools, without those of MCP servers.

@@ -39,7 +39,7 @@ func Demanded(text string) (d Demand, err error) {
 	return d, err
 }
 
-// cutLast cuts text at the last occurrence of sep and parses the number after it.
+// cutLast cuts a string at the last separator and parses the number after it.
 func cutLast(text string, sep byte) (before string, number int, ok bool) {
 	at := strings.LastIndexByte(text, sep)
 	if at < 0 {
