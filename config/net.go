@@ -60,8 +60,8 @@ type Map struct {
 	Pattern  string   // regular expression in RE2 syntax
 	Runs     []string // words of a command that the script in the argument must run
 	Exactly  bool     `json:",omitempty"` // whether further arguments of the command are allowed only if they do not change its effect
-	Reads    []string `json:",omitempty"` // globs for files, one of which the script in the argument must read
-	Writes   []string `json:",omitempty"` // globs for files, one of which the script in the argument must write
+	Reads    []string `json:",omitempty"` // globs for files; the script in the argument must read one of them
+	Writes   []string `json:",omitempty"` // globs for files; the script in the argument must write one of them
 	When     Expression
 	As       string
 	Position Position
