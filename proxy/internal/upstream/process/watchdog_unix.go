@@ -33,7 +33,7 @@ type Watchdog struct {
 	mu      sync.Mutex
 	pids    map[int]bool
 	pipe    *os.File    // pipe to the watchdog process; nil if the process is not running
-	start   *time.Timer // timer that starts the watchdog process; nil before the first Watch, and again after the process has ended
+	start   *time.Timer // timer that starts the watchdog process; nil before the first Watch, and again after the process has ended or could not be started
 	closed  bool
 	watcher sync.WaitGroup // lets Close wait until await has returned
 }
@@ -84,6 +84,7 @@ func (w *Watchdog) run() {
 		return
 	}
 	if err := w.launch(); err != nil {
+		w.start = nil // the next call to Watch tries again
 		w.log().Warn("if this process is killed, programs started by its servers may keep running", "error", err)
 	}
 }
