@@ -44,10 +44,11 @@ type Client struct {
 	NoForms bool
 }
 
-// Limits describes which tools a client can use. The zero value means that there are no limits.
+// Limits holds a client's limits on the number of tools and the length of their names. The zero
+// value means that there are no limits.
 type Limits struct {
 	Tools      int    // maximum number of tools that the client can use
-	MoreTools  string // how the client treats a larger number of tools
+	MoreTools  string // what the client does if there are more tools; used in messages
 	NameLength int    // maximum length of a tool name, without the client's prefix
 }
 
@@ -93,8 +94,8 @@ func (c Client) Safeguards(d *splice.Document, servers map[string]string) []Safe
 	return list.Map(c.guards.read(d), func(g guard) Safeguard { return Safeguard{Where: g.where, Value: g.value, Rule: g.rule(servers)} })
 }
 
-// Closed returns the key in d that disables a server, or "" if no key disables it. The server has
-// the given name, and d lists it at the given place.
+// Closed returns the key in the file d that disables the named server, or "" if d does not disable
+// it. The server is listed in d at the given place.
 func (c Client) Closed(d *splice.Document, at splice.Place, name string) string {
 	if c.guards.closed == nil {
 		return ""
@@ -102,9 +103,9 @@ func (c Client) Closed(d *splice.Document, at splice.Place, name string) string 
 	return c.guards.closed(d, at, name)
 }
 
-// ClosedBeside is like [Client.Closed], but searches d, another file of the client, for the key.
-// The server is listed in the given file, and d is one of the files that [Client.Beside] returns
-// for it.
+// ClosedBeside returns the key in the file d that disables the named server, or "" if d does not
+// disable it. The server is listed in another file, whose path is given. d is one of the files that
+// [Client.Beside] returns for this path.
 func (c Client) ClosedBeside(d *splice.Document, file, name string) string {
 	if c.guards.closedBeside == nil {
 		return ""

@@ -1,11 +1,11 @@
 // Package clientcfg describes the configuration files of MCP clients and agents.
 //
 // For each supported client, a [Client] describes how to find its configuration file and the server
-// lists in it, how to write an entry that runs petrigate, and how to recognize a running instance.
-// [Client.Read] translates an entry of a server list into a [Server] for petrigate's configuration,
-// and reports parts that cannot be translated. [Client.Safeguards] finds restrictions that
-// petrigate import does not carry over. [Hooks] describes the hooks of an agent. [Secrets] finds
-// values that must not be displayed.
+// lists in it, how to write an entry that runs petrigate, and how to tell whether the client is
+// running. [Client.Read] translates an entry of a server list into a [Server] for petrigate's
+// configuration, and reports parts that cannot be translated. [Client.Safeguards] finds
+// restrictions that petrigate import does not carry over. [Hooks] describes the hooks of an agent.
+// [Secrets] finds values that must not be displayed.
 //
 // To support another client, add a function that returns its Client, call this function in [All],
 // and add an archive to testdata/clients. Package splice edits the files. Package takeover asks the

@@ -107,9 +107,9 @@ func (h Hooks) hook(s System, l Launch, e agenttool.HookEvent) (o splice.Object)
 }
 
 // orRefuse is appended to the command of a pre-call hook, so that the agent refuses the call if the
-// command fails. An agent refuses a call if the hook exits with code 2 and writes a reason to
-// stderr. orRefuse is not used on Windows, or for agents with a failClosed member. If the command
-// itself refuses the call, orRefuse does no harm.
+// command fails. Agents refuse a call if the hook exits with code 2 and writes a reason to stderr.
+// orRefuse is not used on Windows, or for agents whose hook entries have a setting for this
+// purpose.
 const orRefuse = ` || { echo "The call was not made." >&2; exit 2; }`
 
 // shellRefuses reports whether the commands of pre-call hooks end with orRefuse on the given
@@ -147,9 +147,9 @@ type Hook struct {
 	command string
 }
 
-// Asks reports whether the hook may send its events to a proxy that uses the given configuration. A
-// hook with a URL may do so, because any proxy could listen at the URL. A hook without a
-// configuration may do so, because it uses the only running proxy.
+// Asks reports whether the hook might send its events to a proxy that uses the given configuration.
+// It returns true for a URL, where any proxy could be listening, and for a command that does not
+// name a configuration.
 func (t Hook) Asks(s System, config string) bool {
 	_, rest, named := strings.Cut(t.command, " --config ")
 	if t.URL != "" || !named {

@@ -142,11 +142,10 @@ var claudeGuards = guards{
 	},
 }
 
-// closedOfProject returns the key of the list in d that disables a server of a project, or "" if
-// the server is enabled. The server has the given name, and the given file is the project's
-// .mcp.json. The settings enabledMcpjsonServers and enableAllProjectMcpServers are ignored, because
-// they do not override these lists. A server that is not listed anywhere counts as enabled, because
-// Claude Code asks the user about it.
+// closedOfProject returns the key in the settings d that disables a server of a project, or "" if d
+// does not disable it. file is the path of the project's .mcp.json, and name is the name of the
+// server. closedOfProject ignores the settings enabledMcpjsonServers and
+// enableAllProjectMcpServers, because they do not enable a server that another setting disables.
 func closedOfProject(d *splice.Document, file, name string) string {
 	project, ok := strings.CutSuffix(file, ".mcp.json")
 	if !ok {

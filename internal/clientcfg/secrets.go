@@ -68,8 +68,8 @@ var valueKeys = []string{"env", "envs", "environment", "headers", "http_headers"
 var nameKeys = []string{"bearer_token_env_var", "env_http_headers", "env_vars", "env_keys"}
 
 const (
-	minSecret = 4 // minimum length of each piece of a secret between references; a shorter piece would also match ordinary text
-	minValue  = 8 // minimum length of a secret value; port numbers and "true" are shorter
+	minSecret = 4 // minimum length of each literal part of a secret value; hiding a shorter part would also hide ordinary text
+	minValue  = 8 // minimum length of a secret value whose name does not suggest a secret; port numbers and "true" are shorter
 )
 
 // Secrets returns all values that may be secret in the decoded content of a file.

@@ -27,7 +27,7 @@ type reader struct {
 	timeout                          string
 	disabled                         bool
 	allow, deny                      []string
-	oauth                            any      // false or a [splice.Object]; nil if the entry has no OAuth settings
+	oauth                            any      // OAuth settings as a [splice.Object]; false if the entry turns OAuth off, and nil if it does not mention OAuth
 	scopes                           []string // scopes that the entry lists outside its OAuth settings
 }
 
@@ -328,8 +328,8 @@ func (r *reader) readApproval(key string, v any) {
 	}
 }
 
-// noteUnreplaced adds a note for each apparent variable reference in a header that remains
-// unchanged because the entry does not list the variable.
+// noteUnreplaced warns the user about text in a header that looks like a variable reference. The
+// client does not replace it, because the entry does not list the variable.
 func (r *reader) noteUnreplaced(headers any) {
 	fields, _ := headers.(map[string]any)
 	if r.dialect.headers == nil {

@@ -140,8 +140,8 @@ func (b *Block) readMarker(lines []string, i int) {
 // A Session is a command in a block together with the output that the block shows for it.
 type Session struct{ Command, Output string }
 
-// Sessions returns the commands in a block. A command follows "$ "; its output is on the following
-// lines.
+// Sessions returns the commands in a block. Each line that begins with "$ " contains a command, and
+// the lines below it show the output.
 func (b Block) Sessions() []Session {
 	var found []Session
 	for line := range strings.Lines(b.Text) {
@@ -154,9 +154,9 @@ func (b Block) Sessions() []Session {
 	return found
 }
 
-// Script returns a block's commands as a shell script. If no commands follow "$ " but the whole
-// block consists of commands, the script is the block itself. Script returns "" for a block without
-// commands.
+// Script returns a block's commands as a shell script, or "" if the block contains no commands. If
+// no line begins with "$ ", but the whole block consists of commands, the script is the block
+// itself.
 func (b Block) Script() string {
 	if all := b.Sessions(); len(all) > 0 {
 		var script strings.Builder

@@ -59,7 +59,8 @@ func (w *Walk) Page(t testing.TB, page string) string {
 }
 
 // chat restarts the client, makes the calls in a transcript, and checks that they have the outcomes
-// shown there. In a transcript, a call follows "> ", and its outcome is on the following lines.
+// shown there. In a transcript, each line that begins with "> " contains a call, and the lines
+// below it show the outcome.
 func (w *Walk) chat(t testing.TB, file, text string) {
 	t.Helper()
 	w.client.close()

@@ -102,7 +102,7 @@ type secured struct {
 	what, path string
 	mask       fs.FileMode // mode bits that must not be set
 	tolerated  fs.FileMode // bits in mask that cause only a warning
-	tokens     bool        // whether the file contains tokens; if so, mask is ignored in favor of the bits that petrigate serve rejects
+	tokens     bool        // whether the file contains tokens; if so, daemon.ForbiddenOfTokens determines the mask
 }
 
 // permissions checks whether other users can read or write petrigate's files.

@@ -136,7 +136,7 @@ func (d *Doctor) claudeVersion() string {
 	if err != nil {
 		return ""
 	}
-	found := []string{filepath.Dir(path)} // directory of the program that was found; the program may be a wrapper script installed by npm
+	found := []string{filepath.Dir(path)} // the program may be a wrapper script that npm installed in this directory, so the package may be below it
 	if path, err = filepath.EvalSymlinks(path); err != nil {
 		return ""
 	}

@@ -20,8 +20,8 @@ import (
 // maxSkew is the largest accepted difference between two clocks.
 const maxSkew = 30 * time.Second
 
-// skew compares the clock of another machine with the local clock. The remote argument is the time
-// that the other clock showed at some moment between begin and now.
+// skew compares the clock of another machine with the local clock. remote is the time that the
+// other machine reported at some moment between begin and now.
 func (d *Doctor) skew(of string, remote, begin time.Time) Finding {
 	off := remote.Sub(begin)
 	if end := d.Now(); remote.After(begin) && remote.Before(end) {

@@ -123,10 +123,10 @@ func (p Path) Keys() []string {
 	return list.Map(p.steps, func(s step) string { return s.key })
 }
 
-// values passes each value that the path selects in doc, in order, to the yield function. The
-// second argument of yield is true if parsers might disagree about the value, or about a value that
-// contains it. If a value has the wrong type for the next step, values passes this value instead,
-// with true as the second argument.
+// values calls yield for each value that the path selects in doc, in order. The second argument of
+// yield reports whether parsers might disagree about the value. If a value on the path has the
+// wrong type for the next step, values calls yield for this value, with true as the second
+// argument.
 func (p Path) values(doc []byte, doubt bool, yield func(value []byte, doubt bool)) {
 	if len(p.steps) == 0 {
 		yield(doc, doubt)

@@ -9,8 +9,8 @@ import (
 // A Texts holds the strings that a key or path selects in a document.
 type Texts struct {
 	one     [1]string // the selected value, if parsers agree that it is a single string
-	values  [][]byte  // other selected values, as JSON; their leaves are the strings, numbers and booleans in them
-	all     []string  // all leaves, followed by the leaves joined together; computed on demand
+	values  [][]byte  // other selected values, as JSON
+	all     []string  // result of [Texts.All] for a weak Texts; nil until All is called
 	weak    bool
 	present bool // whether the key or path selects any value in the document
 }
@@ -32,8 +32,8 @@ func (p Path) Texts(doc []byte) Texts {
 	return t
 }
 
-// Weak reports whether the key or path might select something other than a single string. If so, a
-// call must not count toward a requirement because of these strings.
+// Weak reports whether the key or path might select something other than a single string. A policy
+// must not use such a selection to conclude that a call meets a requirement.
 func (t *Texts) Weak() bool { return t.weak }
 
 // add adds a value that the key or path selects. If the value is not a string, or if parsers might
@@ -49,7 +49,7 @@ func (t *Texts) add(raw []byte, doubt bool) {
 	t.values = append(t.values, raw)
 }
 
-// leaves calls yield for the leaves of all values until yield returns false.
+// leaves calls yield for each string, number and boolean in the values until yield returns false.
 func (t *Texts) leaves(yield func(leaf string) bool) {
 	more := true
 	for _, v := range t.values {
@@ -86,9 +86,9 @@ func (t *Texts) All() []string {
 	}
 }
 
-// Exceeds reports whether t is weak (see [Texts.Weak]) and [Texts.All] would return too much: more
-// than the given number of strings, which must be at least 2, or more than the given number of
-// bytes. Exceeds stops reading as soon as the answer is known.
+// Exceeds reports whether the result of [Texts.All] would have more than the given number of
+// strings, which must be at least 2, or more than the given number of bytes. It stops reading as
+// soon as the answer is known. It always returns false if t is not weak; see [Texts.Weak].
 func (t *Texts) Exceeds(texts, bytes int) bool {
 	n, size := 0, 0
 	t.leaves(func(leaf string) bool {

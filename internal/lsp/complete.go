@@ -117,7 +117,7 @@ func formTemplate(parts []part) (label, snippet string) {
 	return strings.Join(labels, " "), strings.Join(snippets, " ")
 }
 
-// operand offers the completions for an operand of the given class, if any.
+// operand offers the completions for an operand with the given syntax, if any.
 func (o *offer) operand(c class) {
 	switch c {
 	case callNames, callName, either, label:
@@ -152,7 +152,7 @@ func (o *offer) name(name string, kind int, detail string) {
 }
 
 // names offers the names in the policy's rules, and then the names of tools. If labels is true, it
-// also offers the labels that map statements assign.
+// also offers names that are defined by map statements.
 func (o *offer) names(labels bool) {
 	for _, w := range o.rulesOf(o.document) {
 		if labels {
@@ -192,8 +192,8 @@ func (o *offer) targets() {
 	}
 }
 
-// fields offers the arguments of the tools named in the line, and then the fields used in the
-// rules.
+// fields offers the arguments of the tools named in the line, and then the names of arguments that
+// map statements use.
 func (o *offer) fields() {
 	for _, t := range o.toolNames(o.document) {
 		for _, field := range t.fields {

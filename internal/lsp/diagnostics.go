@@ -128,8 +128,8 @@ func extent(t *content, p diag.Problem) (from, to int) {
 	return from, max(from, to)
 }
 
-// advance moves an offset forward by the given number of characters in s, but not past bound, and
-// returns the result.
+// advance returns the offset that is the given number of characters after the offset from in s. It
+// does not return an offset greater than bound.
 func advance(s string, from, bound, characters int) int {
 	for ; characters > 0 && from < bound; characters-- {
 		_, size := utf8.DecodeRuneInString(s[from:bound])

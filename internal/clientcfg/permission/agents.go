@@ -31,8 +31,8 @@ type jsonList struct {
 	decision Decision
 }
 
-// lists reads permission lists from JSON files and converts every element to a [Line]. It calls
-// understand to set the fields of the Line that depend on the element's syntax.
+// lists reads permission lists from JSON files and converts every element to a [Line]. It calls the
+// given function to set the fields of the Line that depend on the syntax of the element.
 func (f files) lists(paths []string, lists []jsonList, understand func(*Line, string)) (all []Line) {
 	for _, path := range paths {
 		all = append(all, f.read(path, splice.JSON, func(d *splice.Document) (all []Line) {
@@ -74,7 +74,8 @@ func (l *Line) claude(text string) {
 	}
 }
 
-// cursor reads Cursor's permissions. A shell permission contains the beginning of a command.
+// cursor reads Cursor's permissions. A permission for a shell command also applies to the command
+// with further arguments.
 func cursor(f files) []Line {
 	paths := []string{f.home("CURSOR_CONFIG_DIR", ".cursor", "cli-config.json"), f.in(".cursor", "cli.json")}
 	return f.lists(paths, []jsonList{{"permissions.deny", Deny}, {"permissions.allow", Allow}}, (*Line).cursor)

@@ -44,9 +44,8 @@ func call(text string) (tool, inside string, ok bool) {
 	return strings.TrimSpace(tool), strings.TrimSpace(inside), ok && closed
 }
 
-// setCommand sets the command that the line matches. Unless exactly is set, the line also matches
-// the command with further arguments. A text that ends with ":*" or " *" always allows further
-// arguments.
+// setCommand sets the command that the line matches. If exactly is true, the line does not match
+// the command with further arguments, unless text ends with ":*" or " *".
 func (l *Line) setCommand(text string, exactly bool) {
 	words, any := strings.CutSuffix(text, ":*")
 	if !any {

@@ -13,7 +13,7 @@ import (
 // A writer converts lines to rules, and collects the text of the rules and the lines that cannot be
 // converted.
 type writer struct {
-	agent    string // agent's name; the names that map statements give to calls begin with it
+	agent    string // name of the agent, used as a prefix of names in the rules
 	out      strings.Builder
 	rejected []Line
 	labels   int

@@ -92,9 +92,10 @@ func (d *Document) Restore(at Place, old *Document, names []string, ours string)
 	})
 }
 
-// verified returns the text of the file after an edit of the mapping or list at the given place,
-// with a byte order mark if the file has one. It returns an error if the text is invalid, if
-// anything but the touched entries has changed, or if the additional check fails.
+// verified returns the text of the file after an edit of the mapping or list at the given place. It
+// adds a byte order mark if the file has one. It returns an error if the text is invalid, if any
+// value other than the touched entries has changed, or if the function more returns an error for
+// the new document.
 func (d *Document) verified(text []byte, at Place, touched []string, more func(*Document) error) ([]byte, error) {
 	if bytes.HasPrefix(d.src, []byte(byteOrderMark)) {
 		text = append([]byte(byteOrderMark), text...)

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// named returns the object that represents an entry with the value o in a file. For an entry of a
-// list, the object also contains the given name.
+// named returns the object to write to a file for an entry with the value o. If the entry is an
+// element of a list, the object also contains its name.
 func (o Object) named(at Place, name string) Object {
 	if at.Named == "" {
 		return o

@@ -6,11 +6,10 @@ import (
 	"strings"
 )
 
-// A lineSegment is a sequence of whole lines.
+// A lineSegment is a segment of a TOML or YAML file. It consists of whole lines.
 type lineSegment = segment[[]byte]
 
-// A run is a range of lines that belong together. It includes the line with index from, but not the
-// line with index to.
+// A run is a half-open range of lines that [cut] turns into one segment.
 type run struct {
 	name     string
 	entry    bool
@@ -74,8 +73,8 @@ func withComment(text []byte, starts []int, least, from int) int {
 	return at
 }
 
-// trimmed returns the end of a range of lines without trailing empty lines, and without trailing
-// comments that are indented less than the given column.
+// trimmed shortens a range of lines and returns its new end. It omits trailing empty lines, and
+// trailing comments that are indented less than the given column.
 func trimmed(text []byte, starts []int, from, to, column int) int {
 	for to > from+1 {
 		line := string(text[starts[to-1]:starts[to]])

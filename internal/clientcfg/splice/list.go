@@ -47,8 +47,8 @@ func (d *Document) Append(path []string, items []Item) ([]byte, error) {
 // Drop removes petrigate's items from all lists in the mapping at the given path, and returns the
 // resulting text of the file. The function ours reports whether an item is petrigate's. If an item
 // contains a list under the key inner, Drop removes petrigate's elements of that list, and removes
-// the item only if no elements are left. Drop also removes lists that become empty, unless old, an
-// earlier version of the file, contains them.
+// the item only if no elements are left. Drop also removes a list that becomes empty, unless the
+// list existed in old, an earlier version of the file.
 func (d *Document) Drop(path []string, inner string, old *Document, ours func(any) bool) ([]byte, error) {
 	b, ok := d.body.(*jsonBody)
 	if !ok || b.root == nil {
@@ -166,8 +166,7 @@ func (b *jsonBody) appendItem(list *hujson.Value, o Object, s style, depth int) 
 	return nil
 }
 
-// dropFrom removes petrigate's items from the lists under the keys of want. See [Document.Drop] for
-// the other parameters.
+// dropFrom implements [Document.Drop]. It changes only the lists whose keys are in want.
 func (b *jsonBody) dropFrom(path []string, inner string, old *Document, want map[string][]any, ours func(any) bool) ([]byte, error) {
 	root := b.clone()
 	object, _, err := b.find(&root, path)

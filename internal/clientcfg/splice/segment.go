@@ -2,8 +2,9 @@ package splice
 
 import "slices"
 
-// A segment is a piece of a file that edits move or remove only as a whole. It has a name if it is
-// an entry or another piece that the format recognizes.
+// A segment is a piece of a file that edits move or remove only as a whole. It has a name if it
+// contains an entry, a key or a table header. To find the same piece in two versions of a file,
+// edits compare the names of segments.
 type segment[T any] struct {
 	name  string
 	entry bool
@@ -34,9 +35,9 @@ func replaced[T any](all []segment[T], remove []string, more []segment[T], end i
 }
 
 // restored returns a copy of the segments without petrigate's own entry and with the named entries
-// of an earlier version of the file. The first of these takes the place of petrigate's entry if its
-// text fits there. Each of the others is inserted after the segment that it followed in the earlier
-// version.
+// of an earlier version of the file. The first of these takes the place of petrigate's entry if
+// fits reports that this is possible. Each of the others is inserted after the segment that it
+// followed in the earlier version.
 func restored[T any](all, old []segment[T], names []string, ours string, fits func(T) bool) []segment[T] {
 	at := slices.IndexFunc(all, func(s segment[T]) bool { return s.entry && s.name == ours })
 	all = slices.DeleteFunc(slices.Clone(all), func(s segment[T]) bool { return s.entry && s.name == ours })

@@ -52,7 +52,7 @@ func (b *tomlBody) read() error {
 	p := &unstable.Parser{KeepComments: true}
 	p.Reset(b.text)
 	var table []string
-	var ends []int // first lines of all expressions and comments; a part ends where the next one begins
+	var ends []int // lines that start with an expression or a comment; a part ends above the first such line after its own start
 	for p.NextExpression() {
 		e := p.Expression()
 		offset, path := begin(p, e)
@@ -108,8 +108,8 @@ func below(path, of []string) (rest []string, ok bool) {
 	return path[len(of):], true
 }
 
-// runs groups the parts of the file into runs of lines. Each run contains either adjacent parts of
-// one entry of the mapping at the given place, or another table header and its keys.
+// runs divides the file into runs of lines. Adjacent parts of the same entry of the mapping at the
+// given place form one run. Elsewhere in the file, a table header and its keys form one run.
 func (b *tomlBody) runs(at Place) (all []run) {
 	for _, part := range b.parts {
 		next := run{name: "[" + strings.Join(part.path, "\x00"), from: part.from, to: part.to}
