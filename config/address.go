@@ -20,7 +20,8 @@ func isSecureURL(text string) bool {
 	return err == nil && isURL(text) && (u.Scheme == "https" || loopback(net.JoinHostPort(u.Hostname(), "0")))
 }
 
-// discoverable reports whether the issuer can publish its metadata as specified by RFC 8414.
+// discoverable reports whether the issuer's metadata can be found as specified by RFC 8414. The
+// issuer must be a secure URL without a query.
 func discoverable(issuer string) bool { return isSecureURL(issuer) && !strings.Contains(issuer, "?") }
 
 // loopback reports whether the address can be reached only from this machine. The only host name it

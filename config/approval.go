@@ -12,17 +12,18 @@ import (
 )
 
 // defaultHolds contains the hold times (see [Approval.HoldFor]) of clients that are known to wait
-// unusually long for the result of a call. A hold time in the configuration takes precedence. For
-// all other clients, the default is 45 s, because most clients end a call after 60 s, and some of
-// them count the time that the proxy takes to start. The map is read-only.
+// unusually long for the result of a call. It must not be modified. For all other clients, the
+// default is 45 s, because most clients end a call after 60 s, and some of these 60 s may pass
+// while the proxy starts.
 var defaultHolds = map[string]time.Duration{
-	"claude-code":            100 * time.Second, // no effective time limit, but calls move to the background after 2 min
+	"claude-code":            100 * time.Second, // waits almost indefinitely, but moves a call to the background after 2 min
 	"gemini-cli-mcp-client*": 100 * time.Second, // ends a call after 10 min, and cannot ask its user for approval
 }
 
-// HoldFor returns the hold time: how long a call from the named client waits for approval. After
-// that, the call is parked, and its caller is told to retry later. Holds takes precedence over
-// Hold, and Hold, if set, over the built-in default for the client.
+// HoldFor returns the hold time: how long a call from the named client waits for approval before
+// its caller is told to retry later. An entry in Holds takes precedence, followed by Hold if
+// HoldSet is true, and by the built-in default for the client. If none of these applies, the hold
+// time is Hold.
 func (a Approval) HoldFor(client string) time.Duration {
 	if hold, ok := holdOf(a.Holds, client); ok {
 		return hold
@@ -80,7 +81,7 @@ var checkPIN = accept(func(text string) bool {
 // Approval configures approval by people.
 type Approval struct {
 	Channels []string      // names of channels, in file order; all of them are used at the same time
-	Hold     time.Duration // hold time: how long a call waits before it is parked; see [Approval.HoldFor]
+	Hold     time.Duration // hold time: how long a call waits for approval; see [Approval.HoldFor]
 	Expire   time.Duration // how long a pending request can be answered, and how long a granted approval can be used
 	Cooldown time.Duration // how long the same call is refused after a denial
 	Mask     []string      // fields to hide from approvers: names, or paths that begin with "$."
@@ -144,9 +145,9 @@ func readChannels(v Value) ([]string, bool) {
 	return channels, ok
 }
 
-// grantLimit returns the maximum lifetime of a grant. Its argument is the value of
-// [Approval.Grants]: 0 means unset, so grantLimit returns maxGrant; a negative value disables
-// grants, so it returns 0.
+// grantLimit returns the maximum lifetime of a grant, given the value of [Approval.Grants]. If the
+// value is 0, which means unset, grantLimit returns maxGrant. If it is negative, which disables
+// grants, grantLimit returns 0.
 func grantLimit(grants time.Duration) time.Duration {
 	if grants == 0 {
 		return maxGrant

@@ -34,8 +34,8 @@ func readAudit(v Value, c *Config, l *layers) {
 	})
 }
 
-// minRotateSize is the minimum value of "size", in bytes. A file of this size has room for a few
-// long records.
+// minRotateSize is the minimum value of "size", in bytes. It leaves room for a few long records per
+// file.
 const minRotateSize = 64 << 10
 
 // argumentForms lists the values of "arguments". It is read-only.

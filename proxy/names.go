@@ -94,9 +94,9 @@ type Approval struct {
 	PIN      string        // hash of the PIN for approvals through cli, web or url, as printed by petrigate approvals pin; empty means no PIN
 	Verb     string        // command for answering an approval, as shown in the log; empty means petrigate approvals
 
-	// People maps each person's name to the principal of that person's own calls. The name is the
-	// actor of an answer, or comes from the channel that authenticated the person. Unless Self is
-	// set, the principal that made a call can approve it only through elicit.
+	// People maps each person's name to the principal of the calls that the person makes. Unless
+	// Self is set, people can approve their own calls only through elicit. The name is either the
+	// actor of an answer or the name that the channel has authenticated.
 	People map[string]string
 
 	// Page returns the URL of an approval's page, for the url channel. If Page is nil or returns
@@ -130,18 +130,21 @@ func (a Approval) pipelineApproval(info func(approval.Record) operator.ApprovalI
 	return pipeline.Approval{Hold: hold, Expire: a.Expire, Verb: a.Verb, Page: page, Asked: tell(a.Asked), Answered: tell(a.Answered)}
 }
 
-// Access configures who can use the HTTP endpoint. The zero value is invalid: one of Token, Tokens
-// or JWT must be set, or Open on a loopback address.
+// Access configures who can use the HTTP endpoint. The zero value is invalid: one of Token, Tokens,
+// JWT and Open must be set. Open is allowed only if the endpoint has a loopback address.
 type Access = front.Access
 
 // JWT makes the endpoint an OAuth 2.1 resource server. The principal of a token consists of its
 // issuer and its subject.
 type JWT = front.JWT
 
-// Local reports whether a request to localhost comes from a program on this machine.
+// Local reports whether a request was sent by a program on this machine and is addressed to
+// localhost. A request with an Origin header does not count, and neither does one forwarded by a
+// reverse proxy.
 func Local(r *http.Request) bool { return httpguard.Local(r) }
 
-// A Database stores session states, audit records, approvals and stops outside the process.
+// A Database stores session states, audit records, approvals, and operators' orders to stop calls,
+// outside the process.
 type Database = backend.Backend
 
 // Parameter and result types of the methods for operators. They are declared in internal/operator,

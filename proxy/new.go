@@ -253,7 +253,7 @@ type HookEvent = hook.Request
 // A HookReply is the reply to a [HookEvent].
 type HookReply = hook.Reply
 
-// hookGate returns the gate that decides calls reported by agents' hooks.
+// hookGate returns the gate that decides on calls reported by agents' hooks.
 func hookGate(p *Proxy, ask pipeline.Approval) *hook.Gate {
 	return hook.New(hook.Options{
 		Ctx: p.life.Ctx, Admission: p.admission, Approvals: p.approvals, Now: p.options.Now, Log: p.life.Log,

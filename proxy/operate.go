@@ -111,9 +111,9 @@ func (p *Proxy) Nets() []operator.PolicyNet {
 
 // SwitchNet activates or deactivates a net in all sessions, including future ones. An inactive net
 // keeps its state, and continues from it when it is activated again. If the change cannot be
-// recorded, it is not made. If approvals require a PIN, no net can be deactivated, because the net
-// might be the one that requires approvals. Activating a net requires the PIN, because under
-// "default: deny" a net can let additional calls pass.
+// recorded, it is not made. If approvals require a PIN, SwitchNet refuses to deactivate a net,
+// because the net might be the one that requires approvals. It also requires the PIN for activating
+// a net, because with "default: deny", a net can allow additional calls.
 func (p *Proxy) SwitchNet(name string, on bool, a operator.Actor) error {
 	if !on && p.pin != nil {
 		return errors.New("approvals require a PIN (approval.pin), so no net can be switched off while the proxy runs; remove its rule from the configuration")
@@ -207,8 +207,9 @@ type Replacement struct {
 	Try   bool     // whether to report what would happen to the nets without replacing the policy
 }
 
-// ErrHeld is returned by [Proxy.Reload] if the new policy changes a hand-written net that has left
-// its initial marking or has calls in flight.
+// ErrHeld is returned by [Proxy.Reload] if the new policy would discard the state of a net. This
+// happens if the policy changes a net that was not compiled from a rule, and the net has left its
+// initial marking or has calls in flight.
 var ErrHeld = admission.ErrHeld
 
 // Reload replaces the policy or, if r.Try is true, only reports the effect on each net. Sessions do
@@ -230,7 +231,7 @@ func (p *Proxy) Reload(ctx context.Context, r Replacement) ([]operator.NetFate, 
 	return fatesOf(before.Policy, r, report), err
 }
 
-// relist updates the tool lists after a change to the nets or the accepted definitions.
+// relist updates the tool lists after a change to the nets or to the accepted tool definitions.
 func (p *parts) relist() {
 	p.advertiser.TouchAll()
 	if p.pool.Catalogue.Relist() {

@@ -43,22 +43,22 @@ type Options struct {
 	// and must be safe for concurrent use.
 	Remedy func(*gate.State, gate.Call, *gate.Refusal) Remedy
 
-	Pipefail bool // whether hooks may add "set -o pipefail" to an agent's script; they do so only if the script's success would not count toward a requirement otherwise, and only for agents whose hooks can change scripts
+	Pipefail bool // whether hooks may add "set -o pipefail" to an agent's script so that the script's success counts toward a requirement
 
-	// Pins holds the accepted tool definitions. With it, the proxy detects servers that change
-	// their definitions. If Pins is nil, servers can change them freely.
+	// Pins holds the accepted tool definitions. The proxy compares them with the definitions that
+	// servers send. If Pins is nil, a server can change its definitions unnoticed.
 	Pins *Pins
 
-	// Advertise selects the tools to list. "all" (the default) lists all tools; "possible" leaves
-	// out those returned by Impossible. With "enabled", a client that has sent initialize does not
-	// see the tools that a net would block now; see [gate.Session.Advertise]. Advertise never
-	// allows a call that a net blocks.
+	// Advertise selects the tools to list: "all" (the default), "possible" (all except those
+	// returned by Impossible) or "enabled" (all except those that a net would block now; see
+	// [gate.Session.Advertise]). With "enabled", tools are hidden only from clients that have sent
+	// initialize. Advertise does not affect the decisions on calls.
 	Advertise string
 
-	// Impossible returns those of the given tools that can never be called as long as the set of
-	// active nets stays the same. The second argument contains the names of the active nets, or is
-	// nil if all nets are active. Impossible is called after a change to the tools or the nets. If
-	// Impossible is nil, every tool is assumed to be possible.
+	// Impossible returns the names of the tools that can never be called while the same nets remain
+	// active. The second argument contains the names of the active nets; nil means all nets.
+	// Impossible is called after each change to the tools or the nets. If Impossible is nil, every
+	// tool counts as possible.
 	Impossible func(tools []gate.Call, active []string) []string
 
 	Session    SessionWay // how a call is assigned to a session

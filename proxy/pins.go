@@ -42,9 +42,9 @@ func OpenPins(file string, enforce bool) (*Pins, error) {
 // A PinDatabase stores pins (accepted tool definitions) for proxies on several machines.
 type PinDatabase = backend.Pins
 
-// SharedPins returns pins stored in a database, which need not be available yet. It imports the
-// pins in file, which was written by [OpenPins], for tools that the database does not know. The
-// file need not exist.
+// SharedPins returns pins that are stored in a database. The database need not be available yet.
+// For tools without a pin in the database, the pins are imported from the given file, which was
+// written by [OpenPins]. The file need not exist.
 func SharedPins(d PinDatabase, file string, enforce bool, log *slog.Logger) (*Pins, error) {
 	var before []toolpin.Pin
 	if file != "" {
@@ -69,14 +69,14 @@ func (p *Pins) attach(to *Proxy) {
 	}
 }
 
-// follow reads the pins again whenever another process may have accepted a definition, until the
-// proxy shuts down. If p is nil, follow does nothing.
+// follow keeps the pins up to date until the proxy shuts down. It reads them again whenever another
+// process may have accepted a definition. If p is nil, follow does nothing.
 func (p *Pins) follow(w *store.Watcher) {
 	if p == nil {
 		return
 	}
 	woken := wait.NewSignal()
-	w.Register(func(context.Context) { woken.Send() }) // only send a signal, because a slow function would delay the watcher's other functions
+	w.Register(func(context.Context) { woken.Send() }) // return immediately, because the watcher calls its functions one after another
 	of := p.proxy
 	of.life.Background(func() {
 		for wait.For(of.life.Ctx, woken) {

@@ -28,16 +28,16 @@ type Proxy struct {
 
 // ServeStdio serves one client. It reads the client's messages from in, one per line, and writes
 // nothing but the proxy's messages to out. It returns at the end of in, when ctx is done, or when a
-// write to out fails; calls still unanswered are then canceled. It must be called only once per
-// connection. If out supports write deadlines, ServeStdio sets one when ctx is done, so that a
+// write to out fails, and cancels all calls that are still unanswered. It must be called only once
+// per connection. If out supports write deadlines, ServeStdio sets one when ctx is done, so that a
 // client that does not read cannot block the shutdown.
 func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	return p.front.ServeStdio(ctx, in, out)
 }
 
-// Handler returns an HTTP handler for streamable HTTP in both revision families. It also serves
-// clients that use revision 2024-11-05, at the endpoints /sse and /messages. The [Access]
-// determines who can use the handler.
+// Handler returns an HTTP handler that serves streamable HTTP at the endpoint. It also serves
+// clients that use revision 2024-11-05, at /sse and /messages. The [Access] determines who can use
+// the handler.
 func (p *Proxy) Handler(a Access) (http.Handler, error) { return p.front.Handler(a) }
 
 // Start connects to all upstreams concurrently, in the background.
@@ -85,8 +85,8 @@ func (p *Proxy) Close() error {
 	return errors.Join(append(all, p.watchdog.Close())...)
 }
 
-// Begin records the start of this process, with its policy and the driver that stores the states
-// (for example, memory). It must be called before [Proxy.Start].
+// Begin records the start of this process, together with its policy and the name of the driver that
+// stores the session states, such as "memory". It must be called before [Proxy.Start].
 func (p *Proxy) Begin(driver string) {
 	p.admission.Begin(p.life.Ctx, audit.Process{Version: p.options.Version, Driver: driver})
 }
@@ -94,8 +94,8 @@ func (p *Proxy) Begin(driver string) {
 // Finish records the end of this process. It must be called after [Proxy.Close].
 func (p *Proxy) Finish() { p.admission.Finish(context.WithoutCancel(p.life.Ctx)) }
 
-// makeLedger creates the ledger, which holds the session states, and the switch, which stops calls.
-// Both use the database in the options or, without one, memory.
+// makeLedger creates the ledger, which holds the session states, and the switch, which operators
+// use to stop calls. Both use the database in the options or, without one, memory.
 func (p *Proxy) makeLedger() (admission.Ledger, admission.Switch) {
 	o := p.options
 	if o.Database == nil {

@@ -117,7 +117,7 @@ func (p *sessionView) State(id string) (*gate.State, error) {
 }
 
 // ListSessions is like [Proxy.AllSessions], but omits the nets, because reading the nets of many
-// sessions takes a long time. It sets Used even if states are not in a database.
+// sessions takes a long time. It sets the field Used even if states are not in a database.
 func (p *sessionView) ListSessions() ([]operator.SessionInfo, error) {
 	list, _, err := p.listSessions()
 	return list, err
@@ -266,7 +266,7 @@ func clientName(c *session.Client) string {
 	return c.Transport + " " + cmp.Or(text.Escape(c.Peer().Name), "(no name)")
 }
 
-// withDatabaseInfo adds what only the database knows about a session of another process.
+// withDatabaseInfo adds the fields about a session of another process that only the database knows.
 func withDatabaseInfo(info operator.SessionInfo, s admission.SessionInfo) operator.SessionInfo {
 	info.Used, info.Process, info.Gone = s.Used, s.Process, s.Gone
 	return info
@@ -286,8 +286,9 @@ func (p *sessionView) lostCallsOf(k admission.Key) map[uint64]bool {
 	return lost
 }
 
-// markUnwritten marks those of the session's calls whose outcomes could not be recorded, and
-// returns all calls. It adds the calls that the list lacks because the database was unavailable.
+// markUnwritten marks the calls of the session whose outcomes could not be recorded, and returns
+// all calls. If the database was unavailable, such a call may be missing from calls; markUnwritten
+// adds it.
 func (p *sessionView) markUnwritten(session string, calls []operator.CallInfo) []operator.CallInfo {
 	for _, e := range p.unwrittenCalls() {
 		if e.Session != session {

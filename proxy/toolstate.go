@@ -74,10 +74,11 @@ func toolVerdicts(inForce *gate.Policy, s *gate.State, c gate.Call, where func(g
 	return list
 }
 
-// dependsOnArguments reports whether the policy's decisions on calls to the tool can depend on
-// arguments. They can if a map entry (see [gate.Map]) gives a call an additional name because of
-// its arguments, or if a net for the tool has a key or a sum, which are read from arguments. A map
-// entry with a tool pattern is ignored if it reads an argument that the tool does not accept.
+// dependsOnArguments reports whether the policy's decisions on calls to the tool can depend on the
+// arguments. A decision can depend on them if a map statement gives a call an additional name
+// because of its arguments (see [gate.Map]). It can also depend on them if a net for the tool has a
+// key or a sum, which are read from the arguments. A map statement with a tool pattern does not
+// count if it reads an argument that the tool does not accept.
 func dependsOnArguments(t operator.ToolInfo, policy *gate.Policy, c gate.Call) bool {
 	names := policy.Names(c)
 	mapped := slices.ContainsFunc(policy.Maps(), func(m gate.Map) bool {
@@ -101,8 +102,8 @@ func takesArgument(schema json.RawMessage, argument string) bool {
 	return has
 }
 
-// predict describes how calls to the tool would be decided. It starts from d, the decision on a
-// call without arguments.
+// predict describes how calls to the tool would be decided, based on the decision on a call without
+// arguments.
 func (p *Proxy) predict(d gate.Decision, info operator.ToolInfo, now time.Time) (decision, says string) {
 	switch d := d.(type) {
 	case *gate.Ask:
@@ -163,8 +164,8 @@ type Offered struct{ view *pool.ToolView }
 // Offered returns the tools that clients can call now.
 func (p *Proxy) Offered() Offered { return Offered{p.pool.Catalogue.Load()} }
 
-// Names returns the tools in list order, each in the form of a call without arguments. Each call
-// contains all names of its tool.
+// Names returns a call to each tool, in list order. The calls have no arguments, and contain all
+// names of their tools.
 func (o Offered) Names() []gate.Call { return slices.Clone(o.view.Calls) }
 
 // Definition returns a hash of the server's definition of the tool with the given exposed name, or

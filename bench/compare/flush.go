@@ -15,9 +15,9 @@ const (
 	flushTime = 2 * time.Second // no append starts later than this, even if the disk is slow
 	flushSize = 1600            // size of an append in bytes, equal to that of a decision record
 
-	// After each flush, the benchmark writes as many bytes as an outcome record has, without
-	// flushing them. It then pauses for as long as the rest of a call takes. Without the pause, the
-	// disk would never be idle, and the measured flushes would take only half as long.
+	// After each flush, the benchmark imitates the rest of a call: it writes as many bytes as an
+	// outcome record has, without flushing them, and pauses. Without the pause, the disk would
+	// never be idle, and each flush would take only half as long as during a call.
 	unflushed = 600
 	idle      = 300 * time.Microsecond
 )
@@ -50,7 +50,7 @@ func measureFlush(dir string) (float64, error) {
 	return median(took), nil
 }
 
-// flushFile is the name of the file with the median flush time, which is in the target's directory.
+// flushFile is the name of the file that contains the median flush time, in the target's directory.
 const flushFile = "flush"
 
 // writeFlush measures how long flushes take on the disk that contains dir, and writes the result to

@@ -32,7 +32,7 @@ type load struct {
 	UpstreamReqs  float64
 }
 
-// flushTarget is the value of the Target field in samples that measure the disk.
+// flushTarget is the Target of samples that measure the disk instead of a proxy.
 const flushTarget = "flush"
 
 // A harness runs the external program that takes the measurements.

@@ -69,8 +69,8 @@ func (r *report) row(s scenario) []string {
 	}
 }
 
-// memoryGoal formats the goal for the target "memory" and whether it was met. costs contains, for
-// each round, the cost of "memory" relative to that of the target "floor".
+// memoryGoal describes the goal for the target "memory" and whether it was met. The argument costs
+// contains the target's cost in each round, relative to the cost of the target "floor".
 func (r *report) memoryGoal(s scenario, costs []float64) string {
 	if s.memory == 0 {
 		return "-"
@@ -78,8 +78,8 @@ func (r *report) memoryGoal(s scenario, costs []float64) string {
 	return r.judge(s, "memory", fmt.Sprintf("%.1f", s.memory), costs, median(costs) <= s.memory)
 }
 
-// defaultGoal formats the goal for the target "default" and whether it was met. The text includes
-// the measured ratio unless another column of the table shows it.
+// defaultGoal describes the goal for the target "default" and whether it was met. The description
+// includes the measured ratio if no other column of the table shows it.
 func (r *report) defaultGoal(s scenario, memory, byDefault series) string {
 	costs := byDefault.relativeTo(memory)
 	text := fmt.Sprintf("%.2f", mostCost)
@@ -96,8 +96,8 @@ func (r *report) defaultGoal(s scenario, memory, byDefault series) string {
 	return "-"
 }
 
-// judge records whether a target met its goal, and returns text with the result appended. A goal
-// that was not measured counts as missed.
+// judge counts a goal as met or missed, and returns the text with the result appended. A goal that
+// was not measured counts as missed.
 func (r *report) judge(s scenario, target, text string, figures []float64, met bool) string {
 	if met && len(figures) > 0 {
 		r.met++

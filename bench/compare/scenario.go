@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A scenario is one of the harness's measurements. Each fills a row of the table.
+// A scenario is one of the situations that the harness measures. It fills one row of the table.
 type scenario struct {
 	id, what string
 	memory   float64 // maximum cost of the target "memory", as a multiple of the cost of the target "floor"; 0 means no goal
@@ -32,7 +32,8 @@ const (
 
 const defaultScenarios = "S1,S2,S3,S4,S5a,S5b,S5c"
 
-// scenarios contains the harness's scenarios except S9, which yields several figures.
+// scenarios contains the harness's scenarios except S9. A table row has room for one value per
+// target, but S9 measures several.
 var scenarios = [...]scenario{
 	{"S1", "stdio, one call at a time", 1.5, costGoal},
 	{"S2", "stdio, 64 calls in flight", 2.6, costGoal},

@@ -28,7 +28,8 @@ func (r *report) series(s scenario, target string) series {
 	return out
 }
 
-// relativeTo returns the cost of s relative to that of reference for each round that both contain.
+// relativeTo returns the cost of s divided by the cost of reference, for each round that both
+// contain.
 func (s series) relativeTo(reference series) (costs []float64) {
 	for _, round := range slices.Sorted(maps.Keys(s.values)) {
 		other, ok := reference.values[round]

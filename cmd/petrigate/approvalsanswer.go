@@ -82,9 +82,9 @@ func reasonFlag(c *cobra.Command) *string {
 	return c.Flags().String("reason", "", "a `text` for the record; with a denial the agent sees it too")
 }
 
-// readApproval returns the approval whose ID starts with the ID in args. Without an ID, it returns
-// the only pending approval. The first result is the approval as listed by the proxy; the second is
-// the proxy's full description of the same approval.
+// readApproval finds the approval whose ID starts with the ID in args or, without an ID, the only
+// pending approval. It returns the approval twice: as an entry of the proxy's list, and with all
+// details.
 func readApproval(args []string) (ownedItem[operator.ApprovalInfo], operator.ApprovalInfo, error) {
 	found, err := chosenApproval(args)
 	if err != nil {

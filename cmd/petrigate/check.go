@@ -24,7 +24,7 @@ type checkFlags struct {
 	states  int
 	timeout time.Duration
 	strict  bool
-	unknown bool // whether to accept claims that could not be proved or refuted
+	unknown bool // whether to accept claims about the policy that could not be proved or refuted
 	verbose bool
 	json    bool
 }
@@ -112,7 +112,7 @@ func (f checkFlags) source() (policy.Source, diag.List, error) {
 	if err != nil || !f.live {
 		return source, slices.Concat(followed, daemon.Doubts(cfg)), err
 	}
-	return source, slices.Concat(followed, check.ConfigWarnings(cfg), check.NoUpstream(cfg), check.NoAudit(cfg), check.Sessions(cfg)), nil // the warnings of daemon.Doubts, except those about missing commands and TLS, which --live reports as errors
+	return source, slices.Concat(followed, check.ConfigWarnings(cfg), check.NoUpstream(cfg), check.NoAudit(cfg), check.Sessions(cfg)), nil // like daemon.Doubts, but without warnings about missing commands and TLS, because --live reports them as errors
 }
 
 // agents returns the agents whose built-in tools must be checked. It reads the agents'

@@ -55,8 +55,8 @@ func completeFlag(c *cobra.Command, f *pflag.Flag) {
 	}
 }
 
-// completers returns the completer of each command that takes arguments, keyed by the path of the
-// command.
+// completers returns the completer for each command that takes arguments, keyed by the full
+// command, such as "petrigate check".
 func completers() map[string]completer {
 	return map[string]completer{
 		"petrigate check":             completeFiles("rules"),
@@ -67,7 +67,7 @@ func completers() map[string]completer {
 		"petrigate suggest":           completeFiles("jsonl", "db"),
 		"petrigate test":              completeFiles("yaml", "jsonl"),
 		"petrigate diff":              completeFiles("rules", "yaml", "yml", "json"),
-		"petrigate wrap":              nil, // the arguments are the command line of an MCP server, which the shell itself completes
+		"petrigate wrap":              nil, // the arguments are the command line of an MCP server, so leave the completion to the shell
 		"petrigate explain":           completeFirst(toolNames),
 		"petrigate login":             completeFirst(serverNames),
 		"petrigate logout":            completeFirst(serverNames),
@@ -164,7 +164,7 @@ func switchable(active bool) completer {
 
 func serverNames(c *cobra.Command) []cobra.Completion {
 	path, _ := c.Flags().GetString("config")
-	_, servers, _ := config.Servers(config.Options{Path: path, WorkDir: true}) // a configuration in the working directory might not be trusted, so its variables are not looked up
+	_, servers, _ := config.Servers(config.Options{Path: path, WorkDir: true}) // variables are not expanded, because a configuration in the working directory might not be trusted
 	servers = list.Filter(servers, func(s config.Server) bool { return s.URL != "" && !s.Disabled })
 	return list.Map(servers, func(s config.Server) cobra.Completion { return cobra.CompletionWithDesc(s.Name, s.URL) })
 }

@@ -13,9 +13,9 @@ import (
 // agents' built-in tools.
 const denyTools = "deny-tools"
 
-// acceptDenied looks for built-in agent tools that the policy, once enforced, would refuse just
-// because no rule names them. If it finds any, it prints a warning, and returns nil only if
-// accepted is true or the user agrees. ask is nil if the user cannot be asked.
+// acceptDenied checks whether the policy, once enforced, would refuse built-in agent tools just
+// because no rule names them. If so, it prints a warning, and returns an error unless accepted is
+// true or the user agrees. If the user cannot be asked, ask is nil.
 func acceptDenied(out io.Writer, c *config.Config, agents []string, accepted bool, ask func(string) (bool, error)) error {
 	denied := check.Denied(c, agents)
 	if len(denied) == 0 {

@@ -21,10 +21,10 @@ import (
 // A configuration found in the working directory may belong to a project that someone else wrote.
 // Until the user trusts it, commands treat it as plain text ([config.Config.TextOnly]).
 
-// actingVerbs returns the commands that may act on a configuration: start its servers, log in to
-// them, open its database, or configure a client to use it. Each command is mapped to a function
-// that reports whether it does so with the given flags. Only these commands ask the user to trust a
-// configuration; all others read it as text.
+// actingVerbs returns the commands that may do more than read a configuration: start its servers,
+// log in to them, open its database, or configure a client to use it. Each command is mapped to a
+// function that reports whether the given flags make it do so. Only these commands ask the user to
+// trust a configuration; all others read it as text.
 func actingVerbs() map[string]actsFunc {
 	always := func(*cobra.Command, *config.Config) bool { return true }
 	unnamed := func(c *cobra.Command, cfg *config.Config) bool { return c.Flags().NArg() == 0 && daemon.Elsewhere(cfg) }
@@ -51,8 +51,7 @@ func actingVerbs() map[string]actsFunc {
 	}
 }
 
-// An actsFunc reports whether a command with the given flags acts on a configuration, rather than
-// just reading it.
+// An actsFunc reports whether a command, with its flags, does more than read a configuration.
 type actsFunc = func(*cobra.Command, *config.Config) bool
 
 // A configLoader loads the configuration for a command. If necessary, it asks the user to trust the
@@ -101,9 +100,9 @@ func (r configLoader) load(o config.Options) (*config.Config, error) {
 }
 
 // askTrust asks the user to trust the file at path, which was found in the working directory,
-// unless the user already trusts it. The returned function has the form of [config.Options.Trust];
-// it accepts only the content that the file had when askTrust read it. cfg is used to describe the
-// configuration to the user; it is nil if the file cannot be parsed.
+// unless the user already trusts it. It returns a function for [config.Options.Trust] that accepts
+// only the content that askTrust has read, so that a later change is not trusted. To describe the
+// file to the user, askTrust uses cfg, which is nil if the file cannot be parsed.
 func (r configLoader) askTrust(path string, cfg *config.Config) (func(string, []byte) bool, error) {
 	src, err := os.ReadFile(path)
 	if err != nil {
@@ -144,8 +143,8 @@ func (r configLoader) requireOwnFile(path string) error {
 }
 
 // locate returns the path of the configuration for a command that does more than read it. If the
-// file was found in the working directory, locate asks the user to trust it, and returns the result
-// of [configLoader.askTrust] as trusts. Otherwise, trusts is nil.
+// file was found in the working directory, locate asks the user to trust it, and also returns the
+// function from [configLoader.askTrust]. Otherwise, the function is nil.
 func (r configLoader) locate() (file string, trusts func(string, []byte) bool, err error) {
 	file, found, err := config.Lookup(r.options())
 	if err != nil || !found {
@@ -156,8 +155,8 @@ func (r configLoader) locate() (file string, trusts func(string, []byte) bool, e
 	return file, trusts, err
 }
 
-// renewTrust extends the user's trust in a configuration to the file's new content, after petrigate
-// itself has changed the file.
+// renewTrust keeps a configuration trusted after petrigate itself has changed the file. It does
+// nothing if the old content was not trusted, or if the file has changed again.
 func (r configLoader) renewTrust(path string, before, after []byte) {
 	if now, err := os.ReadFile(path); err == nil && bytes.Equal(now, after) && r.book.Trusts(path, before) {
 		_ = r.book.Trust(path, after) // on error, the user will be asked again next time

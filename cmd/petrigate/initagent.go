@@ -60,8 +60,8 @@ func (s stdio) initAgent(c *cobra.Command, name string, tests []string, yes, pip
 }
 
 // offerPipefail offers to prefix scripts with "set -o pipefail" if they pipe the output of a test
-// command. Without pipefail, such scripts do not count as tests, because the pipe hides a failure.
-// If the user agrees, offerPipefail changes the plan accordingly.
+// command. Without pipefail, the pipe hides a failed test, so the script cannot prove that the
+// tests succeeded. If the user agrees, offerPipefail changes the plan accordingly.
 func offerPipefail(plan *starter.Plan, a starter.Agent, tests []string, wanted, yes bool, ask func(string) (bool, error)) (err error) {
 	switch {
 	case !plan.OffersPipefail():

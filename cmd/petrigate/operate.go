@@ -39,8 +39,8 @@ func proxyFlag(c *cobra.Command) *int {
 }
 
 // selectProxy returns the client for the proxy with the given process ID or, if pid is 0, the only
-// one of the given clients. If it cannot select exactly one client, it returns an error. For the
-// error message, trait names what these proxies have in common, such as "a console".
+// client. If it cannot select exactly one client, it returns an error. The error message describes
+// these proxies as having the given trait, such as "a console".
 func selectProxy(clients []*control.Client, pid int, trait string) (*control.Client, error) {
 	var choices []string
 	for _, client := range clients {
@@ -76,7 +76,8 @@ func askAll[T any](question func(*control.Client) (T, error)) ([]T, error) {
 	return answers, nil
 }
 
-// An ownedItem is an item together with a client for its owner, the proxy that returned it.
+// An ownedItem is an item of a list, such as a session, together with a client for the proxy that
+// returned it.
 type ownedItem[T any] struct {
 	it     T
 	client *control.Client
@@ -121,8 +122,8 @@ func uniqueBy[T any](all []T, id func(T) string) []T {
 }
 
 // match returns the item whose ID equals id. If no ID equals id, it returns all items whose name is
-// id or whose ID starts with id. IDs take precedence because clients can choose the names of
-// sessions.
+// id or whose ID starts with id. IDs take precedence over names, because clients can give a session
+// any name, even the ID of another session.
 func match[T any](all []T, id string, of func(T) (id, name string)) (hits []T) {
 	for _, one := range all {
 		its, name := of(one)
@@ -136,9 +137,8 @@ func match[T any](all []T, id string, of func(T) (id, name string)) (hits []T) {
 	return hits
 }
 
-// single returns the only element of hits. If hits does not have exactly one element, it returns an
-// error. In the error message, kind names the items, and trait describes what the hits have in
-// common.
+// single returns the only element of hits. It returns an error if hits does not have exactly one
+// element. The error message gives the number of items of this kind with this trait.
 func single[T any](hits []T, kind, trait string) (one T, err error) {
 	switch len(hits) {
 	case 0:
@@ -156,7 +156,7 @@ type listing[T any] struct {
 	all    []T
 }
 
-// listings calls the function list with a client for each running proxy and returns the results.
+// listings uses the given function to request the same list from each running proxy.
 func listings[T any](list func(*control.Client) ([]T, error)) ([]listing[T], error) {
 	return askAll(func(client *control.Client) (of listing[T], err error) {
 		status, err := client.Status()
@@ -244,7 +244,7 @@ func actor() string {
 			return v
 		}
 	}
-	if u, err := user.Current(); err == nil && u.Username != "" { // in hooks and services, the variables above are not set
+	if u, err := user.Current(); err == nil && u.Username != "" { // hooks and services often run without these environment variables
 		return u.Username
 	}
 	return fmt.Sprintf("uid %d", os.Getuid())

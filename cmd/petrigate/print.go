@@ -30,8 +30,8 @@ func printJSON(w io.Writer, v any) error {
 	return err
 }
 
-// printAnswer prints a JSON object with two members: the format version and, under the given name,
-// v.
+// printAnswer prints a JSON object with two members: the version of the format, and v under the
+// given name.
 func printAnswer(w io.Writer, name string, v any) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -42,9 +42,9 @@ func printAnswer(w io.Writer, name string, v any) error {
 	return printJSON(w, json.RawMessage(fmt.Sprintf(`{"version":1,%q:%s}`, name, b.Bytes())))
 }
 
-// answering makes c a command that prints the answer returned by ask. With --json, it prints a JSON
-// object that contains the answer under the given name. Otherwise, it prints the answer as text,
-// using the second result of ask.
+// answering makes the command c print the answer returned by the function ask. With --json, c
+// prints a JSON object in the format of [printAnswer]. Otherwise, c calls the second result of ask,
+// which prints the answer as text.
 func answering(c *cobra.Command, s stdio, name string, ask func(args []string) (answer any, show func() error, err error)) *cobra.Command {
 	asJSON := c.Flags().Bool("json", false, "print JSON")
 	c.RunE = func(_ *cobra.Command, args []string) error {
@@ -57,8 +57,8 @@ func answering(c *cobra.Command, s stdio, name string, ask func(args []string) (
 	return c
 }
 
-// printEither calls the function show, which prints the answer as text. If asJSON is set, it
-// instead prints a JSON object that contains the answer under the given name.
+// printEither prints the answer, either as JSON with [printAnswer] or, if asJSON is false, as text
+// by calling show.
 func printEither(w io.Writer, asJSON bool, name string, answer any, show func() error) error {
 	if asJSON {
 		return printAnswer(w, name, answer)
@@ -78,8 +78,8 @@ func newInk(w io.Writer) text.Ink {
 // printProblems prints each problem along with its source line.
 func printProblems(w io.Writer, problems diag.List) { problems.Print(w, newInk(w)) }
 
-// checkRunnable prints warnings about the configuration. It returns an error if the configuration
-// cannot be used on this machine.
+// checkRunnable checks whether this machine can use the commands and TLS files named in the
+// configuration. It prints warnings, and returns an error if any command or file cannot be used.
 func checkRunnable(w io.Writer, c *config.Config) error {
 	warnings, err := daemon.Runnable(c)
 	printProblems(w, warnings)

@@ -16,8 +16,8 @@ import (
 )
 
 // addArguments treats each of a command's arguments as the value of --rules, --net or --config,
-// whichever fits the file. A directory stands for the configuration in it or, if it has none, for
-// its rules and nets.
+// depending on the file. For a directory, it uses the configuration in the directory or, without
+// one, all rules files and net files.
 func (f *policyFlags) addArguments(c *cobra.Command, files []string) error {
 	for _, file := range files {
 		info, err := os.Stat(file)

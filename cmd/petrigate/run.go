@@ -18,12 +18,12 @@ import (
 func run(ctx context.Context, args []string, s stdio) int {
 	root := newRoot(s)
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
-		completeVerbs(root) // slow, and needed only for the shell's completion requests
+		completeVerbs(root) // this is slow, so do it only when the shell requests completions
 	}
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		err = errors.New("interrupted") // the user sent a signal, so the error need not name the canceled operation
+		err = errors.New("interrupted") // the user sent a signal, and need not know which operation it canceled
 	}
 	return report(s.err, err)
 }

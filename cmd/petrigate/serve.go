@@ -70,7 +70,7 @@ func newServe(s stdio) *cobra.Command {
 }
 
 // serve runs a proxy until ctx is canceled or its stdio client disconnects. The caller sets only
-// the fields of o that control reloading; serve sets the others.
+// the options for reloading in o; serve sets all others.
 func serve(ctx context.Context, s stdio, cfg *config.Config, o daemon.Options) error {
 	result, known, err := daemon.Policy(ctx, cfg)
 	if err != nil {
@@ -93,7 +93,7 @@ func serve(ctx context.Context, s stdio, cfg *config.Config, o daemon.Options) e
 	if say != nil && cfg.Log.Format != "json" {
 		o.Narration, o.Ink = s.err, newInk(s.err)
 	}
-	if o.Load != nil && !terminal.Is(s.in) { // a proxy that a person started must end when the terminal is closed
+	if o.Load != nil && !terminal.Is(s.in) { // a proxy started at a terminal must end, not reload, when the terminal is closed
 		o.HangUps = s.hup.claim()
 	}
 	d, err := daemon.New(o)

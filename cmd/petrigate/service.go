@@ -29,7 +29,7 @@ func (f *serviceFlags) add(c *cobra.Command) {
 	c.Flags().BoolVar(&f.skip, "no-service", false, "with --hooks, do not install a service, and do not ask")
 }
 
-// check returns an error if the flags cannot be combined.
+// check returns an error if the flags contradict each other or are used without --hooks.
 func (f *serviceFlags) check(hooks bool) error {
 	switch {
 	case f.make && f.skip:
@@ -79,8 +79,7 @@ func serviceVariables(c *config.Config) (all []service.Variable) {
 }
 
 // configVariables returns the names of the environment variables that the configuration refers to
-// and that are set in this process. It leaves out variables that are set in all of the user's
-// processes.
+// and that are set in this process. It leaves out variables that are set in the service anyway.
 func configVariables(ctx context.Context, path string, c *config.Config) (names []string) {
 	common := []string{"HOME", "USER", "LOGNAME", "APPDATA", "XDG_CONFIG_HOME"}
 	common = append(common, list.Map(serviceVariables(c), func(v service.Variable) string { return v.Name })...)

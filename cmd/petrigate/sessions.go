@@ -43,9 +43,8 @@ func findSession(id string) (ownedItem[operator.SessionInfo], error) {
 	return single(hits, "session", fmt.Sprintf("the name %q, or an id that begins with it; %s lists them", id, lister))
 }
 
-// compareByClients compares two descriptions of the same session, for sorting. A description with
-// connected clients comes before one without. Proxies that share a database can return different
-// descriptions.
+// compareByClients orders descriptions of the same session from several proxies that share a
+// database. Descriptions with connected clients come first.
 func compareByClients(a, b operator.SessionInfo) int {
 	return cmp.Compare(min(len(b.Clients), 1), min(len(a.Clients), 1))
 }

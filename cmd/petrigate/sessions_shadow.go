@@ -28,7 +28,8 @@ func sessionsShadow(s stdio) *cobra.Command {
 	})
 }
 
-// shadows returns the shadow reports of all running proxies, or the report for one session.
+// shadows returns the reports on shadow mode of all running proxies or, if args contains a session,
+// the report on this session.
 func shadows(args []string) ([]operator.ShadowInfo, error) {
 	if len(args) == 0 {
 		return askAll(func(client *control.Client) (operator.ShadowInfo, error) { return client.Shadow("") })

@@ -24,8 +24,8 @@ func (e signalError) Error() string { return e.String() + " signal received" }
 // Is makes a signalError match [context.Canceled].
 func (signalError) Is(err error) bool { return err == context.Canceled } //nolint:errorlint // this method defines what errors.Is reports
 
-// endBySignal calls the function end on the first interrupt or SIGTERM. A second signal ends the
-// program immediately, because a graceful shutdown may take a while.
+// endBySignal calls the function end on the first interrupt or SIGTERM, to start a graceful
+// shutdown. A second signal ends the program immediately.
 func endBySignal(end context.CancelCauseFunc) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -37,7 +37,7 @@ func endBySignal(end context.CancelCauseFunc) {
 }
 
 // newHangUps starts receiving SIGHUP, unless the process ignores this signal. Until claim is
-// called, a SIGHUP ends the program: newHangUps cancels the program's context with the given
+// called, SIGHUP ends the program, because newHangUps cancels the program's context with the given
 // function.
 func newHangUps(end context.CancelCauseFunc) *hangUps {
 	h := &hangUps{received: make(chan struct{}, 1)}

@@ -69,8 +69,8 @@ func newStart(s stdio) *cobra.Command {
 	return c
 }
 
-// databaseFlag adds the --config flag, which makes the command write to a database instead of
-// contacting a proxy.
+// databaseFlag adds the --config flag. If the flag is set, the command writes to the database of
+// this configuration instead of contacting a proxy.
 func databaseFlag(c *cobra.Command) *string {
 	return c.Flags().String("config", "", "write to the database of this configuration `file`, whether or not a proxy is running")
 }
@@ -112,10 +112,10 @@ func resolveSession(p *proxy.Proxy, session string) string {
 	return session
 }
 
-// switchProxies makes proxies stop calls or allow them again, and prints the results. If session is
-// set, it acts only on the proxy that has the session; otherwise, if pid is set, only on the proxy
-// with this process ID; otherwise, on all running proxies. If ask is not nil, switchProxies first
-// calls it to prompt for the PINs of these proxies.
+// switchProxies makes proxies stop calls or allow them again, and prints the results. It acts on
+// the proxy that has the given session; without a session, on the proxy with the given process ID;
+// and with neither, on all running proxies. If ask is not nil, switchProxies first calls it to
+// prompt for the PINs of these proxies.
 func switchProxies(s stdio, on bool, session string, pid int, ask func([]*control.Client) error, order func(*control.Client, string) (operator.Stopping, error)) error {
 	clients, session, err := switchTargets(session, pid)
 	if errors.Is(err, errNoProxy) {
@@ -149,7 +149,7 @@ func switchProxies(s stdio, on bool, session string, pid int, ask func([]*contro
 	return errors.Join(failed...)
 }
 
-// switchTargets returns clients for the proxies selected by session and pid, and the session's full
+// switchTargets returns clients for the proxies that switchProxies acts on, and the session's full
 // ID.
 func switchTargets(session string, pid int) ([]*control.Client, string, error) {
 	if session != "" {

@@ -84,7 +84,7 @@ func (f *suggestFlags) suggest(ctx context.Context, r configLoader, names []stri
 }
 
 // openLogs opens the named logs or, if no logs are named, the log specified by the configuration.
-// The caller must call done to close the logs.
+// The caller must call the returned function to close the logs.
 func openLogs(ctx context.Context, names []string, cfg *config.Config) (log mining.Log, done func(), err error) {
 	var logs mining.Logs
 	var open []*daemon.AuditLog

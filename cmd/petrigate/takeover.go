@@ -115,9 +115,9 @@ func newImport(s stdio) *cobra.Command {
 	return c
 }
 
-// importTarget sets i.Config to the path of the configuration that receives the servers. If that
-// file was found in the working directory and is trusted, importTarget returns a function that
-// renews the trust after the import; otherwise, it returns nil.
+// importTarget sets i.Config to the path of the configuration that receives the servers. If this
+// file was found in the working directory and is trusted, the caller must call the returned
+// function after the import, so that the file stays trusted. Otherwise, the function is nil.
 func (s stdio) importTarget(c *cobra.Command, i *takeover.Import) (trusted func() error, err error) {
 	r, err := s.configLoader(c)
 	if err != nil {
@@ -133,7 +133,7 @@ func (s stdio) importTarget(c *cobra.Command, i *takeover.Import) (trusted func(
 	if err != nil || !found {
 		return nil, err
 	}
-	if err := r.requireOwnFile(path); err != nil { // the import will write the client's secrets into the file
+	if err := r.requireOwnFile(path); err != nil { // do not write the client's secrets into a file that another user may control
 		return nil, err
 	}
 	src, err := os.ReadFile(path)
@@ -220,8 +220,8 @@ func newConnect(s stdio) *cobra.Command {
 	return c
 }
 
-// fillConnection loads and returns the configuration. In n, it sets the configuration's path, its
-// servers, and the command that starts the proxy.
+// fillConnection loads the configuration and returns it. It also sets the fields of n that depend
+// on it: its path, its servers, and the command that starts the proxy.
 func (s stdio) fillConnection(c *cobra.Command, n *takeover.Connection) (*config.Config, error) {
 	path, trusts, err := s.configPath(c)
 	if errors.Is(err, config.ErrNotFound) {
@@ -263,7 +263,7 @@ func (s stdio) connectHooks(c *cobra.Command, d *takeover.Driver, h takeover.Hoo
 	h.Launch.Command, h.Launch.Args = n.Launch.Command, []string{"--config", n.Config}
 	serve := []string{"serve"}
 	if loaded.Listen.HTTP == "" {
-		serve = append(serve, "--http", hooksAddress) // a proxy over stdio would end when its client ends
+		serve = append(serve, "--http", hooksAddress) // hooks need a proxy over HTTP, because one over stdio would end when its client ends
 	}
 	serve = append(serve, "--config", n.Config)
 	h.Serve = append([]string{"petrigate"}, serve...)

@@ -56,8 +56,8 @@ func recordedTools(path string) ([]check.ListedTool, error) {
 }
 
 // liveTools asks the upstreams for their tools. It prints an error for each upstream that does not
-// answer, and returns the names of these upstreams as missing. If an upstream is missing and no
-// tools were listed at all, liveTools returns an error.
+// answer, and also returns the names of these upstreams. If this leaves no tools at all, liveTools
+// returns an error.
 func liveTools(ctx context.Context, s stdio, cfg *config.Config) (tools []check.ListedTool, missing []string, err error) {
 	if err := checkRunnable(s.err, cfg); err != nil {
 		return nil, nil, err

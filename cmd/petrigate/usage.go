@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// strictUsage makes c and its subcommands return an error if they are used incorrectly. The error
-// explains the correct usage, and the program then exits with the code for usage errors.
+// strictUsage makes c and its subcommands check their flags and arguments. If they are wrong, the
+// program explains the correct usage and exits with the code for usage errors.
 func strictUsage(c *cobra.Command) {
 	c.SetFlagErrorFunc(wrongFlag)
 	if c.HasSubCommands() {

@@ -3,10 +3,11 @@
 //
 //	go run ./bench/outside/procedures -tasks bank_tasks.json -rules bank.rules run1.json run2.json
 //
-// It reads the format of SOPBench (arXiv 2503.08669), whose data is not part of this repository. In
-// that format, each service has tasks. Each task has a directed graph of the functions that must be
-// called first, combined by AND and OR nodes. The graph also shows which parameters must have equal
-// values. The output is one rules file per domain, with rules as a person would write them:
+// It reads the task files of SOPBench (arXiv 2503.08669), which are not part of this repository.
+// Each task in such a file has a directed graph. The graph shows which functions must be called
+// before another function. Its AND and OR nodes combine these conditions. It also shows which
+// parameters must have equal values. The output is one rules file per domain, with rules as a
+// person would write them:
 //
 //	require login_user before transfer_funds once with same username
 //	require get_score or get_account before get_loan once with same username

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// An oracle evaluates the procedures directly. It records each call that complied with the
-// procedures, including the call's arguments.
+// An oracle decides on calls by evaluating the procedures directly. It records the permitted calls,
+// because later decisions depend on them.
 type oracle struct {
 	domain domain
 	called map[string][]map[string]any
@@ -23,8 +23,8 @@ func (o *oracle) permits(function string, args map[string]any) bool {
 	return o.holds(p.Needs, values)
 }
 
-// holds reports whether the calls recorded so far satisfy the condition t. values maps t's
-// variables to their values.
+// holds reports whether the calls recorded so far satisfy the condition t. The argument values
+// contains the value of each variable in t.
 func (o *oracle) holds(t *tree, values map[string]any) bool {
 	switch {
 	case t == nil:
@@ -60,7 +60,7 @@ func isMissing(v any) bool {
 	return reflect.ValueOf(v).Len() == 0
 }
 
-// add records a call that complied with the procedures.
+// add records a call that the procedures permit.
 func (o *oracle) add(function string, args map[string]any) {
 	if o.called == nil {
 		o.called = make(map[string][]map[string]any)

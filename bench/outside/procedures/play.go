@@ -65,7 +65,7 @@ func text(raw json.RawMessage) string {
 
 var failure = regexp.MustCompile(`^\w*Error\b`)
 
-// failed reports whether the call ended with an error. A call that returned False has not failed.
+// failed reports whether the call ended with an error. A result of False is not an error.
 func (r *record) failed() bool { return failure.MatchString(r.result) }
 
 // returnedTrue reports whether the call returned true.
@@ -81,7 +81,7 @@ type count struct {
 	FalseRefusals          int // calls that the gate refused although the domain's procedure permits them
 	OtherTask              int // calls that the gate refused although the procedure for the current task permits them
 	Forbidden, Prevented   int // calls that the domain's procedure forbids, and how many of these the gate refused
-	Rendered, NotRendered  int // runs that provided a service although the benchmark expects it to be refused, and how many of these the gate would have prevented
+	Rendered, NotRendered  int // runs that fulfilled a request although the benchmark expects it to be refused, and how many of these the gate would have prevented
 	Unreadable, ErrorCalls int
 }
 

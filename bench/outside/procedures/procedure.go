@@ -26,9 +26,8 @@ type graph struct {
 	Connections [][2]int          `json:"connections"`
 }
 
-// A tree is the condition for calling a function. It is either a function that must be called
-// first, with its parameters, or an operator with trees as operands. Variables stand for the values
-// of parameters; equal variables stand for equal values.
+// A tree is the condition for calling a function. It combines functions that must be called first,
+// using AND and OR operators. Parameters with the same variable must have equal values.
 type tree struct {
 	Op       string // "and", "or", or "" for a function
 	Function string
@@ -43,7 +42,7 @@ type procedure struct {
 	Needs    *tree // nil if nothing is required
 }
 
-// leaves returns the number of leaves of the tree. Each leaf is a function.
+// leaves returns the number of functions in the tree.
 func (t *tree) leaves() int {
 	if t == nil {
 		return 0
@@ -110,7 +109,7 @@ func (g *graph) procedures() ([]procedure, error) {
 			continue
 		}
 		p := procedure{Function: t.Function, Vars: t.Vars}
-		if edge := slices.IndexFunc(g.Connections, func(c [2]int) bool { return c[0] == i }); edge >= 0 { // a function has at most one outgoing edge
+		if edge := slices.IndexFunc(g.Connections, func(c [2]int) bool { return c[0] == i }); edge >= 0 { // in the benchmark's format, a function has at most one outgoing edge
 			if p.Needs, err = g.tree(g.Connections[edge][1], 0); err != nil {
 				return nil, err
 			}
@@ -123,8 +122,8 @@ func (g *graph) procedures() ([]procedure, error) {
 // A domain maps the name of each function to its procedure.
 type domain map[string]procedure
 
-// read adds the procedures of all tasks. If tasks have different procedures for a function, read
-// keeps the one with the most functions, because the others leave out conditions.
+// read adds the procedures of all tasks. If tasks have different procedures for the same function,
+// read keeps the one with the most functions, because shorter ones leave out conditions.
 func (d domain) read(tasks map[string][]task, in implied) error {
 	for _, service := range slices.Sorted(maps.Keys(tasks)) {
 		for i := range tasks[service] {

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// maxClauses is the maximum number of clauses of a procedure. Each clause becomes a rule.
+// maxClauses is the maximum number of clauses in the condition of a procedure. Each clause becomes
+// a rule.
 const maxClauses = 200
 
 // clauses converts the tree to conjunctive normal form, an AND of ORs of functions.
@@ -37,8 +38,8 @@ func (t *tree) clauses() [][]*tree {
 	return all
 }
 
-// rules formats the procedures as rules, one per line. loose is the number of rules that are too
-// weak; see [procedure.rule].
+// rules formats the procedures as rules, one per line. It also returns the number of rules that are
+// weaker than their procedures; see [procedure.rule].
 func (d domain) rules() (text string, loose int, err error) {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(d)) {
@@ -62,11 +63,10 @@ func (d domain) rules() (text string, loose int, err error) {
 	return b.String(), loose, nil
 }
 
-// rule formats a clause as a rule: before a call to p.Function, one of the functions in the clause
-// must have succeeded. A parameter that p.Function shares with every function in the clause must
-// have the same value in that earlier call. A rule cannot compare parameters that p.Function shares
-// with only some of them; loose reports whether it omits any such parameter and is therefore too
-// weak.
+// rule formats a clause as a rule. Before a call to p.Function, the rule requires a successful call
+// to one of the functions in the clause. The rule can compare a parameter of the two calls only if
+// p.Function shares this parameter with every function in the clause. If the rule leaves out any
+// shared parameter, it is too weak, and loose is true.
 func (p *procedure) rule(clause []*tree) (text string, loose bool) {
 	var names []string
 	var common []string // parameters shared by all functions so far, in rule syntax

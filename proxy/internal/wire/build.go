@@ -9,8 +9,9 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// These functions append a message, or a part of one, as a single line without a trailing newline.
-// Their arguments must not contain newlines. IDs are JSON; a nil ID is written as null.
+// The functions below append a message, or a part of one, as a single line without a trailing
+// newline. Arguments that are JSON must not contain newlines. An ID is passed as JSON; nil is
+// written as null.
 
 // AppendRequest appends a request. params may be nil.
 func AppendRequest(dst, id []byte, method string, params []byte) []byte {
@@ -90,9 +91,9 @@ func AppendText(dst []byte, text string) []byte {
 	return append(rawjson.AppendString(dst, text), '}')
 }
 
-// AppendToolError appends the result of a failed tool call. The text is the only content, because
-// models read only the content. If meta is not nil, it becomes the result's _meta, which programs
-// can read. If typed is true, the result has resultType "complete".
+// AppendToolError appends the result of a failed tool call. The text becomes its only content
+// block, which the model reads. If meta is not nil, it becomes the result's _meta, which only
+// programs read. If typed is true, the result has resultType "complete".
 func AppendToolError(dst []byte, text string, meta []byte, typed bool) []byte {
 	dst = append(dst, `{"content":[`...)
 	dst = append(AppendText(dst, text), `],"isError":true`...)

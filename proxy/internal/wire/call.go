@@ -23,7 +23,7 @@ type Call struct {
 	Task           []byte // the task object; nil if absent
 	InputResponses []byte // the inputResponses object; nil if absent
 	RequestState   string
-	HasState       bool // whether requestState, which may be empty, is present
+	HasState       bool // whether requestState is present, even if it is empty
 
 	params []byte
 	index  index
@@ -107,9 +107,9 @@ type Hop struct {
 	HasState       bool
 }
 
-// AppendForward appends the params of c for the upstream described by h: the source bytes with the
-// changes in h, and without the _meta members that apply only between the client and the proxy. If
-// nothing changes, the source bytes are appended unchanged.
+// AppendForward appends the params of c for an upstream. It makes the changes described by h, and
+// omits the _meta members that apply only between the client and the proxy. Everything else is
+// copied byte for byte.
 func (c Call) AppendForward(dst []byte, h Hop) []byte {
 	out := splice(dst, c.params)
 	has := [fieldState + 1]bool{}
@@ -160,8 +160,8 @@ func replaceOrDrop(out *splicer, f field, by []byte) {
 	out.replace(f, by)
 }
 
-// forwardMeta copies _meta, whose position is f. It makes the changes described by h and drops the
-// members that must not be forwarded. If this leaves _meta empty, forwardMeta drops _meta, too.
+// forwardMeta copies the member _meta with the changes described by h, but without the members that
+// must not be forwarded. If this leaves _meta empty, forwardMeta drops _meta, too.
 func forwardMeta(out *splicer, f field, h Hop) {
 	before := *out
 	out.copyUpTo(f.at)
@@ -192,10 +192,10 @@ func forwardMeta(out *splicer, f field, h Hop) {
 	out.dst, out.done = inner.close(), f.end
 }
 
-// OtherParams returns the params that reach the upstream unchanged, except those whose keys are
-// given. The members of _meta are a separate result, without trace data and without the members
-// that apply only between the client and the proxy. Each result is a JSON object, or nil if it
-// would be empty.
+// OtherParams returns the params other than those with the given keys, for showing them to a
+// person. The first result leaves out _meta, inputResponses and requestState. The second result
+// contains the members of _meta, without trace data and without the members that apply only between
+// the client and the proxy. Each result is a JSON object, or nil if it would be empty.
 func (c Call) OtherParams(named ...string) (members, meta []byte) {
 	var others, metas rawjson.Object
 	rawjson.Members(c.params, func(key, value []byte, _ int) bool {
@@ -222,11 +222,10 @@ func (c Call) OtherParams(named ...string) (members, meta []byte) {
 	return members, meta
 }
 
-// WithMetaShown returns a copy of c with a _meta that a person has seen. The argument must be a
-// result of [Call.OtherParams]. From the original _meta, the copy keeps only the members that
-// identify the request, because all others could carry data that the person has not seen. If
-// [Call.OtherParams] returns the same _meta for c, and c has no tracestate or baggage,
-// WithMetaShown returns c itself.
+// WithMetaShown returns a copy of c that forwards only the _meta that a person has seen. The
+// argument is this _meta, as returned by [Call.OtherParams]. The copy also keeps the members that
+// identify the request, because they carry no other data. If nothing else of c's own _meta would be
+// forwarded, WithMetaShown returns c itself.
 func (c Call) WithMetaShown(meta []byte) Call {
 	_, own := c.OtherParams()
 	same := bytes.Equal(own, meta)

@@ -92,10 +92,10 @@ func isOwn(name []byte) bool {
 }
 
 // withoutOwn returns doc, a message or a part of one, without the members whose keys begin with
-// OwnMeta. Most documents need not be parsed, because a search shows that they do not contain the
-// prefix. A document with many slashes or escapes, such as the text of a long file, is parsed
-// without a complete search, because that is cheaper. If doc contains the prefix and is malformed,
-// withoutOwn returns null, because parsers might disagree about it.
+// OwnMeta. Usually, a quick search shows that doc does not contain this prefix. A document with
+// many slashes or escapes is parsed instead, because that is cheaper than a complete search. If doc
+// is malformed and might contain the prefix, withoutOwn returns null, because parsers might
+// disagree about it.
 func withoutOwn(doc []byte) []byte {
 	may, done := mayHaveOwnPrefix(doc, fewLooks+len(doc)/bytesPerLook)
 	if !done {

@@ -214,8 +214,8 @@ const (
 	maxMethod    = 256
 )
 
-// validID reports whether id is a string of acceptable length or an integer, without fraction or
-// exponent. The integer may be of any size, because the proxy never calculates with it.
+// validID reports whether id is a string or an integer that is not too long. A number with a
+// fraction or an exponent is not valid.
 func validID(id []byte) bool {
 	if rawjson.Kind(id) == '"' {
 		return len(id) <= maxIDString+2
@@ -232,8 +232,8 @@ func validID(id []byte) bool {
 	return true
 }
 
-// IDKey returns a map key for an ID. Different ways of writing the same ID have the same key. The
-// keys of an integer and a string always differ.
+// IDKey returns a map key for an ID. Two IDs with the same value have the same key, even if they
+// are written differently. An integer and a string never have the same key.
 func IDKey(id []byte) string {
 	if s, ok := rawjson.String(id); ok {
 		return `"` + s
@@ -303,8 +303,9 @@ type index struct {
 	end    int // offset of the end of the last member, or of the opening brace in an empty object; 0 if the params have not been scanned
 }
 
-// A field is the position of one member in its object. The value is at [at:end]. The offset from is
-// the end of the previous member or, for the first member, the end of the opening brace.
+// A field is the position of a member in its object. The slice [at:end] contains the value. The
+// slice [from:end] contains the whole member and everything between it and the previous member or
+// the opening brace.
 type field struct {
 	name          fieldName
 	from, at, end int
@@ -326,7 +327,7 @@ var fieldKeys = [...]string{
 	fieldResponses: "inputResponses", fieldState: "requestState",
 }
 
-// fieldOf returns the field with the given key, or 0.
+// fieldOf returns the constant for the given key, or 0 if the key is unknown.
 func fieldOf(key []byte) fieldName {
 	for name, k := range fieldKeys {
 		if k == string(key) && name != 0 {

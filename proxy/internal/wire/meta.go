@@ -7,7 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// perRequestRevision is the first revision where each request describes its client in _meta.
+// perRequestRevision is the first revision that requires clients to describe themselves in the
+// _meta of each request.
 const perRequestRevision = "2026-07-28"
 
 // Meta holds the members of a request's _meta that apply only between the client and the proxy.
@@ -130,8 +131,8 @@ func ProgressToken(params []byte) (token int64, ok bool) {
 	return token, err == nil
 }
 
-// WithSubscription sets the subscription ID in the params of a notification and returns the params.
-// The new ID must be a JSON value. If it is empty, the upstream's ID is only removed.
+// WithSubscription replaces the subscription ID in the params of a notification and returns the new
+// params. The new ID must be a JSON value. If it is empty, the old ID is removed.
 func WithSubscription(params []byte, id string) []byte {
 	meta, had := rawjson.Member(params, "_meta")
 	if had {

@@ -10,9 +10,9 @@ import (
 // larger result is treated as missing.
 const MaxValue = 1 << 20
 
-// ResultValue returns the content of a tool result as one JSON value: its structuredContent or, if
-// its only content block is a text block that contains JSON, that JSON. In all other cases, it
-// returns nil.
+// ResultValue returns the content of a tool result as one JSON value. It returns the
+// structuredContent or, without one, the text of the only content block if this text is JSON. In
+// all other cases, and if the value is longer than [MaxValue], it returns nil.
 func ResultValue(result []byte) []byte {
 	if value, ok := rawjson.Member(result, "structuredContent"); ok {
 		if len(value) > MaxValue {

@@ -39,8 +39,8 @@ const maxTaskDepth = rawjson.MaxDepth
 // maxTaskID is the maximum length of a task ID in bytes.
 const maxTaskID = 1024
 
-// ParseTask parses a task object of either revision family. It returns an error if the object is
-// not strict JSON, because parsers could disagree about it.
+// ParseTask parses a task object of any protocol revision. It returns an error if the object is not
+// strict JSON, because parsers could disagree about it.
 func ParseTask(object []byte) (t Task, err error) {
 	if err := rawjson.Check(object, maxTaskDepth); err != nil {
 		return Task{}, err
@@ -114,8 +114,9 @@ func RelatedTask(obj []byte) string {
 	return rawjson.StringAt(obj, "_meta", keyRelatedTask, "taskId")
 }
 
-// RelateTask returns obj with a new task ID in the _meta member that refers to a task. obj is the
-// params or the result of a message. If it lacks that member, it is returned unchanged.
+// RelateTask replaces the task ID in the _meta of obj, and returns the new object. obj is the
+// params or the result of a message. If its _meta refers to no task, RelateTask returns obj
+// unchanged.
 func RelateTask(obj []byte, id string) []byte {
 	related, ok := rawjson.MemberAt(obj, "_meta", keyRelatedTask)
 	if !ok {
