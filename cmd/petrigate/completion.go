@@ -59,10 +59,10 @@ func completeFlag(c *cobra.Command, f *pflag.Flag) {
 // command, such as "petrigate check".
 func completers() map[string]completer {
 	return map[string]completer{
-		"petrigate check":             completeFiles("rules"),
+		"petrigate check":             completeFiles("rules", "yaml", "yml", "json", "pnml"),
 		"petrigate fmt":               completeFiles("rules"),
-		"petrigate graph":             completeFiles("rules"),
-		"petrigate simulate":          completeFiles("rules"),
+		"petrigate graph":             completeFiles("rules", "yaml", "yml", "json", "pnml"),
+		"petrigate simulate":          completeFiles("rules", "yaml", "yml", "json", "pnml"),
 		"petrigate analyze":           completeFiles("yaml", "yml", "json", "pnml"),
 		"petrigate suggest":           completeFiles("jsonl", "db"),
 		"petrigate test":              completeFiles("yaml", "jsonl"),
