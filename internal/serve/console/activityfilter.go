@@ -107,7 +107,7 @@ func (f filter) matcher() *matcher {
 	return m
 }
 
-// matches reports whether the row matches the filter. The cheapest checks come first.
+// matches reports whether the row matches the filter.
 func (m *matcher) matches(r *row) bool {
 	is := func(want, got string) bool { return want == "" || want == got }
 	switch {

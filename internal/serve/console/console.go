@@ -40,7 +40,8 @@ type Console struct {
 	streams atomic.Int32 // number of open event streams
 }
 
-// Close ends all event streams, and waits until the journal and the history have stopped.
+// Close ends all event streams, and waits until the background goroutines of the console have
+// stopped.
 func (c *Console) Close() {
 	c.close()
 	<-c.journal.done

@@ -47,7 +47,7 @@ type minute struct {
 	Passed, Refused int
 }
 
-// minutes is the number of minutes that the chart covers.
+// minutes is the number of minutes covered by the chart of calls per minute.
 const minutes = 60
 
 // counts holds the numbers of calls in the journal: in total, in the last minute, in each minute of
@@ -61,7 +61,7 @@ type counts struct {
 	Others         int // number of tools that the table leaves out
 }
 
-// toolsCounted is the maximum number of tools in the table.
+// toolsCounted is the maximum number of tools in the table of calls per tool.
 const toolsCounted = 30
 
 // RefusedShare returns the percentage of refused calls.

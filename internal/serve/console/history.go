@@ -45,9 +45,10 @@ type track struct {
 
 // A history keeps the states of the nets in each session: one state for each step. It uses stored
 // records to rebuild states from before the console was opened, and leaves out states that cannot
-// be determined for certain. If several records of a session arrive before the history reads the
-// first of them, they share a step. The state of this step may already reflect later records. A
-// history is safe for concurrent use.
+// be determined for certain. A history is safe for concurrent use.
+//
+// Records of a session that are read together share a step. The state is read after the records, so
+// it may already reflect records that have not been read yet.
 type history struct {
 	done    chan struct{}
 	ready   chan struct{}   // closed when the stored records have been processed
@@ -81,8 +82,8 @@ func (h *history) forget(why string) {
 	h.count, h.before = 0, why
 }
 
-// open creates a track for a session that has just started. The track is complete, because it will
-// include the first step of the session.
+// open creates a track for a session that has just started, unless the session already has one. It
+// marks the track as complete, because no steps of the session have been missed.
 func (h *history) open(session string, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -110,11 +111,10 @@ func (h *history) skip(session, why string, at time.Time) {
 	t.gap, t.used = why, at
 }
 
-// add adds at most one step to each session. The step describes all new records about the session's
-// nets; records that already have a step are ignored. It contains the current state of the session,
-// as returned by the callback. If the callback fails, add adds no step and marks the session's
-// state as unknown. The parameter lost is the number of records that were lost before the given
-// ones.
+// add adds at most one step to each session. The step describes the given records about the
+// session's nets, except those that already have a step, and contains the session's current state.
+// If this state cannot be read, add adds no step and marks the state as unknown. It also counts the
+// records that were lost before the given ones.
 func (h *history) add(records [][]byte, lost int, state func(session string) (*gate.State, error)) {
 	fresh := map[string]*step{}
 	var order []string

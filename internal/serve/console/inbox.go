@@ -27,7 +27,7 @@ type inboxBody struct {
 	Pending   int // number of pending approvals on all pages
 	Next      int // index of the first approval on the next page; 0 if this is the last page
 	History   []operator.ApprovalInfo
-	Query     string // words to search for in the history
+	Query     string // words to search for in answered approvals
 	Ended     int    // total number of answered approvals that match the query
 	Grants    []operator.GrantInfo
 }
@@ -156,9 +156,8 @@ func (c *Console) answerOne(r *http.Request, id string, approve bool) (line stri
 	return id + " is approved, once. The call runs now, or when the agent makes it again.", nil
 }
 
-// channel returns the channel to record for an answer given in the console. It returns the URL
-// channel if the approval can be answered through that channel but not through the web channel.
-// Otherwise, it returns the web channel.
+// channel returns the channel to record for an answer given in the console: the URL channel if the
+// approval allows that channel but not the web channel, and the web channel otherwise.
 func (c *Console) channel(id string) string {
 	a, err := c.options.Proxy.Approval(id)
 	if err == nil && slices.Contains(a.Channels, approval.URL) && !slices.Contains(a.Channels, approval.Web) {

@@ -37,8 +37,8 @@ type journal struct {
 	done  chan struct{} // closed when run returns
 
 	mu         sync.Mutex
-	rows       []*row // oldest first; first is the row number of rows[0]
-	first      uint64
+	rows       []*row             // oldest first
+	first      uint64             // row number of the oldest row
 	calls      int                // number of rows that are calls
 	admitted   map[callKey]uint64 // row number of the latest admitted call, keyed by session and call number
 	known      map[string]bool    // IDs of the added records
@@ -60,9 +60,10 @@ func newJournal(now func() time.Time) *journal {
 	return &journal{now: now, began: now(), done: make(chan struct{}), first: 1, admitted: map[callKey]uint64{}, known: map[string]bool{}, changed: make(chan struct{})}
 }
 
-// run fills the journal until ctx is done. It first adds the stored records, if past is not nil,
-// and also sends them to the buffered channel read. It then adds the records from live and from
-// other processes. If live is nil, run does nothing; otherwise, it closes live before it returns.
+// run fills the journal until ctx is done. If a source of stored records is given, run first adds
+// these records and also sends them to the given channel, which must be buffered. It then adds new
+// records from the audit feed and from other processes. At the end, it closes the follower of the
+// feed. If the follower is nil, run does nothing.
 func (j *journal) run(ctx context.Context, live *audit.Follower, past trail.Source, read chan<- []trail.Record) {
 	defer close(j.done)
 	if live == nil {
@@ -207,8 +208,8 @@ func (j *journal) addDecision(r *row) {
 	}
 }
 
-// addOutcome adds an outcome to the row of the call that it belongs to, or adds a new row if the
-// journal does not contain the call.
+// addOutcome adds an outcome to the row of its call. If the journal does not contain the call,
+// addOutcome adds a new row and returns false.
 func (j *journal) addOutcome(id string, e *trail.Entry) (joined bool) {
 	joined = j.updateRow(e, func(r *row) bool { return r.isOutcome(e) }, func(r *row) { r.end(e) })
 	if !joined {

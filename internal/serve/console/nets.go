@@ -15,8 +15,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// sessionsOffered is the maximum number of open sessions in the list that a person chooses from.
-// The list contains at most as many ended sessions. It prefers the most recently used sessions.
+// sessionsOffered is the maximum number of open sessions in a list of sessions to choose from. The
+// same maximum applies separately to ended sessions.
 const sessionsOffered = 50
 
 // netsBody holds the data for the page that shows all nets and for the page about a single net.
@@ -47,7 +47,7 @@ type netRow struct {
 	Link    string
 	Marking string
 	Key     string   // fields of the net's key, which selects one of its markings; empty if the net has only one
-	Refuses []string // tools whose calls the net currently refuses; if the net has a key, tools whose calls its default marking refuses
+	Refuses []string // tools whose calls the net currently refuses; if the net has a key, only its default marking is considered
 	Unknown string   // why the marking is unknown; empty if it is known
 }
 
@@ -164,7 +164,7 @@ func liveNet(info gate.NetInfo, m gate.Marking) draw.Net {
 }
 
 // refusedBy returns the tools whose calls the net currently refuses because it has no enabled
-// transition for them. It does not consider [gate.Net.Phases].
+// transition for them. It ignores the allowlists that apply while a place is marked.
 func refusedBy(n draw.Net) (calls []string) {
 	can := map[string]bool{}
 	for i := range n.Transitions {
@@ -182,8 +182,8 @@ func refusedBy(n draw.Net) (calls []string) {
 	return slices.DeleteFunc(calls, func(tool string) bool { return can[tool] })
 }
 
-// mapsOf returns a row for each map statement that a net of the policy uses. The parameter net is
-// the index of that net; if it is negative, mapsOf returns the rows for all map statements.
+// mapsOf returns a row for each map statement that the net with the given index uses. If the index
+// is negative, it returns the rows for all map statements.
 func mapsOf(p *gate.Policy, net int) (rows []mapRow) {
 	seen := map[mapRow]bool{}
 	add := func(maps []gate.Map, reads func(string) bool) {

@@ -49,7 +49,8 @@ var functions = template.FuncMap{
 	"less":   func(n int) int { return n - 1 },
 }
 
-// ago formats the time that has passed since at, which is a [time.Time] or a pointer to one.
+// ago formats the duration from a given time until now. The given time is a [time.Time] or a
+// pointer to one.
 func ago(now time.Time, at any) string {
 	t, ok := at.(time.Time)
 	if p, is := at.(*time.Time); is && p != nil {
@@ -163,8 +164,7 @@ func tabOf(p page, view, label string) tab {
 	return t
 }
 
-// viewOf determines which tab is highlighted on a page without a tab of its own. It maps the name
-// of the page to the view that the tab links to.
+// viewOf maps the name of a page that has no tab to the name of the tab to highlight on that page.
 var viewOf = map[string]string{"question": "inbox", "confirm": "inbox", "call": "activity", "stop": "health"}
 
 // A card displays an approval on a page.

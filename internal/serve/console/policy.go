@@ -15,7 +15,7 @@ import (
 type policyBody struct {
 	*draft.Policy
 	Text  draft.Text // rules or nets in the editor, including the user's changes
-	Dirty bool       // whether the draft differs from the text in force
+	Dirty bool       // whether the user has changed the rules or nets in the editor
 	Known bool       // whether to check the tool names in the draft against the tools that the servers list
 	Since string     // start of the period to replay
 	Claim *claimBody // refuted claim of the policy in force, with its counterexample; nil if none is displayed
@@ -44,9 +44,10 @@ func (c *Console) policy(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// policyBody returns the data common to all policy pages. It loads the [draft.Text] with the given
-// ID into the editor or, if the policy does not contain that ID, the first one that can be edited.
-// If the policy cannot be shown, policyBody writes an error page and returns nil.
+// policyBody returns the data common to all policy pages. The editor on the page contains the
+// [draft.Text] with the given ID. If the policy does not contain that ID, the editor contains the
+// first one that can be edited. If the policy cannot be shown, policyBody writes an error page and
+// returns nil.
 func (c *Console) policyBody(w http.ResponseWriter, r *http.Request, text string) *policyBody {
 	if c.options.Drafts == nil {
 		c.fail(w, r, http.StatusNotFound, "This proxy does not show its policy.")

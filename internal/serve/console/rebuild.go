@@ -13,10 +13,10 @@ import (
 )
 
 // run adds steps to the history until ctx is done. It first receives the stored records from a
-// channel and rebuilds their steps. If no records are stored, the channel is nil. It then follows
-// the audit feed and adds steps for new records. If live, the follower of the feed, is nil, run
-// returns immediately; otherwise, run closes it before returning. The callback state must return
-// the current state of a session.
+// channel and rebuilds their steps; a nil channel means that no records are stored. It then adds
+// steps for new records in the audit feed. At the end, it closes the follower of the feed. If the
+// follower is nil, run does nothing. The last argument is a function that returns the current state
+// of a session.
 func (h *history) run(ctx context.Context, live *audit.Follower, before <-chan []trail.Record, durable bool, state func(session string) (*gate.State, error)) {
 	defer close(h.done)
 	if live == nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Limits on the fields of a row that contain values chosen by callers.
+// Limits on the fields of a row: numbers of elements, or sizes in bytes.
 const (
 	maxRowNames  = 8
 	maxRowNets   = 32
@@ -120,15 +120,15 @@ func decisionRow(id string, record []byte, e *trail.Entry) *row {
 	return r
 }
 
-// notMore lists the members of a decision record that a row contains in other fields, or that a
-// reader needs only to interpret other members.
+// notMore lists the members of a decision record that [row].More leaves out. Most of them are
+// stored in other fields of the row. The rest are needed only to interpret other members.
 var notMore = []string{
 	"time", "called", "event", "session", "principal", "client", "call", "id", "upstream", "tool", "names", "own", "omittedNames", "arguments", "args", "row",
 	"decision", "kind", "nets", "approval", "channel", "actor", "reason", "shadow", "would", "policy",
 }
 
-// more returns the members of a decision record that are not in notMore, so that the console shows
-// a new member of records without a change. It omits values that are too long.
+// more returns the members of a decision record that are not in notMore, so that the console can
+// show members that have no field in row. It omits values that are too long.
 func more(record []byte) (members map[string]json.RawMessage) {
 	rawjson.Members(record, func(key, value []byte, _ int) bool {
 		if len(value) <= maxRowMore && !slices.Contains(notMore, string(key)) {
@@ -161,9 +161,8 @@ func (r *row) end(e *trail.Entry) {
 	r.Outcome, r.Millis, r.By, r.Ended = e.Outcome, e.Millis, e.By, e.Time
 }
 
-// canBeSettled reports whether the outcome that an operator set in the record e can belong to the
-// row's call. The call must not have a known outcome, and its row must not be newer than the
-// record.
+// canBeSettled reports whether e can be the record of an operator who set the outcome of the row's
+// call. The row must not contain a known outcome, and must not be newer than the record.
 func (r *row) canBeSettled(e *trail.Entry) bool {
 	return (r.Outcome == "" || r.Outcome == "unknown") && !e.Time.Before(r.Time)
 }

@@ -93,7 +93,8 @@ func (m *snapshot) showStep(s *step) {
 }
 
 // addSteps adds links to the given steps. Unless the session has ended, it also adds a link to the
-// current state. If steps immediately before the current state are missing, gap explains why.
+// current state. If steps between the last given step and the current state are missing, gap must
+// contain the reason.
 func (m *snapshot) addSteps(steps []step, gap string, at netsAddress) {
 	now := at
 	now.At, now.Why = "", ""
@@ -122,8 +123,8 @@ type pastRows struct {
 	Gap          string    // why steps before the first known step are missing
 }
 
-// stepsAround returns the page of steps that contains the displayed step. Other steps are left out
-// if the resulting state of the named net is unknown.
+// stepsAround returns the page of steps that contains the displayed step. It skips other steps if
+// the state of the given net after them is unknown.
 func (m *snapshot) stepsAround(net string) (p pastRows) {
 	var rows []stepRow
 	for _, s := range m.steps {
@@ -158,17 +159,16 @@ func (m *snapshot) stepsAround(net string) (p pastRows) {
 	return p
 }
 
-// valueID returns an ID for a value of a net's key. The ID is derived from the value's hash, so it
-// is the same in a state rebuilt from records, which contains only the hash. The order of the key's
-// fields does not matter.
+// valueID returns an ID for a value of a net's key. The ID is derived from the value's hash,
+// because a state rebuilt from records does not contain the value itself.
 func (m *snapshot) valueID(v *gate.ValueState) string {
 	hashes := list.Map(v.Key, func(k gate.KeyValue) string { return m.hash(k.Value) })
 	h := hashOf(strings.Join(hashes, " "))
 	return hex.EncodeToString(h[:8])
 }
 
-// hash returns the hash of a key value. A state rebuilt from records contains hashes in place of
-// key values, encoded as JSON strings; hash then decodes the string.
+// hash returns the hash of a key value. If the state was rebuilt from records, the value is already
+// a hash, encoded as a JSON string, and hash only decodes it.
 func (m *snapshot) hash(value string) string {
 	if m.state != nil {
 		return audit.HashOf(value)

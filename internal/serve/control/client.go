@@ -187,8 +187,8 @@ func get[T any](c *Client, path string) (v T, err error) {
 	return v, err
 }
 
-// do sends a request to the proxy and decodes the response into out. The parameter in is the body
-// of a POST request; if it is nil, do sends a GET request.
+// do sends a POST request with the given body, or a GET request if the body is nil. It decodes the
+// proxy's response into out.
 func (c *Client) do(path string, in, out any) error {
 	return c.send(context.Background(), path, in, out)
 }

@@ -20,8 +20,8 @@ type HookGate interface {
 // events, so that the gate can refuse an event that is too long.
 const maxHook = 9 << 20
 
-// principal is the name of the principal for all calls that agents report through the socket.
-// Clients that use stdio have the same principal.
+// principal is the principal of all calls that agents report through the socket. Clients that use
+// stdio have the same principal.
 const principal = "local"
 
 // serveHook returns a handler for hook events. The request body is the event, exactly as written by

@@ -4,9 +4,9 @@ import "errors"
 
 // A ConsoleOpener can open the web console. An [operator.Proxy] may implement it.
 type ConsoleOpener interface {
-	// OpenConsole returns the address of the console page at path. The address contains a login
-	// code, which logs in one browser. The parameter person identifies the user of that browser,
-	// and name is the user's name in the audit log.
+	// OpenConsole returns the address of the console page at the given path. The address contains a
+	// login code, which logs in one browser as the given person. The name identifies this person in
+	// the audit log.
 	OpenConsole(name, person, path string) (address string, err error)
 }
 

@@ -19,7 +19,8 @@ func withPeer(ctx context.Context, conn net.Conn) context.Context {
 }
 
 // peerOf returns the user at the other end of the connection, or "" if the operating system cannot
-// identify that user. All users that cannot be identified therefore count as the same person.
+// identify that user. If a call requires several approvers, users that cannot be identified count
+// as one person.
 func peerOf(ctx context.Context) string {
 	user, _ := ctx.Value(peerKey{}).(string)
 	return user

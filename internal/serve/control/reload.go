@@ -44,7 +44,8 @@ type Reloaded struct {
 	Restart    []string           `json:"restart,omitempty"` // configuration keys of changed settings that take effect only after a restart
 }
 
-// fateWords holds a description of each value of [operator.NetFate.Fate].
+// fateWords describes the effects that a reload can have on a net, that is, the values of
+// [operator.NetFate.Fate].
 var fateWords = [...]struct{ fate, words string }{
 	{"carried", "changed; used limits stay used"},
 	{"begun", "at the start"},
@@ -53,7 +54,8 @@ var fateWords = [...]struct{ fate, words string }{
 	{"continued", "as before"},
 }
 
-// CountNets returns a line with the number of nets for each value of [operator.NetFate.Fate].
+// CountNets returns a line with the number of nets for each effect of the reload, such as "1 begun,
+// 2 dropped".
 func (r *Reloaded) CountNets() string {
 	counts := map[string]int{}
 	for _, n := range r.Nets {

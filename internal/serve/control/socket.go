@@ -54,9 +54,10 @@ func sockets(dir string) ([]string, error) {
 	return paths, err
 }
 
-// removeStale removes each socket that refuses connections and whose process has ended. It checks
-// both conditions, because a socket refuses connections until its process listens on it, and the
-// process may run in a different container, where its ID has a different meaning.
+// removeStale removes each socket that refuses connections and whose process has ended. Both
+// conditions are necessary. A socket also refuses connections before its process listens on it. A
+// process may only seem to have ended, because it runs in a different container, where process IDs
+// have a different meaning.
 func removeStale(dir string) {
 	paths, _ := sockets(dir) // if the directory cannot be listed, its sockets are kept
 	for _, path := range paths {

@@ -26,15 +26,15 @@ type AuditLog struct {
 // ErrNoAuditLog means that the configuration does not name an audit log.
 var ErrNoAuditLog = errors.New("configures no audit log: name the log, or set audit.file")
 
-// Elsewhere reports whether opening the records takes more than opening a file at a known path:
-// they are in a PostgreSQL database, or their path contains a variable that has not been expanded.
+// Elsewhere reports whether the audit records are in a PostgreSQL database, or in a file whose path
+// contains a variable that has not been expanded.
 func Elsewhere(c *config.Config) bool {
 	variable := func(path string) bool { return c.TextOnly && strings.Contains(path, "${") }
 	return c.State.Driver == "postgres" || variable(c.State.Path) || variable(c.Audit.File)
 }
 
-// errTextOnly returns an error if c.TextOnly is set. In that case, no file or database named in c
-// may be opened.
+// errTextOnly returns an error if c.TextOnly is set, because files and databases named in such a
+// configuration must not be opened.
 func errTextOnly(c *config.Config) error {
 	if !c.TextOnly {
 		return nil

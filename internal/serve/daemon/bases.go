@@ -22,10 +22,11 @@ func versionsFile(c *config.Config) (string, error) {
 	return basefile.VersionsPath(dir), err
 }
 
-// CheckBases compares each signed base policy with the versions that were last in force. It rejects
-// a base that is older, one that has the same version but different content, and one that has the
-// location and key of another base but a different name. It returns the problems as a
-// [config.ErrorList]. It writes nothing to disk.
+// CheckBases checks that no signed base policy has been replaced by an older one. It returns an
+// error if a base is older than the version last in force, or if its content has changed but its
+// version has not. It also returns an error if the name of a base has changed but its location and
+// key have not. All errors are returned together, as a [config.ErrorList]. CheckBases writes
+// nothing to disk.
 func CheckBases(c *config.Config) error {
 	book, err := versionsFile(c)
 	if err != nil || book == "" {
@@ -46,7 +47,7 @@ func CheckBases(c *config.Config) error {
 	return nil
 }
 
-// seenBase converts the base to an entry for the versions file; see [versionsFile].
+// seenBase returns the entry for the base in the file of recorded versions.
 func seenBase(b config.Base) basefile.Seen {
 	place := b.File
 	if full, err := filepath.Abs(place); err == nil && !strings.Contains(place, "://") {
@@ -55,8 +56,8 @@ func seenBase(b config.Base) basefile.Seen {
 	return basefile.Seen{Key: b.Key, Place: place, Name: b.Name, Version: b.Version, Digest: b.Digest}
 }
 
-// recordBases records the versions of bases that are about to take effect, and stores copies of the
-// bases that were fetched from a URL.
+// recordBases records the versions of signed bases that are about to take effect. It also stores
+// copies of the bases that were fetched from a URL.
 func recordBases(c *config.Config) error {
 	book, err := versionsFile(c)
 	if err != nil || book == "" {

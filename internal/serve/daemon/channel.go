@@ -2,9 +2,9 @@ package daemon
 
 import "github.com/petrigate/petrigate/internal/operator"
 
-// A channel notifies people outside the MCP client that a call is waiting for approval. The
-// channels in package channel that need no notifications do not implement it: the proxy itself asks
-// MCP clients, and the console and the commands list the pending approvals.
+// A channel notifies people outside the MCP client that a call is waiting for approval. Approvals
+// given in the MCP client, in the console or by command need no channel: the proxy itself asks the
+// client, and the console and the commands list the pending approvals.
 type channel interface {
 	// announce informs people of an approval request. It must not block.
 	announce(operator.ApprovalInfo)

@@ -9,16 +9,16 @@
 //	defer d.Close()
 //	err = d.Run(ctx, os.Stdin, os.Stdout, os.Stderr)
 //
-// A [Daemon] embeds the proxy and owns everything around it: the audit log, the database, the
-// approval channels, the console, the monitor, and the reloads. New prepares these but starts
-// nothing. Run starts them and serves clients until its context is canceled or the stdio client
-// disconnects. Close stops the proxy and closes the rest.
+// A [Daemon] embeds the proxy and owns the audit log, the database, the approval channels, the
+// console, and everything else around the proxy. New prepares these but starts nothing. Run starts
+// them and serves clients until its context is canceled or the stdio client disconnects. Close
+// stops the proxy and closes the rest.
 //
-// The reloads type holds the configuration in force; its mutex also serializes reloads. An
-// operator, a hang-up signal, a changed file or a refreshed base triggers a reload. Each of the
-// last three has its own goroutine, started by reloadTriggers, and Run waits for all of them. All
-// network listeners are limitListeners, which limit the number of connections in total and per
-// address.
+// The reloads type holds the configuration in force; its mutex also serializes reloads. A reload is
+// triggered by an operator, a hang-up signal, a changed file or a refreshed base policy. Signals,
+// files and base policies are each watched by a goroutine, and Run waits for these goroutines to
+// end. All network listeners are limitListeners, which limit the number of connections in total and
+// per address.
 //
 // The package also contains functions for commands that do not run a proxy: they list the servers'
 // tools, open audit logs, or check the files named in a configuration.

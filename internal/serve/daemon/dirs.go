@@ -12,9 +12,9 @@ func RuntimeDir() string { return runtimeDir("/run/user") }
 
 // runtimeDir returns the directory for control sockets. If the environment does not specify a
 // directory, runtimeDir uses a directory inside the user's own runtime directory, such as
-// /run/user/1000, if that exists. The parameter users is the parent of all users' runtime
-// directories. A proxy whose MCP client does not pass on the environment variables thus uses the
-// same directory as the commands that the user runs.
+// /run/user/1000, if that exists. This lets a proxy and the user's commands find the same directory
+// even if the MCP client that starts the proxy does not pass on environment variables. The argument
+// is the parent of all users' runtime directories.
 func runtimeDir(users string) string {
 	if dir := os.Getenv("PETRIGATE_RUNTIME_DIR"); dir != "" {
 		return dir

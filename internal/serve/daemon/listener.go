@@ -117,8 +117,8 @@ func (s *limitListener) longestIdle(from netip.Addr) (oldest *limitedConn) {
 // connKey is the context key for a request's connection.
 type connKey struct{}
 
-// serve serves connections until the server is closed. If bounded is true, the handler must limit
-// how long a request body may take to arrive; otherwise, serve does so.
+// serve serves connections until the server is closed. If bounded is false, it limits how long a
+// request body may take to arrive. If bounded is true, the handler must do this itself.
 func (s *limitListener) serve(server *http.Server, bounded bool) error {
 	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		if secure, ok := c.(*tls.Conn); ok {
@@ -258,9 +258,9 @@ func (c *limitedConn) CloseWrite() error {
 	return nil
 }
 
-// Write fails if the client takes too long to read a block of writeBytes bytes. A block may span
-// several calls, because TLS writes in small pieces, and a time limit per call would start anew
-// with each piece.
+// Write fails if the client takes too long to read a block of writeBytes bytes. The limit applies
+// to a block rather than a call, because TLS writes in small pieces: a slow client could otherwise
+// use the full time for each piece.
 func (c *limitedConn) Write(b []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

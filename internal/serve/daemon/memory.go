@@ -33,8 +33,9 @@ func TuneMemory() {
 	time.AfterFunc(startDelay, t.release)
 }
 
-// A tuner adjusts the garbage collector after each collection. With a fixed percentage, large calls
-// waiting for approval would occupy five times their own size in memory.
+// A tuner adjusts the GC percentage after each collection. If the percentage were always
+// maxPercent, the heap could grow to five times the size of the live data, which is too much while
+// large calls are waiting for approval.
 type tuner struct {
 	set   func(percent int) // sets the GC percentage; nil if GOGC determines it
 	free  func()            // runs a collection and releases unused memory
@@ -73,8 +74,8 @@ func (t *tuner) collected() {
 }
 
 // grown reports whether the heap has grown considerably since memory was last released. If it has,
-// another release is worthwhile: memory may have become garbage since the last collection, and an
-// idle process might never run another one.
+// a release is worthwhile even if most of the heap was live at the last collection: much of it may
+// be garbage by now, and an idle process might never run another collection.
 func (t *tuner) grown(mapped uint64) bool { return mapped > t.mappedAfterRelease.Load()+minRelease }
 
 // setPercent sets the GC percentage. It ignores small changes, because each change briefly stops

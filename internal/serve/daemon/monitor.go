@@ -43,7 +43,7 @@ func newMonitor(c *config.Config, log *slog.Logger, secrets masker, version stri
 }
 
 // observe sets options of the proxy so that it reports calls and database commits to the monitor.
-// If p is not nil, the proxy also reports calls to p.
+// The proxy also reports calls to p, unless p is nil.
 func (m *monitor) observe(o *proxy.Options, p *processors) {
 	o.Meter = m.metrics
 	if p != nil {

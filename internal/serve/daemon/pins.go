@@ -35,8 +35,8 @@ func (d *Daemon) openPins() (*proxy.Pins, error) {
 	path, err := PinsPath(d.config)
 	switch {
 	case file == "" && d.database != nil && d.database.driver == "postgres":
-		// If the database contains no accepted definitions, those in the file at path are imported.
-		// If the state directory is unknown, path is empty and nothing is imported.
+		// Import accepted definitions from the file for tools that have none in the database. If
+		// the state directory is unknown, path is empty and nothing is imported.
 		pins, err = proxy.SharedPins(d.database.LateBackend, path, mode == "enforce", d.log)
 	case err != nil && mode == "warn":
 		d.log.Warn("changes of tools are not detected: there is no place to store accepted definitions", "error", err)

@@ -32,8 +32,8 @@ type processors struct {
 // stops all goroutines.
 const minAlone = 32
 
-// newProcessors returns nil if GOMAXPROCS is set, or if limiting the number of processors would not
-// help. It does not help, for example, if neither clients nor servers use HTTP: calls over stdio
+// newProcessors returns a new processors value. It returns nil if GOMAXPROCS is set, if the number
+// of processors is not two, or if neither clients nor servers use HTTP, because calls over stdio
 // are faster with two processors.
 func newProcessors(c *config.Config) *processors {
 	if os.Getenv("GOMAXPROCS") != "" || runtime.GOMAXPROCS(0) != 2 || !overHTTP(c) {
