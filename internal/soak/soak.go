@@ -13,8 +13,9 @@ const (
 	Seed     = "PETRIGATE_SEED" // sets the first seed
 )
 
-// Range returns the first seed and the number of inputs to try. The number is the value of
-// [Variable] or, if that is not set, Count(usual).
+// Range returns the first seed and the number of inputs that a randomized test tries. By default,
+// the first seed is 0, and [Count] determines the number. The environment variables [Seed] and
+// [Variable] override these values.
 func Range(t testing.TB, usual int) (from uint64, count int) {
 	t.Helper()
 	count = Count(usual)

@@ -74,8 +74,9 @@ func (d *Driver) Connect(ctx context.Context, c Connection) error {
 	return nil
 }
 
-// change records the step s and then writes the file. It prints the message and the file's path. If
-// the file existed before, it also prints the path of the backup.
+// change writes the file. It first adds the change to the file's record, so that the change can be
+// undone. It then prints the message and the file's path. If the file existed before, it also
+// prints the path of the backup.
 func (d *Driver) change(f *file, s step, connected bool, message string) error {
 	if err := d.records().change(f, s, connected); err != nil {
 		return err
@@ -148,9 +149,9 @@ func (d *Driver) noteDirectServers(items []item, c Connection) {
 	}
 }
 
-// withEntry returns the content of the file with petrigate's entry in place of the entries to
-// replace. It also returns the names of the replaced entries, grouped by their location in the
-// file.
+// withEntry adds petrigate's entry to the content of the file and removes the entries that it
+// replaces. It returns the new content and the names of the removed entries, grouped by their
+// location in the file.
 func (d *Driver) withEntry(f *file, items []item, c Connection, entry splice.Object) (after []byte, changed []removed, err error) {
 	doc := f.doc
 	for i, at := range f.client.Places(f.doc) {
@@ -253,7 +254,7 @@ func (d *Driver) notRecorded(f *file) error {
 func (d *Driver) undoSteps(f *file, n *record) (after []byte, exists bool, err error) {
 	after, exists = f.src, f.exists
 	for _, s := range slices.Backward(n.Steps) {
-		if !exists || string(after) == string(s.After) { // a file that was deleted after the step gets back all the content from before the step
+		if !exists || string(after) == string(s.After) { // a deleted file is restored to its content before the step
 			after, exists = s.Before, s.Existed
 			continue
 		}
@@ -315,8 +316,8 @@ func (d *Driver) disconnect(f *file, n *record, after []byte, exists bool) error
 }
 
 // undo writes or removes the file and deletes its record, if any. It then prints the message, the
-// file's path, and the outcome. It reports whether the file is in its original state again; if so,
-// it prints this instead of the outcome.
+// file's path, and the outcome. If the file is in its original state again, undo returns true and
+// prints that instead of the given outcome.
 func (d *Driver) undo(f *file, n *record, after []byte, exists bool, message, outcome string) (asBefore bool, err error) {
 	asBefore = n != nil && exists == n.Steps[0].Existed && bytes.Equal(after, n.Steps[0].Before)
 	if err := d.records().undo(f, after, exists, asBefore); err != nil {

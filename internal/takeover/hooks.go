@@ -16,7 +16,7 @@ type HookConnection struct {
 	Client string
 	File   string           // the agent's file; empty for the default file
 	Serve  []string         // command that runs a proxy for the hooks; nil for petrigate serve
-	Launch clientcfg.Launch // how the hooks reach petrigate; includes a URL if the proxy accepts hooks over HTTP
+	Launch clientcfg.Launch // how the hooks connect to petrigate; contains a URL if the proxy accepts hooks over HTTP
 	Run    *HookService     // service that can run the proxy; nil means that no service is offered
 }
 
@@ -157,8 +157,9 @@ func (d *Driver) dropHooks(name, path string) (done bool, err error) {
 }
 
 // withoutHooks returns the content of the file without petrigate's hooks, and reports whether the
-// file must still exist. It undoes the recorded steps in reverse order, but stops at a step if the
-// file was edited later. It then removes the remaining hooks.
+// file must still exist. It undoes the recorded steps in reverse order. If the file was edited
+// after a step, that step and all earlier ones are not undone. withoutHooks then removes the
+// remaining hooks.
 func (d *Driver) withoutHooks(f *file, n *record, h clientcfg.Hooks) (after []byte, exists bool, err error) {
 	after, exists = f.src, f.exists
 	if n != nil {

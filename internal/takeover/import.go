@@ -36,7 +36,7 @@ type ImportPlan struct {
 	Config  string           `json:"config"`
 	Servers []ImportedServer `json:"servers"`
 
-	Left []clientcfg.Safeguard `json:"left,omitempty"` // restrictions outside the servers' entries, which are not imported
+	Left []clientcfg.Safeguard `json:"left,omitempty"` // restrictions that are not part of a server's entry; they are not imported
 
 	path   string // path of Config after resolving symbolic links
 	file   *file
@@ -58,7 +58,7 @@ type ImportedServer struct {
 	Notes   []string `json:"notes,omitempty"`
 
 	Left []clientcfg.Safeguard `json:"left,omitempty"` // restrictions in the entry that the configuration cannot express
-	Off  string                `json:"off,omitempty"`  // key that disables the server from outside its entry; may be empty
+	Off  string                `json:"off,omitempty"`  // key outside the server's entry that disables the server; may be empty
 
 	fields splice.Object
 }

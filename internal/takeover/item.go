@@ -112,9 +112,10 @@ func (d *Driver) load(file string, s clientcfg.Server) (loaded config.Server, pr
 	return c.Servers[0], ""
 }
 
-// runsUs reports whether an entry runs petrigate. Such an entry must not become a server behind
-// petrigate itself. An entry with a URL is recognized by its name. For any other entry, the name
-// alone is not enough, because another server may use it.
+// runsUs reports whether an entry runs petrigate. Importing such an entry would make petrigate one
+// of its own servers. An entry with a URL is recognized by its name. Any other entry is recognized
+// if its command is petrigate serve, or if it has petrigate's name and also the program petrigate
+// or an argument serve.
 func runsUs(s clientcfg.Server) bool {
 	command, url, args := launchOf(s)
 	named, serves := s.Name == Ours, slices.Contains(args, "serve")

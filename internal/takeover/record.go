@@ -43,9 +43,8 @@ type removed struct {
 
 func (r removed) place() splice.Place { return splice.Place{Path: r.Path, Named: r.Named} }
 
-// A records value provides access to the records of changed files in the state directory. It
-// changes them only with the directory's lock held, because other petrigate processes may use the
-// same directory.
+// records provides access to the records of changed files in the state directory. It locks the
+// directory to change a record, because other petrigate processes may use the same directory.
 type records struct{ dir string }
 
 // records returns the records in the driver's state directory.

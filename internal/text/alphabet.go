@@ -17,9 +17,9 @@ var alphabets = []struct {
 	{"Cherokee", unicode.Cherokee},
 }
 
-// Alphabets returns the names of those [alphabets] whose letters occur in the word. A word with
-// letters from several alphabets might be mistaken for another word, because some of these letters
-// look alike.
+// Alphabets returns the names of the alphabets that the word's letters belong to. It considers only
+// Latin and alphabets with letters that look like Latin ones. A word with letters from several
+// alphabets might be mistaken for another word.
 func Alphabets(word string) []string {
 	var names []string
 	for _, a := range alphabets {

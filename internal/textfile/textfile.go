@@ -90,7 +90,8 @@ func wrapError(file string, err error) error {
 	return fmt.Errorf("writing %s: %w", file, text.Innermost(err))
 }
 
-// writeAll writes the text, sets the mode and, unless old is nil, the owner, and closes the file.
+// writeAll writes the content of a new file, sets its mode, and closes it. If old is not nil, the
+// new file gets the owner of the old file.
 func writeAll(f *os.File, text []byte, mode fs.FileMode, old fs.FileInfo) error {
 	_, err := f.Write(text)
 	if err == nil && old != nil {

@@ -68,8 +68,8 @@ func (t *terminal) setHidden(hidden bool) error {
 	return unix.IoctlSetTermios(t.fd, setMode, mode)
 }
 
-// discard discards all input typed so far, including an unfinished line. If discard fails, no later
-// input may be used as an answer.
+// discard discards all input typed so far, including an unfinished line. If it returns an error,
+// the caller must not accept any later input as an answer.
 func (t *terminal) discard() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

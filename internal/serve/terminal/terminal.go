@@ -2,13 +2,14 @@
 //
 // A question accepts an answer only after it has been visible for a moment. Everything typed
 // earlier is discarded. An empty line, the end of the input, and a signal do not count as answers.
-// Each answer carries the digest of the text that was shown.
+// Each answer carries a digest of the displayed question. The proxy rejects the answer if the
+// question has changed in the meantime.
 //
 // [Watch] asks about each approval of all running proxies, one after the other; [Confirm], [Agree]
 // and [Secret] ask a single question. [Stream] prints approvals as JSON for programs.
 //
 // One goroutine reads from the terminal, and for each proxy one goroutine follows its approvals.
-// All of them send to the caller's goroutine, which alone prints and answers.
+// All of them send to the goroutine of the caller. Only that goroutine prints and sends answers.
 package terminal
 
 import (
@@ -56,7 +57,7 @@ func Width(w any) int {
 	return width
 }
 
-// Confirm asks a question at the terminal and waits until the person types yes. For any other
+// Confirm asks a question at the terminal and returns nil if the person answers yes. For any other
 // answer, it returns ErrNotApproved.
 func Confirm(ctx context.Context, in io.Reader, out io.Writer, question string) error {
 	return confirm(ctx, in, out, question, "Approve? [y/N] ")

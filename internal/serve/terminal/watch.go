@@ -14,8 +14,8 @@ import (
 )
 
 // Watch asks the person at the terminal about the approvals of all proxies that have a socket in
-// dir. It returns when the person quits, the input ends, or ctx is done. Answers are recorded under
-// the name in actor.
+// dir. It returns when the person quits, the input ends, or ctx is done. It records actor as the
+// name of the person who answers.
 func Watch(ctx context.Context, dir string, in io.Reader, out io.Writer, actor string) error {
 	t, err := openTerminal(in)
 	if err != nil {

@@ -15,6 +15,6 @@
 // The system's response to a POST from the proxy is never treated as an answer.
 //
 // A [Hook] follows each open approval in its own goroutine, which posts the event until the system
-// has accepted it. One more goroutine detects approvals that have ended. A tracker limits the
-// number of approvals in total and for each principal.
+// has accepted it. One more goroutine detects approvals that have ended. The number of approvals
+// that are posted at the same time is limited, both in total and for each principal.
 package webhook

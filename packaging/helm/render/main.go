@@ -66,8 +66,8 @@ func run(dir string, in io.Reader, out io.Writer) error {
 	return nil
 }
 
-// render reads values from in, validates them, and renders the templates of the chart in dir with
-// them.
+// render returns the rendered templates of the chart in dir, keyed by file name. It reads the
+// values for the templates from in and validates them.
 func render(dir string, in io.Reader) (map[string]string, error) {
 	chart, err := loader.Load(dir)
 	if err != nil {
