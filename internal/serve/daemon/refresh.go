@@ -19,8 +19,8 @@ func (d *Daemon) logBases(c *config.Config) {
 	d.bases.Store(&all)
 }
 
-// nextRefresh returns how long to wait before the bases are fetched again, or 0 if they need not be
-// fetched again.
+// nextRefresh returns how long to wait before fetching the base policies again. It returns 0 if no
+// base policy has a refresh interval.
 func (s *reloads) nextRefresh() (every time.Duration) {
 	c, _ := s.inForce()
 	for _, b := range c.Bases {
@@ -31,7 +31,7 @@ func (s *reloads) nextRefresh() (every time.Duration) {
 	return every
 }
 
-// refresh fetches the bases again at the configured interval until ctx is done.
+// refresh fetches the base policies again at the configured interval until ctx is done.
 func (t *reloadTriggers) refresh(ctx context.Context) {
 	for {
 		var due <-chan time.Time

@@ -49,10 +49,11 @@ type reloadStatus struct {
 	problem string // why the new configuration did not take effect; empty if it did
 }
 
-// Reload loads the configuration again, compares the new policy with the policy in force, and
-// applies the new policy. If the result contains a problem, nothing has changed.
+// Reload loads the configuration again, compares the new policy with the policy in force and,
+// unless o.DryRun is set, applies the new policy. If the result contains a problem, the old policy
+// remains in force.
 func (d *Daemon) Reload(ctx context.Context, o control.Reload) control.Reloaded {
-	defer d.processors.useAll()() // the reload must not compete with calls for a single processor
+	defer d.processors.useAll()() // use all processors, so that the reload does not delay calls
 	r := d.reloads.reload(ctx, d, o)
 	d.logReload(o, &r)
 	return r
@@ -89,8 +90,9 @@ func (d *Daemon) logReload(o control.Reload, r *control.Reloaded) {
 // maxDifference is the maximum length of the policy difference in a log line, in bytes.
 const maxDifference = 300
 
-// firstLines joins the first lines of diff into a single line of about maxDifference bytes. It uses
-// at least one line of diff, and also returns the number of lines left out.
+// firstLines returns the first lines of diff, joined into a single line, and the number of lines
+// left out. The result is at most about maxDifference bytes long, unless its first line alone is
+// longer.
 func firstLines(diff string) (first string, left int) {
 	for line := range strings.Lines(diff) {
 		line = strings.Join(strings.Fields(line), " ")
@@ -160,9 +162,9 @@ func (s *reloads) reload(ctx context.Context, d *Daemon, o control.Reload) (r co
 	return r
 }
 
-// adopt makes c the configuration in force, sets the log level, and logs the base policies. If
-// startReview has been called and close has not, adopt also starts a review of the new policy. The
-// caller must hold s.mu.
+// adopt makes c the configuration in force, sets the log level, and logs the base policies. Once
+// startReview has been called, and until close is called, adopt also starts a review of the new
+// policy. The caller must hold s.mu.
 func (s *reloads) adopt(d *Daemon, c *config.Config, result *policy.Result, known diag.List) {
 	if s.level != nil {
 		s.level.Set(Level(c.Log.Level))

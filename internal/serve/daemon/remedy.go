@@ -22,7 +22,7 @@ type remedyFinder struct {
 	policy *gate.Policy
 	tools  func() toolset  // returns the tools that servers currently offer
 	met    func() []string // returns the names of the agents that have reported calls through hooks
-	apart  bool            // whether calls that agents report through hooks belong to separate sessions
+	apart  bool            // whether calls that agents report through hooks and calls over MCP belong to different sessions
 
 	mu     sync.Mutex
 	agents []gate.Call // agents' built-in tools whose calls have been refused so far
@@ -67,7 +67,7 @@ type toolset interface {
 // change.
 type cachedFinder struct {
 	known       []gate.Call
-	definitions []string             // hash of the definition of each tool in known
+	definitions []string             // hash of each tool's definition, in the order of known
 	finder      *verify.RemedyFinder // nil until it is created
 }
 
@@ -87,7 +87,7 @@ func (f *remedyFinder) remedy(s *gate.State, c gate.Call, r *gate.Refusal) proxy
 	}
 	told := proxy.Remedy{Text: found.Sentence(c.Tool), Steps: found.Calls(), None: found.None}
 	if found.None && !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool { return b.Cause != gate.CauseBlock }) {
-		told.Text = "" // the refusal already contains the words "cannot be called"
+		told.Text = "" // do not repeat the refusal, which already contains the words "cannot be called"
 	}
 	return told
 }
@@ -148,8 +148,8 @@ func (f *remedyFinder) refusedAgentTools(c gate.Call) []gate.Call {
 	return slices.Clone(f.agents)
 }
 
-// finderFor returns the finder for the given scope and the named tools. If the tools have changed
-// since the last call, it creates a new finder.
+// finderFor returns a finder that considers the tools in names. It returns the same finder as in
+// the previous call for this scope, unless the tools have changed.
 func (f *remedyFinder) finderFor(from toolScope, tools toolset, names []gate.Call) *verify.RemedyFinder {
 	same := func(a, b gate.Call) bool { return a.Tool == b.Tool && slices.Equal(a.Also, b.Also) }
 	definitions := list.Map(names, func(n gate.Call) string { return tools.Definition(n.Tool) })
@@ -163,8 +163,8 @@ func (f *remedyFinder) finderFor(from toolScope, tools toolset, names []gate.Cal
 	return g.finder
 }
 
-// lacks returns a function that finds an argument that the policy's rules read but the tool's
-// schema lacks. If no schemas are known, lacks returns nil.
+// lacks returns a function that takes a tool and a field, and returns an argument that the field
+// reads but the tool's input schema does not list. If no schemas are known, lacks returns nil.
 func lacks(tools toolset, names []gate.Call) func(tool string, field gate.Field) string {
 	known := check.ToolSet{Schemas: make(map[string][]policy.Schema)}
 	for _, n := range names {
@@ -185,14 +185,13 @@ func toolsOf(names []gate.Call) []verify.Tool {
 // tool is listed.
 const impossibleTime = 250 * time.Millisecond
 
-// impossibleTools returns a function that finds tools that provably can never be called under the
-// policy. The function takes the tools to check and the names of the active nets. It leaves out
-// tools that can be called after another call has failed.
+// impossibleTools returns a function that takes tools and the names of the active nets, and returns
+// the tools that provably can never be called under the policy.
 func impossibleTools(whole *gate.Policy) func([]gate.Call, []string) []string {
 	return func(tools []gate.Call, active []string) []string {
 		p, err := activeNets(whole, active)
 		if err != nil || p.Shadow() {
-			return nil // every tool can be called in shadow mode, and nothing can be proved after an error
+			return nil // in shadow mode, every tool can be called
 		}
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()

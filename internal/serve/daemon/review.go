@@ -38,7 +38,7 @@ func (r *review) start(d *Daemon) {
 		if err != nil || len(tools) == 0 || d.hasSilentUpstreams() || ctx.Err() != nil {
 			return // tools that are not listed yet must not be reported as misspelled
 		}
-		defer d.processors.useAll()() // the review must not compete with calls for a single processor
+		defer d.processors.useAll()() // use all processors, so that the review does not delay calls
 		for _, found := range r.problems(ctx, check.KnownSet(ListedTools(tools), r.config)) {
 			if !r.shown[found.Error()] {
 				d.log.Warn("policy problem, now that the tools are known", "problem", found.Error())

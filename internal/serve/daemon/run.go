@@ -53,15 +53,15 @@ func (d *Daemon) Run(ctx context.Context, in io.Reader, out, terminal io.Writer)
 	return d.serveHTTP(ctx, terminal)
 }
 
-// Hook decides whether a call that an agent reports through its hooks may run, or records how such
-// a call ended.
+// Hook handles an event that an agent reports through its hooks. It decides whether a call may run,
+// or records the outcome of a call that has ended.
 func (d *Daemon) Hook(ctx context.Context, e proxy.HookEvent) (proxy.HookReply, error) {
 	return d.Hooks.Serve(ctx, e)
 }
 
 // logEnd makes the daemon log why it ends as soon as ctx is canceled, because shutting down may
-// take a while. The returned function waits until the log entry has been written or, if ctx has not
-// been canceled, cancels the logging.
+// take a while. The returned function waits until the log entry has been written. If ctx has not
+// been canceled, the function returns at once, and nothing is logged.
 func (d *Daemon) logEnd(ctx context.Context) (wait func()) {
 	said := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
@@ -100,7 +100,7 @@ func (d *Daemon) setAddress(where string) { d.listen.Store(&where) }
 // serveStdio serves a single client over stdio. It returns nil when the client disconnects.
 func (d *Daemon) serveStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	if f, ok := out.(*os.File); ok && f == os.Stdout {
-		os.Stdout = os.Stderr // only MCP messages may be written to the client
+		os.Stdout = os.Stderr // keep other output out of the stream of MCP messages
 	}
 	d.setAddress("stdio")
 	d.start()
@@ -163,7 +163,7 @@ func (d *Daemon) serveHTTP(ctx context.Context, terminal io.Writer) error {
 		return err
 	}
 	if access.Several() {
-		d.processors.useAll() // with one processor, the requests of one principal could delay those of another
+		d.processors.useAll() // use all processors, so that the requests of one principal do not delay those of another
 	}
 	access.Beside = d.monitor.endpoint().Serve
 	handler, err := d.Handler(access)

@@ -9,16 +9,15 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// Default limits on connections. None of them ends a stream merely because it is silent. The time
-// for receiving a request is limited by the MCP endpoint itself, because no other code knows when
-// the request is complete.
+// Default limits on connections. They allow streams to be silent for any length of time. The MCP
+// endpoint has its own time limit for receiving a request.
 const (
 	headerTimeout  = 10 * time.Second // time for a client to send the request headers
 	idleTimeout    = 5 * time.Minute  // how long a connection may be idle between requests
 	writeTimeout   = 30 * time.Second // time for a client to read the next writeBytes bytes
 	headerBytes    = 64 << 10
 	bodyTimeout    = 10 * time.Second // time for a client to send a request body; does not apply to the MCP endpoint
-	writeBytes     = 256 << 10        // number of bytes that a client must read within each writeTimeout
+	writeBytes     = 256 << 10        // number of bytes that a client must read per writeTimeout
 	maxConnections = 25_000           // maximum number of connections, or half of the open-file limit if that is less
 )
 

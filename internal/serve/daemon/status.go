@@ -32,15 +32,15 @@ func (d *Daemon) Status() operator.Status {
 	return s
 }
 
-// hasSilentUpstreams reports whether at least one upstream is not up.
+// hasSilentUpstreams reports whether any upstream is in a state other than "up".
 func (d *Daemon) hasSilentUpstreams() bool {
 	return slices.ContainsFunc(d.Overview().Upstreams, func(u operator.UpstreamStatus) bool { return u.State != "up" })
 }
 
 // LastWords returns the last lines that the upstream's process has printed, after an introductory
-// line. It prefixes each printed line with the given indentation, which must contain at least two
-// bytes, and the introductory line with the indentation without its first two bytes. If the process
-// has printed nothing, LastWords returns "".
+// line. Each printed line begins with the given indentation, which must be at least two bytes long.
+// The introductory line is indented by two bytes less. If the process has printed nothing,
+// LastWords returns "".
 func LastWords(u operator.UpstreamStatus, indent string) string {
 	if len(u.Said) == 0 {
 		return ""

@@ -115,8 +115,8 @@ func printState(w io.Writer, s operator.StateInfo) {
 	}
 }
 
-// printUnknown prints the calls that have an unknown outcome. If an operator must supply an
-// outcome, it also prints the command that does so.
+// printUnknown prints the calls that have an unknown outcome. If the outcome must come from an
+// operator, it also prints the command for supplying it.
 func printUnknown(w io.Writer, s operator.StateInfo) {
 	for _, call := range s.Unknown {
 		if call.Outcome != "" {
@@ -149,8 +149,9 @@ func printUpstream(w io.Writer, u operator.UpstreamStatus) {
 	_, _ = fmt.Fprintln(w, line+LastWords(u, "      "))
 }
 
-// Stopped describes a stop requested by an operator: the refused calls, the operator, the time, the
-// reason, and the command that ends the stop.
+// Stopped describes a stop, that is, an operator's order to refuse all calls or those of one
+// session. The description names the operator, the time, the reason, and the command that ends the
+// stop.
 func Stopped(s operator.StopInfo) string {
 	what, again := "all calls are refused", "petrigate start"
 	if s.Session != "" {

@@ -18,7 +18,7 @@ import (
 )
 
 // TLSProblems returns the problems with the TLS files named in the configuration. The second
-// parameter is the severity of a file that cannot be read. It should be a warning if the
+// parameter is the severity to report if a file cannot be read. It should be [diag.Warning] if the
 // configuration may be intended for another machine or user.
 func TLSProblems(c *config.Config, missing diag.Severity) diag.List {
 	var all diag.List
@@ -161,8 +161,8 @@ func isKey(data []byte) bool {
 	return block != nil && strings.HasSuffix(block.Type, "PRIVATE KEY")
 }
 
-// validityProblem explains when the certificate expired, or when it will become valid. It returns
-// "" if the certificate is valid now.
+// validityProblem returns a phrase with the date when the certificate expired or will become valid.
+// It returns "" if the certificate is valid now.
 func validityProblem(c *x509.Certificate) string {
 	switch now := time.Now(); {
 	case now.After(c.NotAfter):

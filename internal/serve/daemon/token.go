@@ -76,9 +76,9 @@ func readTokens(path string) (tokens, error) {
 // access it; see [forbidden].
 func exposed(mode os.FileMode, ofRoot bool) bool { return mode.Perm()&forbidden(ofRoot) != 0 }
 
-// forbidden returns the mode bits that would let other users access a file. One exception is usual
-// for Kubernetes Secrets and systemd credentials: if the file belongs to root and this process runs
-// as another user, the file's group may read it.
+// forbidden returns the mode bits that would let other users access a file. If root owns the file
+// and this process runs as another user, the file's group may read it, because Kubernetes Secrets
+// and systemd credentials are files of this kind.
 func forbidden(ofRoot bool) os.FileMode {
 	if ofRoot {
 		return 0o037
@@ -86,8 +86,7 @@ func forbidden(ofRoot bool) os.FileMode {
 	return 0o077
 }
 
-// ForbiddenOfTokens returns the mode bits that must not be set for the token file described by
-// info.
+// ForbiddenOfTokens returns the mode bits that would let other users access the token file.
 func ForbiddenOfTokens(info os.FileInfo) os.FileMode { return forbidden(ownedByRoot(info)) }
 
 // parseTokens parses either a single token or lines of the form "name: token". Comments begin with

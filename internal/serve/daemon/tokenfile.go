@@ -38,13 +38,12 @@ func TokenProblems(c *config.Config) diag.List {
 	return diag.List{tokenProblem(c, diag.Error, check.UnusableTokens, err.Error())}
 }
 
-// tokenProblem returns a problem with the token file. The position of the problem is the
-// configuration key that names the file or, if the key is absent, the section that could contain
-// the key.
+// tokenProblem returns a problem with the token file. It is reported at the configuration key that
+// names the file or, if the key is absent, at the section that could contain the key.
 func tokenProblem(c *config.Config, severity diag.Severity, code, msg string) diag.Problem {
 	at := c.Listen.Of("tokenFile", "")
 	if at == (config.Position{}) {
-		at.File = c.File // the file has its default path, which the configuration does not contain
+		at.File = c.File // the line is unknown, so report only the file
 	}
 	p := check.Warning(code, at, msg, "")
 	p.Severity, p.Excerpt = severity, c.Listen.Excerpt(at.Line, at.Column)

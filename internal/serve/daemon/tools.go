@@ -16,9 +16,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// Default time limits for the servers' first answers to ListTools. The longer limit, firstFetch,
-// applies if a command may have to download a program, because killing the command during the
-// download could corrupt its cache.
+// Default limits on how long [ListTools] waits for the servers' first answers. The limit firstFetch
+// applies if a command may have to download a program. It is longer, because killing the command
+// during the download could corrupt its cache of downloads.
 const (
 	firstStart = time.Minute
 	firstFetch = 5 * time.Minute

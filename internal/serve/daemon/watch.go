@@ -16,8 +16,8 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/control"
 )
 
-// settleDelay is how long to wait after a change to a file before reading the files. Editors save a
-// file in several steps.
+// settleDelay is how long to wait after a change to a file before reading the files, because
+// editors may save a file in several steps.
 const settleDelay = 200 * time.Millisecond
 
 // follow starts the goroutines that trigger reloads, unless the configuration cannot be reloaded.
@@ -86,8 +86,8 @@ type follower struct {
 }
 
 // check reloads the configuration if the content of its files has changed, or if files that belong
-// to it were created or removed. It hashes the files before the reload reads them. If a file
-// changes between these two steps, the next check finds a different hash.
+// to it were created or removed. It hashes the files before the reload reads them, so that the next
+// check notices a change made in between.
 func (f *follower) check(ctx context.Context) {
 	files, next := f.reloads.files(), []string(nil)
 	if c, err := f.reloads.load(); err == nil {

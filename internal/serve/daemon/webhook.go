@@ -61,7 +61,7 @@ func (c *webhookChannel) start() (stop func(), err error) {
 	case err == nil:
 		c.hook.Start(w.Base(listener.Addr().String()))
 		d.log.Info("accepting answers for the webhook", "url", w.Base(shownAddr(listener)))
-	case errors.Is(err, syscall.EADDRINUSE) && d.database != nil: // the address may be used by another stdio proxy with the same configuration
+	case errors.Is(err, syscall.EADDRINUSE) && d.database != nil: // not an error: another stdio proxy with the same configuration may use the address
 		c.hook.Start(w.Base(w.Listen))
 		d.log.Warn("another process uses the address for the webhook's answers: it also accepts this process's answers if it is a petrigate with the same configuration", "address", w.Listen)
 	default:
@@ -77,8 +77,8 @@ func (c *webhookChannel) start() (stop func(), err error) {
 }
 
 // takeAnswers serves requests that contain answers until ctx is done. If listener is nil,
-// takeAnswers first tries, at the given interval, to listen at the configured address until it
-// succeeds.
+// takeAnswers first tries to listen at the configured address. It repeats the attempt at the given
+// interval until it succeeds.
 func (c *webhookChannel) takeAnswers(ctx context.Context, listener *limitListener, interval time.Duration) {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
@@ -96,5 +96,5 @@ func (c *webhookChannel) takeAnswers(ctx context.Context, listener *limitListene
 	server := newServer(c.hook.Handler(), config.Listen{})
 	server.WriteTimeout = writeTimeout
 	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
-	_ = listener.serve(server, false) // returns when ctx is done
+	_ = listener.serve(server, false) // serve returns when ctx is done
 }

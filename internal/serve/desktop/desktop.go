@@ -71,7 +71,7 @@ func (n *Notifier) run(line string) error {
 	name, args, env := n.command(line)
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env = append(os.Environ(), env...)
-	cmd.WaitDelay = time.Second // child processes may keep the pipes open
+	cmd.WaitDelay = time.Second
 	return cmd.Run()
 }
 
@@ -91,9 +91,9 @@ const toast = `$ErrorActionPreference='Stop';` +
 // because notify-send decodes sequences such as \074, which could restore escaped markup.
 var markup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `\`, `\\`)
 
-// commandOf returns a function that builds the command for showing a line: the program, its
-// arguments, and additional environment variables. The line must not begin with a dash; lines
-// returned by [Line] never do.
+// commandOf returns a function that builds the command for showing a line of text: the program, its
+// arguments, and additional environment variables. The line must not begin with a dash, because
+// osascript would interpret it as an option. [Line] never returns such a line.
 func commandOf(system string) func(line string) (name string, args, env []string) {
 	return func(line string) (name string, args, env []string) {
 		switch system {

@@ -68,8 +68,8 @@ func (d *Evaluator) applyDraft(draft Draft) (*candidate, error) {
 }
 
 // build builds the policy that results from the draft, and returns it along with the policy in
-// force. A policy in shadow mode, which would let every call pass, is built as an enforced one. If
-// the draft cannot be loaded, the error explains why.
+// force. It returns enforced versions of both policies, because a policy in shadow mode allows
+// every call. If the draft cannot be loaded, the error explains why.
 func (x *candidate) build() (is, was *policy.Result, err error) {
 	if x.config == nil {
 		return nil, nil, x.problems
@@ -92,9 +92,9 @@ func (x *candidate) source(c *config.Config) policy.Source {
 	return s
 }
 
-// narrower returns a function that proves narrower-than claims, which compare the policy with a
-// policy in another file. The function reads only files named in claims of the policy in force,
-// because a draft must not make petrigate read other files.
+// narrower returns a function that proves narrower-than claims. Such a claim compares the policy
+// with a policy in another file. The function reads a file only if a claim of the policy in force
+// names it, because a draft must not make petrigate read other files.
 func narrower(force *policy.Result) func(policy.Claim, *policy.Result, policy.Source, func() bool) verify.Proof {
 	place := func(c policy.Claim) string {
 		if filepath.IsAbs(c.File) {

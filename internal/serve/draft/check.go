@@ -27,8 +27,8 @@ type Policy struct {
 	Tools       int    // number of tools offered by the servers; 0 if unknown
 	Record      string // name of the audit log that contains the decisions; empty if they are not recorded
 
-	Report *check.Report // results of checking the policy; if nil, they are not available, and Why contains the reason
-	Why    string
+	Report *check.Report // results of checking the policy; nil if they are not available
+	Why    string        // why Report is nil
 }
 
 // Policy returns a description of the policy in force, including the results of checking its
@@ -90,7 +90,7 @@ type Checked struct {
 // More returns the number of problems that Problems does not list.
 func (c *Checked) More() int { return len(c.Report.Problems) - len(c.Problems) }
 
-// Check returns what petrigate check would report about the policy with the draft applied.
+// Check checks the policy that would result from the draft, as the command petrigate check does.
 func (d *Evaluator) Check(ctx context.Context, who string, draft Draft) (*Checked, error) {
 	x, err := d.applyDraft(draft)
 	if err != nil {
@@ -151,8 +151,8 @@ func rank(p Problem) (n int) {
 	return n
 }
 
-// isConfigurationCode reports whether all problems with this code concern the configuration, so
-// that their line numbers never refer to a rules file.
+// isConfigurationCode reports whether the given problem code occurs only in problems with the
+// configuration. The line numbers of such problems never refer to a rules file.
 func isConfigurationCode(code string) bool {
 	return len(code) == 4 && code[1] == '2' && code != "W203" && code != "E201"
 }
@@ -174,8 +174,8 @@ func (x *candidate) position(p diag.Problem) (line, column int) {
 	return line, column
 }
 
-// excerpt returns the source line that contains the problem p, or "" if the line is unknown.
-// Callers need it only for problems without an excerpt.
+// excerpt returns an excerpt of the source for a problem that comes without one. It returns "" if
+// the source line is unknown.
 func (x *candidate) excerpt(p Problem) string {
 	src, line, column := "", p.Problem.Line, p.Problem.Column
 	switch {

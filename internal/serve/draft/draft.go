@@ -7,7 +7,8 @@
 //
 //	d := draft.New(draft.Options{InForce: func() (*config.Config, *policy.Result) { return c, result }})
 //	defer d.Close()
-//	checked, err := d.Check(ctx, "ann", draft.Draft{Of: texts[0].ID, Text: "block rm"})
+//	p, err := d.Policy(ctx, "ann")
+//	checked, err := d.Check(ctx, "ann", draft.Draft{Of: p.Texts[0].ID, Text: "block rm"})
 package draft
 
 import (
@@ -29,23 +30,23 @@ import (
 type Log struct {
 	trail.Source
 	Name    string // display name of the log; contains no secrets
-	Durable bool   // whether session states survive the end of a process
+	Durable bool   // whether sessions survive a restart of the proxy
 }
 
 // Options configures an [Evaluator]. InForce is required.
 type Options struct {
 	InForce  func() (*config.Config, *policy.Result) // returns the policy in force
-	Files    func(*config.Config) []audit.File       // returns the policy's files; if nil, none are displayed
-	Problems func(*config.Config) diag.List          // finds problems outside the policy; may be nil
-	Tools    func() []check.ListedTool               // returns the servers' tools; if it is nil or returns nothing, the tools are unknown
-	Log      func() *Log                             // returns the recorded decisions; if it is nil or returns nil, none are recorded
-	Busy     func() (done func())                    // called when background work begins; must return a function to call when the work ends; may be nil
+	Files    func(*config.Config) []audit.File       // returns the files of the policy for display; may be nil
+	Problems func(*config.Config) diag.List          // returns the problems with the configuration, except those with its policy; may be nil
+	Tools    func() []check.ListedTool               // returns the servers' tools, or nothing if they are unknown; may be nil
+	Log      func() *Log                             // returns the recorded decisions, or nil if decisions are not recorded; may be nil
+	Busy     func() (done func())                    // called when an evaluation begins; returns a function that is called when it ends; may be nil
 	Now      func() time.Time                        // if nil, time.Now is used
 }
 
-// A Draft is a proposed replacement for a [Text] of the policy in force.
+// A Draft is proposed new content for a [Text], that is, for one source of the policy in force.
 type Draft struct {
-	Of    string // ID of the text to replace; see [Text]
+	Of    string // ID of the [Text] whose content the draft replaces
 	Text  string
 	Known bool // whether to check names against the servers' tools, if the tools are known
 }
@@ -53,15 +54,15 @@ type Draft struct {
 // An Evaluator evaluates drafts. It is safe for concurrent use. The caller must close it.
 type Evaluator struct {
 	options Options
-	turns   *limiter        // admits checks and comparisons, and limits how many run at the same time
-	replays *limiter        // admits replays, one at a time
+	turns   *limiter        // limits the number of concurrent checks and comparisons
+	replays *limiter        // ensures that only one replay runs at a time
 	ctx     context.Context //nolint:containedctx // canceled by Close, which ends all work
 	cancel  context.CancelFunc
 
 	mu     sync.Mutex
 	cached *currentPolicy // results for the policy in force; nil until they are requested
 	work   sync.WaitGroup
-	closed bool // whether Close has been called; if so, no work can begin
+	closed bool // whether Close has been called
 }
 
 // currentPolicy holds results for the policy in force, so that they are computed only once.
@@ -109,9 +110,9 @@ func (d *Evaluator) slotFor(who string) acquirer {
 	return func(ctx context.Context) (func(), error) { return d.turns.acquire(ctx, who) }
 }
 
-// run acquires a slot and calls work. It returns when work has returned, when the time limit has
-// passed, or when ctx is done. In the last two cases, it cancels the context that it passed to
-// work. If work continues nevertheless, it occupies the slot until it returns.
+// run acquires a slot, calls work, and waits until work returns. If the time limit passes or ctx is
+// done, run cancels the context of work and returns at once. The slot stays occupied until work has
+// returned.
 func (d *Evaluator) run(ctx context.Context, take acquirer, limit time.Duration, work func(context.Context) error) error {
 	if !d.begin() {
 		return ErrSlow
@@ -147,9 +148,8 @@ func (d *Evaluator) run(ctx context.Context, take acquirer, limit time.Duration,
 	}
 }
 
-// runMarked calls work. Before work starts, it calls the Busy option, so that tool calls can take
-// precedence over work. It turns a panic into an error, because input from a user must not crash
-// the proxy.
+// runMarked calls work, and informs the Busy option when work begins and ends. It turns a panic
+// into an error, because a user's draft must not crash the proxy.
 func (d *Evaluator) runMarked(ctx context.Context, work func(context.Context) error) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -192,8 +192,8 @@ func (d *Evaluator) cache(known currentPolicy) {
 	d.cached = &known
 }
 
-// knownTools returns the tools of the servers. It returns an empty set if wanted is false or if the
-// tools are unknown.
+// knownTools returns the tools of the servers. It returns an empty set if the caller does not want
+// the tools or if they are unknown.
 func (d *Evaluator) knownTools(c *config.Config, wanted bool) check.ToolSet {
 	if !wanted || d.options.Tools == nil {
 		return check.ToolSet{}

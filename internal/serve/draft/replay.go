@@ -24,10 +24,10 @@ type Replayed struct {
 	Took     time.Duration
 }
 
-// More returns the number of changed decisions that Diverges leaves out.
+// More returns the number of changed decisions that are not in Diverges.
 func (r *Replayed) More() int { return r.Refused + r.Asked + r.Allowed - len(r.Diverges) }
 
-// Read returns how many records were read.
+// Read returns the number of records that were read.
 func (r *Replayed) Read() int { return int(r.Records) } //nolint:gosec // Records is at most maxRecords
 
 func (d *Evaluator) log() *Log {
@@ -96,7 +96,7 @@ func (d *Evaluator) replay(ctx context.Context, x *candidate, log *Log, since ti
 		if err != nil {
 			return fmt.Errorf("record %d cannot be read: %w", record.Seq, err)
 		}
-		if e.Time.Before(since) && e.Event != "start" && e.Event != "policy" { // the records of process starts and policy changes are needed to interpret later records
+		if e.Time.Before(since) && e.Event != "start" && e.Event != "policy" { // replay process starts and policy changes regardless of their time, because later records depend on them
 			r.Left++
 			continue
 		}
@@ -111,7 +111,8 @@ func (d *Evaluator) replay(ctx context.Context, x *candidate, log *Log, since ti
 	return nil
 }
 
-// count adds the changed decision v to the totals, and also to Diverges unless that list is full.
+// count adds a changed decision to the totals. It also adds the decision to Diverges, which holds
+// at most maxShown decisions.
 func (r *Replayed) count(v *replay.Divergence) {
 	switch v.Now {
 	case "refuse":

@@ -24,7 +24,7 @@ const (
 // A Text is one source of the policy in force: a file of rules or nets, or rules written inline in
 // the configuration.
 type Text struct {
-	ID     string // remains valid while the policy in force contains this source
+	ID     string // identifier; stays the same while the policy in force contains this source
 	Name   string // file name that appears in the positions of problems
 	Kind   string
 	Text   string // content as loaded; empty if it cannot be edited
@@ -33,8 +33,9 @@ type Text struct {
 	index int // index in the configuration's list of rules
 }
 
-// texts returns the sources of the rules and nets in the configuration, rules first. Apart from
-// inline rules, the content of the configuration file is left out, because it may contain secrets.
+// texts returns the sources of the rules and nets in the configuration, rules first. Nets in the
+// configuration file itself are returned without their content, because that file may contain
+// secrets.
 func texts(c *config.Config) (all []Text) {
 	secrets := c.Secrets()
 	for i, r := range c.Rules {

@@ -26,8 +26,8 @@ type formatter struct {
 	lines     *lines
 	calls     map[callKey]call // in-flight calls
 	approvals []shownApproval  // recently printed approvals, oldest first
-	hintShown bool             // whether the full hint on how to answer has been printed
-	hintKnown bool             // whether someone has already answered an approval as described by the hint; if so, the hint is not printed again
+	hintShown bool             // whether the full hint on how to answer an approval request has been printed
+	hintKnown bool             // whether someone has already answered as the hint describes, so that no more hints are needed
 
 	passed, failed, stopped, waited, lost int
 }
@@ -185,9 +185,10 @@ func (s *formatter) decision(e *trail.Entry) {
 	}
 }
 
-// answeredByCall prints a person's answer that is part of e, the record of an approved or denied
-// call, unless it has already been printed. This record may arrive before the proxy reports the
-// answer. If another process received the answer, the proxy never reports it.
+// answeredByCall prints the answer to an approval request if e, the record of the approved or
+// denied call, contains it and the answer has not been printed yet. The record may arrive before
+// the proxy reports the answer. If another process received the answer, the record is the only
+// report.
 func (s *formatter) answeredByCall(e *trail.Entry) {
 	q := s.findShown(e.Approval)
 	if q == nil || q.answered || e.Channel == "" {
@@ -248,9 +249,9 @@ func duration(ms float64) string {
 	return text.Duration((time.Duration(ms) * time.Millisecond).Round(time.Second))
 }
 
-// why returns a short explanation of a refusal. It consists of the first sentence of the given
-// reason, without the name of the tool, and of the blocking rules that this sentence does not
-// mention.
+// why returns a short explanation of a refusal: the first sentence of the given reason, without the
+// name of the tool, followed by the blocking rules. It leaves out rules that the sentence already
+// mentions.
 func (s *formatter) why(e *trail.Entry, reason string, nets []audit.NetVerdict) string {
 	sentence, _, _ := strings.Cut(reason, ". ")
 	sentence = strings.TrimSuffix(sentence, ".")
@@ -280,8 +281,7 @@ func (s *formatter) rules(names []string) string {
 	return "(" + s.lines.plain(text.First(3, names), maxRules) + ")"
 }
 
-// An approval is an event to print: an approval request was made or, if the field answered is true,
-// answered.
+// An approval is an event to print: someone has requested an approval, or answered the request.
 type approval struct {
 	operator.ApprovalInfo
 	at       time.Time

@@ -17,7 +17,7 @@ const (
 	maxSentence = 160
 	maxRules    = 90
 	maxText     = 320
-	minColumn   = 24 // minimum width of the column that contains the subjects
+	minColumn   = 24 // minimum width of the column for line.about
 	maxColumn   = 40
 )
 

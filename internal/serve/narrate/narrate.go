@@ -109,8 +109,8 @@ func (n *Narrator) follow(records *audit.Follower) {
 	}
 }
 
-// flush prints the events that have arrived. Approvals come first, because the approved calls must
-// be printed after them.
+// flush prints the events that have arrived. It prints approvals first, so that an approval appears
+// before the call that it allows.
 func (n *Narrator) flush(s *formatter, records *audit.Follower) {
 	stored, lost := records.Take()
 	approvals, missed := n.approvals.Take()

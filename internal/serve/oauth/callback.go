@@ -26,8 +26,8 @@ type Redirect struct {
 }
 
 // A callback receives the authorization response of a login. It listens on this machine and accepts
-// a single response. If the browser cannot reach the listener, the user can instead type the
-// address that contains the response.
+// a single response. If the browser cannot reach the listener, the user can type the browser's
+// final address, which contains the response.
 type callback struct {
 	host     string // host:port
 	path     string
@@ -37,7 +37,7 @@ type callback struct {
 	answered sync.Once
 	done     chan struct{} // closed by close, when the login has succeeded or failed
 	failed   bool          // whether the login failed; set before done is closed
-	shown    chan struct{} // closed when the result has been sent to the browser, or when no browser is waiting for it
+	shown    chan struct{} // closed when close no longer has to wait for a browser
 }
 
 // listenForCallback starts listening on this machine for the authorization response.
@@ -94,8 +94,8 @@ func (c *callback) serve(w http.ResponseWriter, r *http.Request) {
 	c.acceptRequest(w, r)
 }
 
-// acceptTyped accepts a redirect address typed by the user. The user's browser may run on another
-// machine and be unable to reach the listener. acceptTyped returns an error if line is not the
+// acceptTyped accepts a redirect address typed by a user whose browser cannot reach the listener,
+// for example because the browser runs on another machine. It returns an error if line is not the
 // expected address.
 func (c *callback) acceptTyped(line string) error {
 	u, err := url.Parse(strings.TrimSpace(line))
@@ -113,9 +113,9 @@ func (c *callback) acceptTyped(line string) error {
 	return nil
 }
 
-// acceptRequest accepts the first request that contains the state parameter of this login. It
-// answers all other requests with an error page and otherwise ignores them, because any web page
-// can make the browser send them.
+// acceptRequest accepts the first request that contains the state parameter of this login. All
+// other requests get an error page and have no effect, because any web page can make the browser
+// send them.
 func (c *callback) acceptRequest(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	h := w.Header()
@@ -156,7 +156,7 @@ func writePage(w http.ResponseWriter, status int, title, text string) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(html)))
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, html)
-	_ = http.NewResponseController(w).Flush() // write errors do not matter here
+	_ = http.NewResponseController(w).Flush() // ignore write errors: the login does not depend on the page
 }
 
 // wait waits for the authorization response and returns its parameters.

@@ -66,9 +66,10 @@ func (c proxyTransport) RoundTrip(request *http.Request) (*http.Response, error)
 	return c.direct.RoundTrip(request)
 }
 
-// A guardedDialer connects to addresses chosen by a server, unless they are forbidden; see
-// [checkAddress]. It checks the resolved address while connecting, because a name that was checked
-// earlier could resolve to a different address later.
+// A guardedDialer connects to hosts that are named in the configuration or by a server. For hosts
+// named by a server, it refuses the addresses that [checkAddress] forbids. It checks the resolved
+// address while connecting, because the name could resolve to a different address after an earlier
+// check.
 type guardedDialer struct {
 	server  string
 	trusted []string // hosts named in the configuration
@@ -94,9 +95,10 @@ func (g *guardedDialer) serverIsInternal(ctx context.Context) bool {
 	return err == nil && len(found) > 0 && !slices.ContainsFunc(found, func(ip netip.Addr) bool { return !inet.IsInternal(ip) })
 }
 
-// checkAddress returns an error if a server must not make petrigate connect to the address. The
-// metadata addresses of cloud providers are always forbidden, because they provide credentials.
-// This machine and private networks are forbidden unless the server itself is internal.
+// checkAddress returns an error if petrigate must not connect to an address that a server refers
+// to. The metadata addresses of cloud providers are always forbidden, because they provide
+// credentials. Addresses of this machine and of private networks are forbidden unless the server
+// itself is internal.
 func checkAddress(address string, within bool) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {

@@ -185,7 +185,7 @@ func readChallenge(header http.Header) challenge {
 	return c
 }
 
-// maxScopes is the maximum number of scopes that a server can make petrigate request.
+// maxScopes is the maximum number of scopes that petrigate accepts in one list.
 const maxScopes = 100
 
 // scopesIn returns the valid scopes (RFC 6749, section 3.3) in a space-separated list.

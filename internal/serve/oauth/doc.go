@@ -1,11 +1,11 @@
 // Package oauth is the OAuth 2.1 client for MCP servers.
 //
 // A person logs in with [Login]. The MCP server names its authorization server. If no client ID is
-// configured, petrigate registers itself there as a client. After the person has consented, the
-// authorization server redirects the browser, with a code, to a listener on this machine, and
-// petrigate exchanges the code for tokens. A [Store] keeps the tokens either in the system's
-// keyring or in a file that only the user can read. Tokens are bound to the name and the address of
-// their server.
+// configured, petrigate registers as a client with the authorization server. The person gives
+// consent in a browser. The authorization server redirects the browser to a listener on this
+// machine, and the redirect contains a code that petrigate exchanges for tokens. A [Store] keeps
+// the tokens either in the system's keyring or in a file that only the user can read. Tokens are
+// bound to the name and the address of their server.
 //
 // A [Source] supplies a proxy with tokens for one server, and refreshes them. It never asks a
 // person: if a login is needed, it returns a [LoginError]. Several processes can share a store.

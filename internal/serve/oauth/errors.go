@@ -42,8 +42,8 @@ func withoutQuotes(err error) error {
 	return err
 }
 
-// refusedForGood reports whether err means that the authorization server has rejected the grant
-// itself. After any other error, another attempt may succeed.
+// refusedForGood reports whether err shows that the authorization server will never accept the
+// grant. After any other error, another attempt may succeed.
 func refusedForGood(err error) bool {
 	var token *oauth2.RetrieveError
 	codes := []string{"invalid_grant", "invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope", "access_denied"}

@@ -29,7 +29,7 @@ type Grant struct {
 	TokenURL     string           `json:"tokenEndpoint"`
 	RevokeURL    string           `json:"revocationEndpoint,omitempty"`
 
-	Scopes []string `json:"scopes,omitempty"` // granted scopes; if the token response contains none, the requested scopes
+	Scopes []string `json:"scopes,omitempty"` // granted scopes, or the requested scopes if the token response lists none
 	Wanted []string `json:"wanted,omitempty"` // additional scopes that the server has demanded since the login
 
 	AccessToken  string    `json:"accessToken"`
@@ -52,8 +52,8 @@ func (g *Grant) header() string {
 	return "Bearer " + g.AccessToken
 }
 
-// refreshMargin is how long before its expiry a token is replaced. The token must still be valid
-// when the server receives the request.
+// refreshMargin is the time between the replacement of a token and its expiry. It ensures that the
+// token is still valid when the server receives the request.
 const refreshMargin = time.Minute
 
 // fresh reports whether the token is valid and will not expire soon.
@@ -68,8 +68,8 @@ func (g *Grant) fresh(now time.Time) bool {
 // alive reports whether the token is still valid.
 func (g *Grant) alive(now time.Time) bool { return g.Expiry.IsZero() || now.Before(g.Expiry) }
 
-// withToken returns a copy of g with the tokens in the token response t. The copy contains the
-// granted scopes or, if the response does not list them, the requested scopes.
+// withToken returns a copy of g with the tokens and scopes in the token response t. If the response
+// lists no scopes, the requested scopes count as granted.
 func (g *Grant) withToken(t *oauth2.Token, asked []string, now time.Time) (*Grant, error) {
 	if !strings.EqualFold(t.Type(), "bearer") {
 		return nil, fmt.Errorf("the authorization server issued a token of the unknown type %q", text.Excerpt(t.Type(), maxQuoted))
@@ -80,7 +80,7 @@ func (g *Grant) withToken(t *oauth2.Token, asked []string, now time.Time) (*Gran
 	next := *g
 	next.AccessToken, next.RefreshToken, next.Expiry, next.Obtained = t.AccessToken, t.RefreshToken, t.Expiry, now
 	if !t.Expiry.IsZero() {
-		next.Expiry = now.Add(time.Until(t.Expiry)) // t.Expiry was computed with time.Now, but now may come from another clock
+		next.Expiry = now.Add(time.Until(t.Expiry)) // t.Expiry is based on the system clock, which may differ from the caller's clock
 	}
 	next.Scopes, next.Wanted = asked, nil
 	if granted, ok := t.Extra("scope").(string); ok && granted != "" {

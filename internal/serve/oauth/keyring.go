@@ -23,8 +23,8 @@ var (
 )
 
 // keyringAvailable reports whether a keyring may be available. On systems that use D-Bus, the
-// result is true only if a session bus seems to be running, because the keyring library would
-// otherwise start one.
+// result is true only if a session bus seems to be running. Otherwise, the keyring library would
+// start a session bus.
 func keyringAvailable() bool {
 	switch runtime.GOOS {
 	case "darwin", "windows":

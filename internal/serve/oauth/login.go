@@ -26,9 +26,9 @@ type LoginOptions struct {
 	// Open shows a page to the user. It must return without waiting for the login to finish.
 	Open func(address string) error
 
-	// Lines yields the lines that the user types during the login. It is nil if the user cannot
-	// type. If the browser runs on another machine, the user must type the address that the browser
-	// shows at the end of the login. If a line is rejected, Reject is called with the reason.
+	// Lines yields the lines that the user types during the login, or is nil if the user cannot
+	// type. A user whose browser runs on another machine must type the browser's final address.
+	// Reject is called with the reason if a line is not this address.
 	Lines  iter.Seq[string]
 	Reject func(reason error)
 
@@ -105,11 +105,11 @@ func (l *login) challenge(ctx context.Context) (challenge, error) {
 	return readChallenge(response.Header), nil
 }
 
-// collectScopes determines the scopes to request. It starts with the scopes that the configuration
-// or the MCP server specifies. If the MCP server has demanded additional scopes since the last
-// login with the same authorization server, it adds these and the scopes of that login. If the
-// authorization server supports the scope offline_access, it adds this scope in order to get a
-// refresh token.
+// collectScopes determines the scopes to request. They are the scopes that the configuration or the
+// MCP server specifies, together with:
+//   - offline_access, if the authorization server supports this scope, to get a refresh token
+//   - additional scopes that the MCP server has demanded since the last login with the same
+//     authorization server, and the scopes of that login if such additional scopes exist
 func (l *login) collectScopes(ctx context.Context) error {
 	unlock, err := l.store.lock(ctx, l.server.key())
 	if err != nil {
@@ -125,7 +125,7 @@ func (l *login) collectScopes(ctx context.Context) error {
 	if slices.Contains(l.authority.meta.ScopesSupported, offline) {
 		l.scopes = union(l.scopes, []string{offline})
 	}
-	return nil // if the stored grant cannot be read, the login replaces the grant
+	return nil // an unreadable grant does not matter, because the login replaces it
 }
 
 // authorize sends the user's browser to the authorization server, waits for the response, and
@@ -228,8 +228,8 @@ func OpenBrowser(address string) error {
 	return nil
 }
 
-// Browser returns the command that opens a page in a browser. It uses the program chosen by the
-// user or, if chosen is empty, the default program of the given operating system.
+// Browser returns the command that opens a page in a browser. The command runs the program chosen
+// by the user or, if this is empty, the default program of the given operating system.
 func Browser(system, chosen string) []string {
 	switch {
 	case chosen != "":

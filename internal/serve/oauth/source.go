@@ -81,8 +81,8 @@ func (s *Source) Authorization(ctx context.Context) (string, error) {
 }
 
 // Renew handles a response that refuses a request with the given Authorization header. It returns a
-// header for another attempt, or an error if no token would help. If the request was refused for a
-// reason other than authorization, it returns "" and no error.
+// header for another attempt, or an error if it cannot obtain a suitable token. If the request was
+// refused for a reason other than authorization, it returns "" and no error.
 func (s *Source) Renew(ctx context.Context, refused string, response *http.Response) (string, error) {
 	c := readChallenge(response.Header)
 	switch {
@@ -114,8 +114,8 @@ func (s *Source) Await(ctx context.Context) {
 	}
 }
 
-// Close waits for the token requests in progress to finish. If a new refresh token were lost after
-// the old one was used, a person would have to log in again.
+// Close waits for the token requests in progress to finish. Otherwise, a new refresh token could be
+// lost after the old one was used, and a person would have to log in again.
 func (s *Source) Close() {
 	s.work.Wait()
 	s.client.CloseIdleConnections()
@@ -124,7 +124,7 @@ func (s *Source) Close() {
 // share calls f only once for concurrent callers with the same key, and returns the result to all
 // of them. f continues even if its callers stop waiting.
 func (s *Source) share(ctx context.Context, key string, f func(context.Context) (*Grant, error)) (*Grant, error) {
-	s.work.Add(1) // must not be called in the function below, which may start after share has returned
+	s.work.Add(1) // not in the function below, which may start after share has returned
 	results := s.flight.DoChan(key, func() (any, error) {
 		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), grantTimeout)
 		defer cancel()
@@ -181,8 +181,8 @@ func (s *Source) load() (*Grant, error) {
 	return g, nil
 }
 
-// replace returns a grant that is newer than g. If another process has already renewed the grant,
-// it returns the stored grant. Otherwise, it requests new tokens.
+// replace returns a grant to use instead of g. If another process has already renewed the grant,
+// the result is the stored grant. Otherwise, replace requests new tokens.
 func (s *Source) replace(ctx context.Context, g *Grant) (*Grant, error) {
 	if s.server.Grant == ClientCredentials {
 		return s.credentials(ctx, g, g.Scopes)

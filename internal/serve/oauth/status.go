@@ -58,7 +58,7 @@ func statusOf(g *Grant, where string, now time.Time) Status {
 
 // Logout deletes the tokens for s and, if the authorization server supports it, revokes them there.
 // The first result reports whether tokens were found and deleted. If it is true and the error is
-// not nil, only revoking the tokens has failed.
+// not nil, the tokens were deleted but could not be revoked.
 func Logout(ctx context.Context, s Server, store *Store) (was bool, err error) {
 	if store.changeTime(s.key()).IsZero() {
 		return false, nil

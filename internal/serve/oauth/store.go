@@ -39,8 +39,8 @@ func NewStore(dir, kind string) *Store {
 	return &Store{dir: dir, kind: kind, keyring: keyringAvailable}
 }
 
-// path returns the path of the file for a grant that is not in the keyring. lockPath returns the
-// path of the grant's lock file, which is modified whenever the grant changes.
+// path returns the path of the file that contains the grant, unless the keyring contains it.
+// lockPath returns the path of the grant's lock file, which is modified whenever the grant changes.
 func (s *Store) path(key string) string     { return filepath.Join(s.dir, key+".json") }
 func (s *Store) lockPath(key string) string { return filepath.Join(s.dir, key+".lock") }
 
@@ -114,7 +114,7 @@ func (s *Store) save(key string, g *Grant) (where string, err error) {
 	defer s.touch(key)
 	if s.kind != File {
 		if _, err = s.callKeyring(func() (string, error) { return "", keyring.Set(service, key, string(data)) }); err == nil {
-			_ = os.Remove(s.path(key)) // if the file exists, it was written when no keyring was available
+			_ = os.Remove(s.path(key)) // the file may be left from a time when no keyring was available
 			return Keyring, nil
 		}
 		if s.kind == Keyring {

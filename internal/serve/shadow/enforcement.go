@@ -22,7 +22,7 @@ type enforcement struct {
 
 	secrets []string
 	fetch   config.Fetch
-	text    bool // whether to read the configuration only as text; see [config.Config.TextOnly]
+	text    bool // copy of [config.Config.TextOnly]
 }
 
 var (

@@ -11,9 +11,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Print prints how many calls would have been refused, and how many would have required approval,
-// if the nets in shadow mode had been enforced. It also prints the reasons, and the nets that would
-// be in a different state.
+// Print prints what the nets in shadow mode would have done if they had been enforced: how many
+// calls they would have refused or required approval for, and why. It also prints the nets whose
+// marking would be different.
 func Print(w io.Writer, r operator.ShadowInfo) error {
 	what := "the nets in shadow mode"
 	if r.Policy {
@@ -51,7 +51,7 @@ func printVerdicts(w io.Writer, all []operator.WouldInfo) error {
 	for i, a := range all {
 		from := a.Rules
 		if len(from) == 0 {
-			from = a.Nets // for hand-written nets, show the nets instead of rules
+			from = a.Nets // a hand-written net has no rules
 		}
 		rows[i] = []string{fmt.Sprint(a.Count), a.Decision, a.Tool}
 		if calls != nil {

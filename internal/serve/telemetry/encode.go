@@ -14,9 +14,9 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// encode converts spans to OTLP. It uses TracesData instead of the collector's request type, whose
-// package depends on gRPC; both have the same encoding. All spans come from one [Tracer] and
-// therefore share a resource and a scope.
+// encode converts spans to OTLP. All spans must come from the same [Tracer]. The result has the
+// type TracesData rather than the collector's request type, whose package depends on gRPC. Both
+// types have the same encoding.
 func encode(spans []sdk.ReadOnlySpan) *otlp.TracesData {
 	if len(spans) == 0 {
 		return &otlp.TracesData{}
@@ -34,8 +34,8 @@ func encode(spans []sdk.ReadOnlySpan) *otlp.TracesData {
 
 // Bits that OTLP adds to the trace flags of a span.
 const (
-	flagHasRemote = 0x100 // set if flagIsRemote is meaningful; otherwise, it is unknown whether another process created the parent span
-	flagIsRemote  = 0x200 // the parent span was created by another process
+	flagHasRemote = 0x100 // set if the value of flagIsRemote is known
+	flagIsRemote  = 0x200 // set if another process created the parent span
 )
 
 func encodeSpan(s sdk.ReadOnlySpan) *otlp.Span {

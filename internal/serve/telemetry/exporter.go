@@ -30,7 +30,7 @@ type exporter struct {
 	metrics *Metrics
 	failing atomic.Bool // set when a failure to send is logged, and cleared when sending works again
 
-	ending  chan struct{}   // closed when failed batches must no longer be retried
+	ending  chan struct{}   // closed by stopRetrying
 	life    context.Context //nolint:containedctx // canceled by abort, which also ends the requests in progress
 	abandon context.CancelFunc
 	ended   chan struct{} // closed after the last batch
@@ -78,7 +78,7 @@ func (e *exporter) Shutdown(context.Context) error {
 // the proxy shuts down.
 func (e *exporter) stopRetrying() { close(e.ending) }
 
-// abort cancels pending requests and waits for Shutdown.
+// abort cancels pending requests and waits for the SDK to call Shutdown.
 func (e *exporter) abort() {
 	e.abandon()
 	<-e.ended

@@ -201,7 +201,7 @@ type table[K comparable, V any] struct {
 	mu       sync.Mutex // held while labels are added
 }
 
-// get returns the cells for the labels k, or nil if the table has no cells for them.
+// get returns the cells for the given labels, or nil if the table does not contain any.
 func (t *table[K, V]) get(k K) *V {
 	if all := t.all.Load(); all != nil {
 		return (*all)[k]
@@ -210,7 +210,7 @@ func (t *table[K, V]) get(k K) *V {
 }
 
 // cells returns the cells for the labels k, and adds them to the table if necessary. Once the table
-// is full, it returns the cells for the labels rest, which all new labels share.
+// is full, all new labels share the cells stored under rest.
 func (t *table[K, V]) cells(k, rest K) *V {
 	if have := t.get(k); have != nil {
 		return have

@@ -32,8 +32,8 @@ type Target struct {
 
 // FindTarget returns the collector to send traces to, or nil if no collector is specified or the
 // environment disables traces. The configured URL takes precedence over OTEL_EXPORTER_OTLP_ENDPOINT
-// and related environment variables. Other standard variables determine the headers, timeout,
-// compression and TLS.
+// and related environment variables. The headers, timeout, compression and TLS settings come from
+// further OTEL_EXPORTER_OTLP_* variables.
 func FindTarget(configured string, getenv func(string) string) (*Target, error) {
 	env := environment(getenv)
 	if strings.EqualFold(getenv("OTEL_SDK_DISABLED"), "true") {
@@ -70,7 +70,7 @@ func (t *Target) client() *http.Client {
 	return &http.Client{
 		Timeout:       t.Timeout,
 		Transport:     &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: t.TLS, MaxIdleConns: 1, IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // do not send the headers to other servers
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // do not follow redirects, which could send the headers to another server
 	}
 }
 
@@ -82,7 +82,8 @@ func (e environment) get(name string) string {
 	return strings.TrimSpace(cmp.Or(e("OTEL_EXPORTER_OTLP_TRACES_"+name), e("OTEL_EXPORTER_OTLP_"+name)))
 }
 
-// endpoint returns the URL for sending traces, or "" if traces are not wanted.
+// endpoint returns the URL for sending traces, or "" if no URL is specified or the environment
+// disables traces.
 func (e environment) endpoint(configured string) (string, error) {
 	if configured != "" {
 		return endpointURL("telemetry.traces", configured, tracesPath)

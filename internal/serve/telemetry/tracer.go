@@ -72,7 +72,7 @@ var spanKinds = map[admission.Phase]trace.SpanKind{
 	admission.PhaseForward: trace.SpanKindClient,
 }
 
-// Start starts a span for the phase s of a call. The returned function ends the span.
+// Start starts a span for one phase of a call. The returned function ends the span.
 func (t *Tracer) Start(ctx context.Context, s admission.Phase, i admission.Info) (context.Context, func(admission.Result)) {
 	name := "gate " + string(s)
 	options := []trace.SpanStartOption{trace.WithSpanKind(spanKinds[s])}
