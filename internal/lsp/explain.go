@@ -14,10 +14,10 @@ const (
 	maxMentions = 8
 )
 
-// forms returns, as Markdown, the syntax of statements that contain the keyword. If the line is
-// such a statement and complete, forms returns only the syntax of this statement. Otherwise, it
-// prefers statements that begin like the line. If the keyword introduces a clause, forms returns
-// the syntax and the explanation of the clause instead.
+// forms returns, as Markdown, the syntax to show for a keyword. For a keyword that introduces a
+// clause, this is the syntax and the explanation of the clause. For any other keyword, it is the
+// syntax of statements that contain the keyword. If the line is a complete statement, forms returns
+// only the syntax of this statement. Otherwise, it prefers statements that begin like the line.
 func (s *server) forms(keyword string, m *match) string {
 	var lines []string
 	for _, among := range [][]*compiledForm{{m.form}, m.starts, s.grammar.forms} {
@@ -56,7 +56,8 @@ func clauseOf(keyword string, m *match) form {
 	return form{}
 }
 
-// keywordsIn returns the keywords in the given parts, including those in choices.
+// keywordsIn returns the keywords in the given parts of a form, including optional keywords and
+// alternatives.
 func keywordsIn(parts []part) []string {
 	var all []string
 	for _, p := range parts {
@@ -78,7 +79,7 @@ func expandClauses(form string) string {
 	return form
 }
 
-// withoutBraces returns an explanation from the table of forms without its braces.
+// withoutBraces returns an explanation without the braces around its operands.
 func withoutBraces(says string) string { return strings.NewReplacer("{", "", "}", "").Replace(says) }
 
 // code formats a user's text as inline code in Markdown.

@@ -100,7 +100,7 @@ var clauses = map[string]form{
 // actions.
 var reservedNames = []string{"human-approval", "human-approvals"}
 
-// operands maps each operand in forms to its class.
+// operands gives the syntax of each operand that occurs in forms.
 var operands = map[string]class{
 	"A": callNames, "B": callNames, "F": callNames, "X": callNames, "S": callNames, "U": callNames, "C": callName,
 	"EITHER": either, "K": key, "M": field,
@@ -114,15 +114,15 @@ type class uint8
 
 const (
 	callNames  class = iota // names of tools, labels or actions, or patterns that match such names, separated by commas
-	callName                // a single name; see callNames
-	either                  // names separated by "or"; see callNames
+	callName                // name of one tool, label or action, or a pattern that matches such names
+	either                  // at least two names or patterns, separated by "or"
 	key                     // fields separated by commas, each optionally followed by "as" and the name of the corresponding field in a related call
 	field                   // field in the arguments or the result of a call
 	count                   // number
-	target                  // tools separated by commas; a dot and a field follow the last one
+	target                  // tools separated by commas, then a dot and a field
 	tool                    // tools separated by commas
 	label                   // name that a map statement assigns
-	command                 // words of a command, up to "as"
+	command                 // words of a shell command, up to the keyword "as"
 	pattern                 // word or /regular expression/
 	quotedText              // JSON string
 	object                  // JSON object

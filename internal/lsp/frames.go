@@ -19,10 +19,10 @@ const (
 	maxHeader  = 8 << 10
 )
 
-// A frames value reads and writes JSON-RPC messages with the headers of the base protocol. It
-// implements [jsonrpc2.ObjectStream]. A message that is not valid JSON-RPC is answered with an
-// error and skipped. An invalid header ends the stream, since it is unknown where the next message
-// begins.
+// A frames value reads and writes JSON-RPC messages with the header fields of the LSP base
+// protocol. It implements [jsonrpc2.ObjectStream]. It answers a message that is not valid JSON-RPC
+// with an error and skips it. An invalid header ends the stream, because the start of the next
+// message is then unknown.
 type frames struct {
 	in  *bufio.Reader
 	end io.Closer // closes the input; may be nil

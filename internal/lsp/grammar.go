@@ -42,7 +42,8 @@ func (g *grammar) parse(notation string) []part {
 	return g.alternatives(&signs)[0]
 }
 
-// alternatives parses alternative sequences of parts. It also consumes the closing bracket.
+// alternatives parses sequences of parts that are separated by "|". It stops at the end of the
+// notation or after a closing bracket.
 func (g *grammar) alternatives(signs *[]string) [][]part {
 	all := [][]part{nil}
 	for len(*signs) > 0 {
@@ -89,7 +90,7 @@ func (g *grammar) match(line []word) *match {
 	m := &match{words: line, operands: map[string]string{}, roles: make([]part, len(line))}
 	for _, f := range g.forms {
 		known, reached := len(m.next), false
-		m.matchParts(f.parts, 0, func(at int) bool { // visit every alternative, so that m.next receives all parts
+		m.matchParts(f.parts, 0, func(at int) bool { // return false, so that matchParts tries all alternatives and completes m.next
 			reached = reached || at == len(line)
 			return false
 		})
@@ -126,8 +127,7 @@ func (m *match) matchParts(parts []part, start int, then func(start int) bool) b
 
 // oneOf tries the alternatives of a choice, beginning with the word at index start. For each
 // possible match, it calls the callback with the index of the next word. If the callback returns
-// true, oneOf stops and returns true. Before that, it records the choice in m if the choice is a
-// clause.
+// true, oneOf stops and returns true. If the choice is a clause, it first records the clause.
 func (m *match) oneOf(p part, start int, rest func(int) bool) bool {
 	for _, parts := range p.choice {
 		fits := m.matchParts(parts, start, func(end int) bool {
@@ -148,7 +148,7 @@ func (m *match) oneOf(p part, start int, rest func(int) bool) bool {
 }
 
 // assign calls the callback with the index end. If the callback returns true, assign records that
-// the words in [start, end) belong to the part, and returns true.
+// the words in [start, end) match p, and returns true.
 func (m *match) assign(p part, start, end int, rest func(int) bool) bool {
 	if !rest(end) {
 		return false
@@ -241,7 +241,9 @@ var lists = map[class]listSyntax{
 	key:       {separators: []string{",", "as"}, offered: "as"},
 }
 
-// list is like [match.operand], but for an operand that consists of words and separators.
+// list matches an operand that consists of words and separators, beginning with the word at index
+// start. If the operand matches, list calls the callback with the index of the next word and
+// returns its result. Otherwise, it returns false.
 func (m *match) list(p part, l listSyntax, start int, rest func(int) bool) bool {
 	for end := start; ; end += 2 {
 		switch last := end+1 == len(m.words); {
@@ -259,8 +261,8 @@ func (m *match) list(p part, l listSyntax, start int, rest func(int) bool) bool 
 	}
 }
 
-// sentence returns an explanation of the statement, or "" if no form matches. The quote function
-// formats the text of each operand in it.
+// sentence returns the explanation of the statement in the line, or "" if no form matches the line.
+// The explanation contains the operands of the line, formatted by the function quote.
 func (m *match) sentence(quote func(string) string) string {
 	if m.form == nil {
 		return ""

@@ -77,8 +77,9 @@ func configProblems(path string, err error) diag.List {
 	return problems
 }
 
-// anyVariable returns the value of an environment variable. For an unset variable, it returns a
-// placeholder, unless the variable would change petrigate's own settings.
+// anyVariable looks up an environment variable. For an unset variable, it returns a placeholder, so
+// that the configuration can be loaded nevertheless. Variables that change petrigate's own settings
+// have no placeholder.
 func anyVariable(name string) (string, bool) {
 	if value, ok := os.LookupEnv(name); ok || strings.HasPrefix(name, "PETRIGATE_") || name == "XDG_CONFIG_HOME" {
 		return value, ok
@@ -95,7 +96,7 @@ func singleFile(d *document) *project {
 	}
 	nets, err := config.ParseNet(d.path, []byte(d.src))
 	if err != nil {
-		problems, _ := diag.Find(err) // errors from ParseNet always contain problems
+		problems, _ := diag.Find(err) // always succeeds, because every error from ParseNet contains problems
 		p.problems, p.broken = problems.Coded(diag.Error, policy.MalformedNet), true
 	}
 	p.source.Nets = nets
@@ -103,7 +104,8 @@ func singleFile(d *document) *project {
 }
 
 // A currentRules is a rules file of a policy, parsed from the editor's text if the file is open
-// there. The text field is nil unless the request is about this file.
+// there. The field text holds the content of the file if the request is about this file, and is nil
+// otherwise.
 type currentRules struct {
 	file *rules.File
 	text *content

@@ -30,7 +30,7 @@ func (s *server) toolNames(d *document) []toolName {
 	return list.Map(set.Names(), func(name string) toolName { return toolName{name, is, fieldsOf(set.Schemas[name])} })
 }
 
-// fieldsOf returns the names of the arguments in a tool's schemas, sorted.
+// fieldsOf returns the sorted names of all arguments that the given schemas define.
 func fieldsOf(schemas []policy.Schema) []string {
 	var fields []string
 	for _, s := range schemas {

@@ -111,8 +111,8 @@ func stringEnd(line string, at int) int {
 }
 
 // regexEnd returns the end of the regular expression at the given offset, or 0 if the text there is
-// only a word such as "/etc". If the word is followed by "as" and a name, a slash in the name or in
-// a comment does not end a regular expression.
+// only a word. In "/etc as a/b # c/d", for example, /etc is a word, because the other slashes
+// belong to a name and a comment.
 func regexEnd(line string, at int) int {
 	wordEnd := bareEnd(line, at)
 	rest, _, _ := strings.Cut(line[wordEnd:], "#")

@@ -21,7 +21,7 @@ type ApprovalInfo struct {
 	Principal string          `json:"principal"`
 	Upstream  string          `json:"upstream"`
 	Tool      string          `json:"tool"`
-	Arguments json.RawMessage `json:"arguments"` // arguments of the call; null if they are not stored, or if they are long and the approval is part of a list
+	Arguments json.RawMessage `json:"arguments"` // arguments of the call; null if they are not stored or are too long for a list of approvals
 	Size      int             `json:"size"`      // size of the forwarded arguments in bytes
 	SHA256    string          `json:"sha256"`
 	Rules     []string        `json:"rules"`
@@ -37,7 +37,7 @@ type ApprovalInfo struct {
 	Needs     int             `json:"needs,omitempty"`     // number of people who must approve the call, or 0 if one is enough
 	Approvals int             `json:"approvals,omitempty"` // number of people who have approved so far
 	Question  string          `json:"question,omitempty"`  // text that the person must read before answering; empty in a list of approvals
-	Shown     string          `json:"shown,omitempty"`     // digest of Question, ignoring the remaining time in it
+	Shown     string          `json:"shown,omitempty"`     // hash of the question, ignoring the remaining time in it; see [Answer.Shown]
 
 	Client     string          `json:"client,omitempty"`   // client name and version, as reported by the client
 	Via        string          `json:"via,omitempty"`      // only channel that the rule accepts answers from; if empty, the rule accepts answers from all configured channels
@@ -145,7 +145,7 @@ type Answer struct {
 	Person  string // identity of the person, authenticated through the channel; empty if the channel cannot tell who answers
 	Actor   string // person's name, as shown in records
 	Reason  string
-	Shown   string // value of [ApprovalInfo.Shown] when the person read the question; empty if unknown
+	Shown   string // hash of the question that the person read, as in [ApprovalInfo.Shown]; empty if unknown
 	Grant   *Grant // grant to create along with the approval, or nil
 	PIN     string // PIN as typed by the person, if the approval requires one
 }

@@ -17,7 +17,8 @@ type Grant struct {
 	Session bool `json:",omitempty"` // whether the grant lasts until the session ends, but at most a day; if set, For is ignored
 }
 
-// Span returns the validity period of the grant in words, in a form that can follow "for".
+// Span returns the validity period in words that can follow "for", such as "the session, a day at
+// most".
 func (g Grant) Span() string {
 	if g.Session {
 		return "the session, a day at most"
@@ -57,6 +58,6 @@ func GrantOf(g *approval.Grant) GrantInfo {
 
 // A GrantPin is an argument whose value must be the same in every call that the grant allows.
 type GrantPin struct {
-	Field string `json:"field"` // name or path of the argument; empty if Value stands for all arguments together
+	Field string `json:"field"` // name or path of the argument; empty if all arguments must be the same
 	Value string `json:"value"` // the required value, truncated for display
 }

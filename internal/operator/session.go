@@ -17,7 +17,8 @@ type SessionInfo struct {
 	Calls     []CallInfo `json:"calls"`   // calls that are in flight or have an unknown outcome
 	Waiting   int        `json:"waiting"` // number of calls waiting for approval
 
-	// The following fields are set only for sessions in a database.
+	// The following fields describe a session in a database. [Proxy.ListSessions] also sets Used
+	// for sessions in memory.
 	Used    time.Time `json:"used,omitzero"`     // when the session was last changed or used
 	Process string    `json:"process,omitempty"` // another process that is using the session; empty if this process is using it
 	Gone    bool      `json:"gone,omitempty"`    // whether Process has ended; if so, only an operator can set the outcomes of the session's calls
@@ -34,7 +35,7 @@ type NetInfo struct {
 	Shadow   *NetShadow     `json:"shadow,omitempty"` // set only in shadow mode, where Marking also reflects the calls that the net would have refused
 }
 
-// A CallInfo describes an admitted call whose outcome is unknown or has not been stored yet.
+// A CallInfo describes an admitted call without a stored outcome.
 type CallInfo struct {
 	Number uint64    `json:"number"`
 	Tool   string    `json:"tool"`
@@ -43,7 +44,7 @@ type CallInfo struct {
 	Arguments json.RawMessage `json:"arguments,omitempty"` // arguments as recorded according to audit.arguments; set only if they are short and this process admitted the call
 
 	Unknown bool   `json:"unknown,omitempty"` // whether the outcome is unknown; if so, an operator can set it
-	More    uint64 `json:"more,omitempty"`    // number of further calls to this tool with an unknown outcome; if an operator sets the outcome, it also applies to them
+	More    uint64 `json:"more,omitempty"`    // number of similar calls to this tool that are not listed; they receive the outcome that an operator sets for this call
 	Outcome string `json:"outcome,omitempty"` // outcome that is known but has not been stored yet
 }
 
@@ -59,7 +60,7 @@ type PolicyNet struct {
 // A NetFate describes how a reload affects a net and its state.
 type NetFate struct {
 	Net   string   `json:"net"`
-	Fate  string   `json:"fate"`            // "continued": the net is unchanged; "carried": a limit has changed, but its usage still counts; "begun": the net starts in its initial marking; "dropped": the new policy does not contain the net; "held": the net prevents the reload
+	Fate  string   `json:"fate"`            // "continued": the net is unchanged and keeps its state; "carried": the net is a changed limit, and earlier calls still count toward it; "begun": the net is new or changed and starts in its initial marking; "dropped": the new policy does not contain the net; "held": the net prevents the reload
 	From  string   `json:"from,omitempty"`  // previous name of the net, if the net was renamed and keeps its state; otherwise empty
 	Lost  int      `json:"lost"`            // number of sessions that lose the state of this net
 	Where []string `json:"where,omitempty"` // up to ten sessions that prevent the net from being replaced

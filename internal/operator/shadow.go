@@ -8,19 +8,19 @@ type ShadowInfo struct {
 	Policy  bool        `json:"policy"`  // whether the entire policy is in shadow mode
 	Refused int         `json:"refused"` // number of calls that would have been refused
 	Asked   int         `json:"asked"`
-	Would   []WouldInfo `json:"would"` // verdicts that nets in shadow mode would have given, most frequent first
+	Would   []WouldInfo `json:"would"` // refusals and approval requests that nets in shadow mode would have caused, most frequent first
 	Nets    []ShadowNet `json:"nets"`  // one entry for each net in shadow mode in each open session
 }
 
-// A WouldInfo describes a verdict that nets in shadow mode would have given and counts the calls
-// that it would have affected.
+// A WouldInfo describes a refusal or an approval request that nets in shadow mode would have
+// caused, and counts the affected calls.
 type WouldInfo = admission.Would
 
 // A ShadowNet describes the state of a net in shadow mode in a session.
 type ShadowNet struct {
 	Session string `json:"session"`
 	Net     string `json:"net"`
-	Actual  string `json:"actual"` // actual marking, which reflects all calls that have passed
+	Actual  string `json:"actual"` // actual marking; calls that the net would have refused also change it
 	NetShadow
 }
 

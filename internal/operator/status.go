@@ -17,7 +17,7 @@ type Status struct {
 	ReloadProblem string     `json:"reloadProblem,omitempty"` // why the last reload was not applied; empty if it was applied
 
 	Shadow     bool             `json:"shadow"`        // whether all nets are in shadow mode; if so, no calls are refused
-	PIN        bool             `json:"pin,omitempty"` // whether the approval PIN is required for actions that could let a call pass
+	PIN        bool             `json:"pin,omitempty"` // whether the approval PIN is required for actions that could let a call pass, such as allowing stopped calls again
 	Upstreams  []UpstreamStatus `json:"upstreams"`
 	Clients    int              `json:"clients"`
 	Sessions   int              `json:"sessions"`
@@ -83,7 +83,7 @@ type StateInfo struct {
 	Process string        `json:"process,omitempty"`
 	Records uint64        `json:"records,omitempty"` // number of records in the database, including those of other processes
 	Error   string        `json:"error,omitempty"`   // why the proxy cannot decide on calls at the moment; empty if it can
-	Unknown []UnknownCall `json:"unknown"`           // calls whose outcome an operator must set, and calls whose known outcome has not been stored yet
+	Unknown []UnknownCall `json:"unknown"`           // calls that are no longer in flight, but have no stored outcome
 }
 
 // An UnknownCall is a call whose outcome is not in the store. If the process that admitted the call

@@ -8,16 +8,16 @@ type StopInfo struct {
 	Actor   string    `json:"actor"`
 	Reason  string    `json:"reason,omitempty"`
 	Since   time.Time `json:"since"`
-	Alone   bool      `json:"alone,omitempty"` // whether the stop could not be written to the database, so that only this process refuses calls
+	Alone   bool      `json:"alone,omitempty"` // whether the stop applies only to this process, because it could not be written to the database
 }
 
-// A Stopping is the result of an operator's order to stop calls, or to allow them again.
+// A Stopping is the result of [Proxy.Stop] or [Proxy.StartAgain].
 type Stopping struct {
-	Already bool       `json:"already"` // whether the calls were already stopped, or already allowed
-	Shared  bool       `json:"shared"`  // whether the order affects not only this process, but all processes that share the database
-	Left    []StopInfo `json:"left"`    // stops that are in force after the order
+	Already bool       `json:"already"` // whether nothing has changed, because the calls were already stopped or already allowed
+	Shared  bool       `json:"shared"`  // whether the change applies to all processes that share the database, rather than to this process alone
+	Left    []StopInfo `json:"left"`    // stops that are now in force
 
-	// Alone explains why the order affects only this process, and names the consequences. It is
-	// empty if the order was written to the database.
+	// Alone explains why the change could not be recorded or written to the database, and names the
+	// consequences. It is empty if there was no such failure.
 	Alone string `json:"alone,omitempty"`
 }

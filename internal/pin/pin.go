@@ -27,7 +27,7 @@ const (
 	minLength = 6 // minimum number of characters in a PIN
 
 	maxWrong = 5                // number of wrong PINs that makes Check reject all PINs
-	pause    = 10 * time.Minute // how long wrong PINs are counted, and how long all PINs are rejected after too many of them
+	pause    = 10 * time.Minute // period for counting wrong PINs, and also how long all PINs are rejected after maxWrong wrong ones
 )
 
 // Errors returned by [PIN.Check].
@@ -36,14 +36,14 @@ var (
 	ErrWrong   = errors.New("the PIN is wrong")
 )
 
-// A PIN is a number or text that a person enters with an approval, so that access to the person's
-// account alone is not enough. White space around it is ignored. Only a PBKDF2 hash (RFC 8018) of
-// the PIN is stored. A PIN is safe for concurrent use.
+// A PIN is a secret number or text that a person must enter to approve a call. It protects against
+// someone who has gained access to the person's account. White space around it is ignored. Only a
+// PBKDF2 hash (RFC 8018) of the PIN is stored. A PIN is safe for concurrent use.
 type PIN struct {
 	rounds     int
 	salt, hash []byte
 	now        func() time.Time
-	key        []byte // random key known only to this process
+	key        []byte // random HMAC key, known only to this process
 
 	mu          sync.Mutex
 	lastCorrect []byte    // HMAC of the correct PIN under key; nil until a correct PIN has been entered
@@ -90,7 +90,7 @@ func (p *PIN) Check(pin string) error {
 		return nil
 	}
 	p.mu.Lock()
-	defer p.mu.Unlock() // held during the whole check, so that concurrent attempts cannot evade the pause
+	defer p.mu.Unlock() // hold the lock during the whole check, so that concurrent attempts cannot exceed maxWrong
 	now := p.now()
 	pin = strings.TrimSpace(pin)
 	switch {

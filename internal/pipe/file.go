@@ -34,11 +34,11 @@ type transfer struct {
 	b   []byte
 	n   int
 	err error
-	now bool // whether to return instead of waiting
+	now bool // whether to return at once if the operation would block
 }
 
-// attempt makes one read, or writes until all of b has been written or an error occurs. It reports
-// whether the operation is complete.
+// attempt reads once, or writes until all of b has been written or an error occurs. It returns
+// false if the operation must be tried again when the file is ready.
 func (t *transfer) attempt(fd uintptr) bool {
 	for t.err = nil; t.n < len(t.b) && t.err == nil; {
 		var n int
@@ -50,8 +50,8 @@ func (t *transfer) attempt(fd uintptr) bool {
 	return t.now || t.err != syscall.EAGAIN
 }
 
-// run reads into b or writes b, using the given method of a raw connection. It returns [io.EOF] or
-// an [*os.PathError], as [os.File] does.
+// run performs the operation on b, using the given method of a raw connection. It returns [io.EOF]
+// or an [*os.PathError], as [os.File] does.
 func (t *transfer) run(by func(func(fd uintptr) bool) error, b []byte, now bool) (int, error) {
 	t.b, t.n, t.err, t.now = b, 0, nil, now
 	err := by(t.try)
@@ -83,8 +83,8 @@ func (p *File) Read(b []byte) (int, error) {
 	return p.in.run(p.raw.Read, b, false)
 }
 
-// TryRead reads the available data without waiting, ignoring the read deadline. If no data is
-// available yet or the file may block, it reads nothing and sets waits to true.
+// TryRead reads the available data without waiting, ignoring the read deadline. The result waits is
+// true if nothing was read, because no data is available yet or the file may block.
 func (p *File) TryRead(b []byte) (n int, waits bool, err error) {
 	if p.raw == nil {
 		return 0, true, nil

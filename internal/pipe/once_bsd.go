@@ -7,7 +7,8 @@ import (
 	"syscall"
 )
 
-// once reads into b or writes b with one system call. The file must be in non-blocking mode.
+// once makes a single system call that reads into b or writes b. The file must be in non-blocking
+// mode.
 func once(fd uintptr, b []byte, write bool) (int, error) {
 	call := syscall.Read
 	if write {

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// once reads into b or writes b with one raw system call, without telling the scheduler. The file
-// must be in non-blocking mode, so that the call cannot block. b must not be empty.
+// once makes a single system call that reads into b or writes b. The call bypasses the Go
+// scheduler, so the file must be in non-blocking mode. b must not be empty.
 func once(fd uintptr, b []byte, write bool) (int, error) {
 	call := uintptr(syscall.SYS_READ)
 	if write {
@@ -28,9 +28,9 @@ func once(fd uintptr, b []byte, write bool) (int, error) {
 	}
 }
 
-// Reopen opens the pipe end behind f again and returns a new file in non-blocking mode that no
-// other process uses. The blocking mode of f, which other processes may share, does not change. If
-// f cannot be reopened, Reopen returns f itself. The caller must close both files.
+// Reopen opens the pipe behind f a second time and returns a new file in non-blocking mode. The
+// mode of f does not change, because other processes may share f. If f cannot be reopened, Reopen
+// returns f itself. The caller must close both files.
 func Reopen(f *os.File) *os.File {
 	info, err := f.Stat()
 	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {

@@ -21,7 +21,7 @@ type Question struct {
 	Tool, Args string
 	Call       string // ID of the call
 	Elicit     string // ID of the elicitation/create request
-	State      string // requestState as JSON
+	State      string // requestState of the input_required result, as JSON
 	Params     []byte // params of the elicitation/create request
 }
 
@@ -94,13 +94,14 @@ func (q Question) ReceivedBy(c *Client) Question {
 	return q
 }
 
-// OperatorSetup returns a setup where an operator at a terminal approves or denies calls. The proxy
-// parks each call that waits longer than the given time: it tells the caller to retry later.
+// OperatorSetup returns a setup where an operator at a terminal approves or denies calls. A call
+// waits for an answer for at most the given time. The proxy then parks the call, that is, it tells
+// the caller to retry later.
 func OperatorSetup(hold time.Duration) Setup {
 	return Setup{Change: func(o *proxy.Options) { o.Approval = proxy.Approval{Channels: []string{"cli"}, Hold: hold} }}
 }
 
-// ParkAtOnce is a value for [OperatorSetup] that makes the proxy park every call at once.
+// ParkAtOnce is an argument for [OperatorSetup] that makes the proxy park every call immediately.
 const ParkAtOnce = time.Nanosecond
 
 // Parks makes a call and returns the ID of the call's approval. It fails the test unless the proxy
@@ -108,7 +109,7 @@ const ParkAtOnce = time.Nanosecond
 func (c *Client) Parks(tool, args string) string {
 	c.T.Helper()
 	r := c.Do(tool, args)
-	for c.Leg.Modern && Member(r.Result, "resultType") == `"input_required"` { // the proxy asks the client to repeat the call, but does not ask for approval
+	for c.Leg.Modern && Member(r.Result, "resultType") == `"input_required"` { // this result asks the client to repeat the call later, not to approve it
 		r = c.Reply(c.CallWith(tool, args, "", `,"requestState":`+Member(r.Result, "requestState")))
 	}
 	id := r.Decision("approval")

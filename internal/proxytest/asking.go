@@ -9,7 +9,8 @@ import (
 )
 
 // CanAll contains the capabilities of a client that can answer every request. AsksName contains the
-// params of a request for a name, and NameGiven contains the result that answers it.
+// params of an elicitation/create request that asks for a name. NameGiven contains the client's
+// answer to that request.
 const (
 	CanAll    = `{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{}}`
 	AsksName  = `{"message":"Who? \u003c","requestedSchema":{"type":"object","properties":{"n":{"type":"string","x":1.0}}}}`
@@ -41,8 +42,8 @@ func (c *Client) AwaitRequest(method string) Message {
 	return c.Await(method, func(m Message) bool { return m.Method == method })
 }
 
-// RoundsTool returns a tool for revision 2026-07-28 that asks the client for input in one round and
-// returns that input in the next.
+// RoundsTool returns a tool for revision 2026-07-28 that asks the client for input. When the client
+// repeats the call with the input, the tool returns the input.
 func RoundsTool() testserver.Tool {
 	return testserver.Tool{Name: "curious", Verbatim: true, Run: func(_ context.Context, c *testserver.Call) (json.RawMessage, error) {
 		state := string(c.Params["requestState"])

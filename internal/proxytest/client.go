@@ -124,15 +124,15 @@ func (c *Client) Close() {
 	})
 }
 
-// CountFrom makes n+1 the ID of the client's next request.
+// CountFrom sets the ID of the last request to n, so that the next request has the ID n+1.
 func (c *Client) CountFrom(n int) { c.lastID.Store(int64(n)) }
 
 // nextID returns an unused request ID as JSON.
 func (c *Client) nextID() string { return strconv.FormatInt(c.lastID.Add(1), 10) }
 
-// Meta returns the _meta member of params, followed by a comma. The _meta object contains the
-// members required by the revision and those in extra. If there are no members, Meta returns the
-// empty string.
+// Meta returns a _meta member, followed by a comma, for the beginning of a request's params. The
+// _meta object contains the members that the revision requires, and then the members in the
+// argument. If there are no members, Meta returns the empty string.
 func (c *Client) Meta(extra string) string {
 	var members []string
 	if c.Leg.Modern {
@@ -173,8 +173,8 @@ func (c *Client) Sendf(template string) (id string) {
 // Call sends a tools/call request and returns its ID.
 func (c *Client) Call(tool, args string) (id string) { return c.CallWith(tool, args, "", "") }
 
-// CallWith is like Call, but adds members to _meta and to params. The members for params must begin
-// with a comma.
+// CallWith is like [Client.Call], but adds the given members to _meta and to the request's params.
+// The members for the params must begin with a comma, as in ,"task":{}.
 func (c *Client) CallWith(tool, args, meta, params string) (id string) {
 	name, _ := json.Marshal(tool)
 	id = c.nextID()
@@ -204,8 +204,8 @@ func (c *Client) List() Message {
 	return c.Reply(c.Sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"tools/list","params":{%META%"x":0}}`))
 }
 
-// Send sends the bytes in raw unchanged. Over HTTP, it adds the headers that a correct client
-// sends, unless the second argument replaces them. Responses arrive in the client's mailbox.
+// Send sends a raw message unchanged. Over HTTP, it sets the headers that a correct client sends,
+// and then those in the second argument. Responses arrive in the client's mailbox.
 func (c *Client) Send(raw []byte, change http.Header) {
 	if c.in != nil {
 		_, _ = c.in.Write(append(bytes.Clone(raw), '\n')) // the error is ignored: if the proxy no longer reads, the test fails because it receives no response
@@ -231,8 +231,8 @@ func (c *Client) Send(raw []byte, change http.Header) {
 	})
 }
 
-// newRequest returns a request without a body, with the headers of a correct client. If last is not
-// empty, it becomes the Last-Event-ID header.
+// newRequest returns a request without a body, with the headers of a correct client. The argument
+// last is the value of the Last-Event-ID header, which is omitted if last is empty.
 func (c *Client) newRequest(ctx context.Context, method, last string) *http.Request {
 	c.T.Helper()
 	r, err := http.NewRequestWithContext(ctx, method, c.Site.HTTP.URL+"/mcp", http.NoBody)
@@ -260,7 +260,7 @@ func (c *Client) SetHeaders(r *http.Request) {
 }
 
 // StandardHeaders sets the headers that revision 2026-07-28 requires, if the client uses that
-// revision. It takes their values from raw, even if raw is not a valid message.
+// revision. It derives their values from the message in raw, which may be invalid.
 func (c *Client) StandardHeaders(r *http.Request, raw []byte) {
 	if !c.Leg.Modern {
 		return
@@ -282,11 +282,11 @@ func (c *Client) StandardHeaders(r *http.Request, raw []byte) {
 	}
 }
 
-// post sends r and puts the response into the mailbox.
+// post sends a request and puts the response into the mailbox.
 func (c *Client) post(r *http.Request) {
 	response, err := c.HTTP.Do(r)
 	if err != nil {
-		return // the request was canceled, or the test will fail because it receives no response
+		return // if the request was not canceled, the test will fail because it receives no response
 	}
 	defer func() { _ = response.Body.Close() }()
 	session := response.Header.Get("Mcp-Session-Id")
@@ -300,8 +300,8 @@ func (c *Client) post(r *http.Request) {
 	c.readMessages(response.Body, "data: ", response.StatusCode, session)
 }
 
-// readMessages reads body line by line and puts the messages into the mailbox. A line that begins
-// with prefix contains a message after the prefix. Other lines are ignored.
+// readMessages reads messages, one per line, and puts them into the mailbox. It uses only lines
+// that begin with the given prefix, and removes the prefix.
 func (c *Client) readMessages(body io.Reader, prefix string, status int, session string) {
 	for lines := bufio.NewReader(body); ; {
 		line, err := lines.ReadBytes('\n')
@@ -360,7 +360,7 @@ func (c *Client) Reply(id string) Message {
 	return c.Await("the reply to "+id, func(m Message) bool { return m.Method == "" && m.ID == id })
 }
 
-// Await waits for the first message that satisfies ok, and removes it from the mailbox.
+// Await waits for the first message that the function ok accepts, and removes it from the mailbox.
 func (c *Client) Await(what string, ok func(Message) bool) Message {
 	c.T.Helper()
 	m, found := c.Mail.take(ok)
@@ -370,14 +370,15 @@ func (c *Client) Await(what string, ok func(Message) bool) Message {
 	return m
 }
 
-// Request sends a request and waits for the response. params contains the members to add after
-// _meta.
+// Request sends a request and waits for the response. The string params contains the members of the
+// request's params except _meta.
 func (c *Client) Request(method, params string) Message {
 	c.T.Helper()
 	return c.Reply(c.Ask(method, params))
 }
 
-// Ask sends a request and returns its ID. params contains the members to add after _meta.
+// Ask sends a request and returns its ID. The string params contains the members of the request's
+// params except _meta.
 func (c *Client) Ask(method, params string) (id string) {
 	return c.Sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"` + method + `","params":{%META%` + params + `}}`)
 }
@@ -399,8 +400,8 @@ func (c *Client) StatusText() string {
 	return result.Contents[0].Text
 }
 
-// Leave cancels the requests with the given IDs. It has an effect only over HTTP, where unread
-// responses would take up memory in the client.
+// Leave cancels the requests with the given IDs, so that their responses do not take up memory in
+// the client. Over stdio, it has no effect.
 func (c *Client) Leave(ids []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -3,8 +3,9 @@
 // packages below proxy.
 //
 // A [Site] consists of a proxy, an upstream, and a recorder for the proxy's decisions. The upstream
-// is a [testserver.Server] that records the calls it executes. Each client uses one of four legs,
-// which are the combinations of a transport (stdio or HTTP) and a revision family:
+// is a [testserver.Server] that records the calls it executes. A [Leg] is a combination of a
+// transport (stdio or HTTP) and a family of protocol revisions. Most tests run once for each of the
+// four combinations:
 //
 //	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 //		s := proxytest.Start(t, proxytest.Setup{Rules: "block danger\n"})
@@ -14,8 +15,8 @@
 //		s.Executed("danger", 0)
 //	})
 //
-// A test judges the proxy by the calls that the upstream has executed, never by the proxy's
-// responses. A [Fleet] consists of several proxies that share a database.
+// To find out whether a call was executed, a test asks the upstream instead of relying on the
+// proxy's response. A [Fleet] consists of several proxies that share a database.
 //
 // A package that uses proxytest needs a TestMain that calls [Main], since [ChildUpstream] starts
 // the test binary as an upstream.

@@ -111,8 +111,8 @@ func (s *Site) ServeWith(a proxy.Access) {
 	s.serve(a, nil)
 }
 
-// StreamSince opens the session's event stream and asks for the events after the one with the given
-// ID.
+// StreamSince opens the session's event stream and requests the events that follow the event with
+// the given ID.
 func (c *Client) StreamSince(last string) io.ReadCloser {
 	c.T.Helper()
 	response, err := c.HTTP.Do(c.newRequest(c.T.Context(), http.MethodGet, last))

@@ -22,8 +22,8 @@ func Legs() []Leg {
 }
 
 // EachLeg runs f on each [Leg]. Under the race detector, which makes tests five times slower, it
-// runs f on only two of them, which cover both transports and both revision families. In .ci/soak,
-// it always runs f on all of them.
+// uses only two legs, which together cover both transports and both revision families. In .ci/soak,
+// it always uses all four.
 func EachLeg(t *testing.T, f func(t *testing.T, l Leg)) {
 	all := Legs()
 	if soak.Race && os.Getenv(soak.Variable) == "" {
@@ -35,7 +35,7 @@ func EachLeg(t *testing.T, f func(t *testing.T, l Leg)) {
 func runLegs(t *testing.T, legs []Leg, f func(t *testing.T, l Leg)) {
 	for _, l := range legs {
 		t.Run(l.Name, func(t *testing.T) {
-			t.Parallel() // the subtests share no state, and they spend most of the time waiting
+			t.Parallel() // the subtests share no state and mostly wait, so they can run at the same time
 			f(t, l)
 		})
 	}

@@ -29,13 +29,12 @@ func ParseMessage(raw []byte, status int) Message {
 	return Message{Raw: raw, ID: string(m.ID), Method: m.Method, Params: m.Params, Result: m.Result, Error: m.Error, Status: status}
 }
 
-// large is the minimum size, in bytes, of messages that are parsed only in part. Under the race
-// detector, parsing them completely would take seconds, and tests compare such messages byte by
-// byte anyway.
+// large is the maximum size, in bytes, of a message that is parsed completely. Under the race
+// detector, parsing a larger message would take seconds.
 const large = 1 << 20
 
-// parseLarge parses a message up to its params, result or error, and assumes that this member is
-// the last one.
+// parseLarge parses a message, except for its params, result or error. It assumes that this member
+// is the last one.
 func parseLarge(raw []byte, status int) Message {
 	m := Message{Raw: raw, Status: status}
 	contents := map[string]*json.RawMessage{"params": &m.Params, "result": &m.Result, "error": &m.Error}
@@ -76,7 +75,8 @@ const (
 	CodeHeaders = "-32020"
 )
 
-// Decision returns one member of the decision that the proxy has stored in the result's _meta.
+// Decision returns a member, such as "kind", of the proxy's decision on the call. The proxy stores
+// the decision in the result's _meta.
 func (m Message) Decision(key string) string {
 	s, _ := strconv.Unquote(Member(m.Result, "_meta", "io.petrigate/decision", key))
 	return s

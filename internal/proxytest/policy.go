@@ -57,9 +57,9 @@ func BlockingPolicy(t *testing.T, names ...string) *gate.Policy {
 	})
 }
 
-// ChainPolicy builds a policy from a net with a single token. Each call takes the token and holds
-// it until its result arrives. A successful call moves the token to the place "done"; a failed call
-// returns it.
+// ChainPolicy builds a policy from a net with a single token in the place "ready". A call to one of
+// the tools holds the token until its result arrives. A successful call moves the token to the
+// place "done"; a failed call leaves it in "ready".
 func ChainPolicy(t *testing.T, tools ...string) *gate.Policy {
 	return NetPolicy(t, gate.Net{
 		Name: "chain", Places: []string{"ready", "done"}, Initial: map[string]int{"ready": 1},
@@ -67,7 +67,8 @@ func ChainPolicy(t *testing.T, tools ...string) *gate.Policy {
 	})
 }
 
-// ChainInFlight fails the test unless an in-flight call holds the chain net's token.
+// ChainInFlight fails the test unless one call is in flight and the token of the net of
+// [ChainPolicy] is still in the place "ready".
 func (s *Site) ChainInFlight() {
 	s.T.Helper()
 	if s.OpenCalls() != 1 || s.Marking("chain", "ready") != 1 || s.Marking("chain", "done") != 0 {
@@ -75,8 +76,8 @@ func (s *Site) ChainInFlight() {
 	}
 }
 
-// ChainSettled waits until no call is open, and then fails the test unless the chain net's token is
-// in the given place.
+// ChainSettled waits until all calls have an outcome. It then fails the test unless the token of
+// the net of [ChainPolicy] is in the given place.
 func (s *Site) ChainSettled(place string) {
 	s.T.Helper()
 	s.Eventually("the call is settled", func() bool { return s.OpenCalls() == 0 })

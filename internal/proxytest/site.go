@@ -29,7 +29,7 @@ func Main(m *testing.M) {
 	if flags, ok := os.LookupEnv(ChildVariable); ok {
 		os.Exit(testserver.Main(strings.Fields(flags), os.Stdin, os.Stdout))
 	}
-	_ = flag.Set("test.parallel", "8") // run many tests in parallel, because they mostly wait; the flag -parallel takes precedence
+	_ = flag.Set("test.parallel", "8") // the tests mostly wait, so more of them can run in parallel; the flag -parallel overrides this
 	debug.SetGCPercent(400)            // with the default of 100 percent, garbage collection would take a fifth of the time
 	leftover.Main(m)
 }
@@ -94,9 +94,9 @@ func Start(t *testing.T, s Setup) *Site {
 }
 
 // protocolOf returns the protocol version to configure for an upstream, or "" if the proxy should
-// detect the version. When the proxy detects revision 2026-07-28, it waits only two seconds for a
-// response. On a busy machine, that may be too short for an upstream that supports only this
-// revision.
+// detect the version. For an upstream that supports only revision 2026-07-28, the version must be
+// configured: when detecting it, the proxy waits only two seconds for a response, which may be too
+// short on a busy machine.
 func protocolOf(r testserver.Revisions) string {
 	if r == testserver.Modern {
 		return "2026-07-28"
@@ -139,8 +139,8 @@ func (s *Site) serve(a proxy.Access, errors *log.Logger) {
 	s.HTTP = server
 }
 
-// complaints is a writer for the error log of net/http. It fails the test when the server logs an
-// error.
+// A complaints value receives the error log of an HTTP server. It fails the test if the server logs
+// an error.
 type complaints struct{ t *testing.T }
 
 func (c complaints) Write(p []byte) (int, error) {
@@ -148,8 +148,8 @@ func (c complaints) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// State returns the markings of all nets and the number of open calls in each session as JSON, so
-// that tests can compare states.
+// State returns, as JSON, the markings of all nets and the number of calls without an outcome in
+// each session, so that tests can compare states.
 func (s *Site) State() string {
 	type net struct {
 		Name     string
@@ -207,9 +207,9 @@ func (s *Site) Executed(tool string, n int) {
 	}
 }
 
-// Eventually polls ok until it returns true. Use it to wait for changes that the proxy does not
-// announce. If ok does not return true in time, Eventually fails the test with a message that
-// contains state, such as "approvals wait".
+// Eventually calls ok repeatedly until it returns true. Use it to wait for changes that the proxy
+// does not announce. If ok does not return true in time, Eventually fails the test with the message
+// "waited in vain until", followed by state.
 func (s *Site) Eventually(state string, ok func() bool) {
 	s.T.Helper()
 	limit := time.NewTimer(Patience)
@@ -291,7 +291,7 @@ func (s *Site) LastReceived(method string) (last string) {
 	return last
 }
 
-// OpenCalls returns the number of open calls in all sessions.
+// OpenCalls returns the number of calls without an outcome in all sessions.
 func (s *Site) OpenCalls() int {
 	n := 0
 	for _, info := range s.Proxy.Sessions() {

@@ -20,7 +20,7 @@ func StartWithTasks(t *testing.T, s Setup) *Site {
 		s.Server.Tools = testserver.Attack()
 	}
 	support := "optional"
-	if s.Server.Revisions != testserver.Both { // an upstream with both revision families must also accept calls from clients that cannot use tasks
+	if s.Server.Revisions != testserver.Both { // with both revision families, the upstream must also accept calls from clients that do not support tasks
 		support = "required"
 	}
 	s.Server.Tools = testserver.Tasked(s.Server.Tools, support)
@@ -63,7 +63,7 @@ func (c *Client) CallAsTask(tool, args, meta string) (id string) {
 	if c.Leg.Modern {
 		return c.CallWith(tool, args, meta, "")
 	}
-	return c.CallWith(tool, args, meta, `,"task":{}`) // no ttl is requested, because servers built with mcp-go would sleep until it has passed
+	return c.CallWith(tool, args, meta, `,"task":{}`) // omit the ttl, because servers built with mcp-go would sleep for that time
 }
 
 // RequestTask sends a request about a task and returns the ID of the request.

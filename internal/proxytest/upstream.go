@@ -100,8 +100,8 @@ func OfKind(records []testserver.Record, kind testserver.Kind, tool string) []te
 	return list.Filter(records, func(r testserver.Record) bool { return r.Kind == kind && (tool == "" || r.Name == tool) })
 }
 
-// ReplaceableUpstream is an upstream whose server can be replaced. The new server does not know the
-// sessions of the old one.
+// A ReplaceableUpstream is an upstream whose server can be replaced, as by a restart. The new
+// server does not recognize the sessions of the old one.
 type ReplaceableUpstream struct {
 	Server atomic.Pointer[testserver.Server]
 	Deny   atomic.Bool // whether to respond to each tools/call with status 404, as if the session had expired

@@ -1,3 +1,2 @@
-// Package quickfile writes, flushes and measures files with as little system-call overhead as
-// possible.
+// Package quickfile writes, flushes and examines files with low system-call overhead.
 package quickfile

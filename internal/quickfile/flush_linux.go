@@ -12,12 +12,12 @@ import (
 )
 
 // A Flusher flushes files with Linux asynchronous I/O (see io_submit(2)), so that no thread waits
-// for the disk. When a thread blocks, the Go scheduler hands its processor to another thread, which
-// takes about as long as a flush on a fast disk.
+// for the disk. If a thread blocked, the Go scheduler would hand its processor to another thread,
+// and this takes about as long as a flush on a fast disk.
 //
-// The first flush uses fdatasync(2). Most files are flushed only once, so the setup of asynchronous
-// I/O would not pay off. If the system does not support asynchronous flushes, all flushes use
-// fdatasync.
+// The first flush uses fdatasync(2), because most files are flushed only once and setting up
+// asynchronous I/O would not pay off. If the system does not support asynchronous flushes, all
+// flushes use fdatasync.
 //
 // The zero value is ready to use. A Flusher is not safe for concurrent use.
 type Flusher struct {

@@ -11,18 +11,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A File writes and examines a file with raw system calls, which bypass the Go scheduler. Writes to
-// the page cache of a local file system usually do not block, but informing the scheduler would
-// wake another thread for each write. If the disk lags behind, a write may still block; the File
-// then uses regular system calls for a while. The zero value always uses regular system calls.
+// A File writes and examines a file with raw system calls, which bypass the Go scheduler. A regular
+// system call would wake another thread for each write, although writes to the page cache of a
+// local file system usually do not block. If the disk lags behind, a write may still block; the
+// File then uses regular system calls for a while. The zero value always uses regular system calls.
 type File struct {
 	local        bool
 	regularUntil time.Time // time until which regular system calls are used
 }
 
-// stalled is the minimum duration of a write that is assumed to have blocked; preemption by another
-// process takes less time. After such a write, the File uses regular system calls for the duration
-// regularFor.
+// A write that takes longer than stalled is assumed to have blocked, because preemption by another
+// process takes less time. From the start of such a write, the File uses regular system calls for
+// the duration regularFor.
 const (
 	stalled    = 30 * time.Millisecond
 	regularFor = 10 * time.Second
@@ -42,7 +42,7 @@ func (q *File) Write(f *os.File, b []byte) (int, error) {
 	if n == len(b) || err != nil {
 		return n, err
 	}
-	rest, err := f.Write(b[n:]) // this write returns the reason why the previous one was incomplete
+	rest, err := f.Write(b[n:]) // if the rest cannot be written either, this call returns the reason
 	return n + rest, err
 }
 
@@ -82,7 +82,7 @@ func (q *File) writeResult(f *os.File, begun time.Time, n int, errno syscall.Err
 	return n, nil
 }
 
-var empty [1]byte // an empty string with its terminating NUL, used as a path
+var empty [1]byte // empty path for statx, with its terminating NUL
 
 // State returns the file's size. It also reports whether the file was removed; if so, further
 // writes would be lost.
@@ -94,7 +94,7 @@ func (q *File) State(f *os.File) (size int64, gone bool, err error) {
 		}
 		return info.Size(), Removed(info), nil
 	}
-	// If this call requested timestamps, the file system would have to update them with each write.
+	// Do not request timestamps, so that the file system need not update them with each write.
 	var s unix.Statx_t
 	_, _, errno := syscall.RawSyscall6(unix.SYS_STATX, f.Fd(), uintptr(unsafe.Pointer(&empty)), unix.AT_EMPTY_PATH, unix.STATX_SIZE|unix.STATX_NLINK, uintptr(unsafe.Pointer(&s)), 0)
 	if errno != 0 {

@@ -37,8 +37,9 @@ func Check(doc []byte, maxDepth int) error {
 	return &SyntaxError{Offset: c.at, Msg: c.msg}
 }
 
-// A checker checks a document. Each of its methods takes the offset of a syntax element and returns
-// the offset after that element. After an error, a method calls fail and returns -1.
+// A checker checks a document. Each of its methods checks the syntax element at a given offset, and
+// returns the offset after the element. If the element is invalid, the method calls fail and
+// returns -1.
 type checker struct {
 	doc  []byte
 	max  int
@@ -53,8 +54,8 @@ func (c *checker) fail(at int, msg string) int {
 	return -1
 }
 
-// unexpected reports a syntax error at offset i, where the document should contain the syntax
-// element described by want.
+// unexpected reports a syntax error at offset i. The argument want describes the expected syntax
+// element.
 func (c *checker) unexpected(i int, want string) int {
 	if i >= len(c.doc) {
 		return c.fail(len(c.doc), "unexpected end, want "+want)
@@ -80,7 +81,8 @@ func (c *checker) value(i, depth int) int {
 	return c.unexpected(i, "a value")
 }
 
-// container checks the object or array at offset i. The parameter end is its closing bracket.
+// container checks the object or array at offset i. The argument end is the expected closing
+// bracket.
 func (c *checker) container(i, depth int, end byte) int {
 	if depth > c.max {
 		return c.fail(i, "nested too deeply")
@@ -111,7 +113,8 @@ func (c *checker) container(i, depth int, end byte) int {
 	}
 }
 
-// key checks the object key at offset i, and the colon after it. o is the set of the object's keys.
+// key checks the object key at offset i and the colon after it, and adds the key to the set o of
+// the object's keys. A key that is already in the set is an error.
 func (c *checker) key(o *keySet, i int) int {
 	if peek(c.doc, i) != '"' {
 		return c.unexpected(i, "a key")
@@ -150,7 +153,7 @@ const fewKeys = 16
 // A keySet detects duplicate keys in an object. It compares the keys directly while they are few,
 // and then uses a hash table, so that even a malicious object takes only linear time.
 type keySet struct {
-	base  int // index of the object's first key in the stack of keys
+	base  int // index of the object's first key in the [keyStack]
 	seed  maphash.Seed
 	slots []uint32 // hash table with open addressing, containing key indexes plus one; nil if there are few keys
 }
@@ -180,8 +183,8 @@ func (o *keySet) grow(keys [][]byte) {
 	}
 }
 
-// insert adds keys[n] to the table and returns false. If the table already contains an equal key,
-// it returns true instead.
+// insert reports whether the table already contains a key equal to keys[n]. If not, insert adds
+// keys[n].
 func (o *keySet) insert(keys [][]byte, n int) bool {
 	mask := uint64(len(o.slots) - 1)
 	for h := maphash.Bytes(o.seed, keys[n]); ; h++ {
@@ -201,7 +204,7 @@ func (o *keySet) insert(keys [][]byte, n int) bool {
 type keyStack struct {
 	n    int
 	few  [24][]byte
-	many [][]byte // all keys, once they no longer fit into few; nil before that
+	many [][]byte // all keys, once the array few is full; nil before that
 }
 
 func (s *keyStack) push(key []byte) {
@@ -216,7 +219,7 @@ func (s *keyStack) push(key []byte) {
 	s.n++
 }
 
-// tail returns the keys on the stack from index base on.
+// tail returns the keys from the given index to the top of the stack.
 func (s *keyStack) tail(base int) [][]byte {
 	if s.many == nil {
 		return s.few[base:s.n]

@@ -17,8 +17,8 @@ func Fold(key string) string {
 	return key
 }
 
-// foldRune returns the lower-case ASCII letter in the case-folding orbit of r. If the orbit
-// contains no ASCII letter, foldRune returns its smallest rune.
+// foldRune returns the same rune for r and all runes that differ from r only in letter case. This
+// is their lower-case ASCII letter, if they include one, and otherwise the smallest of them.
 func foldRune(r rune) rune {
 	least := r
 	for s := unicode.SimpleFold(r); s != r; s = unicode.SimpleFold(s) {
@@ -30,9 +30,8 @@ func foldRune(r rune) rune {
 	return least
 }
 
-// Variants returns the value of the given key in the object obj. The result ok reports whether obj
-// has this key. The result variants reports whether obj has keys that differ from it only in letter
-// case.
+// Variants returns the value of the given key in the object obj, and whether obj has this key. It
+// also reports whether obj has keys that differ from the given one only in letter case.
 func Variants(obj []byte, key string) (value []byte, ok, variants bool) {
 	Members(obj, func(k, v []byte, _ int) bool {
 		switch {

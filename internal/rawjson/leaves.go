@@ -29,8 +29,9 @@ func Strings(value []byte, yield func(s []byte) bool) {
 	})
 }
 
-// scalars calls yield for each scalar in value, including object keys, in source order until yield
-// returns false or there is a syntax error. end is the offset after the scalar.
+// scalars calls yield for each scalar in value, including object keys, in source order. It stops if
+// yield returns false or at the first syntax error. The second argument of yield is the offset
+// after the scalar.
 func scalars(value []byte, yield func(token []byte, end int) bool) {
 	for i := skipSpace(value, 0); i < len(value); i = skipSpace(value, i) {
 		switch value[i] {

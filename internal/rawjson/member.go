@@ -35,16 +35,17 @@ func StringAt(obj []byte, keys ...string) string {
 // The key is decoded; it is a slice of obj if it has no escapes. The value is a slice of obj that
 // begins at offset start.
 //
-// Members reports whether obj was read to its end and is an object, surrounded only by white space.
-// It returns false if yield stopped the iteration, or if obj is malformed or another kind of value.
-// Members before a malformed one are passed to yield.
+// Members returns true if it has read all of obj. It returns false if yield returned false, if obj
+// is not an object, or if it finds a syntax error, such as text after the object. Before it finds
+// an error, it may already have called yield for some members.
 func Members(obj []byte, yield func(key, value []byte, start int) bool) bool {
 	return each(obj, '{', '}', yield)
 }
 
 // Elements calls yield for each element of the array arr in order, until yield returns false. The
-// value is a slice of arr that begins at offset start. Elements reports whether arr was read to its
-// end and is an array; see [Members].
+// value is a slice of arr that begins at offset start. Elements returns true if it has read all of
+// arr. It returns false if yield returned false, if arr is not an array, or if it finds a syntax
+// error.
 func Elements(arr []byte, yield func(value []byte, start int) bool) bool {
 	return each(arr, '[', ']', func(_, value []byte, start int) bool { return yield(value, start) })
 }
@@ -82,8 +83,8 @@ func each(doc []byte, open, end byte, yield func(key, value []byte, start int) b
 	}
 }
 
-// memberKey reads the key at offset i and the colon after it. The value begins at offset start;
-// start is -1 if the key is malformed.
+// memberKey reads the key at offset i and the colon after it. It also returns the offset of the
+// value, or -1 if the key or the colon is invalid.
 func memberKey(obj []byte, i int) (key []byte, start int) {
 	if peek(obj, i) != '"' {
 		return nil, -1

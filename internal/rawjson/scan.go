@@ -6,8 +6,8 @@ import (
 	"math/bits"
 )
 
-// peek returns the byte at offset i, or 0 at the end of the document. Outside of strings, 0 is
-// never valid.
+// peek returns the byte at offset i, or 0 at the end of the document. Callers need not distinguish
+// the end from a NUL byte, which is always a syntax error.
 func peek(doc []byte, i int) byte {
 	if uint(i) < uint(len(doc)) {
 		return doc[i]
@@ -174,8 +174,9 @@ func skipString(doc []byte, i int) int {
 	return skipLong(doc, i)
 }
 
-// nearQuote returns the offset of the first quote or backslash at or after offset i. It gives up
-// after six 8-byte words or close to the end of doc, and then returns the offset it has reached.
+// nearQuote searches for the first quote or backslash at or after offset i. It examines at most six
+// words of eight bytes, and only complete words. If it finds nothing, it returns the offset of the
+// first byte that it has not examined.
 func nearQuote(doc []byte, i int) int {
 	for range 6 {
 		if len(doc)-i < 8 {
@@ -189,9 +190,9 @@ func nearQuote(doc []byte, i int) int {
 	return i
 }
 
-// skipLong returns the end of a string literal whose bytes before offset i have been read. Near
-// quotes, it processes blocks of 64 bytes without a branch for each quote; elsewhere, it searches
-// for the next quote.
+// skipLong returns the end of a string literal, or -1 if the literal is not closed. It starts at
+// offset i inside the literal. It processes blocks of 64 bytes without a branch for each quote.
+// After a block without quotes, it jumps to the next quote.
 func skipLong(doc []byte, i int) int {
 	carry := uint64(0)
 	for len(doc)-i >= 64 {
@@ -200,7 +201,7 @@ func skipLong(doc []byte, i int) int {
 			return i + bits.TrailingZeros64(ends) + 1
 		}
 		i += 64
-		if quotes == 0 { // backslashes matter only directly before a quote
+		if quotes == 0 { // backslashes before the next quote can be skipped unless they directly precede it
 			i, carry = nextQuote(doc, i+int(carry)), 0
 		}
 	}
@@ -215,9 +216,9 @@ func skipLong(doc []byte, i int) int {
 	return -1
 }
 
-// nextQuote returns the offset of the next quote at or after offset i, or the length of doc if no
-// quote follows. If backslashes directly precede that quote, it returns the offset of the first of
-// these backslashes instead. Other backslashes do not matter.
+// nextQuote searches for the next quote at or after offset i. It returns the offset of the quote
+// or, if backslashes directly precede it, of the first of them. If no quote follows, it returns the
+// length of doc.
 func nextQuote(doc []byte, i int) int {
 	if i >= len(doc) {
 		return len(doc)
@@ -232,8 +233,8 @@ func nextQuote(doc []byte, i int) int {
 	return i + n
 }
 
-// masks returns two masks with one bit for each byte of the block. A bit is set in quotes if the
-// byte is a quote, and in slashes if it is a backslash.
+// masks returns two masks with one bit for each byte of the block. The bits of the first mask mark
+// quotes, those of the second mark backslashes.
 func masks(block *[64]byte) (quotes, slashes uint64) {
 	for i := 0; i < 64; i += 8 {
 		w := binary.LittleEndian.Uint64(block[i:])
@@ -250,17 +251,17 @@ func zeroBytes(w uint64) uint64 {
 	return high >> 7 * 0x0102040810204080 >> 56
 }
 
-// escapedMask returns a mask with one bit for each byte of the block. A bit is set if a backslash
-// escapes the byte. slashes has a bit set for each backslash. carry is 1 if the previous block
-// escapes the first byte of this one; escapedMask sets it to 1 if this block escapes the first byte
-// of the next one, and to 0 otherwise.
+// escapedMask returns a mask with one bit for each byte of a block. A bit is set if a backslash
+// escapes the byte. The argument slashes marks the backslashes in the block. If the previous block
+// ends with a backslash that escapes the first byte of this block, carry must be 1, otherwise 0. On
+// return, carry has the value for the next block.
 func escapedMask(slashes uint64, carry *uint64) uint64 {
 	const even = 0x5555555555555555
 	slashes &^= *carry
 	follows := slashes<<1 | *carry
-	// If a run of backslashes starts at an odd bit, the bytes that it escapes are at even bits, and
-	// vice versa. The addition clears the runs that start at odd bits, so that the even bits are
-	// inverted only for the other runs.
+	// If a sequence of backslashes starts at an odd bit, the bytes that it escapes are at even
+	// bits, and vice versa. The addition clears the sequences that start at odd bits, so the XOR
+	// inverts the mask of even bits only for the others.
 	oddStarts := slashes &^ even &^ follows
 	sum, out := bits.Add64(oddStarts, slashes, 0)
 	*carry = out

@@ -82,7 +82,7 @@ const (
 	letters  = `"\nrtbf/`
 )
 
-// appendEscaped appends the escape for c to dst, or U+FFFD if c is not ASCII.
+// appendEscaped appends the escape for an ASCII character. For any other byte, it appends U+FFFD.
 func appendEscaped(dst []byte, c byte) []byte {
 	const hex = "0123456789abcdef"
 	if i := strings.IndexByte(lettered, c); i >= 0 {
@@ -94,8 +94,9 @@ func appendEscaped(dst []byte, c byte) []byte {
 	return append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
 }
 
-// scanString scans the string literal whose opening quote is at offset i. end is the offset after
-// the closing quote or, if msg is not empty, the offset of the error.
+// scanString scans the string literal whose opening quote is at offset i. It returns the offset
+// after the closing quote, and whether the literal contains escapes. If the literal is invalid, it
+// returns the offset and the description of the error instead.
 func scanString(doc []byte, i int) (end int, escaped bool, msg string) {
 	i++
 	for {
@@ -166,8 +167,8 @@ func hex4(s []byte) rune {
 func skipPlain(doc []byte, i int) int {
 	for len(doc)-i >= 8 {
 		w := binary.LittleEndian.Uint64(doc[i:])
-		// m has the high bit set in the lowest byte that is not plain ASCII. Higher bytes may be
-		// marked wrongly.
+		// The lowest bit set in m is the high bit of the first byte that is not plain ASCII. Higher
+		// bits may be wrong.
 		if m := quoteOrSlash(w) | ((w-ones*' ')&^w|w)&highs; m != 0 {
 			return i + bits.TrailingZeros64(m)>>3
 		}
@@ -182,15 +183,15 @@ func skipPlain(doc []byte, i int) int {
 	return i
 }
 
-// quoteOrSlash marks the lowest byte of w that is a quote or a backslash: in the result, the high
-// bit of this byte is set. Higher bytes may be marked wrongly.
+// quoteOrSlash finds the first quote or backslash in w. The lowest bit set in the result is the
+// high bit of that byte. Higher bits may be wrong. The result is 0 if w contains neither.
 func quoteOrSlash(w uint64) uint64 {
 	quote := w ^ ones*'"'
 	slash := w ^ ones*'\\'
 	return ((quote-ones)&^quote | (slash-ones)&^slash) & highs
 }
 
-// Each byte of the constant ones is 1. Each byte of the constant highs has only its high bit set.
+// Words whose bytes are all 0x01 and all 0x80, respectively.
 const (
 	ones  = 0x0101010101010101
 	highs = 0x8080808080808080

@@ -34,10 +34,10 @@ func CheckOwnDirectory(dir string) error {
 	return nil
 }
 
-// CheckProjectFile returns an error if the file at the given path or the file's directory belongs
-// to a user other than root and the current user, or is writable by others. If the path is a
-// symbolic link, it also checks the directory of the link's target. Others may read the file and
-// the directories, and the current user's private group may write to them.
+// CheckProjectFile returns an error unless the file at the given path and the file's directory are
+// protected against changes by other users. They must belong to root or the current user, and may
+// be writable by the current user's private group, but not by others. If the path is a symbolic
+// link, the directory of the link's target is also checked.
 func CheckProjectFile(path string) error {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -77,7 +77,7 @@ func CheckFile(info fs.FileInfo) error {
 	return nil
 }
 
-// writable reports whether the file has any of the write permission bits in the mask. It returns
+// writable reports whether the file's mode has any of the given write permission bits. It returns
 // false on Windows, which lacks these bits.
 func writable(info fs.FileInfo, mask fs.FileMode) bool {
 	return info.Mode().Perm()&mask != 0 && runtime.GOOS != "windows"

@@ -36,7 +36,7 @@ type activityBody struct {
 	Kinds    []string
 	Nets     []string
 	Stands   journalStatus
-	Kept     bool // whether audit records are stored, so that calls older than those in the journal can be read
+	Kept     bool // whether audit records are stored; they may include calls older than those in the journal
 }
 
 func (c *Console) activity(w http.ResponseWriter, r *http.Request) {
@@ -93,8 +93,9 @@ func (b *activityBody) setLinks(before string) {
 	b.Pause = addressOf("/activity", v, "before", before)
 }
 
-// addressOf returns the URL with the given path and query. Further query parameters are given as
-// alternating names and values; parameters with an empty value are left out.
+// addressOf returns the URL with the given path and query. The remaining arguments are further
+// query parameters, alternating between names and values. Parameters with an empty value are
+// omitted.
 func addressOf(path string, query url.Values, more ...string) string {
 	v := url.Values{}
 	maps.Copy(v, query)
@@ -114,8 +115,9 @@ func (b *activityBody) FilterURL(name, value string) string {
 	return addressOf("/activity", b.Filter.values(), name, value)
 }
 
-// Since returns the start of the period that the journal covers completely. This is the time when
-// the journal was started or, if the journal may lack older rows, the time of its oldest row.
+// Since returns the start of the period that the journal covers completely. If the journal has
+// dropped rows or includes stored records, this is the time of its oldest row. Otherwise, it is the
+// time when the journal was opened.
 func (b *activityBody) Since() time.Time {
 	if b.Stands.Full || b.Kept {
 		return b.Stands.First
