@@ -65,7 +65,7 @@ type plan struct {
 	ok      bool          // whether the names in labels are known, that is, the net's Mapper has not failed
 	watches []choice      // chosen observers (transitions with Observe) whose key is read from the result
 	spoils  []choice      // transitions with Spoils that affect all key values, because the call has no value for their key
-	missing *missingValue // first value that is missing from the call although a gating transition needs it; nil if no value is missing
+	missing *missingValue // first value that is missing from the call although a gating transition needs it; nil if no such value is missing
 }
 
 // missingValue describes a key value that is missing from the call although a gating transition

@@ -37,6 +37,9 @@ func (m *move) marking() petri.Marking {
 }
 
 // endDisabledWatches makes observers stop waiting for calls if a firing has disabled them.
+// Observers that wait in the default state (see [NetData]) keep waiting, because they can still
+// count for other key values. endDisabledWatches only records that they no longer count in the
+// state that m changes.
 func (m *move) endDisabledWatches() {
 	if len(m.baseWatches) > 0 {
 		m.lapseDisabled()
@@ -62,10 +65,10 @@ func (m *move) fireStructural() bool {
 // setBaseWatches stores in m the observers that wait for calls in the default state. isBase reports
 // whether m changes the default state rather than the state for a key value.
 //
-// It also updates the list of observers that no longer count for the key value. An observer is
-// added if it is disabled at any time after its call was admitted, or while a call in flight
-// matches a transition with [Transition.Spoils]. Tokens held by later calls do not disable an
-// observer; see [move.wasEnabled].
+// It also updates the list of observers that no longer count in the state that m changes. It
+// removes those that have stopped waiting, and adds those that are disabled. Tokens held by later
+// calls do not disable an observer; see [move.wasEnabled]. While a call in flight matches a
+// transition with [Transition.Spoils], setBaseWatches adds all observers.
 func (m *move) setBaseWatches(watches []Flight, isBase bool) {
 	m.baseWatches, m.isBase = watches, isBase
 	if len(m.data.Lapsed()) > 0 {

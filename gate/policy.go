@@ -160,8 +160,9 @@ func (p *Policy) Ignored(c *Call) []string {
 	return p.ignored.ofCall(c)
 }
 
-// Row returns a fingerprint of c. Only identical calls have the same fingerprint. If no net counts
-// consecutive identical calls, Row returns "".
+// Row returns a fingerprint of c. Two calls have the same fingerprint only if they are identical,
+// apart from ignored arguments; see [PolicyOptions.Ignored]. If no net counts consecutive identical
+// calls, Row returns "".
 func (p *Policy) Row(c *Call) string {
 	if !p.rows {
 		return ""

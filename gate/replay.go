@@ -7,8 +7,8 @@ type Entry struct {
 }
 
 // Replay applies past calls to the active nets, in order, to rebuild a session from its history. It
-// treats all approvals as granted and calls no validators. A net that would block a call lets the
-// call pass, but does not count it.
+// treats all approvals as granted, and calls validators only for nets in shadow mode. A net that
+// would block a call lets the call pass, but does not count it.
 //
 // Replay skips failed calls, although limits may have counted them when they were made. A call with
 // an [Unknown] outcome stays open.

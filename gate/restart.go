@@ -38,9 +38,9 @@ func (n *net) restarted(d *NetData) *NetData {
 	return r
 }
 
-// reset returns the net's initial state. Calls in flight that keep other calls from counting (see
-// [Transition.Spoils]) continue to do so. Other calls in flight no longer change the net when they
-// end.
+// reset returns the net's initial state, but keeps d's shadow data; see [ShadowData]. Calls in
+// flight that keep other calls from counting (see [Transition.Spoils]) continue to do so. Other
+// calls in flight no longer change the net when they end.
 func (n *net) reset(d *NetData) *NetData {
 	fresh := &NetData{Active: d.Active, Marking: n.start, Shadow: d.Shadow}
 	netstate.SetSpoilers(fresh, d.Spoilers())

@@ -25,9 +25,9 @@ func (j *judgement) shadow(d *Delta, number uint64) (findings, *Refusal) {
 }
 
 // move adds to d the change that the call makes to a net in shadow mode. The parameter has contains
-// the new actual state, and had contains the new enforced state; see [ShadowData]. If the net
-// contributed to the refusal r, move also counts the call. c describes the changes to the states
-// for all key values.
+// the new actual state, and had contains the new enforced state; see [ShadowData]. If s has no key
+// value and the net contributed to the refusal r, move also counts the call. c describes the
+// changes to the states for all key values.
 func (s *subject) move(d, had, has *Delta, r *Refusal, c baseChange) {
 	key := ""
 	if s.value != nil {
@@ -59,8 +59,9 @@ func (s *subject) move(d, had, has *Delta, r *Refusal, c baseChange) {
 
 // moveEnforced adds to d the changes that the call would make if the nets in shadow mode blocked
 // calls. If one of these nets would refuse the call, moveEnforced makes no changes and returns the
-// refusal. If one of them would ask a person, it makes the changes, as if the person approved, and
-// returns the refusal that the call would get without approval.
+// refusal. It does the same if the whole policy is in shadow mode and "default: deny" would refuse
+// the call. If one of the nets would ask a person, it makes the changes, as if the person approved,
+// and returns the refusal that the call would get without approval.
 func (j *judgement) moveEnforced(d *Delta, number uint64) *Refusal {
 	j.yield()
 	if r := j.refusal(nil); r != nil {

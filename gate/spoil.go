@@ -76,7 +76,7 @@ func (m *move) fireSpoilers(spoils []choice) {
 // the states of all key values.
 type baseChange struct {
 	spoils   []choice  // transitions with [Transition.Spoils] to fire for all key values
-	late     *Flight   // the call, if it may have been admitted after calls with higher numbers; otherwise nil
+	late     *Flight   // the call, if observers wait for it and it may have been admitted after calls with higher numbers; otherwise nil
 	time     time.Time // when the call was made
 	enforced bool      // whether to fire the transitions in the enforced states, too; see [ShadowData]
 }
@@ -164,7 +164,8 @@ func (f *finding) spoilers(s *State) (held []Holder) {
 }
 
 // chooseEvidence chooses the transitions with [Transition.Evidence] that will fire if the call
-// succeeds. They must still be enabled after the chosen gating transitions have fired.
+// succeeds. They must still be enabled after the call has been admitted; see
+// [finding.markingAfter].
 func (f *finding) chooseEvidence(spared []int) {
 	var after petri.Marking
 	for i := range f.labels {

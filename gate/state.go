@@ -20,7 +20,7 @@ type State struct {
 
 	Tools []Call // tools that can be called; nil if unknown; see [Session.Offer]
 
-	Near []Near // for each name, the last call with that name that did not count as evidence; not stored with the session
+	Near []Near // last near miss (see [Near]) for each name; not stored with the session
 
 	Would WouldCount // counts of calls that passed only because nets are in shadow mode
 
@@ -229,7 +229,8 @@ func (s *State) releaseID(id string) {
 }
 
 // flight returns a [Flight] that identifies the call that a transition of n waits for. number is
-// the call's number, and since is the time when it was made. The caller must set the Transition.
+// the call's number, and since is the time when it was made. The caller must set Transition and
+// Name before storing the Flight.
 func (s *State) flight(n *net, number uint64, since time.Time) Flight {
 	return Flight{Owner: s.Owners[n.Scope], Call: number, Since: since}
 }

@@ -23,7 +23,7 @@ type NetState struct {
 	Static   bool      // whether switching the net at run time is forbidden
 	Marking  Marking   // marking, with tokens in flight counted in the places they came from
 	Enforced Marking   // marking that would have resulted if the nets in shadow mode had blocked calls; nil unless the net is in shadow mode
-	Next     time.Time // time when the clock will next change the net, as of the last Tick; zero means never
+	Next     time.Time // time when the clock will next fire a transition, as of the last Tick; zero means never or unknown
 	Spent    string    // amount spent, such as "120.50 of 1000 per day"; empty unless the net has a sum
 	InFlight []InFlight
 	Spoilers []InFlight // calls in flight that keep other calls from counting until they end; see [Transition.Spoils]

@@ -86,7 +86,8 @@ func (g *Pattern) appliesTo(l *Label) bool {
 }
 
 // exempts reports whether the label l keeps g from matching any name of the call. It does if the
-// call is certain to have l, and l is the name that g excludes.
+// call is certain to have l, and l is the name that g excludes. But if g.Literal is set, a label
+// that comes only from the call's action argument never does.
 func (g *Pattern) exempts(l *Label) bool {
 	return g.Except != "" && l.Certain && l.Text == g.Except && !(g.Literal && l.From == FromAction)
 }

@@ -6,10 +6,10 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// Own computes the names of calls for a net that does not use the policy's labels. The names come
-// from the Go function Mapper or from the net's own maps (see [toolnet.Map]). Without either, they
-// are the call's physical names (see [toolnet.Call]). The net's patterns that match these names are
-// added at the end.
+// Own computes the names of calls for a net that does not use the policy's labels. If Mapper is
+// set, the names come from this Go function alone. Otherwise, they are the call's physical names
+// (see [toolnet.Call]) and the names that the net's own maps give to the call (see [toolnet.Map]).
+// The net's patterns that match these names are added at the end.
 type Own struct {
 	Mapper   func(toolnet.Call) []toolnet.Name
 	Maps     *Mapping // the net's own maps; nil if it has none

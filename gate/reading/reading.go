@@ -1,7 +1,8 @@
-// Package reading extracts from a call the data that a policy's nets use in decisions, apart from
-// the call's names. The data consists of key values, the amounts to add to sums, and whether
-// consecutive calls are identical. If the data or its hashes are recorded, a decision can be
-// repeated without the call's arguments.
+// Package reading extracts from a call and its result the data that a policy's nets use in
+// decisions, apart from the call's names. The data consists of key values and the amounts to add to
+// sums. If a net compares consecutive calls (see [Reader.Rows]), a fingerprint of each call is
+// needed, too. If all this or its hashes are recorded, a decision can be repeated without the
+// call's arguments.
 package reading
 
 import (
@@ -69,8 +70,9 @@ func (r *Reader) Fields() (arguments, results []string) {
 	return arguments, results
 }
 
-// Name returns the name of the field f in the values that r returns. If several fields read the
-// same values, all of them have the name of the first.
+// Name returns the name of the field f in the values that r returns. f must belong to a key of the
+// nets passed to [New]. If several fields read the same values, all of them have the name of the
+// first.
 func (r *Reader) Name(f toolnet.Field) string {
 	return r.keys[r.set.Number([]toolnet.Field{f})].Name()
 }
