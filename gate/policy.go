@@ -12,7 +12,7 @@ import (
 
 // PolicyOptions are options that apply to all nets of a policy. The zero value is ready to use.
 type PolicyOptions struct {
-	Deny   bool // whether to refuse calls that no active net gates or explicitly allows ("default: deny")
+	Deny   bool // whether to refuse calls that no active net gates or explicitly allows ("default: deny"); nets in shadow mode count only if the option Shadow is set
 	Shadow bool // whether to put all nets, and Deny, in shadow mode
 	Static bool // whether to forbid switching nets on or off at run time
 
