@@ -32,10 +32,10 @@ func FindPump(n *Net, initial Marking) *Pump {
 // A cover is a coverability search after Karp and Miller. If a new marking is strictly larger than
 // one of its ancestors, the places that have grown are unbounded and get Omega.
 //
-// A new marking that is covered by an earlier one is not expanded, because the earlier one leads to
+// A new marking that is covered by an earlier one is not added, because the earlier one leads to
 // markings that are at least as large. This pruning is sound because it never removes a marking
-// that is already in the cover. The search terminates because the markings on a path cannot grow
-// forever without one covering another.
+// that is already in the cover. The search terminates because every infinite path would contain a
+// marking that covers an earlier one.
 type cover struct {
 	net      *Net
 	nodes    []node
@@ -52,8 +52,8 @@ type node struct {
 	parent, by int // indexes of the parent node and of the transition; -1 for the initial marking
 }
 
-// omegaSum is the contribution of an unbounded place to a sum. It is so large that a marking never
-// has a smaller sum than a marking with fewer unbounded places.
+// omegaSum is the contribution of an unbounded place to a sum. Larger token counts contribute no
+// more than that, so a marking that covers another never has a smaller sum.
 const omegaSum = 1 << 40
 
 // newCover runs the search until it is complete or exceeds the given number of markings. If first
@@ -102,7 +102,8 @@ func (c *cover) fire(i, t int) {
 }
 
 // accelerate compares m with each of its ancestors. If m covers an ancestor, accelerate sets the
-// places where m has more tokens than the ancestor to Omega.
+// places where m has more tokens than the ancestor to Omega. It stores the first proof that the
+// net is unbounded in c.pump.
 func (c *cover) accelerate(m Marking, parent, by int) {
 	for a := parent; a >= 0; a = c.nodes[a].parent {
 		c.work--

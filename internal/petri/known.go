@@ -6,8 +6,8 @@ import "slices"
 // larger net, the search looks up every successor.
 const maxKnown = 256
 
-// knownSuccessors stores, for each state waiting to be expanded, the transitions whose successors
-// are already in the state set and thus need no lookup.
+// knownSuccessors stores, for each state waiting to be expanded, transitions whose successors need
+// no lookup, because they are in the state set by the time the state is expanded.
 //
 // Suppose that t leads from p to q, u leads from p to s, and p has enough tokens to fire both. Then
 // firing u in q leads to the same state as firing t in s. If q was found before s, q is also
@@ -18,7 +18,7 @@ type knownSuccessors struct {
 	ring       []uint64 // ring buffer with a set of transitions for each waiting state; the set of state i is at index i modulo size
 	size       int      // number of sets in the ring buffer, a power of 2
 	conflicts  []uint64 // for each transition, the transitions that share an input place with it
-	duplicates []uint64 // transitions with the same effect as an earlier transition; they are never recorded as known
+	duplicates []uint64 // transitions with the same effect as an earlier transition; add ignores them
 
 	set   []uint64 // transitions that lead from the current state to states that are already in the state set
 	fresh []int32  // transitions from the current state to new states, in order

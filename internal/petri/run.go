@@ -65,7 +65,7 @@ func (s *search) countGathered() {
 }
 
 // countState updates the search statistics for the first state not yet counted. enabled lists the
-// transitions enabled in that state.
+// transitions that the search fires in that state; it is empty only for a deadlock.
 func (s *search) countState(enabled []int32) {
 	for _, t := range enabled {
 		s.fired[t] = true

@@ -31,7 +31,7 @@ type search struct {
 
 	known *knownSuccessors // successors that need no lookup; unused if stubborn is set
 
-	firable   []int32  // concatenated lists of the transitions enabled in each current state
+	firable   []int32  // concatenated lists of the transitions to fire in each current state
 	lookups   []int32  // transitions in firable whose successors need a lookup
 	next      []uint64 // successors that need a lookup, as concatenated keys
 	ends      []end    // for each current state, the ends of its entries in firable and lookups

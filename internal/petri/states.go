@@ -178,8 +178,9 @@ func (s *stateSet) ensureRoom() bool {
 	return true
 }
 
-// grow doubles the table. For one-word keys, it reads the old table and writes the new one
-// sequentially, except after collisions.
+// grow doubles the table. It returns false if the set has reached its maximum size, or if the
+// larger table would exceed the memory limit. For one-word keys, it reads the old table and writes
+// the new one sequentially, except after collisions.
 func (s *stateSet) grow() bool {
 	slotBytes := int64(taggedSlotBytes)
 	if s.words == 1 {

@@ -19,8 +19,9 @@ type stubborn struct {
 	states, enabled, chosen int // numbers of states visited, of transitions enabled in them, and of transitions chosen
 }
 
-// worthwhile reports whether computing stubborn sets is worth the effort. In the states visited so
-// far, the sets must have excluded enough of the enabled transitions.
+// worthwhile reports whether computing stubborn sets is worth the effort. It returns true for the
+// first 500 states. After that, the sets must have excluded more than a tenth of the enabled
+// transitions so far.
 func (s *stubborn) worthwhile() bool {
 	return s.states < 500 || 10*s.chosen < 9*s.enabled
 }

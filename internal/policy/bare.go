@@ -18,8 +18,9 @@ import (
 
 // servers holds a proxy's enabled servers and the prefixes of their tools. A bare name is a name
 // without a prefix. If there are several servers, each of them may have a tool with that name, now
-// or later. A rule can therefore use a bare name to restrict the tools of all servers, but not to
-// require a call to the tool of a particular server.
+// or later. A rule can therefore use a bare name to restrict the tools of all servers, but not
+// where the name must identify the tool of a particular server, for example to require a call to
+// it.
 type servers toolname.Owners
 
 // Owners returns the configuration's enabled servers with the prefixes of their tools.

@@ -5,7 +5,7 @@
 // ([FromFiles]), into a [Result]: the [gate.Policy], a description of its nets, and the claims to
 // prove. It reports the problems of all parts at once, as the [diag.List] that "check --json"
 // prints. Codes that start with E are errors and prevent the policy from being loaded; codes that
-// start with W are warnings.
+// start with W are warnings or notes.
 //
 // The builder has three stages. First, package rules compiles the rules, and the nets are converted
 // for the gate. Second, the gate validates the nets. Third, checks look for names, fields and

@@ -15,7 +15,7 @@ type builder struct {
 	netReader
 	source Source
 	files  []*rules.File
-	labels *gate.Labels // compiled map statements of the rules
+	labels *gate.Labels // compiled map statements and success statements of the rules
 
 	netMaps map[string][]gate.Map // map entries of the hand-written nets, keyed by net name
 	invalid bool                  // whether errors were found, not counting errors in claims

@@ -38,7 +38,8 @@ func Lacks(schemas []Schema, f gate.Field) (argument string) {
 
 // fieldLacking looks up a path in the schemas of the tools that satisfy the given function. It
 // returns the first key on the path that a schema does not list, and the keys that this schema
-// lists at the same level. If any schema lists the whole path, the returned key is empty.
+// lists at the same level. If any schema allows the whole path, or if the tools have no schemas,
+// the returned key is empty.
 func (b *builder) fieldLacking(matches func(tool string) bool, way []string) (key string, known []string) {
 	for _, tool := range slices.Sorted(maps.Keys(b.source.Schemas)) {
 		if !matches(tool) {
@@ -102,7 +103,8 @@ func (b *builder) labelsByPlace() map[gate.Position]gate.Map {
 	return byPlace
 }
 
-// mapApplies reports whether the map statement can apply to any call.
+// mapApplies reports whether the map statement can apply to any call. It also warns about unknown
+// tools, and about arguments that the tools do not accept.
 func (b *builder) mapApplies(m *rules.Map, of gate.Map) (applies bool) {
 	so := "so this map never applies"
 	if len(m.Tools) > 1 {

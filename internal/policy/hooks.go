@@ -99,7 +99,8 @@ func (r *netReader) inExpression(n *config.Net, e config.Expression, err error) 
 	}
 }
 
-// identity returns the net's [gate.Net.Identity]: the source text of its validators and memories.
+// identity returns the net's [gate.Net.Identity]: the source text of its validators and memories,
+// without the reasons given for refusals.
 func identity(n *config.Net) string {
 	var s strings.Builder
 	for _, v := range n.Validate {
@@ -112,7 +113,8 @@ func identity(n *config.Net) string {
 }
 
 // validate is the net's [gate.Net.Validate] function. It checks a call under each of its names,
-// even if the same transition gates several of them.
+// even if the same transition gates several of them. It also returns an error if the net could not
+// remember a value when the call succeeds.
 func (h *hooks) validate(f gate.Firing) error {
 	in := cel.NewInput(f)
 	for i := range h.validators {
@@ -160,7 +162,8 @@ func (o objection) Error() string { return string(o) }
 func objectionf(format string, args ...any) error { return objection(fmt.Sprintf(format, args...)) }
 
 // checkRememberable returns an error if the net cannot compute a value that it must remember when
-// the call succeeds. It ignores values remembered by transitions that only observe, because these
+// the call succeeds. It ignores values that depend on the result of the call, which is still
+// unknown. It also ignores values remembered by transitions that only observe, because these
 // transitions must not refuse calls.
 func (h *hooks) checkRememberable(transition string, in *cel.Input) error {
 	for _, m := range h.memories {

@@ -100,7 +100,7 @@ type Analysis struct {
 	shadow bool                // whether the policy is in shadow mode; if so, it was analyzed as an enforced policy
 	shell  config.Shell
 
-	unlisted []string    // known tools that no net lists by name
+	unlisted []string    // names of the tools returned by otherTools
 	written  writtenNets // hand-written nets, with the lines of their transitions
 	bases    []string    // files of the base policies that the configuration extends
 	found    diag.List   // problems found while the policy was built, before the verification
@@ -272,8 +272,9 @@ func withLiveHint(why, supposed string) string {
 }
 
 // withToolsHint is like [withLiveHint], but returns a different hint if supposed is a name that a
-// map statement assigns. That hint refers to the statement, because calls to several tools can get
-// the name. It also suggests the option --tools as an alternative to --live.
+// map statement assigns. Even if no tool has this name, calls to other tools can get it. That hint
+// therefore refers to the statement. It also suggests the option --tools as an alternative to
+// --live.
 func (v *Analysis) withToolsHint(why, supposed string) string {
 	for _, m := range v.policy.Maps() {
 		if supposed == m.As {

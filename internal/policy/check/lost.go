@@ -13,7 +13,8 @@ import (
 )
 
 // lost warns about tools that failed calls can make permanently unavailable. It does not warn if
-// this merely ends a workflow, or if a reported deadlock or a refuted claim already shows it.
+// this merely ends a workflow, if the same nets also cause a deadlock, or if a refuted claim
+// already shows the loss.
 func (v *Analysis) lost() diag.List {
 	var ps diag.List
 	for _, l := range v.report.Losses {
@@ -37,7 +38,8 @@ func (v *Analysis) claimedPossible(t gate.Tool) bool {
 	})
 }
 
-// deadlocked reports whether the given nets cause a deadlock, which is reported separately.
+// deadlocked reports whether the given nets cause a deadlock. The deadlock is reported separately,
+// unless it is intended or a refuted claim already shows it.
 func (v *Analysis) deadlocked(nets []verify.Net) bool {
 	return slices.ContainsFunc(v.report.Groups, func(g verify.Group) bool {
 		return g.Deadlock.Result == verify.Refuted && len(g.Deadlock.Trace) > 0 && slices.Equal(g.Deadlock.Because, nets)
@@ -45,7 +47,7 @@ func (v *Analysis) deadlocked(nets []verify.Net) bool {
 }
 
 // endsWorkflow reports whether a tool becomes unavailable merely because a workflow ends. This is
-// so if the calls that make it unavailable lead to a state with a marked terminal place.
+// so if one of the nets that then forbid its calls has a marked terminal place.
 func (v *Analysis) endsWorkflow(l verify.Loss) bool {
 	states := v.statesAfter(l.Trace)
 	return slices.ContainsFunc(l.Because, func(n verify.Net) bool {

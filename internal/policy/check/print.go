@@ -173,7 +173,7 @@ func byWhat(n verify.Name) string {
 const maxOverlaps = 10
 
 // details returns the additional notes for --verbose. They list the number of states of each group
-// of nets, sequences of calls that make all further calls impossible, sets of places with a
+// of several nets, sequences of calls that make all further calls impossible, sets of places with a
 // constant number of tokens, and map statements or entries that match the same string.
 func (v *Analysis) details() []string {
 	var lines []string
