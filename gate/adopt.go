@@ -56,11 +56,11 @@ type AdoptOptions struct {
 // to each other.
 //
 //   - A net with an unchanged fingerprint keeps its state, whether or not it is in shadow mode. The fingerprint includes each [Map] that produces a name listed by the net.
-//   - A limit from rules that counts the same calls for the same callers keeps its usage. If the usage exceeds the new maximum, calls are refused until enough has been refunded. The excess still counts if the limit is raised again (see [Debt]). The clock for refunds starts at the current time.
+//   - A limit from rules that counts the same calls for the same callers keeps its usage. If the usage exceeds the new maximum, the limit is used up and the excess becomes a [Debt]. The excess still counts if the limit is raised again. The clock for refunds starts at the current time.
 //   - Any other net starts in its initial state. But if that would lose the state of a hand-written net that is not in shadow mode, the net is [Held]: the caller must either keep the old policy or list the net in [AdoptOptions].Reset. In the returned state, a held net is in its initial state.
 //
 // Calls in flight and calls that wait for approval are preserved, and still change the nets that
-// keep their state. In a net that restarts, a call in flight that might keep earlier calls from
+// keep their state. In a net that restarts, a call in flight that might keep other calls from
 // counting is assumed to do so; see [Transition.Spoils]. Adopt does not modify s.
 func (p *Policy) Adopt(s *State, o AdoptOptions) (*State, []Kept) {
 	if !o.Time.IsZero() {
@@ -135,10 +135,10 @@ func (a *adoption) restart(n, old *net, elsewhere bool) {
 	a.kept = append(a.kept, k)
 }
 
-// withSuspects returns n's initial state d with the calls in flight that might keep earlier calls
-// from counting; see [Transition.Spoils]. These include the calls that already do so in old, the
-// net that n replaces. They also include all other open calls that might match a transition of n
-// with Spoils, depending on their arguments.
+// withSuspects returns n's initial state d with the calls in flight that might keep other calls
+// from counting; see [Transition.Spoils]. old is the previous net with the same name, or nil. The
+// result includes the calls that already keep others from counting in old. It also includes all
+// other open calls that might match a transition of n with Spoils, depending on their arguments.
 func (a *adoption) withSuspects(n *net, d *NetData, old *net) *NetData {
 	s, t := a.from, slices.IndexFunc(n.Transitions, func(t Transition) bool { return t.Spoils })
 	var suspects []Flight
@@ -170,7 +170,7 @@ func (a *adoption) withSuspects(n *net, d *NetData, old *net) *NetData {
 	return &c
 }
 
-// maySpoil reports whether the call c might keep earlier calls from counting in the net n; see
+// maySpoil reports whether the call c might keep other calls from counting in the net n; see
 // [Transition.Spoils]. It assumes that c can have any arguments, because open calls are usually
 // stored without them.
 func (a *adoption) maySpoil(n *net, c *Call) bool {
@@ -271,8 +271,8 @@ func (c *namedCall) couldHave(n *net, u Tool) bool {
 	return slices.ContainsFunc(c.labels, func(l naming.Label) bool { return naming.Matches(&u, &l) }) || c.couldGive(n, u, Perhaps)
 }
 
-// addSuspects adds to c.Nets each net that waits for c only because the call might keep earlier
-// calls from counting; see withSuspects. It returns c.
+// addSuspects adds to c.Nets each net that waits for c only because the call might keep other calls
+// from counting; see withSuspects. It returns c.
 func (s *State) addSuspects(c *OpenCall) *OpenCall {
 	for i, n := range s.policy.nets {
 		f := s.flight(n, c.Number, c.Call.Time)

@@ -19,9 +19,10 @@ type Hidden struct {
 	Block
 }
 
-// A Conflict reports that the nets together allow no tool. Some advisory nets then have no effect:
-// they neither hide tools nor block calls. If the required nets alone conflict, all of them take
-// effect, and every tool that any of them blocks is hidden.
+// A Conflict reports that the nets together allow no tool. If Yields is not empty, the advisory
+// nets in it have no effect: they neither hide tools nor block calls. If Yields is empty, the
+// required nets alone conflict. All of them then take effect, and every tool is hidden. A required
+// net that blocks every tool by itself is not a conflict.
 type Conflict struct {
 	Winner string   // if Yields is not empty, the highest-ranking net in Nets that takes effect; may be empty
 	Nets   []string // the conflicting nets, ranked by priority, then by number of allowed tools (fewest first), then by name

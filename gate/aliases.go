@@ -88,7 +88,8 @@ type (
 	Extras = netstate.Extras
 	// Debt is the usage that exceeds a limit's maximum.
 	Debt = netstate.Debt
-	// Values holds the states of a net with a key, one for each key value.
+	// Values holds the states of a net with a key: one for each key value whose state differs from
+	// the default state; see [NetData].
 	Values = netstate.Values
 )
 

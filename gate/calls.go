@@ -8,8 +8,8 @@ import (
 // Decide decides on c in the current state. It returns an [Allow] with a ticket, a [Refusal], or an
 // [Ask]. It never waits. Once people have approved an Ask, call Decide again with its grant.
 //
-// A grant can be used only once, and only for the approved call. The caller must not modify the
-// arguments of c while the call is open.
+// A grant can be used only once, and only for a call with the same tool and arguments as the
+// approved call. The caller must not modify the arguments of c while the call is open.
 func (s *Session) Decide(c Call, g *Grant) (d Decision) {
 	prepared := s.spare.Swap(nil)
 	if prepared == nil {

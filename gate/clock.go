@@ -119,7 +119,8 @@ func (n *net) nextTick(d *NetData) (k int, due time.Time) {
 }
 
 // waitFor returns how long after t the clock will enable one of the given transitions. It returns
-// false if it finds no such time within a limited number of ticks.
+// false if one of them is already enabled, if t is zero, or if it finds no such time within a
+// limited number of ticks.
 func (n *net) waitFor(d *NetData, t time.Time, transitions []int) (time.Duration, bool) {
 	if len(n.timed) == 0 || t.IsZero() || n.candidate(transitions, d, false) >= 0 {
 		return 0, false

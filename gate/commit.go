@@ -227,9 +227,9 @@ func (j *judgement) unrest(f *finding) *Refusal {
 }
 
 // startKeyed prepares m for a net with a key. It copies the state for f's key value to m, and
-// stores in m the observers that wait for calls in base, the default state (see [NetData]). If such
-// an observer was not chosen for f's key value, startKeyed records that the call does not count for
-// this value.
+// stores in m the observers that wait for calls in base, the default state (see [NetData]). If an
+// observer that waits for the given call was not chosen for f's key value, startKeyed records that
+// the call does not count for this value.
 func (m *move) startKeyed(f *finding, base *NetData, call Flight) {
 	*m.data = f.copyState()
 	m.setBaseWatches(watchesBefore(base.Watches, &call), f.value == nil)
@@ -259,7 +259,8 @@ func (m *move) recordMissed(f *finding, call Flight) {
 }
 
 // start starts the transition that was chosen for the call. A deferred transition then waits for
-// the outcome; any other transition fires at once.
+// the outcome. Any other transition fires at once. But if this would refill a limit that is in debt
+// (see [Debt]), start reduces the debt instead.
 func (m *move) start(c choice, flight Flight) {
 	def, t := &m.net.Transitions[c.transition], &m.net.net.Transitions[c.transition]
 	flight.Transition, flight.Name = c.transition, c.name

@@ -52,7 +52,8 @@ func compile(def Net) (*net, ErrorList) {
 }
 
 // findBudget returns the transition that uses up n's budget and, unless the budget is a sum, the
-// place that holds its tokens. It returns nil if n is not a limit from the user's rules.
+// place that holds its tokens. It returns nil if n is not a limit from the user's rules, or if n
+// has no such transition or place.
 func (n *net) findBudget() *budget {
 	gates := func(t Transition) bool { return len(t.Tools) > 0 && !t.Observe }
 	b := &budget{place: -1, spend: slices.IndexFunc(n.Transitions, gates)}

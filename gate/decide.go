@@ -83,7 +83,7 @@ type namedCall struct {
 	call        *Call
 	tools       []naming.Label // physical names of the called tool; see [Call]
 	labels      []naming.Label // names given by the policy, with the physical names first; see [Call]
-	withoutMaps bool           // whether to omit the names that come from maps; see [Map]
+	withoutMaps bool           // whether to omit the names of the form tool.action and those that come from maps; see [Map]
 }
 
 // judgement collects the nets' verdicts on a call. Call [judgement.name] before
@@ -214,8 +214,9 @@ func (j *judgement) refusal(g *Grant) *Refusal {
 }
 
 // checkGrant returns the grant g and the approval request that it answers. The request is nil if it
-// has already been closed. checkGrant returns nil, nil if g was already used, is not from this
-// session, or answers a request for a different call.
+// has already been closed. checkGrant returns nil, nil if g was already used, or if the session has
+// not assigned its number yet. It also returns nil, nil if the request is still open but was made
+// for a call with another tool or other arguments.
 func (s *State) checkGrant(g *Grant, c *Call) (*Grant, *OpenAsk) {
 	if g.Number == 0 || g.Number > s.Last || slices.Contains(s.Spent, g.Number) {
 		return nil, nil

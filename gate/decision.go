@@ -86,7 +86,7 @@ type Block struct {
 	Rule   Position
 	Reason string        // why the net blocks the call, as a sentence
 	Words  string        // the part of the arguments that Reason quotes; may be empty
-	Name   string        // blocked name of the call
+	Name   string        // blocked name of the call, or the tool's name if a pattern or no particular name is blocked
 	Holds  []Holder      // some of the open calls that cause the block: they hold the missing tokens, would produce them, or match a transition with [Transition.Spoils]
 	Retry  time.Duration // like [Refusal].Retry, but for this net alone
 	Key    []KeyValue    // key value that is blocked, if the net has a key; nil if the call has no value for the key
@@ -116,8 +116,9 @@ func (n *Near) Sentence() string {
 	return sentence
 }
 
-// A Holder is a call in flight, or a call with an unknown outcome, that holds tokens or keeps other
-// calls from counting; see [Transition.Spoils].
+// A Holder describes an open call: a call in flight, or a call with an unknown outcome. In
+// [Block].Holds, the call holds missing tokens, would produce them, or keeps other calls from
+// counting; see [Transition.Spoils]. [Session.Open] does not set Brings and Voids.
 type Holder struct {
 	Number  uint64
 	ID      string // ID of the call; empty for another session's call

@@ -56,7 +56,7 @@
 //
 // A [Policy] is immutable. [Policy.Decide] and [Policy.Settle] are functions of a policy and a
 // [State] that return a [Delta]; a [Session] holds a state in memory and applies deltas under its
-// lock. All session queries are also available for a policy and a state, for stores that manage
+// lock. Most session queries are also available for a policy and a state, for stores that manage
 // states themselves; [Policy.Adopt] converts a state of another policy. The types that make up nets
 // are in package toolnet and have aliases here. The package has no clock, no I/O, no goroutines and
 // no logger of its own.

@@ -64,7 +64,7 @@ type plan struct {
 	labels  []naming.Label
 	ok      bool          // whether the names in labels are known, that is, the net's Mapper has not failed
 	watches []choice      // chosen observers (transitions with Observe) whose key is read from the result
-	spoils  []choice      // transitions with Spoils that affect all key values, because the call has no value for their key
+	spoils  []choice      // transitions with Spoils that affect all key values, because the call has no value for their key or the Mapper has failed
 	missing *missingValue // first value that is missing from the call although a gating transition needs it; nil if no such value is missing
 }
 

@@ -14,9 +14,9 @@ import (
 )
 
 // identity contains the parts of a net that its fingerprint covers. It omits the code of Go
-// functions, the refusal texts, the policy's labels and the options in [NetOfPolicy]. It also omits
-// Transition.Evidence and Tool.Spared, which were added later and do not change the meaning of a
-// marking.
+// functions, the refusal texts, the policy's labels, the net's name, the options in [NetOfPolicy],
+// and the fields Terminal, Cause, AllowUnbounded and Static. It also omits Transition.Evidence and
+// Tool.Spared, which were added later and do not change the meaning of a marking.
 type identity struct {
 	Places      []string
 	Initial     []int
@@ -83,8 +83,9 @@ type mapIdentity struct {
 	Glob                    bool `json:",omitempty"`
 }
 
-// Net returns a net's fingerprint. It covers the net's structure, map entries and options, but not
-// the code of Go functions or the refusal texts. The net must be free of errors.
+// Net returns a net's fingerprint. It covers the net's structure, its map entries, and most of its
+// options. It does not cover the code of Go functions, the refusal texts, the net's name, or the
+// options in [NetOfPolicy]. The net must be free of errors.
 func Net(n *toolnet.Net) string {
 	structure, initial := n.Structure()
 	ts := make([]transitionIdentity, len(n.Transitions))

@@ -256,7 +256,7 @@ func (c *CallReader) field(number int) *fieldReading {
 	case c.Result == nil:
 		r.fault = jsonpath.Absent
 	default:
-		r.all, r.fault = f.path.Readable(c.Result, maxValues) // in a result, unlike in arguments, array elements without a value are skipped
+		r.all, r.fault = f.path.Readable(c.Result, maxValues) // in a result, unlike in arguments, array elements without a value and values beyond the limit are skipped
 	}
 	if c.fields == nil {
 		c.fields = c.fieldRoom[:0]

@@ -157,7 +157,7 @@ func (d *NetData) Debt() *Debt { return d.extras().Debt }
 // Spoilers returns the calls in flight that keep other calls from counting; see [Extras].
 func (d *NetData) Spoilers() []Flight { return d.extras().Spoilers }
 
-// Lapsed returns the waiting observers whose calls no longer count for d's key value; see [Extras].
+// Lapsed returns the waiting observers whose calls no longer count in d; see [Extras].
 func (d *NetData) Lapsed() []Flight { return d.extras().Lapsed }
 
 // Row returns the fingerprint of the last call counted by a net with [toolnet.Net].Row; see
@@ -170,8 +170,8 @@ func SetSpoilers(d *NetData, flights []Flight) {
 	d.setExtras(func(a *Extras) { a.Spoilers = flights })
 }
 
-// SetLapsed sets the list of waiting observers whose calls no longer count for d's key value; see
-// [Extras]. d must not be shared yet.
+// SetLapsed sets the list of waiting observers whose calls no longer count in d; see [Extras]. d
+// must not be shared yet.
 func SetLapsed(d *NetData, flights []Flight) {
 	d.setExtras(func(a *Extras) { a.Lapsed = flights })
 }
@@ -204,8 +204,9 @@ type Extras struct {
 	// succeed.
 	Spoilers []Flight
 
-	// Lapsed is set only in the state for a key value. It lists the observers that wait for calls
-	// in the default state, but whose calls do not count for this key value.
+	// Lapsed lists observers that wait for calls in the default state. In the state for a key
+	// value, their calls do not count for this value. In the default state, their calls do not
+	// count for the values without a state of their own.
 	Lapsed []Flight
 
 	Row string // identifies the last call counted by a net with [toolnet.Net].Row; empty if no call was counted
@@ -214,11 +215,12 @@ type Extras struct {
 }
 
 // A Debt is usage in excess of a limit's maximum, from an earlier policy with a higher limit.
-// Refunds pay off the debt first. If the limit is raised again, the remaining debt still counts as
-// usage. A Debt is immutable.
+// Refunds by calls pay off the debt first. Refunds by the clock do not reduce the debt, but at the
+// time Until, the whole debt expires. If the limit is raised again, the remaining debt still counts
+// as usage. A Debt is immutable.
 type Debt struct {
 	Amount *big.Rat  // number of excess calls or, for a limit on a sum, the excess amount; always positive
-	Until  time.Time // when the clock will have paid off the whole debt; zero if the net has no clock or the time is unknown
+	Until  time.Time // when the debt expires; zero if the net has no clock or the time is unknown
 }
 
 // A Flight is a transition that waits for its call to end.

@@ -1,5 +1,6 @@
 // Package precedence decides which nets take effect. Advisory nets have no effect if a net of
-// higher priority is in recovery, or if they would block the last tools that the other nets allow.
+// higher priority is in recovery, or if they would block the last tools that the required nets and
+// the higher-ranking advisory nets allow.
 package precedence
 
 import (
