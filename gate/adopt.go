@@ -56,7 +56,7 @@ type AdoptOptions struct {
 // to each other.
 //
 //   - A net with an unchanged fingerprint keeps its state, whether or not it is in shadow mode. The fingerprint includes each [Map] that produces a name listed by the net.
-//   - A limit from rules that counts the same calls for the same callers keeps its usage. If the usage exceeds the new maximum, the limit is used up and the excess becomes a [Debt]. The excess still counts if the limit is raised again. The clock for refunds starts at the current time.
+//   - A limit from rules keeps its usage if its kind, its tools, its key and its scope are unchanged. If the usage exceeds the new maximum, the limit is used up and the excess becomes a [Debt]. The excess still counts if the limit is raised again. The clock for refunds starts at the current time.
 //   - Any other net starts in its initial state. But if that would lose the state of a hand-written net that is not in shadow mode, the net is [Held]: the caller must either keep the old policy or list the net in [AdoptOptions].Reset. In the returned state, a held net is in its initial state.
 //
 // Calls in flight and calls that wait for approval are preserved, and still change the nets that

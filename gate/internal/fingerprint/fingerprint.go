@@ -1,5 +1,5 @@
-// Package fingerprint computes hashes of nets and policies. The hashes of two nets or policies
-// differ whenever their decisions can differ.
+// Package fingerprint computes hashes of nets and policies, to find out whether a net or a policy
+// has changed. A hash omits some parts that decisions depend on, such as the code of Go functions.
 package fingerprint
 
 import (
