@@ -102,24 +102,26 @@ func TestNearMisses(t *testing.T) {
 func TestPartsOfCommands(t *testing.T) {
 	words := &commands{words: []string{"ls", "cat", "rm"}}
 	maps := shellMaps(words)
-	maps[0].Source = "runs ls -l -a"
-	p := play(t, gate.PolicyOptions{Labels: labels(maps...)}, sequenceNet("read", "deploy"))
-	for args, want := range map[string]string{
-		`{"c":"ls -l; tail"}`: "deploy requires a successful call to read first. `ls; tail` did not count as read: a doubt. Write ls.",
-		`{"c":"ls; tail"}`:    "deploy requires a successful call to read first. `ls; tail` did not count as read: a doubt. Write ls.",
-		`{"c":"du -l"}`:       "deploy requires a successful call to read first.",
-	} {
+	for _, source := range []string{"runs ls -l -a", "runs exactly ls -l -a"} {
+		maps[0].Source = source
 		p := play(t, gate.PolicyOptions{Labels: labels(maps...)}, sequenceNet("read", "deploy"))
-		p.success("sh " + args)
-		if r := p.refuse("deploy", gate.KindBlocked, "require-read-before-deploy"); r.Text != want {
-			t.Errorf("%s: %q, want %q", args, r.Text, want)
+		for args, want := range map[string]string{
+			`{"c":"ls -l; tail"}`: "deploy requires a successful call to read first. `ls; tail` did not count as read: a doubt. Write ls.",
+			`{"c":"ls; tail"}`:    "deploy requires a successful call to read first. `ls; tail` did not count as read: a doubt. Write ls.",
+			`{"c":"du -l"}`:       "deploy requires a successful call to read first.",
+		} {
+			p := play(t, gate.PolicyOptions{Labels: labels(maps...)}, sequenceNet("read", "deploy"))
+			p.success("sh " + args)
+			if r := p.refuse("deploy", gate.KindBlocked, "require-read-before-deploy"); r.Text != want {
+				t.Errorf("%s: %q, want %q", args, r.Text, want)
+			}
 		}
-	}
-	p.success(`sh {"c":"cat"}`)
-	p.allow("deploy")
-	p.success(`sh {"d":"ls -l"}`)
-	if r := p.refuse("deploy", gate.KindBlocked, "require-read-before-deploy"); strings.Contains(r.Text, "count") {
-		t.Error(r.Text)
+		p.success(`sh {"c":"cat"}`)
+		p.allow("deploy")
+		p.success(`sh {"d":"ls -l"}`)
+		if r := p.refuse("deploy", gate.KindBlocked, "require-read-before-deploy"); strings.Contains(r.Text, "count") {
+			t.Error(r.Text)
+		}
 	}
 }
 

@@ -140,9 +140,10 @@ func (p *Policy) fingerprint(maps []Map) string {
 // at least three words and some net waits for its success.
 func (p *Policy) readParts() {
 	for _, m := range p.Maps() {
-		words := strings.Fields(m.Source)
-		if m.Reader != nil && p.awaits[m.As] && len(words) > 3 && words[0] == "runs" {
-			p.parts = append(p.parts, part{name: m.As, first: []byte(words[1]), other: []byte(words[2])})
+		command, runs := strings.CutPrefix(m.Source, "runs ")
+		words := strings.Fields(strings.TrimPrefix(command, "exactly "))
+		if m.Reader != nil && p.awaits[m.As] && runs && len(words) > 2 {
+			p.parts = append(p.parts, part{name: m.As, first: []byte(words[0]), other: []byte(words[1])})
 		}
 	}
 }

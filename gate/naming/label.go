@@ -28,13 +28,15 @@ const (
 )
 
 // Add adds l to ls. If ls already contains the name, Add merges the two labels in place: the result
-// is certain if either label is, and weak only if both are.
+// is certain if either label is, and weak only if both are. If it is weak, it is near if either label
+// is.
 func Add(ls []Label, l Label) []Label {
 	for i := range ls {
 		if k := &ls[i]; k.Text == l.Text && k.Glob == l.Glob {
 			k.From |= l.From
 			k.Certain = k.Certain || l.Certain
 			k.Weak = k.Weak && l.Weak
+			k.Near = k.Weak && (k.Near || l.Near)
 			return ls
 		}
 	}

@@ -295,3 +295,16 @@ func TestGives(t *testing.T) {
 		}
 	}
 }
+
+// TestAddMergesNear checks that a name is not near once a map proves it.
+func TestAddMergesNear(t *testing.T) {
+	near, weak, proved := naming.Label{Text: "a", Weak: true, Near: true}, naming.Label{Text: "a", Weak: true}, naming.Label{Text: "a"}
+	for _, c := range []struct {
+		first, second naming.Label
+		want          bool
+	}{{near, proved, false}, {proved, near, false}, {near, weak, true}, {weak, near, true}, {weak, weak, false}} {
+		if ls := naming.Add([]naming.Label{c.first}, c.second); len(ls) != 1 || ls[0].Near != c.want {
+			t.Errorf("%+v and %+v: %+v", c.first, c.second, ls)
+		}
+	}
+}
