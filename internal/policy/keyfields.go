@@ -13,8 +13,9 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// check warns about keys and sums that read an argument that no tool of the rule accepts. Such a
-// rule does not work as intended; for example, it refuses every call.
+// check warns about keys and sums that read an argument that the tools of the rule do not accept.
+// It checks each name in the rule separately, so a warning can concern just one of several tools.
+// The rule then does not work as intended; for example, it refuses every call to this tool.
 func (b fieldChecker) check(s rules.Statement) {
 	switch s := s.(type) {
 	case *rules.Require:
@@ -57,9 +58,10 @@ func (b fieldChecker) lacking(name string, tools func(string) bool, ways [][]str
 	return ps
 }
 
-// checkNet warns about keys of a hand-written net that read an argument that no tool accepts. If a
-// call lacks a value for the key, a gating transition refuses the call, and an observing transition
-// does not fire.
+// checkNet warns about keys of a hand-written net that read an argument that the tools of a
+// transition do not accept. It checks each name in the transition separately. If a call lacks a
+// value for the key, a gating transition refuses the call, and an observing transition does not
+// fire.
 func (b fieldChecker) checkNet(n *config.Net) {
 	for _, t := range n.Transitions {
 		key, so := t.Key, "so this net refuses every call to it"

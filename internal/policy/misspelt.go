@@ -25,9 +25,10 @@ const (
 	shortEnding = 4
 )
 
-// likenessOf compares two names, each split into words. If the names differ in a single word,
-// likenessOf also returns that word of the first name. Words that contain digits or begin with
-// different letters ("lock" and "unlock") always count as different.
+// likenessOf compares two names, each split into words. If one name may be a misspelling of the
+// other and they differ in a single word, likenessOf also returns that word of the first name. Two
+// different words are never similar if they begin with different letters ("lock" and "unlock") or
+// if one of them contains a digit.
 func likenessOf(a, b []string) (l likeness, word string) {
 	if len(a) != len(b) || len(a) == 0 {
 		return unlike, ""

@@ -87,12 +87,13 @@ func listed(names []rules.Name) string { return text.And(list.Map(names, rules.N
 func textOf(n rules.Name) string { return n.Text }
 
 // A use specifies how a policy uses a name. Its value is a phrase for error messages: the
-// consequence if the name does not identify the server of its tool. The value is empty if the name
-// only restricts calls, because such a name can denote tools of several servers.
+// consequence if the name does not identify the server or agent that its tool belongs to. The value
+// is empty if the name only restricts calls, because such a name can denote tools of several
+// servers.
 type use string
 
 const (
-	forbids use = "" // the name forbids calls or occurs in a claim
+	forbids use = "" // the name only restricts calls, or it occurs in a claim
 	proves  use = "it never counts as evidence"
 	exempts use = "it exempts nothing"
 	lists   use = "no call of that name passes"

@@ -65,8 +65,9 @@ func areAgents(a, b string) bool {
 }
 
 // misspells reports whether s is probably a misspelling of other. This depends on the likeness l,
-// on how often each name is used, and on whether map statements assign the names. A name assigned
-// by a map statement is never considered a misspelling.
+// on how often each name is used, on whether s occurs later than other, and on whether map
+// statements or map entries assign the names. A name assigned by a map statement or map entry is
+// never considered a misspelling, and neither is a name that differs from the other only in case.
 func (v *vocabulary) misspells(s, other *spelling, l likeness, later bool) bool {
 	given := func(s *spelling) bool { return s.given != gate.Position{} }
 	fewer := len(s.uses) < len(other.uses) || len(s.uses) == len(other.uses) && later
@@ -85,8 +86,9 @@ func (v *vocabulary) misspells(s, other *spelling, l likeness, later bool) bool 
 	return false
 }
 
-// intended reports whether the policy clearly means two different names: both occur in the same
-// list, or in two statements that are otherwise equal.
+// intended reports whether the policy clearly means two different names. This is so if both occur
+// in the same statement, or in the same transition or list of a net, or in two statements that are
+// otherwise equal.
 func (s *spelling) intended(other *spelling) bool {
 	return slices.ContainsFunc(s.uses, func(u occurrence) bool {
 		return slices.ContainsFunc(other.uses, func(o occurrence) bool {
@@ -95,8 +97,8 @@ func (s *spelling) intended(other *spelling) bool {
 	})
 }
 
-// place returns the position to report for the name: that of the map statement that assigns it or,
-// if no map statement assigns it, that of its first use.
+// place returns the position to report for the name: that of the first map statement or map entry
+// that assigns it or, if nothing assigns it, that of its first use.
 func (s *spelling) place() gate.Position {
 	if s.given != (gate.Position{}) {
 		return s.given

@@ -78,8 +78,8 @@ func allowed(n *config.Net) (with []string) {
 // isPattern reports whether a name contains wildcards.
 func isPattern(name string) bool { return strings.ContainsAny(name, "*?") }
 
-// transition converts a transition of a configuration to a [gate.Transition]. A transition with
-// exceptions must have exactly one tool, named by a pattern.
+// transition converts a transition of a configuration to a [gate.Transition] without its key. A
+// transition with exceptions must have "*" as its only tool.
 func transition(t config.Transition) gate.Transition {
 	out := gate.Transition{
 		Name:      t.Name,

@@ -58,7 +58,8 @@ func atClient(via string) bool { return via == "elicit" || via == "url" }
 func (b *builder) byHook(name string) bool { return b.onlyOf(b.source.Hooked, name) }
 
 // onlyOf reports whether only calls to the given tools can have the name. This is so if it is the
-// name of one of these tools, or if only map statements and map entries for these tools assign it.
+// name of one of these tools. It is also so if it is not the name of any known tool, and only map
+// statements and map entries for these tools assign it.
 func (b *builder) onlyOf(tools []string, name string) bool {
 	if slices.Contains(tools, name) {
 		return true

@@ -47,8 +47,10 @@ type visibility struct {
 	command presence
 }
 
-// add adds tool t. It omits t if the policies treat t in the same way as a tool in the alphabet, or
-// as a tool with only one name. Tools with one name are enumerated without the alphabet.
+// add adds tool t, unless the policies mention none of its names. It also omits t if the policies
+// treat t in the same way as a tool in the alphabet, or as a tool with only one name. Tools with
+// one name are enumerated without the alphabet. If the comparison must stop, add adds nothing and
+// marks the alphabet as incomplete.
 func (a *alphabet) add(t namedTool) {
 	if a.stop() {
 		a.why = verify.WhyTime

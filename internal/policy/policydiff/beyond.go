@@ -10,7 +10,7 @@ import (
 // notCompared returns why the comparison is incomplete, or "" if it finds no reason. The following
 // features are not compared: conditions on arguments, counts per argument value, scopes wider than
 // a session, and approval channels. They make the comparison incomplete if only one of the policies
-// has the net that uses them.
+// has the net that uses them. Some limits of sums are an exception; see [Comparison.bounded].
 func (d *Comparison) notCompared() string {
 	for _, n := range d.unsharedNets() {
 		channel := func(t gate.Transition) bool { return t.Via != "" }
@@ -49,8 +49,8 @@ func (d *Comparison) rechanneled(n gate.NetInfo) bool {
 
 // crossSessionNet returns why exploring a single session is not sufficient, or "" if it finds no
 // reason. It is not sufficient if a net that both policies have counts across sessions and affected
-// the comparison. The exception is a limit without refill, which never permits more in a later
-// session.
+// the comparison. The exception is a limit that no call refills, because it never permits more in a
+// later session.
 func (d *Comparison) crossSessionNet() string {
 	for i, t := range d.pairs {
 		if d.shared != nil && !d.kept[i] {

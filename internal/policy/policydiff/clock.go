@@ -14,9 +14,10 @@ import (
 const tickOf = "\x00tick "
 
 // clockless returns a copy of n whose timed transitions are fired by calls, so that the search
-// decides when they fire. These calls have no other effect, because no pattern in the copy matches
-// their names. If n has a key, its timed transitions are unchanged: they fire for all values of the
-// key at once, whereas a call has only one value.
+// decides when they fire. These calls have no other effect on the copy: the patterns of other
+// transitions do not match their names, and every allowlist permits them. If n has a key, its timed
+// transitions are unchanged: they fire for all values of the key at once, whereas a call has only
+// one value.
 func clockless(n gate.Net) gate.Net {
 	none := gate.Tool{Name: tickOf + "*", Kind: gate.Glob}
 	keyed := hasKey(n)

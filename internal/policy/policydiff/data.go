@@ -17,8 +17,9 @@ import (
 // readsData reports whether the state of the net depends on the arguments of calls.
 func readsData(n gate.NetInfo) bool { return n.Sum != nil || n.Row || hasKey(n.Net) }
 
-// lenient returns a variant of n for loose searches. The variant has no conditions on arguments or
-// results. If the state of n depends on arguments, the variant admits all calls.
+// lenient returns a variant of n for loose searches. The variant has no functions that check the
+// arguments of calls or record values from their results. If the state of n depends on arguments,
+// the variant admits all calls.
 func lenient(n gate.Net) gate.Net {
 	n.Validate, n.OnSuccess = nil, nil
 	if readsData(gate.NetInfo{Net: n}) {
@@ -27,7 +28,8 @@ func lenient(n gate.Net) gate.Net {
 	return n
 }
 
-// permissive returns a net that lists the same tools as n but admits all calls.
+// permissive returns a net that admits all calls. It lists the free tools of n and the tools of its
+// transitions, except transitions that only observe calls. It has no allowlists.
 func permissive(n gate.Net) gate.Net {
 	place := []string{"p"}
 	out := gate.Net{Name: n.Name, Places: place, Initial: map[string]int{"p": 1}, Free: n.Free, Mapper: n.Mapper, Labels: n.Labels, Maps: n.Maps, MatchFirst: n.MatchFirst}
@@ -58,7 +60,8 @@ func (d *Comparison) bounded(n gate.NetInfo) bool {
 }
 
 // sumPairs returns pairs of nets, one of each policy, that limit the same sum to different numbers.
-// It omits nets that depend on a map statement that only one policy has.
+// It omits nets with a key, nets that count consecutive identical calls, and nets that depend on a
+// map statement that only one policy has.
 func (d *Comparison) sumPairs(alone []gate.Map) (pairs [][2]gate.NetInfo) {
 	apart := d.unsharedNets()
 	for i, a := range apart {

@@ -9,9 +9,10 @@
 // The search explores the product of the two policies (product.go): the same calls begin and end
 // under both. Package verify divides the calls into classes that neither policy distinguishes
 // further, and provides a representative call of each class. These calls have the names that
-// servers and agents' hooks give to tools (alphabet.go). Nets that both policies have are omitted
-// until a difference depends on one of them, as in counterexample-guided abstraction refinement.
-// Each difference is replayed under the complete policies, with the semantics of package gate.
+// servers and agents' hooks give to tools (alphabet.go). Unless a policy denies calls by default,
+// nets that both policies have are omitted until a difference depends on one of them, as in
+// counterexample-guided abstraction refinement. Each difference is replayed under the complete
+// policies, with the semantics of package gate.
 //
 // Some differences are ruled out before the search. Because nets only restrict calls, a policy that
 // has an equal or stricter net for each net of the other policy cannot be looser (order.go). Limits

@@ -27,8 +27,9 @@ func (d *Comparison) excluded(alone []gate.Map) (never [2]bool) {
 }
 
 // within reports whether the other policy is proved to refuse everything that s refuses. It returns
-// false if s has an advisory net, because such a net can let calls pass in favor of other nets, and
-// the other policy might have more of them. It also returns false if stop returns true.
+// false if s has an advisory net. Such a net can let calls pass in favor of other nets, and in the
+// other policy, it might let more calls pass because there are more nets. It also returns false if
+// stop returns true.
 func (s *Side) within(other *Side, alone []gate.Map, stop func() bool) bool {
 	if s.yields() {
 		return false
@@ -66,7 +67,8 @@ func replaces(strict, n gate.NetInfo, alone []gate.Map, more bool) bool {
 
 // withList returns a copy of n that counts only the calls that the second net counts. The copy is
 // therefore at most as strict as n. Both nets must be limits that no call refills, and n must count
-// all calls that the second net counts; otherwise, withList returns n.
+// all calls that the second net counts. Otherwise, or if n limits consecutive identical calls,
+// withList returns n.
 func withList(n, other gate.Net) gate.Net {
 	lists := func(t gate.Transition) bool { return len(t.Tools) > 0 }
 	i := slices.IndexFunc(n.Transitions, lists)

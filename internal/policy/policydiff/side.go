@@ -97,7 +97,7 @@ func sameClass(a, b gate.NetInfo) bool {
 }
 
 // reads reports whether any of the given map statements assigns a name that net n lists or uses in
-// an exemption.
+// an exemption. It returns false if map statements do not apply to n, as for a hand-written net.
 func reads(n gate.NetInfo, maps []gate.Map) bool {
 	return n.Labels != nil && slices.ContainsFunc(maps, func(m gate.Map) bool { return speaksOf(n, m.As) })
 }

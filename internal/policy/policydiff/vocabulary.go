@@ -17,7 +17,8 @@ type vocabulary struct {
 	patterns []string
 }
 
-// vocabularyOf returns the names and patterns in the nets and map statements of two policies.
+// vocabularyOf returns the names and patterns that two policies mention: those in their nets, and
+// those of the tools that map statements and map entries apply to.
 func vocabularyOf(sides [2]*Side) vocabulary {
 	names, patterns := make(map[string]bool), make(map[string]bool)
 	add := func(name string, pattern bool) {

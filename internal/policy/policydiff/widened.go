@@ -27,8 +27,8 @@ const widenedTime = 5 * time.Second
 // Widened tries to prove that the configuration c only narrows its base policies. It returns an
 // error for each base policy that the proof fails for. A configuration narrows a base policy if it
 // admits only calls that the base policy also admits, and requires at least as many approvals.
-// result is the policy built from c. All code that reads configurations calls Widened, so that the
-// same errors are reported everywhere.
+// result is the policy built from c. The daemon, the language server, "petrigate check" and the
+// check of proposed changes all call Widened, so that they report the same errors.
 func Widened(ctx context.Context, c *config.Config, result *policy.Result) (found diag.List) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -10,7 +10,7 @@ import (
 )
 
 // Coverage reports which items of the tested policies were exercised. The items are rules,
-// transitions, map statements and map entries.
+// hand-written nets, transitions, map statements and map entries.
 type Coverage struct {
 	Percent int     `json:"percent"` // percentage of exercised items, rounded down
 	Done    int     `json:"done"`
@@ -20,12 +20,12 @@ type Coverage struct {
 	Items []*Item `json:"-"`
 }
 
-// An Item is a part of a policy whose use is counted: a rule, a transition, a map statement in
-// rules, or a map entry in a net.
+// An Item is a part of a policy whose use is counted: a rule or a hand-written net, a transition, a
+// map statement in rules, or a map entry in a net.
 type Item struct {
 	Kind Kind        `json:"kind"`
 	Net  string      `json:"net,omitempty"`  // name of the net that contains the item; empty for a map statement
-	Name string      `json:"name,omitempty"` // name of a transition, or name that a map statement or map entry assigns; empty for a rule
+	Name string      `json:"name,omitempty"` // name of a transition, or name that a map statement or map entry assigns; empty for a rule or a net
 	Rule policy.Rule `json:"rule"`
 	Hits int         `json:"-"`
 

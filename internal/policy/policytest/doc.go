@@ -24,7 +24,7 @@
 //	annotations: { readOnlyHint: true }   # of the tool
 //	approve: true            # answer to an approval request: true or false
 //	result: success          # how the call ends: success, failure, error, unknown or pending
-//	expect: allow            # expected verdict: allow, refuse, or ask for approval
+//	expect: allow            # expected verdict: allow, refuse or ask (for approval)
 //	reason: not in production   # part of the reason, or a /regular expression/
 //	rule: deploy.rules:4     # rule that refuses the call or requires approval, or name of its net
 //	would: refuse            # verdict of shadow nets: refuse or ask; reason and rule then describe it
@@ -34,8 +34,8 @@
 //
 // By default, a call is expected to be allowed, and then succeeds. A call with approve: false, or
 // with a reason or a rule but without would, is expected to be refused. If a step does not answer an
-// approval request, the call ends unanswered. With expect: ask and approve: true, approval must be
-// requested, and the call is then allowed.
+// approval request, its verdict is ask, and the call is not made. With expect: ask and approve:
+// true, approval must be requested, and the call is then allowed.
 //
 // A counterexample of "petrigate check --json" can be used as a test: its events replace the steps.
 // All its calls are expected to be allowed, unless expect sets another verdict for the last one:

@@ -9,8 +9,8 @@ import (
 )
 
 // event parses an event of a counterexample and adds it to t as a step. Events have the same format
-// as in the output of "check --json" and in cases. If a separate event ends a call, the call stays
-// pending until that event.
+// as in the output of "check --json" and in cases. A single call stays pending until another event
+// ends it. Each call of an event that repeats a call succeeds at once.
 func (p *parser) event(t *Test, v config.Value) {
 	raw, ok := v.Object()
 	if !ok {
