@@ -97,7 +97,8 @@ func (s *State) valueState(n *net, d *NetData) ValueState {
 	return v
 }
 
-// state describes the markings, the spent amount and the time of the next clock change.
+// state describes the key value, the markings, the spent amount and the time of the next clock
+// change.
 func (v *ValueState) state() string {
 	text := fmt.Sprintf("%s: %s", keyvalue.Format(v.Key), cmp.Or(v.Marking.String(), "no tokens"))
 	if v.Enforced != nil {
@@ -144,9 +145,8 @@ func (s *State) inFlight(n *net, flights []Flight) []InFlight {
 }
 
 // Status describes the state of each net on its own line. The line contains the net's name, whether
-// it is active, its scope unless that is the session, the marking, the spent amount, the calls that
-// keep other calls from counting (see [Transition.Spoils]), and the time of the next clock change.
-// In shadow mode, it also contains the enforced marking. See [Session.Tick].
+// it is active, its scope unless that is the session, whether it is in shadow mode, and the result
+// of [NetState.String]. To advance the clocks first, call [Session.Tick].
 func (s *Session) Status() string {
 	var b strings.Builder
 	for _, n := range s.Nets() {
@@ -248,7 +248,8 @@ func (n *net) canFire(data *NetData) []bool {
 
 // Left returns how many more calls the transition named in v allows before its tokens are used up,
 // not counting tokens that will be returned later. ok is false if v names no transition, or if its
-// net is not a limit or limits consecutive identical calls.
+// net is not a limit or limits consecutive identical calls. ok is also false if the transition uses
+// up no tokens, as in a limit on a sum or on concurrent calls.
 func (s *Session) Left(v Verdict) (calls int, ok bool) {
 	s.update(func(state *State) *Delta {
 		calls, ok = s.policy.Left(state, v)
@@ -274,8 +275,9 @@ func (p *Policy) Left(s *State, v Verdict) (calls int, ok bool) {
 	return n.net.Transitions[t].Remaining(data.Deciding().Marking)
 }
 
-// Prompt describes the active nets for use in a model's prompt. For each net, it lists the gated
-// tools that the net allows now, the tools that it always allows, and the net's state.
+// Prompt describes the active nets for use in a model's prompt. For each net, it lists the tools of
+// the transitions that are enabled now, except those with [Transition.Spoils]. It also lists the
+// tools that the net always allows, and describes the net's state.
 func (s *Session) Prompt() string {
 	return read(s, func(state *State) string {
 		text := "## Active Petri Nets\n"

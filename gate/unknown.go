@@ -32,8 +32,8 @@ func (c *OpenCall) withOneLess() *Delta {
 }
 
 // representative returns the first open call that can represent c, a call whose outcome is unknown;
-// see [OpenCall.More]. The result is nil if no call can represent c, if c has tokens in flight, or
-// if fewer than maxUnknown other calls have unknown outcomes.
+// see [OpenCall.More]. The result is nil if no call can represent c, if c holds tokens (see
+// [State.holdsTokens]), or if fewer than maxUnknown other calls have unknown outcomes.
 func (s *State) representative(c *OpenCall) (first *OpenCall) {
 	if len(s.Calls) <= maxUnknown {
 		return nil
@@ -82,9 +82,9 @@ func (s *State) spoilsAllOf(o, c *OpenCall) bool {
 	})
 }
 
-// anyState reports whether ok returns true for any state that waits for the call. For each net in
-// c.Nets, it examines the default state (see [NetData]) and the state for the call's key value. If
-// the net is in shadow mode, it also examines the enforced states; see [ShadowData].
+// anyState reports whether ok returns true for any state that might wait for the call. For each net
+// in c.Nets, it examines the default state (see [NetData]) and the state for the call's key value.
+// If the net is in shadow mode, it also examines the enforced states; see [ShadowData].
 func (s *State) anyState(c *OpenCall, ok func(*net, *NetData) bool) bool {
 	for k, i := range c.Nets {
 		all := []*NetData{s.Nets[i]}

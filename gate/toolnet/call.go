@@ -33,7 +33,7 @@ type Call struct {
 type Name struct {
 	Text    string
 	Certain bool // whether the call is certain to have the name; otherwise, the name does not match [Transition.Unless] or make the call known (see [PolicyOptions].Deny)
-	Weak    bool // whether the name can only restrict the call; the success of the call does not count toward a requirement for the name
+	Weak    bool // whether the success of the call does not count toward a requirement for the name; the name still restricts the call
 }
 
 // A Firing describes the firing of a transition that was chosen for a call. It is passed to
@@ -85,6 +85,6 @@ type Ignored struct {
 	Field string // argument key
 
 	// Usual marks an entry that is correct in every policy, because of how the tool's makers define
-	// the argument. Usual is not part of a policy's fingerprint.
+	// the argument. Such an entry is not part of a policy's fingerprint.
 	Usual bool `json:"-"`
 }

@@ -26,8 +26,8 @@ type Exploration struct {
 	Trap    []string
 
 	// Invariants are weighted sums of token counts that stay constant. Each of them covers a
-	// minimal set of places. If the exploration is incomplete, some invariants may be missing, but
-	// those listed hold.
+	// minimal set of places. In a large net, some invariants may be missing, even if the
+	// exploration is complete. But those listed always hold.
 	Invariants []string // the invariants as equations, such as "idle + 2 running = 1"
 }
 
@@ -41,9 +41,9 @@ const (
 )
 
 // Explore explores the reachable states of the net, which must be free of errors (see [Net.Check]).
-// It visits at most limit states, or 100,000 if limit is less than 1. States that differ only in
-// places with many tokens are not counted separately toward the limit. For an unbounded net,
-// Explore does not count the states.
+// It visits at most limit states, or 100,000 if limit is less than 1. If only a few places can hold
+// many tokens, states that differ only in these places are usually not counted separately toward
+// the limit. For an unbounded net, Explore does not count the states.
 func (n *Net) Explore(limit int) Exploration {
 	net, initial := n.Structure()
 	g := petri.Analyze(&net, initial, n.options(limit))
@@ -71,8 +71,8 @@ func (n *Net) options(limit int) petri.Options {
 
 // Conserves reports whether the weighted sum of tokens is the same in every reachable state. A
 // place without a weight has weight 0. Conserves visits at most as many states as [Net.Explore]
-// does with the same limit. It returns Unsure if weights contains an unknown place or a weight that
-// does not fit in 32 bits.
+// does with the same limit. It returns Unsure if these states do not settle the question. It also
+// returns Unsure if weights contains an unknown place or a weight that does not fit in 32 bits.
 func (n *Net) Conserves(weights map[string]int, limit int) Answer {
 	net, initial := n.Structure()
 	places := make([]int, len(n.Places))

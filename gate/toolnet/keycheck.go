@@ -83,7 +83,8 @@ func (c *checker) results() {
 	}
 }
 
-// meets reports whether a single name could match the tools of both transitions.
+// meets reports whether a single name could match the tools of both transitions. It assumes that
+// any two patterns could match the same name.
 func (t *Transition) meets(u *Transition) bool {
 	return slices.ContainsFunc(t.Tools, func(a Tool) bool {
 		return slices.ContainsFunc(u.Tools, func(b Tool) bool {

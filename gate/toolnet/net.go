@@ -13,20 +13,21 @@ type Net struct {
 	Initial     map[string]int // initial marking; places not listed have no tokens
 	Terminal    []string       // places that mark a regular end; a deadlock is harmless if any of them is marked
 	Free        []string       // names that this net always allows
-	Transitions []Transition   // in order of precedence: of the transitions that list a call's name, the first enabled one gates the call
+	Transitions []Transition   // in order of precedence: the first enabled transition that lists a name of the call is chosen for this name
 
-	// Mapper, Labels and Maps determine the names that calls have in this net. Only the first one
-	// that is set is used. If all are unset, a call has only its physical names, which do not
-	// depend on its arguments.
+	// Mapper, Labels and Maps determine the names that calls have in this net. Only one of them is
+	// used: Labels if it is set, otherwise Mapper if it is set, otherwise Maps. If all are unset, a
+	// call has only its physical names, which do not depend on its arguments.
 	Mapper     func(Call) []Name // Go function that returns arbitrary names for a call
 	Labels     *Labels           // the policy's labels; set in every net compiled from rules
 	Maps       []Map             // the net's own map statements; their names are added to the physical names
 	MatchFirst bool              // whether the first matching entry in Maps determines the call's only name
 
-	// Validate checks a call that a transition of the net gates, after all nets have admitted the
-	// call and people have approved it. If Validate returns an error or panics, the call is
-	// rejected, and all changes to the metadata are undone. Validate runs under the session lock
-	// and must not block.
+	// Validate checks each firing of a transition that was chosen for a call, even if the
+	// transition only observes. It runs before the firing, after all nets have admitted the call
+	// and people have approved it. If Validate returns an error or panics, the call is rejected,
+	// and all changes to the metadata are undone. Validate runs under the session lock and must not
+	// block.
 	Validate func(Firing) error
 
 	// OnSuccess is called with the admitted call after a deferred transition has produced its
@@ -53,8 +54,8 @@ type Net struct {
 	// Row makes the net count consecutive identical calls. If an admitted call differs from the
 	// previous one in its tool or arguments, the net first returns to its initial marking. This
 	// includes calls that the net does not list, or that [Transition.Unless] exempts. Arguments are
-	// compared as JSON values: key order, escapes and the spelling of numbers do not matter. A
-	// refused call changes nothing.
+	// compared as JSON values: key order, escapes and the spelling of numbers do not matter.
+	// Arguments in [PolicyOptions].Ignored are not compared. A refused call changes nothing.
 	Row bool
 
 	// Sum limits the sum of a numeric field over all gated calls.
@@ -193,9 +194,9 @@ type ValueReader interface {
 }
 
 // A Sum limits the sum of a field over the calls that a transition gates. Each admitted call counts
-// once, even if it has several names or fails. A call is refused unless its field is a single
-// nonnegative number with at most 100 digits and an exponent of at most 100. The arithmetic is
-// exact.
+// once, even if it has several names or fails. In a net with a key, it counts once for each of its
+// key values. A call is refused unless its field is a single nonnegative number of at most 100
+// characters with an exponent from -100 to 100. The arithmetic is exact.
 type Sum struct {
 	Field Field         // field to add up; must be an argument
 	Most  int           // maximum value of the sum
@@ -245,11 +246,11 @@ func Tools(names ...string) []Tool {
 	return tools
 }
 
-// A Labels holds map statements, which give names to calls, for several nets. A policy collects the
-// labels of all its nets and applies them to each net that has Labels. Such a net can list a call
-// by any name that a matching map statement gives, by a physical name, by tool.action, or by a
-// glob. Nets compiled together share a pointer, so that each map statement is applied only once.
-// Labels must not be modified after a net refers to them.
+// A Labels holds map statements, which give names to calls, and conditions on results. A policy
+// collects the labels of all its nets and applies their map statements to each net that has Labels.
+// Such a net can list a call by any name that a matching map statement gives, by a physical name,
+// by tool.action, or by a glob. Nets compiled together share a pointer, so that each map statement
+// is applied only once. Labels must not be modified after a net refers to them.
 type Labels struct {
 	Maps      []Map
 	Successes []Condition // conditions on results
@@ -282,11 +283,11 @@ type Reader interface {
 type Reading interface {
 	Finds(pattern int) Found
 	Only(patterns []int) bool  // reports whether the given patterns cover everything in the string that a policy might restrict
-	Evidence(pattern int) bool // reports whether the call's success proves that the part of the string that matches was executed
+	Evidence(pattern int) bool // reports whether the call's success proves that the part of the string that matches was executed and succeeded
 	// Doubt explains why Finds returns [Perhaps], or why Evidence returns false although Finds
-	// returns [Surely]. Otherwise, the result may be empty. If it is not, its Code is the part of
-	// the string that matches or, for [NotFound], the part of the pattern that is missing from the
-	// string.
+	// returns [Surely]. If Finds returns [NotFound], Doubt may explain why a similar part of the
+	// string does not match. In all other cases, the explanation may be empty. The result's Code is
+	// the part of the string that matches or is similar.
 	Doubt(pattern int) Doubt
 }
 

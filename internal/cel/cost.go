@@ -16,10 +16,11 @@ import (
 // time. The arguments of a tool call have unknown types, so CEL would ignore their sizes.
 type costTracker struct{}
 
-// CallCost returns 1 plus a tenth of the total length, in bytes, of the result and of the operands
-// that are strings. An operation that searches or joins a list, or splits a string into a list,
-// costs an additional 1 for each element of the list. Matching a regular expression costs five
-// times the usual amount. For == and !=, CallCost returns nil, so that CEL determines the cost.
+// CallCost returns 1 plus a tenth of the total length, in bytes, of the operands and the result.
+// Only values of the CEL types string and bytes have a length. An operation that searches or joins
+// a list, or splits a string into a list, costs an additional 1 for each element of the list.
+// Matching a regular expression costs five times the usual amount. For == and !=, CallCost returns
+// nil, so that CEL determines the cost.
 func (costTracker) CallCost(function, _ string, args []ref.Val, result ref.Val) *uint64 {
 	if function == operators.Equals || function == operators.NotEquals {
 		return nil // CEL itself considers the sizes of the operands of == and !=

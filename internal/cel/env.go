@@ -19,7 +19,7 @@ const (
 // A Compiler compiles expressions. It creates CEL environments on first use, since creating one
 // takes milliseconds. A Compiler is safe for concurrent use.
 type Compiler struct {
-	call   environment // for expressions of map statements and keys
+	call   environment // for expressions of map statements, keys and sums
 	net    environment // for conditions in nets
 	memory environment // for expressions whose values a net remembers
 	result environment // for conditions on results

@@ -13,9 +13,9 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// keys contains the keys of objects. It groups keys that differ only in letter case. If a call
-// contains several spellings of a key that an expression reads, it is unknown which spelling the
-// server reads, because the server might ignore letter case.
+// keys contains the keys of objects. It groups keys that differ only in letter case. A server that
+// ignores letter case might read a key that differs only in letter case from the key that an
+// expression reads.
 type keys map[string][]string
 
 // maxSpellings is the maximum number of spellings stored per key. Two are enough: at least one of

@@ -134,8 +134,9 @@ func article(t *cel.Type) string {
 	return cmp.Or(words[name], t.String())
 }
 
-// freeVariables returns the free variables of an expression. It maps each of them to the members
-// that the expression reads, or to nil if the expression reads the whole variable.
+// freeVariables returns the free variables of an expression and the variables of its
+// comprehensions. It maps each of them to the members that the expression reads, or to nil if the
+// expression reads the whole variable.
 func freeVariables(a *cel.Ast) map[string][]string {
 	uses := make(map[string][]string)
 	whole := make(map[string]bool)

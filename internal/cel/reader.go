@@ -18,10 +18,11 @@ import (
 const maxExcerpt = 100
 
 // A Reader evaluates expressions about calls. It is the [gate.Reader] for map statements with an
-// expression. It converts each call only once for all expressions.
+// expression, and the [gate.ValueReader] for keys and sums. [Reader.Read] converts a call only once
+// for all map statements. [Reader.Value] converts it again for each expression of a key or sum.
 //
-// All expressions must be added before the first call of Read. From then on, a Reader is safe for
-// concurrent use.
+// All expressions must be added before the first call of Read or Value. From then on, a Reader is
+// safe for concurrent use.
 type Reader struct {
 	compiler *Compiler
 	numbers  map[string]int // numbers of the conditions, keyed by source text
@@ -168,8 +169,8 @@ func (r *reading) find(pattern int) gate.Found {
 // expression is about the whole call.
 func (r *reading) Only(patterns []int) bool { return slices.ContainsFunc(patterns, r.Evidence) }
 
-// Doubt explains why an expression could not be evaluated. It returns the zero [gate.Doubt] if the
-// expression was evaluated.
+// Doubt explains why an expression has no boolean value for the call. It returns the zero
+// [gate.Doubt] if the expression has one.
 func (r *reading) Doubt(pattern int) gate.Doubt {
 	if r.Finds(pattern) != gate.Perhaps {
 		return gate.Doubt{}

@@ -3,9 +3,10 @@ package petri
 import "slices"
 
 // Advance fires structural transitions, which fire by themselves, in the marking m. It proceeds in
-// rounds until no transition can fire or a marking repeats. If this takes more than the given
-// number of rounds, Advance restores m and returns false. Conflicts between transitions are
-// determined in the marking present(m), which may have more tokens than m.
+// rounds until a round fires no transition or a marking repeats. If this takes more than the given
+// number of rounds, Advance restores m and returns false. Transitions that conflict with each other
+// do not fire. Conflicts are determined in the marking present(m), which may have more tokens than
+// m.
 func (n *Net) Advance(m Marking, structural []int, rounds int, present func(Marking) Marking) bool {
 	start := slices.Clone(m)
 	seen := map[string]bool{string(m.AppendKey(nil)): true}

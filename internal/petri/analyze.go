@@ -111,10 +111,10 @@ func Conserves(n *Net, initial Marking, weights []int, o Options) Answer {
 	return Yes
 }
 
-// findDeadlocks finds all deadlocks while visiting as few other states as possible. In each state,
-// it fires only the transitions in a strong stubborn set. Transitions outside the set cannot
-// interfere with it, so firing them later leads to the same deadlocks. The search proves nothing
-// about the net except its deadlocks.
+// findDeadlocks finds deadlocks while visiting only some of the other states. It has found all of
+// them if the returned [Stop] is Finished. In each state, it fires only the transitions in a strong
+// stubborn set. Transitions outside the set cannot interfere with it, so firing them later leads to
+// the same deadlocks. The search proves nothing about the net except its deadlocks.
 func findDeadlocks(n *Net, initial Marking, bounds []int, o *Options) (*search, Stop) {
 	s := newSearch(n, initial, bounds)
 	s.stubborn, s.known = newStubborn(n), &knownSuccessors{}
