@@ -20,7 +20,7 @@ const (
 	UnknownNet    = "E106" // a claim refers to an unknown net
 	UnknownPlace  = "E107" // a claim refers to places that no net has
 	BadExpression = "E108" // a net contains an invalid CEL expression
-	BadCommand    = "E109" // a map entry of a net contains an invalid command
+	BadCommand    = "E109" // a map entry of a net contains an invalid command or file pattern
 	WeakUnless    = "E110" // an exemption in a net never applies, because no call is certain to have the exempt name
 
 	BareName = "E111" // an unqualified name may belong to several servers' tools, but must identify one
@@ -31,11 +31,11 @@ const (
 	GlobInNet     = "W104" // the name of a tool in a net looks like a pattern
 
 	UnknownClaimed = "W105" // a claim refers to a call that no rule and no net mentions
-	TwoWindows     = "W106" // a net counts per session but should probably count across sessions
+	TwoWindows     = "W106" // a net has a separate state for each session, but sessions should probably share one
 	UnknownField   = "W107" // the policy reads an argument that the tool does not accept
 	WeakProgress   = "W108" // with "weak: progress", a transition fires even for a call that only might have the required name
 	UnusedPlace    = "W109" // no transition uses a place
-	NoEvidence     = "W110" // a rule requires a command that never counts, because of an option such as --dry-run
+	NoEvidence     = "W110" // a rule waits for a command whose success never counts, because of an option such as --dry-run
 	IdleAllow      = "W111" // an allow rule has no effect because calls are allowed by default
 	IdleDeny       = "W112" // "default: deny" denies no call, because a limit names every tool
 	NearName       = "W113" // a name may be a misspelling of another one

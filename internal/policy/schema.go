@@ -7,7 +7,9 @@ import (
 )
 
 // A Schema is the JSON Schema of a tool's arguments. It is used to look up the properties that the
-// arguments can have. If the schema allows additional properties, any property is possible.
+// arguments can have. If the schema allows additional properties, any property is possible. Without
+// the keyword additionalProperties, only the listed properties count as possible, although JSON
+// Schema would allow others.
 type Schema map[string]any
 
 // ParseSchema parses a schema. An invalid schema allows everything.
@@ -22,8 +24,8 @@ func ParseSchema(src []byte) Schema {
 // openWords are the schema keywords that may allow properties in addition to those listed.
 var openWords = []string{"$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "then", "else", "patternProperties", "dependentSchemas", "propertyNames"}
 
-// members returns the properties that the schema lists. ok is false if the schema may allow other
-// properties.
+// members returns the properties that the schema lists. ok is false if the schema has no list of
+// properties or may allow others.
 func (s Schema) members() (members map[string]any, ok bool) {
 	for _, word := range openWords {
 		if _, there := s[word]; there {
@@ -38,7 +40,8 @@ func (s Schema) members() (members map[string]any, ok bool) {
 }
 
 // lacks returns the first key on the path that the schema does not list, and the keys that it lists
-// at the same level. In the path, an empty key stands for the elements of an array.
+// at the same level. If the schema lists or may allow the whole path, the returned key is empty. In
+// the path, an empty key stands for the elements of an array.
 func (s Schema) lacks(way []string) (key string, known []string) {
 	for _, step := range way {
 		var next any

@@ -71,13 +71,14 @@ type Result struct {
 // "prove", or as an entry under "prove" in a net. If the claim mentions a net or places, the policy
 // has them. Fields without a comment have the same meaning as in [rules.Prove].
 //
-// If the claim is about several names, Parts contains a separate claim for each name. Text then
-// covers all names, and the other fields are those of the first element of Parts.
+// [rules.Prove.Each] can split a claim in rules into several claims. If it does, Parts contains
+// these claims, Text is the text of the whole claim, and the other fields are those of the first
+// element of Parts.
 type Claim struct {
 	Kind  rules.Claim
 	Text  string // the claim as a line in rules
 	Rule  gate.Position
-	Tool  gate.Tool
+	Tool  gate.Tool   // first element of Tools, if any
 	Tools []gate.Tool // for rules.AtMost and rules.Only, all tools of the claim
 	First gate.Tool   // the call that follows "before", "after", "while" or "per" in the claim
 	Until []gate.Tool
@@ -95,5 +96,5 @@ type Claim struct {
 	Net    string // the net that the claim is about; for rules.Exclusive, the net that contains Places
 	Places []string
 
-	Parts []Claim // if the claim is about several names, a claim for each name; all of them must hold
+	Parts []Claim // the claims that this claim is split into, all of which must hold; nil if it is not split
 }

@@ -16,7 +16,8 @@ import (
 
 // checkTools warns about names that do not belong to any known tool, and about arguments that no
 // tool accepts. A rule with such a name or argument does not have the effect that its author
-// expects.
+// expects. If the tools are unknown, checkTools only reports names that probably do not denote a
+// tool.
 func (b *builder) checkTools() {
 	if b.source.Tools == nil {
 		b.noteNames()
@@ -61,8 +62,9 @@ func (b *builder) checkName(m mention, known []string, warned map[string]bool) {
 	b.atName(n, problem(diag.Warning, UnknownTool, n.Pos, msg+", "+m.so, hint))
 }
 
-// checkNetTools warns about unknown names in a net. A name is known if it belongs to a tool or if a
-// map entry gives it to calls.
+// checkNetTools warns about unknown names in a net, and about map entries that read an argument
+// that the tool does not accept. A name is known if it belongs to a tool, or if a map entry of the
+// net or a map statement in the rules gives it to calls.
 func (b *builder) checkNetTools(n *config.Net, given []string) {
 	check := func(names, known []string, where func(name string) gate.Position, so func(name string) string) {
 		for _, name := range names {

@@ -63,9 +63,9 @@ type reportedRule struct {
 type Failure struct {
 	Expected string                    `json:"expected"`
 	Got      string                    `json:"got"`
-	Marking  map[string]map[string]int `json:"marking,omitempty"` // marking of each affected net before the step, keyed by net name
+	Marking  map[string]map[string]int `json:"marking,omitempty"` // marking of each affected net just before the failed call, keyed by net name
 
-	nets []gate.NetState // states of the nets in Marking, before the step
+	nets []gate.NetState // states of the nets in Marking, just before the failed call
 }
 
 // newReport returns a report with the given problems and no files.

@@ -8,8 +8,9 @@ import (
 )
 
 // newWatch returns a watch that counts how often the items of a policy are exercised. The items do
-// not include transitions that fire on their own or that never fire, because these need no test. An
-// allow rule counts only as a rule, not also as a transition.
+// not include transitions that fire on their own or are known never to fire, because these need no
+// test. They also include no parts of nets that are inactive at the start. An allow rule counts
+// only as a rule, not also as a transition.
 func newWatch(p *Policy) (*watch, error) {
 	c := &watch{rules: make(map[string]*Item), moves: make(map[firing]*Item), maps: make(map[string][]*Item)}
 	var err error

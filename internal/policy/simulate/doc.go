@@ -11,7 +11,8 @@
 // ([Simulator.Record]), which is run once to check it.
 //
 // Names are resolved as in a running proxy: a call has all the names that its tool has behind the
-// proxy, and an unqualified name may denote an agent's built-in tool ([Simulation.ReadAs]).
+// proxy. Before an explanation, an unqualified name can also be resolved to an agent's built-in
+// tool ([Simulation.ReadAs]).
 //
 // A Simulation must not be used concurrently. Commands are read in a separate goroutine, so that an
 // interrupt can end [Simulator.Run] while it is waiting for input.

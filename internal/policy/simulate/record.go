@@ -95,7 +95,7 @@ func quote(text string) string {
 }
 
 // stepsText returns the steps of a test that repeats the session. A call whose approval request was
-// answered becomes a step at the position of the answer.
+// answered becomes a step at the position of the last answer.
 func (m *Simulator) stepsText() []string {
 	var steps []string
 	at := make(map[int]int) // for each call, keyed by its number, the number of the step that makes it

@@ -41,7 +41,8 @@ func NewAgent(ctx context.Context, file string, c *config.Config, a Agent, tests
 	return plan, plan.problems()
 }
 
-// prepareAgent adds the rules file to the list of rules in the new configuration. If the file
+// prepareAgent adds the rules file to the list of rules in the new configuration. If the
+// configuration has no rules, no nets and no mode, prepareAgent also adds shadow mode. If the file
 // already exists or the list cannot be extended, prepareAgent sets ExistingPolicy instead, so that
 // nothing is written.
 func (plan *Plan) prepareAgent(c *config.Config) (err error) {

@@ -22,9 +22,9 @@ func (plan *Plan) Run(o Options) error {
 	return err
 }
 
-// offer shows the plan. It writes the plan if o.Yes is set or the user confirms, unless the
-// configuration probably belongs to a client. If a policy already exists, offer just shows the
-// statements missing from it.
+// offer shows the plan. It writes the plan if o.Yes is set or the user confirms. If the
+// configuration probably belongs to a client, nothing is written, and offer returns an error if
+// o.Yes is set. If a policy already exists, offer just shows the statements missing from it.
 func (plan *Plan) offer(o Options) error {
 	if plan.ExistingPolicy != "" {
 		return plan.compare(o)

@@ -19,7 +19,7 @@ import (
 type tool struct {
 	toolkind.Guess
 	name  string // name as written in rules
-	asked string // like name, but a glob if the name contains invisible characters; used in approval statements
+	asked string // like name, but a glob if the name contains invisible characters; used in approval statements if calls are allowed by default
 	bare  string
 }
 
@@ -71,9 +71,10 @@ func guess(tools []check.ListedTool, servers []config.Server) (all []server) {
 	return all
 }
 
-// visibleName returns the name as written in approval statements. A name with invisible characters
-// is written as a glob, because "petrigate check" complains about such characters. The glob may
-// also match other tools, but it always matches this one, which therefore cannot evade approval.
+// visibleName returns the name as written in approval statements if calls are allowed by default. A
+// name with invisible characters is written as a glob, because "petrigate check" complains about
+// such characters. The glob may also match other tools, but it always matches this one, which
+// therefore cannot evade approval.
 func visibleName(name string) string {
 	if !strings.ContainsFunc(name, hidden) {
 		return rules.Written(name)

@@ -53,8 +53,8 @@ func Calls(p *gate.Policy, o Options) (calls []Call, why string) {
 
 // Synthesize returns a name for each set of patterns that a single name can match. The name matches
 // exactly these patterns and is not in taken. A name matches a pattern if the pattern matches any
-// of the prefixes followed by the name. The first prefix must be empty. complete is false if there
-// are too many sets.
+// of the prefixes followed by the name. The first prefix must be empty. complete is false if some
+// names might be missing, because a pattern is too long or the search reached its limit.
 func Synthesize(patterns, prefixes []string, taken map[string]bool) (names []string, complete bool) {
 	return callclass.Synthesize(patterns, prefixes, taken)
 }

@@ -23,9 +23,10 @@
 // state that is reachable over all outcomes and interleavings must have a continuation where all
 // calls succeed.
 //
-// An advisory net stops blocking calls while the nets together allow no tool. The searches assume
-// that it always blocks. A run found under this assumption is real; the absence of a run is proved
-// only if it also holds without the advisory nets.
+// An advisory net lets some calls pass that it would otherwise block, for example if no tool would
+// be left; see [gate.Net].Advisory. The searches assume that it always blocks. A run found under
+// this assumption is real; the absence of a run is proved only if it also holds without the
+// advisory nets.
 //
 // # Method
 //

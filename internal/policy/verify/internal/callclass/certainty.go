@@ -14,8 +14,8 @@ import (
 // A map statement gives a label, an additional name, to the calls that it matches. If it uses a
 // reader, such as the reader of shell scripts, the label has two properties: whether the call is
 // certain to have the label, and whether the call's success counts toward requirements that name
-// the label. If several readers match the same text, only some combinations of these properties are
-// possible. kindsOf returns values for exactly these combinations.
+// the label. If several map statements with readers match the same text, only some combinations of
+// their labels' properties are possible. kindsOf returns values for exactly these combinations.
 
 // maxLabels is the maximum number of labels per value whose properties are enumerated. More labels
 // have too many combinations of properties.
@@ -23,8 +23,8 @@ const maxLabels = 6
 
 // findCertainties determines which properties make a difference for each label that a reader
 // assigns. Whether a call is certain to have the label matters only if the label can exempt the
-// call from a rule. Whether the call's success counts toward requirements matters only if some net
-// or assertion depends on it.
+// call from a rule or from "default: deny". Whether the call's success counts toward requirements
+// matters only if some net or assertion depends on it.
 func (b *Enumerator) findCertainties() {
 	b.certainties = make(map[string]certainty)
 	for _, m := range b.maps {
