@@ -96,5 +96,5 @@ type Claim struct {
 	Net    string // the net that the claim is about; for rules.Exclusive, the net that contains Places
 	Places []string
 
-	Parts []Claim // the claims that this claim is split into, all of which must hold; nil if it is not split
+	Parts []Claim // the claims that this claim is split into; all of them must hold; nil if it is not split
 }
