@@ -214,15 +214,15 @@ func (j *judgement) refusal(g *Grant) *Refusal {
 }
 
 // checkGrant returns the grant g and the approval request that it answers. The request is nil if it
-// has already been closed. checkGrant returns nil, nil if g was already used, or if the session has
-// not assigned its number yet. It also returns nil, nil if the request is still open but was made
-// for a call with another tool or other arguments.
+// has already been closed. checkGrant returns nil, nil if g was already used, if the session has not
+// assigned its number yet, or if a call with another tool or other arguments was approved.
 func (s *State) checkGrant(g *Grant, c *Call) (*Grant, *OpenAsk) {
 	if g.Number == 0 || g.Number > s.Last || slices.Contains(s.Spent, g.Number) {
 		return nil, nil
 	}
+	other := func(approved *Call) bool { return approved.Tool != c.Tool || !bytes.Equal(approved.Args, c.Args) }
 	asked := s.Asks[g.Number]
-	if asked != nil && (asked.Call.Tool != c.Tool || !bytes.Equal(asked.Call.Args, c.Args)) {
+	if asked != nil && other(&asked.Call) || g.call != nil && other(g.call) {
 		return nil, nil
 	}
 	return g, asked

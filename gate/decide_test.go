@@ -220,6 +220,9 @@ func TestStateChanged(t *testing.T) {
 		t.Error(r.Text)
 	}
 	p.Reset()
+	if d, ok := p.Decide(call(`deploy {"to":"production"}`), b.Grant()).(*gate.Ask); !ok {
+		t.Errorf("the approval of another call: %T", d)
+	}
 	p.allowCall(call("deploy"), b.Grant())
 
 	// Approving one transition does not approve another.

@@ -61,11 +61,13 @@ func (a *Ask) Approvals() int {
 type Grant struct {
 	Number uint64 // number of the [Ask] that was approved
 	Steps  []Step
+
+	call *Call // the call that was approved; nil in a grant that was not made by [Ask.Grant]
 }
 
 // Grant returns a grant for all steps of a. The caller must have collected approvals from
 // [Ask.Approvals] different people.
-func (a *Ask) Grant() *Grant { return &Grant{Number: a.Number, Steps: a.Steps} }
+func (a *Ask) Grant() *Grant { return &Grant{Number: a.Number, Steps: a.Steps, call: &a.Call} }
 
 // A Kind identifies the check that a refused call did not pass.
 type Kind string
