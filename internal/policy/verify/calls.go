@@ -51,10 +51,11 @@ func Calls(p *gate.Policy, o Options) (calls []Call, why string) {
 	return calls, why
 }
 
-// Synthesize returns a name for each set of patterns that a single name can match. The name matches
-// exactly these patterns and is not in taken. A name matches a pattern if the pattern matches any
-// of the prefixes followed by the name. The first prefix must be empty. complete is false if some
-// names might be missing, because a pattern is too long or the search reached its limit.
+// Synthesize returns a name for each set of patterns that a single name can match, and counts each
+// pattern separately with each prefix. The name matches exactly these patterns and is not in taken.
+// A pattern matches a name with a prefix if it matches the prefix followed by the name. The first
+// prefix must be empty. complete is false if some names might be missing, because a pattern is too
+// long or the search reached its limit.
 func Synthesize(patterns, prefixes []string, taken map[string]bool) (names []string, complete bool) {
 	return callclass.Synthesize(patterns, prefixes, taken)
 }

@@ -238,12 +238,12 @@ func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways
 		return ways, true
 	}
 	one := oneCommand(ps, readers)
-	for _, plain := range []bool{true, false} { // start with the combinations where each label has both properties or neither
+	for _, plain := range []bool{true, false} { // start with the combinations where each label that can have both properties has both or neither
 		for certain := range partsOf(exempting) {
 			if !one && !compatible(ps, readers, matter, certain) {
 				continue
 			}
-			for evidence := range partsOf(proving) { // any of the labels may count toward requirements, because a script can ignore the failure of any command
+			for evidence := range partsOf(proving) { // any subset of the labels may count toward requirements, because a script can ignore the failure of any command
 				if plain == (evidence&exempting == certain&proving) {
 					take(evidence, certain)
 				}
@@ -263,8 +263,9 @@ func oneCommand(ps []pattern, readers []int) bool {
 	})
 }
 
-// compatible reports whether a call that matches the patterns of all readers can be certain to have
-// several labels at once. The bit set strong selects the labels; bit k stands for matter[k].
+// compatible reports whether a call that matches all patterns with the indexes in readers might be
+// certain to have all selected labels. The bit set strong selects the labels: bit k stands for the
+// label of ps[matter[k]].
 func compatible(ps []pattern, readers, matter []int, strong uint64) bool {
 	for at, i := range matter {
 		if strong&(1<<at) == 0 {

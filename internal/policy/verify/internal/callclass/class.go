@@ -19,7 +19,7 @@ func (s *Class) Carries(t gate.Tool, evidence bool) bool {
 	return false
 }
 
-// denotes reports whether the name t in a rule refers to the label.
+// denotes reports whether t, a name in a rule or an assertion, refers to the label.
 func denotes(l naming.Label, t gate.Tool) bool {
 	return l.Text == t.Name && (l.Glob > 0) == (t.Kind == gate.Glob) && !(t.Kind == gate.Literal && l.From == naming.FromAction)
 }

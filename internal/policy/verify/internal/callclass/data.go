@@ -41,7 +41,7 @@ type Reading struct {
 // A sort is a set of fields that are compared with each other.
 type sort struct {
 	fields []gate.Field
-	texts  [2]string // strings that represent the tracked value and another value; if possible, no map statement matches them
+	texts  [2]string // strings that represent the tracked value and another value; if possible, no map statement for any of the fields matches them
 }
 
 // normalize returns f without the parts that do not affect the value read.
@@ -175,7 +175,8 @@ func (b *fieldTable) Crossed(key []gate.Field) bool {
 }
 
 // valueTexts are candidates for the strings that represent the values of a [sort]. A sort uses the
-// first two candidates that do not match any map statement (see [gate.Map]) for its fields.
+// first two candidates that do not match any map statement (see [gate.Map]) for its fields. If
+// fewer than two candidates meet this condition, it uses the first two in the list.
 var valueTexts = []string{"x", "y", "z", "main", "other", "k1", "k2", "1", "2", "a-b", "c-d", "#", "-"}
 
 // findTexts chooses the two strings that represent the values of s. If possible, it chooses strings
@@ -236,7 +237,7 @@ func (b *fieldTable) data(s *Class) (data []Datum, why string) {
 
 // eachPresence calls the given function for every way of assigning a [Presence] to each of the
 // fields. A field of the call's result never gets [Other]: if it does not have the tracked value,
-// it is ignored.
+// it gets [Lacks].
 func eachPresence(data []Datum, do func([]Datum)) {
 	count := 1
 	options := func(d *Datum) int {
@@ -274,9 +275,10 @@ func (s *Class) Counterpart() *Class {
 	return s.exchanged
 }
 
-// exchange sets the result of [Class.Counterpart] for each of the given classes, which must differ
-// only in their values. In a counterpart, every field of the call's result is [Lacks], because the
-// result never contains the newly tracked value.
+// exchange sets the result of [Class.Counterpart], and the field alike, for each of the given
+// classes, which must differ only in their values. A class with both the tracked value and another
+// value gets no counterpart. In a counterpart, every field of the call's result is [Lacks], because
+// the result never contains the newly tracked value.
 func exchange(all []*Class) {
 	for _, s := range all {
 		s.alike = all

@@ -8,9 +8,9 @@ import (
 )
 
 // entangled reports whether the arguments set by f could affect a map statement that reads another
-// field. This happens if the path of one field is a prefix of the path of the other, or if one path
-// expects an object where the other expects a list. Fields that differ only in letter case are
-// always entangled.
+// field. This happens if a field that f sets overlaps a field that f does not set; see [overlap].
+// It also happens if the first keys that differ between a set field and any other field of the tool
+// differ only in letter case, even if f sets both fields.
 func (b *Enumerator) entangled(f *form) bool {
 	if len(f.fields) == 0 {
 		return false
@@ -49,9 +49,9 @@ func isPath(field string) bool {
 	return strings.HasPrefix(field, "$.") || strings.HasPrefix(field, "$[")
 }
 
-// overlap reports whether one value can affect both fields. At least one of them must be a path.
-// Two fields overlap if the steps of one are a prefix of the steps of the other, or if the first
-// steps that differ include an array element.
+// overlap reports whether one value can affect both fields. It returns false if neither field is a
+// path. Otherwise, two fields overlap if the steps of one are a prefix of the steps of the other,
+// or if the first steps that differ include an array element.
 func overlap(a, b string) bool {
 	if !isPath(a) && !isPath(b) {
 		return false
@@ -86,7 +86,7 @@ func keysOf(field string) []string {
 }
 
 // steps returns the keys and brackets in a path. It also splits keys that contain a dot. This is
-// imprecise but safe: at worst, no arguments are found for some calls.
+// imprecise: at worst, the arguments of some calls remain unknown or lack a required value.
 func steps(field string) []string {
 	text := strings.NewReplacer(`["`, ".", `"]`, "", "[", ".[").Replace(strings.TrimPrefix(field, "$"))
 	return strings.FieldsFunc(text, func(c rune) bool { return c == '.' })

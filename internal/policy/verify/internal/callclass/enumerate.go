@@ -100,7 +100,8 @@ func (b *Enumerator) AdmittedClasses() []*Class {
 	return out
 }
 
-// ClassOf returns the class of c, a call with actual arguments.
+// ClassOf returns the class of c, a call with actual arguments. It sets only the tool, the
+// arguments and the effects of the class.
 func (b *Enumerator) ClassOf(p *gate.Policy, c gate.Call) *Class {
 	s := &Class{Tool: c.Tool, Args: string(c.Args)}
 	for _, meaning := range p.Meaning(c) {

@@ -16,7 +16,7 @@ type mapping struct {
 }
 
 // A readingKey is the key of a cached result: the reader, the string that it has read, and the tool
-// of the call that contains the string.
+// of the map statement. If the statement applies to a pattern of tools, tool is the pattern.
 type readingKey struct {
 	reader     gate.Reader
 	tool, text string

@@ -16,8 +16,9 @@ type policyNaming struct {
 }
 
 // newNaming collects the names that rules and assertions use, and numbers the patterns among them.
-// extra holds the names in assertions. Patterns from extra, and from nets with map statements of
-// their own, get the last numbers, so that they do not affect any other net.
+// extra holds the names in assertions, and known holds the known tools with their aliases. Patterns
+// from extra, and from nets that do not use the policy's labels, get the last numbers, so that they
+// do not affect any other net.
 func newNaming(maps []gate.Map, nets []*Net, extra []gate.Tool, known []Tool) *policyNaming {
 	g := &policyNaming{Naming: *naming.New(nil), maps: newMappings(maps, -1), others: make(map[string]bool)}
 	for _, t := range known {
@@ -64,7 +65,7 @@ type value struct {
 	field string
 	weak  bool     // whether the content is something other than a string, such as a list
 	texts []string // strings to match against map statements: the string itself, or the scalars in the content and, if there are several, also all of them in one string; nil for an abstract value
-	hits  []hit    // for an abstract value, the map statements that match it
+	hits  []hit    // the map statements that match the value; may be empty if texts is set
 	like  string   // for an abstract value that stands for an action, the name of an action that the same name patterns match; otherwise empty
 }
 

@@ -19,7 +19,7 @@ type Net struct {
 	Index int
 	Place map[string]int // indexes of the places, by name
 	Trans []petri.Transition
-	Adds  []bool // for each transition, whether it ignores weak names, which do not count toward requirements
+	Adds  []bool // for each transition, whether it must not gate a call through a weak name, which does not count toward requirements; the net then blocks the call
 	Dead  []bool // for each transition, whether it is dead and can thus never fire
 
 	crossed bool // whether two fields of the key are compared with each other; see [Enumerator.Crossed]
@@ -79,8 +79,9 @@ func AppendKey(key []byte, numbers []int) []byte {
 	return key
 }
 
-// A Meaning describes the effect of a call on a net. It lists the names of the call in order, each
-// with the transitions for that name.
+// A Meaning describes the effect of a call on a net. It contains an [Ask] for each name of the call
+// that the net lists, in the order of the names. It can also contain Asks without a name, which
+// refuse the call in some or all states.
 type Meaning []Ask
 
 // An Ask is the part of a [Meaning] that belongs to a single name of the call.
@@ -88,7 +89,7 @@ type Ask struct {
 	gate.Asked       // the transitions that list the name, except the spoiling ones
 	Spoilers   []int // spoiling transitions that list the name; see [gate.Transition.Spoils]
 	Barred     []int // indexes of places that refuse the call while they are marked; an Ask with such places has no name
-	Idle       []int // elements of Transitions that admit the call without firing, because the call lacks the tracked value
+	Idle       []int // elements of Transitions that admit the call without firing, because the call or its result lacks the tracked value
 	Refused    bool  // whether a gating transition refuses the call because of its key or sum fields; such an Ask has no name
 }
 
@@ -198,8 +199,8 @@ func (n *Net) patterns() []naming.Pattern {
 	return append(all, list.Map(globs, naming.NewPattern)...)
 }
 
-// patternsOf returns the patterns of those map statements that apply to a pattern of tools instead
-// of a single tool.
+// patternsOf returns the patterns of tools that the map statements apply to. It ignores statements
+// that apply to a single tool.
 func patternsOf(maps []*mapping) []naming.Pattern {
 	var all []naming.Pattern
 	for _, m := range maps {

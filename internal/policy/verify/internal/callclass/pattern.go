@@ -14,16 +14,16 @@ type pattern struct {
 	*mapping
 	samples []string // strings that the pattern matches
 	word    string   // the word to look for; empty for a regular expression
-	grows   bool     // whether every string that contains a matching string also matches
+	grows   bool     // whether every string that contains a matching string as separate words also matches
 	script  []string // words of the command to look for in scripts; nil if the map does not read scripts
 }
 
 // maxSamples is the maximum number of texts tried for a pattern.
 const maxSamples = 6
 
-// newPattern parses the pattern of map statement m: a word or, between slashes, a regular
-// expression with optional flags. If the statement uses a reader, the reader defines the syntax of
-// the pattern.
+// newPattern parses the pattern of map statement m: a word, or a regular expression between
+// slashes, optionally followed by the flag i. If the statement uses a reader, the reader defines
+// the syntax of the pattern.
 func newPattern(m *mapping) pattern {
 	p := pattern{mapping: m}
 	candidates := []string{m.Source}

@@ -90,9 +90,10 @@ func listValues(actions []string) (values []*value, ok bool) {
 	return values, true
 }
 
-// actionValues returns the values of the field "action" that the policy distinguishes, starting
-// with those whose content is unknown. listed holds the actions to try in lists: all except those
-// that represent several other actions together.
+// actionValues returns the values of the field "action" that the policy distinguishes, except lists
+// of the actions in listed. Values that are a single known action come last. listed holds the
+// actions to try in lists: all except those that represent several other actions together. If some
+// values might be missing, actionValues also adds a gap.
 func (b *Enumerator) actionValues(tools []naming.Label, ps []pattern) (values []*value, listed []string) {
 	var texts []string
 	for _, t := range tools {
@@ -151,8 +152,8 @@ func (b *Enumerator) actionsOf(tools []naming.Label, ps []pattern, set uint64, i
 	return texts, others, ok
 }
 
-// namesAction reports whether a rule names the action itself and not only a label from a map
-// statement.
+// namesAction reports whether a rule refers to the action by a name of the form tool.action, either
+// directly or through a pattern. A pattern does not count if it already matches a name of the tool.
 func (b *vocabulary) namesAction(tools []naming.Label, action string) bool {
 	return slices.ContainsFunc(tools, func(t naming.Label) bool {
 		l := naming.Label{Text: t.Text + "." + action, From: naming.FromAction, Certain: t.Certain}
