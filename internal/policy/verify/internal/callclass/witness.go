@@ -110,8 +110,9 @@ func (w *recipe) arguments(v Values) (args string, known bool) {
 	return w.complete(o, v, expressions)
 }
 
-// Free reports whether calls of class s can have any values in the fields that keys read, because
-// nothing else is known to read these fields.
+// Free reports whether calls of class s can have any values in the fields that keys read, except
+// values that further map statements match. It returns false if keys read an expression, if the
+// tool has conditions, or if a map statement that matches the calls reads one of these fields.
 func (s *Class) Free() bool {
 	if s.of == nil || len(s.Data) == 0 {
 		return true
@@ -176,7 +177,8 @@ func (w *recipe) complete(o object, v Values, expressions []Datum) (args string,
 }
 
 // CommonValues looks for values that calls of all the classes can have, with a single value for
-// each [sort], a set of fields with comparable values.
+// each [sort], a set of fields with comparable values. If it finds none, it returns values that
+// calls of some classes might not be able to have; see [Class.Takes].
 func CommonValues(classes []*Class) Values {
 	all := Values{same: make(map[int]literal)}
 	for _, s := range classes {
@@ -250,7 +252,7 @@ func objectOf(f *form, data presences, sums []sum) (object, bool) {
 			content = v.texts[:len(v.texts)-1]
 		}
 		if data.mustLack(v.field) {
-			content = map[string]any{"value": content} // keys do not read values inside an object
+			content = map[string]any{"value": content} // a field that contains an object has no value for a key
 		}
 		if !put(o, v.field, content) {
 			return nil, false

@@ -14,8 +14,8 @@ func (m *Model) ProveBarred(q *Query) Answer {
 }
 
 // isBarred reports whether a check without exploration shows that the nets forbid every call tagged
-// as [Wanted], over all outcomes and interleavings. The check uses landmarks (see [landmark]) and
-// the relaxation, a Cartesian abstraction.
+// as [Wanted], over all outcomes and interleavings. If the view has no such calls, isBarred returns
+// false. The check uses landmarks (see [landmark]) and the relaxation, a Cartesian abstraction.
 func (v *view) isBarred() bool {
 	g, goal := v.scopeOf(), v.wantedClasses()
 	if g.fails = true; len(goal) == 0 {

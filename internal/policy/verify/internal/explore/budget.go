@@ -37,7 +37,8 @@ func (m *Model) FindBudget(tag func(*callclass.Class) uint8, limit int, b Budget
 
 // pays reports whether n permanently takes a token from the given place for each call tagged as
 // [Wanted] that it admits, and whether only the clock refills the place, with at most one token per
-// interval. If the interval is 0, the clock must not refill the place either.
+// interval and never above its initial number of tokens. If the interval is 0, the clock must not
+// refill the place either.
 func (m *Model) pays(n *Net, place int, tag func(*callclass.Class) uint8, every time.Duration) bool {
 	cost, filled := make([]bool, len(n.Trans)), 0
 	for i := range n.Trans {

@@ -31,7 +31,8 @@ func (n *structure) counter() int {
 }
 
 // steady reports whether only calls and the clock change the number of tokens in the given place,
-// by one token at a time. No call may take tokens when it begins and add tokens when it ends.
+// by one token at a time. The place must not be an input or output of a deferred gating transition,
+// which takes tokens when a call begins and adds tokens when the call ends.
 func (n *structure) steady(place int) bool {
 	for i := range n.Trans {
 		in, out := weight(n.Trans[i].In, place), weight(n.Trans[i].Out, place)

@@ -11,8 +11,9 @@ import (
 )
 
 // saturated reports whether larger counters would only add states like those already explored. This
-// is the case if each reduced counter has two adjacent levels (numbers of tokens), away from its
-// maximum and from zero, with otherwise equal states.
+// is the case if each reduced counter has two adjacent levels (numbers of tokens) with otherwise
+// equal states. Both levels must be away from zero. If the counter has a complement (see
+// [Net.mirrors]), they must also be away from the maximum.
 func (s *Space) saturated() bool {
 	return !slices.ContainsFunc(s.limits, func(pos int) bool { return !s.saturatedAt(pos) })
 }
@@ -48,8 +49,9 @@ func (s *Space) saturatedAt(pos int) bool {
 	return false
 }
 
-// mirrors returns the given place and its complements. In every known state, the tokens in the
-// place and in a complement add up to the same total, given as top.
+// mirrors returns the given place and its complements. A complement is a steady place; see
+// [structure.steady]. In every known state, the tokens in the given place and in a complement add
+// up to top.
 func (n *Net) mirrors(place, top int) []int {
 	out := []int{place}
 	for p := range n.Info.Places {

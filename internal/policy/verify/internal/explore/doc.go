@@ -23,10 +23,13 @@
 // "Stubborn sets for reduced state space generation", 1990) and are guided by sets of calls that
 // every plan contains (landmarks, Helmert and Domshlak, ICAPS 2009). Large counters start with few
 // tokens if a cut-off is found; see [Space.saturated]. A net with a key is explored for one
-// arbitrary value; see [callclass.Datum]. Some queries are refuted or proved without exploration,
-// by a Cartesian abstraction (relaxation) or by backward induction (attractor).
+// arbitrary value; see [callclass.Datum]. Some answers are proved without exploration, by a
+// Cartesian abstraction (relaxation) or by backward induction (attractor).
 //
 // If a search runs out of time or states, its answer is [Unknown]. Answers are never guessed:
-// [Proved] and [Refuted] hold for the policy as the gate enforces it. A [Model] starts no
-// goroutines and is not safe for concurrent use.
+// [Proved] and [Refuted] hold for the policy as the gate enforces it. For [Refuted], this is not
+// certain if the verdict of some net depends on arguments, as with a key or a sum. The gate might
+// then refuse the run that was found, so the run must be replayed.
+//
+// A [Model] starts no goroutines and is not safe for concurrent use.
 package explore

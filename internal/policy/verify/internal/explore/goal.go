@@ -6,7 +6,7 @@ import "github.com/petrigate/petrigate/internal/policy/verify/internal/callclass
 type Goal struct {
 	Matches func(*callclass.Class) bool             // reports whether calls of the class meet the goal, at least in some states
 	ok      func(s *Space, k int32, class int) bool // reports whether a call of the class meets the goal in state k
-	values  bool                                    // whether calls with any key value meet the goal, not only those with the tracked value
+	values  bool                                    // whether calls with values other than the tracked one can also meet the goal, although ok returns false for them
 	one     bool                                    // whether only calls with the tracked value meet the goal
 	excused func(s *Space, k int32) bool            // reports whether a run may stop in state k without reaching the goal; may be nil
 }
@@ -19,8 +19,8 @@ func TaggedGoal(match func(*callclass.Class) bool, single bool) *Goal {
 }
 
 // Escapes reports, for each state, whether successful calls can lead from there to a call that
-// meets the goal, or to a state where the goal allows a run to stop. It considers only calls of
-// allowed classes.
+// meets the goal, or to a state where the goal allows a run to stop. New calls must be of allowed
+// classes, but calls in flight can be of any class.
 func (s *Space) Escapes(g *Goal, allowed func(class int) bool) []bool {
 	good := make([]bool, len(s.At))
 	var queue []int32
@@ -71,7 +71,8 @@ func (s *Space) afterSuccess(k int32, c uint32) (to int32, ok bool) {
 }
 
 // Unhindered reports whether calls of the class are known to be possible and cannot be refused by a
-// net that the view leaves out.
+// net that the view leaves out. It always returns false if the view was made without
+// [ViewOptions].Beyond.
 func (v *view) Unhindered(class int) bool {
 	c := &v.classes[class]
 	return c.sure && len(c.beyond) == 0

@@ -8,12 +8,15 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// If all calls of a run have the same key value, no other value has been used when the run ends. A
-// later call with another value is therefore admitted only if the same call would be admitted with
-// the run's value or with an unused value.
+// If all calls of a run have the same key value, no other value has been used when the run ends. By
+// symmetry, the tracked value can stand for each of these values: the one that the run has used, or
+// an unused one. A later call with a value other than the tracked one is therefore possible only if
+// the same call with the tracked value is possible after one of two runs: the run itself, or the
+// same run with calls that do not use the tracked value.
 
-// maxOthers is the default maximum number of states visited in a search for calls with values other
-// than the run's. The maximum is higher if the limit on states per search is very high.
+// maxOthers is the default maximum number of states visited in a search for calls that can follow a
+// run. If the limit on states per search exceeds [DefaultStates], the maximum is 1/25 of that
+// limit.
 const maxOthers = 2000
 
 // overOthers reports whether a search for calls with values other than the run's must stop after
@@ -25,7 +28,7 @@ func (l *searchLimits) overOthers(visited int) bool {
 // proveLost tries to prove that successful calls with any values can no longer meet the goal after
 // the run ms, whose calls all have the same value. It returns "" if it succeeds, and otherwise the
 // reason why the result is unknown. It first tries the given nets, which forbid the goal for the
-// run's value, and then all nets that share calls with the goal.
+// run's value, and then all nets that are connected with the goal; see [Goal.relatedNets].
 func (m *Model) proveLost(ms []Move, g *Goal, nets []int) (why string) {
 	if why = m.proveLostIn(ms, g, nets); why == "" {
 		return ""

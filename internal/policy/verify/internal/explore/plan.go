@@ -8,9 +8,10 @@ import (
 )
 
 // Plan searches for a shortest run of successful calls that ends with a call tagged as [Wanted].
-// The answer is Refuted and contains the run if it exists, and Proved if no such run exists. The
-// answer is Unknown if the search is cut off. If witnessed is true, Plan considers only calls with
-// known tools and arguments.
+// The answer is Refuted and contains the run if it exists, and Proved if the known classes of calls
+// contain no such run. Plan does not check whether classes are missing; see
+// [callclass.Enumerator.Gap]. The answer is Unknown if the search is cut off. If witnessed is true,
+// Plan considers only calls with known tools and arguments.
 func (m *Model) Plan(tag func(*callclass.Class) uint8, witnessed bool) Answer {
 	q := &Query{Tag: tag, Sole: -1}
 	nets, _ := m.seed(q)

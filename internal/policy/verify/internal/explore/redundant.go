@@ -13,9 +13,9 @@ type redundancy struct {
 	Because []int
 }
 
-// Minimize removes nets one by one, as long as the remaining nets still keep every run from meeting
-// the query. It returns the remaining nets. sure reports whether each of them was shown to be
-// necessary.
+// Minimize tries to remove each of the nets in turn. It removes a net if the remaining nets still
+// forbid every call that q tags as [Wanted]. It returns the remaining nets. sure reports whether
+// each of them was shown to be necessary.
 func (m *Model) Minimize(q *Query, nets []int) (left []int, sure bool) {
 	return leaveOut(nets, func(fewer []int) Result {
 		if m.Stop() {
@@ -25,8 +25,9 @@ func (m *Model) Minimize(q *Query, nets []int) (left []int, sure bool) {
 	})
 }
 
-// proveForbidden returns Proved if, with only the given nets enforced, no call that q tags as
-// [Wanted] is ever admitted.
+// proveForbidden tries to prove that, with only the given nets enforced, no call that q tags as
+// [Wanted] is ever admitted. It returns Refuted if it finds a run with such a call, and Unknown if
+// the search is cut off.
 func (m *Model) proveForbidden(q *Query, nets []int) Result {
 	v := m.view(nets, ViewOptions{Tag: q.Tag})
 	if m.Calls.Gap(nets, q.Tag) == "" && v.isBarred() {
@@ -38,7 +39,8 @@ func (m *Model) proveForbidden(q *Query, nets []int) Result {
 	return m.proveUnmet(q, nets, ViewOptions{Tag: q.Tag, Limit: m.Limit})
 }
 
-// proveUnmet returns Proved if, with only the given nets enforced, no run meets the query.
+// proveUnmet tries to prove that, with only the given nets enforced, no run meets the query. It
+// returns Refuted if it finds such a run, and Unknown if the search is cut off.
 func (m *Model) proveUnmet(q *Query, nets []int, o ViewOptions) Result {
 	s, why := m.exploreCapped(q, nets, o)
 	switch {
@@ -58,8 +60,8 @@ type UndecidedNet struct {
 }
 
 // RedundantNets returns nets that can all be removed at once without changing any verdict. If two
-// nets forbid the same calls, the later one is removed. untried contains the nets that the search
-// could not decide on.
+// nets forbid the same calls, the later one is removed. Runs that m replays later omit the removed
+// nets. untried contains the nets that the search could not decide on.
 func (m *Model) RedundantNets() (found []redundancy, untried []UndecidedNet) {
 	more := max(1, m.Limit/DefaultStates)
 	until := m.effort + more*redundantEffort

@@ -231,7 +231,9 @@ func (r *run) play(ms []Move) {
 const maxReplay = 20_000
 
 // apply plays a move. Before each repetition of a call, it calls accept with the nets that block
-// the call, and stops if accept returns false. It reports whether the whole move was played.
+// the call, and stops if accept returns false. It does not call accept for repetitions that
+// [run.accelerate] plays in a single step. After maxReplay other repetitions, it sets r.long and
+// stops. It reports whether the whole move was played.
 func (r *run) apply(mv Move, accept func(blocking []int) bool) bool {
 	if mv.Class == nil {
 		r.end(r.calls[mv.Call], mv.End)
@@ -381,7 +383,7 @@ func (r *run) extension() (ms []Move) {
 // Tidy moves the end of each call to an earlier position if this does not change the effect of the
 // run, so that calls follow one another where possible. The end of a call moves before an event of
 // another call if the two calls affect different nets and tag returns 0 for at least one of them.
-// The last move stays last.
+// If tag is nil, only the nets matter. The last move stays last.
 func Tidy(ms []Move, tag func(*callclass.Class) uint8) []Move {
 	out := slices.Clone(ms)
 	of := make(map[int]*callclass.Class)
@@ -402,7 +404,7 @@ func Tidy(ms []Move, tag func(*callclass.Class) uint8) []Move {
 }
 
 // commute reports whether events of calls of the two classes can be reordered: the calls affect
-// different nets, and tag returns 0 for at least one of the classes.
+// different nets, and tag is nil or returns 0 for at least one of the classes.
 func commute(a, b *callclass.Class, tag func(*callclass.Class) uint8) bool {
 	if tag != nil && tag(a) != 0 && tag(b) != 0 {
 		return false

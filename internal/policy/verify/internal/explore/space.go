@@ -39,8 +39,9 @@ const Wanted = 1
 // Succeeded is the tag bit of calls whose success the monitor waits for.
 const Succeeded = 2
 
-// An openType describes calls in flight that have the same tag, and the same tokens and waiting
-// observers in each of the view's nets. Such calls are interchangeable.
+// An openType describes calls in flight that have the same tokens and waiting observers in each of
+// the view's nets, and that agree in the [Succeeded] bit of their tags. Such calls are
+// interchangeable.
 type openType struct {
 	tag     uint8
 	many    bool // whether any number of such calls can be in flight, because the beginning of one changes no state
@@ -324,9 +325,9 @@ func (t *openType) isSaturated(alike int) bool {
 	return t.watches && !t.stays && (t.many && alike > 0 || alike >= maxAlike)
 }
 
-// survivors updates opens, the types of the calls in flight, after observers have stopped waiting,
-// and returns the result. For each net, killed is the bit set of the observers that have stopped.
-// Calls that can no longer affect a net are dropped.
+// survivors returns the types of the calls in flight after observers have stopped waiting. opens
+// holds the types before; survivors does not modify it. For each net, killed is the bit set of the
+// observers that have stopped. Calls that can no longer affect a net are dropped.
 func (o *openTypeTable) survivors(opens []uint32, killed []uint64) []uint32 {
 	var out []uint32
 	for _, id := range opens {
@@ -444,7 +445,8 @@ func (s *Space) admits(k int32, c int) bool {
 }
 
 // stateAfter returns the words of the state after a call of class c has begun and succeeded in
-// state k. The search might not have visited the resulting state.
+// state k. The word for the query's monitor does not change. The search might not have visited the
+// resulting state.
 func (s *Space) stateAfter(k int32, c uint32) []uint32 {
 	words := s.state(k)
 	next := slices.Clone(words[:1+len(s.nets)])
