@@ -101,9 +101,10 @@ func (m *prover) findLoss(t gate.Tool) (l Loss, why string) {
 	return Loss{Trace: p.Counterexample, Because: p.Because, Rough: p.Rough}, ""
 }
 
-// keptBySuccess reports whether the goal remains reachable after every run of successful calls. It
-// starts with the given nets and, as needed, adds nets that may block calls. If the result is
-// unknown, keptBySuccess also returns the reason.
+// keptBySuccess tries to prove that the goal remains reachable after every run of successful calls.
+// It starts with the given nets and, as needed, adds nets that may block calls. The first result
+// reports whether it succeeded. If a limit was reached, or not all calls could be enumerated,
+// keptBySuccess also returns the reason.
 func (m *prover) keptBySuccess(nets []int, g *explore.Goal) (kept bool, why string) {
 	tag := explore.Tagger(func(s *callclass.Class) bool { return !s.Waits && g.Matches(s) })
 	for {

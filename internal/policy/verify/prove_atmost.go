@@ -173,8 +173,9 @@ func (a AtMost) exceeded(ms []explore.Move) bool {
 	return false
 }
 
-// proveUser extends a proof for one session to all sessions of a user. It relies only on nets that
-// the sessions share, because other nets start over in each session.
+// proveUser tries to extend a proof for one session to all sessions of a user. It relies only on
+// nets that the sessions share, because other nets start over in each session. If calls in separate
+// sessions are found to exceed the count, the claim is refuted.
 func (a AtMost) proveUser(m *prover, one Proof) Proof {
 	if a.Per.Window > 0 {
 		return Proof{Why: "a user can have several sessions, and it holds in each of them separately"}

@@ -43,8 +43,9 @@ func (a NoFailureLocks) prove(m *prover) Proof {
 	return Proof{Result: f.Result, Why: f.Why, Supposed: f.Supposed}
 }
 
-// lockedByFailure examines a run that ends with a failed call. If a call selected by match would
-// have remained reachable after a success, with some key value, the run refutes the claim.
+// lockedByFailure examines a run whose last call fails or ends with an unknown outcome. If a call
+// selected by match would have remained reachable after a success, with some key value, the run
+// refutes the claim. Otherwise, the result is unknown.
 func (m *prover) lockedByFailure(failed []explore.Move, match func(*callclass.Class) bool) Proof {
 	won := slices.Clone(failed)
 	won[len(won)-1].End = gate.Success

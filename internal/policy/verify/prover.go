@@ -22,7 +22,7 @@ type prover struct {
 	each       *ForEach               // the [ForEach] claim being proved, if any; all searches then consider a single value of its key
 	options    *Options
 
-	judging bool // whether the verdict of some net depends on arguments
+	judging bool // whether some enforced net judges the arguments of calls, not only their names
 	rows    bool // whether some net counts consecutive identical calls
 }
 
@@ -98,7 +98,7 @@ type Options struct {
 
 	passes     bool // whether to admit calls that no net lists, even if the policy denies calls by default
 	groups     int  // for liveness, nets that share calls are explored completely if together they have at most this many states; 0 means explore.GroupLimit
-	inventions int  // maximum number of tool names to invent for patterns; 0 means the default of package callclass
+	inventions int  // maximum number of names to try per search for names that patterns match; 0 means the default of package callclass
 }
 
 // An Assertion is a claim about a policy. [Never], [NeverBefore], [NeverAfter], [NeverWhile],
@@ -115,7 +115,7 @@ type Proof struct {
 	Assertion      Assertion // the assertion; for Each, the element of Of that the other fields refer to
 	Part           int       // if the assertion is an Each, the index of Assertion in its field Of
 	Result         Result
-	Counterexample Trace  // if Refuted, a shortest run that violates the assertion; empty if no single run is a counterexample
+	Counterexample Trace  // if Refuted, a run that violates the assertion, usually a shortest one; empty if no single run is a counterexample
 	Witness        Trace  // for Reachable, if Proved, a run that leads to a call to Tool
 	Because        []Net  // nets that cause the result; if Refuted, all of them are necessary unless Rough is set
 	Rough          bool   // if Refuted, whether some nets in Because might be unnecessary; set if not all subsets were tried
@@ -128,7 +128,9 @@ type Proof struct {
 }
 
 // ForEach claims that Of, a [NeverBefore] or an [AtMost], holds for each value of the key
-// separately. For a given value, only the calls with that value are considered.
+// separately. For a given value, only the calls with that value are considered. If Of is a
+// NeverBefore, calls to its Tool without a value are considered, too, because no earlier call can
+// have the same value.
 type ForEach struct {
 	Of  Assertion
 	Key []Compared

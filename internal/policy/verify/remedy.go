@@ -96,8 +96,8 @@ func (f *RemedyFinder) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remed
 	return remedy
 }
 
-// awaited reports whether each refusing net only waits for tokens that a call in flight will
-// provide.
+// awaited reports whether, for each refusing net, some open call would produce the missing tokens
+// if it succeeded.
 func awaited(r *gate.Refusal) bool {
 	return len(r.Blocks) > 0 && !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool {
 		return !slices.ContainsFunc(b.Holds, func(h gate.Holder) bool { return h.Brings })

@@ -20,7 +20,7 @@ type Step struct {
 	Names   *gate.Call    // example call with the same names as this call; if nil, the tool alone determines the names
 	Args    string        // JSON arguments; empty means {}
 	Result  string        // JSON result that the call must return on success; empty means any
-	Name    string        // human-readable name: the last name that a map entry of the policy gives the call, or the tool if no entry does
+	Name    string        // human-readable name: the last name that a map entry or an action of the policy gives the call, or the tool if the call has no such name
 	Weak    bool          // whether the call has Name only as a restriction: its success does not count toward requirements for Name
 	Wait    time.Duration // if positive, the step is not a call but the passage of this amount of time
 	Ends    bool          // whether the step ends a call, rather than begins one

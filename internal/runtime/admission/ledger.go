@@ -117,7 +117,8 @@ type Change struct {
 	Events []audit.Event // events to record with the step
 
 	// Admits is set if the change admits a call. Such a change can require a flush to disk before
-	// [Commit.Wait] returns. While the session is stopped, Wait returns [ErrStopped] for it.
+	// [Commit.Wait] returns. If a database holds the stops, Wait returns [ErrStopped] for the
+	// change while the session is stopped.
 	Admits bool
 }
 

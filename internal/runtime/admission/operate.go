@@ -52,8 +52,10 @@ func (a *Admission) Reset(ctx context.Context, k Key, actor string) error {
 	})
 }
 
-// SettleOpen settles a call whose outcome is unknown, on behalf of an operator. The outcome becomes
-// a success if success is true, and a failure otherwise.
+// SettleOpen settles an open call, usually one whose outcome is unknown, on behalf of an operator.
+// The outcome becomes a success if success is true, and a failure otherwise. The further calls that
+// the open call represents get the same outcome; see [gate.OpenCall.More]. If the session has no
+// such call, SettleOpen returns an error.
 func (a *Admission) SettleOpen(ctx context.Context, k Key, number uint64, success bool, actor string) error {
 	o, name := gate.Failure, "settle failure"
 	if success {

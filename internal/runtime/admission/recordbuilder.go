@@ -102,8 +102,10 @@ func (rb *recordBuilder) fillVerdicts(entry *decisionEntry, g *Generation, verdi
 	}
 }
 
-// reason returns the text to record for a refusal by the nets. If arguments must not be recorded,
-// reason removes quoted arguments and replaces each key value with the beginning of its hash.
+// reason returns the text to record for a refusal by the nets. If all arguments are recorded
+// unchanged, this is the given sentence. Otherwise, reason replaces a validator's sentence with a
+// fixed one. From other sentences, it removes quoted arguments, and it replaces each key value with
+// the beginning of a hash.
 func (rb *recordBuilder) reason(sentence string, kind gate.Kind, blocks []gate.Block) string {
 	if rb.redactor.Plain() {
 		return sentence

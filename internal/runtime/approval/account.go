@@ -11,7 +11,7 @@ import (
 // are low, so that a single caller cannot exhaust the limit that applies to all callers.
 type limit struct {
 	waiting int // maximum number of requests that are pending, or that are approved but not used yet
-	recent  int // maximum number of requests opened within a minute, not counting approved ones
+	recent  int // maximum number of requests opened within a minute, except approved ones and those withdrawn before anyone was asked
 	bytes   int // maximum memory in bytes for the pending and approved requests; see Request.weight
 	denied  int // maximum number of denials in force; see Options.Cooldown
 }
@@ -97,7 +97,7 @@ func (q *Request) room(n int) bool {
 // weight returns the memory in bytes that q uses while the given number of calls wait for it. Each
 // waiting call keeps its message in memory. q itself keeps the parts that it has copied. If q has
 // copied nothing, the message of its first call stays in memory even after all calls have stopped
-// waiting.
+// waiting. Once q has ended, weight returns 0.
 func (q *Request) weight(waiters int) int {
 	switch {
 	case !q.live():

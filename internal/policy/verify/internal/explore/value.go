@@ -30,8 +30,8 @@ func (m *Model) OneValue() *Model {
 }
 
 // Assured reports, for each state, whether successful calls of allowed classes can certainly reach
-// the goal. These calls must all have the same key value: the tracked value or a new one. If the
-// goal is only about the tracked value, no new value is tried.
+// the goal. These calls have the tracked key value. Unless the goal is only about the tracked
+// value, calls with a new value can follow them.
 //
 // Map statements of the policy name calls by their arguments, and can match one value but not
 // another. Assured therefore searches once for each value that the classes mention. A state is

@@ -97,7 +97,8 @@ func (m *Model) view(nets []int, o ViewOptions) *view {
 
 // noteBeyond updates c.sure and c.beyond for s, one of the classes that c represents. It finds the
 // nets outside the view that can refuse calls of class s. It stores them if they are the first nets
-// found or fewer than before. If calls of class s are not known to be possible, it does nothing.
+// found or fewer than before. It does nothing if o.Beyond is false, or if calls of class s are not
+// known to be possible.
 func (c *class) noteBeyond(v *view, s *callclass.Class, o ViewOptions) {
 	if !o.Beyond || uncertain(s) {
 		return
