@@ -71,8 +71,9 @@ func (q *queue) Stage(s *Staged, undo func()) error {
 	return nil
 }
 
-// AwaitRoom stores the waiting steps if they fill a batch. It must be called before Stage, without
-// holding any lock that an undo function acquires.
+// AwaitRoom stores the waiting steps if they fill a batch. Callers that stage many steps call it
+// before Stage, so that the queue does not grow without limit. They must not hold any lock that an
+// undo function acquires.
 func (q *queue) AwaitRoom() {
 	q.mu.Lock()
 	full := len(q.open.steps) >= maxStaged

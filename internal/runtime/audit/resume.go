@@ -60,8 +60,10 @@ func (l *logFile) append(records [][]byte, busy bool) error {
 	return l.write(l.buf, end)
 }
 
-// resume reads the end of the file if the file has changed: another process has written to it, a
-// write was interrupted, or someone edited it. It then moves any pending lines to the log.
+// resume reads the end of the file if the file's size has changed: another process has written to
+// it, a write was interrupted, or someone edited it. If the last line marks the file as closed,
+// resume switches to the next file. It then moves any pending lines to the log. It returns an error
+// if the file was removed.
 func (l *logFile) resume() error {
 	if !l.regular {
 		return nil

@@ -9,7 +9,8 @@ import (
 )
 
 // maxOpen is the maximum number of open calls per session. A call is open until its end is
-// reported. If there are too many, the outcome of the oldest is recorded as unknown.
+// reported. If there are too many, the oldest is removed. If that call was admitted, its outcome is
+// recorded as unknown.
 const maxOpen = 1000
 
 // Limits on the number of sessions.

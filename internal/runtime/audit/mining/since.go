@@ -37,8 +37,8 @@ func (v *invalidatorVisitor) admit(s *session, a *action) {
 }
 
 // check is called for each call to B. It marks the rule as refuted if a call to C is in flight, or
-// has ended since the last successful call to A began. Otherwise, it adds the events since the
-// previous call to B to the rule's statistics.
+// has ended since the last successful call to A began. Otherwise, if C was called after a success
+// of A, it adds the events since the previous call to B to the rule's statistics.
 func (of *invalidator) check(s *session) {
 	state := s.invalidatorState(of)
 	c := s.tools[of.c]
@@ -82,9 +82,10 @@ func supportedInvalidators(all []*invalidator, least, tried int) map[pair][]*inv
 	return by
 }
 
-// invalidators returns the rules to test. It takes each pair of tools where every call to B had its
-// own earlier success of A, and combines it with every tool that could be C. The second result
-// reports whether rules were left out because there are too many.
+// invalidators returns the rules to test. It takes each of the given pairs of tools where every
+// call to B had its own earlier success of A, unless this could be due to chance. It combines the
+// pair with every tool that could be C. The second result reports whether rules were left out
+// because there are too many.
 func (v *survey) invalidators(held map[pair]bool, tried, least int) (all []*invalidator, more bool) {
 	inOrder := func(p, q pair) int { return cmp.Or(p.a-q.a, p.b-q.b) }
 	for _, p := range slices.SortedFunc(maps.Keys(held), inOrder) { // sorted, so that the same rules are left out each time if there are too many

@@ -37,8 +37,9 @@ func (l Logs) Records(ctx context.Context, f *trail.Filter) iter.Seq2[trail.Reco
 }
 
 // Suggest returns the rules that a log supports. It replays the log under these rules, and weakens
-// or drops rules that would have refused an admitted call ([Miner.Prove]). It then drops rules that
-// are unnecessary or harmful under c's policy ([Report.DropRedundant]). c may be nil.
+// or drops rules that would have refused an admitted call or required approval for it
+// ([Miner.Prove]). It then drops rules that are unnecessary or harmful under c's policy
+// ([Report.DropRedundant]). c may be nil.
 func Suggest(ctx context.Context, log Log, c *config.Config, o Options) (*Report, error) {
 	var source policy.Source
 	if c != nil {

@@ -12,7 +12,7 @@ import (
 
 // A pairStats holds the statistics of a pair of tools, A and B.
 type pairStats struct {
-	notOnce, notEach bool // whether a session with both A and B refutes the rule "A before B once" (notOnce) or "A before B" (notEach); notOnce is also set if shared is
+	notOnce, notEach bool // whether a session with both A and B refutes the rule "A before B once" (notOnce) or "A before B" (notEach); notOnce is also set if shared is; notEach is complete only while notOnce is false
 	shared           bool // whether any call was a call to both A and B; a call can have several names
 	sessions         int  // number of sessions with both A and B, counted while notOnce is false
 	once, each       chance
@@ -163,7 +163,7 @@ func (v *survey) end(s *session) {
 		return
 	}
 	v.sessions++
-	order := slices.Sorted(maps.Keys(s.tools)) // sorted, because the order of addition affects floating-point sums
+	order := slices.Sorted(maps.Keys(s.tools)) // sorted, so that the tools are visited in a fixed order
 	for _, b := range order {
 		t := s.tools[b]
 		if t.made == 0 {
@@ -232,7 +232,9 @@ func (v *survey) alwaysBefore(p pair, least int) bool {
 }
 
 // opens reports whether most sessions that use the tool begin with it. Such a tool comes before all
-// others even if they do not need it, so its position alone does not support a rule.
+// others even if they do not need it, so its position alone does not support a rule. If only a few
+// tools are used in at least the given number of sessions, opens returns false; see
+// minToolsForOpening.
 func (v *survey) opens(tool, least int) bool {
 	n := 0
 	for _, t := range v.tools {

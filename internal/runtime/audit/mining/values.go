@@ -16,13 +16,13 @@ type candidate struct {
 	alt         int    // index of a tool that can replace A, or -1
 	first, then string // field of A, and field of B
 	parts       []*candidate
-	out         bool // whether B was called without an earlier success of A with the same value, which refutes the rule
+	out         bool // whether B was called without an earlier success of A or alt with the same value, which refutes the rule
 	notEach     bool
 	sessions    int
-	once, each  chance // chance that the successful calls to A have all values of B, and chance that A then succeeds again before each further call to B with the same value
-	hits, tries int    // number of sessions whose first value of B also occurred in another session, and number of sessions where this was checked
+	once, each  chance // chance that the successful calls to A and alt have all values of B, and chance that one of these tools then succeeds again before each further call to B with the same value
+	hits, tries int    // number of sessions whose first value of B also occurred in a successful call to A or alt in another session, and number of sessions where this was checked
 
-	drawn, early, altEarly int       // number of distinct values of B per session, and numbers of these that A had and that alt had
+	drawn, early, altEarly int       // number of values of B, where equal values in one session count once, and numbers of these that A had and that alt had
 	fields                 fieldPair // statistics that show whether a two-field key needs both fields
 }
 
@@ -186,8 +186,8 @@ func (m *matchVisitor) end(s *session) {
 	}
 }
 
-// endSession adds an ended session to the statistics. It includes the chance that A would have all
-// values of B if the values were drawn at random.
+// endSession adds an ended session to the statistics. It includes the chance that A and alt would
+// have all values of B if the values were drawn at random.
 func (c *candidate) endSession(s *session) {
 	c.sessions++
 	then := s.values[fieldKey{c.b, c.then}]

@@ -102,8 +102,8 @@ func (r nameReader) Finds(pattern int) gate.Found {
 // Only implements [gate.Reading].
 func (r nameReader) Only(patterns []int) bool { return r.names[r.maps[patterns[0]].As].Certain }
 
-// Doubt implements [gate.Reading]. Records do not show why the effects of a script could not be
-// determined.
+// Doubt implements [gate.Reading]. The result is empty, because a record lists the uncertain names
+// of a call without reasons.
 func (r nameReader) Doubt(int) gate.Doubt { return gate.Doubt{} }
 
 // Evidence implements [gate.Reading].

@@ -53,7 +53,8 @@ func (q *verifyQueue) drain() {
 
 // check verifies the lines of a block that follows the record at the given position. Earlier
 // versions wrote lines without hashes. These lines cannot be verified, and are accepted only before
-// the first line with a hash. If linked is true, a line with a hash has already been read.
+// the first line with a hash. If linked is true, a line with a hash has already been read. A record
+// with the same number as head must have the same hash as head.
 func check(block []byte, before audit.Place, linked bool, head audit.Place) (r blockResult) {
 	r.block = block
 	buf := make([]byte, 0, 1<<10)
