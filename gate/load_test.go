@@ -84,6 +84,7 @@ func TestFingerprints(t *testing.T) {
 	for name, edit := range map[string]func([]gate.Net, *gate.PolicyOptions){
 		"base":    func([]gate.Net, *gate.PolicyOptions) {},
 		"deny":    func(_ []gate.Net, o *gate.PolicyOptions) { o.Deny = true },
+		"doubts":  func(_ []gate.Net, o *gate.PolicyOptions) { o.AskDoubts = true },
 		"map":     func(_ []gate.Net, o *gate.PolicyOptions) { o.Labels[0].Maps[0].Source = "b" },
 		"initial": func(n []gate.Net, _ *gate.PolicyOptions) { n[0].Initial["budget"] = 2 },
 		"name":    func(n []gate.Net, _ *gate.PolicyOptions) { n[0].Name = "other" },

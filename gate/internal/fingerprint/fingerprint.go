@@ -113,7 +113,7 @@ func Net(n *toolnet.Net) string {
 // A Policy is the input for a policy's fingerprint: everything that determines the policy's
 // decisions.
 type Policy struct {
-	AskDoubts bool `json:",omitempty"`
+	AskDoubts bool
 	Nets      []NetOfPolicy
 	Maps      []toolnet.Map
 	Successes []toolnet.Condition
@@ -145,8 +145,9 @@ func (p *Policy) Print() string {
 		Keys      int               `json:",omitempty"`
 		Successes []successIdentity `json:",omitempty"`
 
-		Ignored []toolnet.Ignored `json:",omitempty"`
-	}{p.Nets, mapIdentities(p.Maps), p.Deny, p.Shadow, p.Keys, successIdentities(p.Successes), p.Ignored})
+		Ignored   []toolnet.Ignored `json:",omitempty"`
+		AskDoubts bool              `json:",omitempty"`
+	}{p.Nets, mapIdentities(p.Maps), p.Deny, p.Shadow, p.Keys, successIdentities(p.Successes), p.Ignored, p.AskDoubts})
 }
 
 type successIdentity struct {

@@ -48,6 +48,7 @@ func NewAgent(ctx context.Context, file string, c *config.Config, a Agent, tests
 func (plan *Plan) prepareAgent(c *config.Config) (err error) {
 	plan.Client = !plan.made && !c.Has("version") && objectOffset(plan.Before) >= 0
 	name := filepath.Base(plan.File)
+	plan.Enforced = plan.Enforced || !c.Has("mode") && (c.Has("rules") || c.Has("nets"))
 	switch {
 	case mayExist(plan.File):
 		plan.ExistingPolicy = plan.File
@@ -60,7 +61,6 @@ func (plan *Plan) prepareAgent(c *config.Config) (err error) {
 		if !c.Has("mode") && !c.Has("nets") { // nets that are already enforced must stay enforced
 			keys = append([]key{shadowKey}, keys...)
 		}
-		plan.Enforced = plan.Enforced || !c.Has("mode") && c.Has("nets")
 		plan.After, err = splice(plan.Before, keys)
 	}
 	plan.readExisting(c)

@@ -34,7 +34,7 @@ type Plan struct {
 
 	Missing []string // servers that did not respond; the plan has no rules for their tools
 
-	Enforced bool // whether the configuration sets a mode other than shadow; that mode also applies to the new rules
+	Enforced bool // whether the configuration has a mode other than shadow, or a policy without a mode; the new rules are then enforced at once
 
 	Config        string // path of the configuration; only missing keys are added to it
 	Before, After []byte // content of the configuration before and after the change
