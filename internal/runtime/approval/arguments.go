@@ -124,8 +124,9 @@ func (a arguments) match(pins []Pin) bool {
 }
 
 // canonical appends value to buf in canonical form: without white space, with sorted members and
-// minimally escaped strings, and with numbers unchanged. It returns false if value is invalid, or
-// if JSON parsers could read it differently.
+// minimally escaped strings, and with numbers unchanged. It returns false if value is invalid. It
+// also returns false if an object in value has two members with the same name, or if a string or a
+// name contains U+FFFD, because JSON parsers could read such a value differently.
 func canonical(buf, value []byte) (_ []byte, ok bool) {
 	switch rawjson.Kind(value) {
 	case '{':

@@ -208,8 +208,9 @@ func (b *Broker) has(id string) bool {
 }
 
 // Release tells the broker that a call has stopped waiting for q. If parked is true, the caller was
-// told to call again later to get the answer. The request is withdrawn once no call is waiting for
-// it, unless a caller was told to call again.
+// told to call again later to get the answer. A pending request is withdrawn once no call is
+// waiting for it. It is not withdrawn if a caller was told to call again, if another broker opened
+// it, or if calls at another broker also wait for it.
 func (b *Broker) Release(q *Request, parked bool) {
 	b.mu.Lock()
 	q.waiters--
@@ -220,7 +221,8 @@ func (b *Broker) Release(q *Request, parked bool) {
 }
 
 // withdraw withdraws q if it is pending and due returns true; due is called with Broker.mu held. If
-// the store does not accept the change, q stays pending until it expires.
+// the store does not accept the change, withdraw logs the error, and q stays pending until it is
+// answered or expires.
 func (b *Broker) withdraw(q *Request, due func() bool) {
 	err := b.amend(q.ID, func(q *Request) (d Progress, ok bool, err error) {
 		if q == nil || q.progress.Answer.State != Pending || !due() {
@@ -301,9 +303,10 @@ func (b *Broker) Unclaim(id string) {
 	b.unclaim(id, func(q *Request) { q.stale = b.storage != nil })
 }
 
-// Used tells the broker whether the store marked the approval of q as used. If ok is false, the
-// store considers the approval already used or expired, and the broker reads q from the store
-// again. After a second failure, the broker lets q expire.
+// Used tells the broker whether the store marked the approval of q as used. If ok is true, q ends
+// as used. If ok is false, the store considers the approval already used or expired, and the broker
+// reads q from the store again before it gives q to another call. After a second failure, q ends as
+// expired. Without a store, Used does nothing.
 func (b *Broker) Used(q *Request, ok bool) {
 	if b.storage == nil {
 		return

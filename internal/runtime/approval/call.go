@@ -10,7 +10,8 @@ import (
 )
 
 // A Call describes the call that a person is asked to approve. The values passed to [Broker.Open]
-// must be exactly those that will be forwarded. In a [Record], secret values are masked.
+// must be exactly those that will be forwarded. In a [Record], secret values are masked, except in
+// Meta, which is forwarded unchanged; display [Call.ShownMeta] instead.
 type Call struct {
 	Upstream, Tool  string // name of the upstream, and name of the tool at that upstream
 	Arguments       []byte // arguments as received or, in a [Record], as displayed; may be empty
@@ -81,8 +82,8 @@ func (c Call) bytes(steps []gate.Step) int {
 	return n
 }
 
-// detach copies the parts of c that share memory with the given message, so that the message can be
-// released while the parts are still needed for display.
+// detach copies the parts of c that share memory with the given parts of the client's message, so
+// that the message can be released while c is still needed.
 func (c *Call) detach(message [][]byte) {
 	for i, part := range []*[]byte{&c.Arguments, &c.Beside, &c.Meta} {
 		if len(*part) > 0 && len(message[i]) > 0 && &(*part)[0] == &message[i][0] {

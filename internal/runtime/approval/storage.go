@@ -61,7 +61,8 @@ func (s *storage) openOnce(key Key, call Call, ask *gate.Ask, again bool) (*Requ
 	return s.broker.addStored(q, d, version), nil
 }
 
-// share records that calls at several brokers are waiting for q. A shared request is not withdrawn
+// share marks q as shared, which means that calls at several brokers are waiting for it. It does
+// nothing unless q is pending and was opened by another broker. A shared request is not withdrawn
 // when one broker's calls stop waiting.
 func (s *storage) share(q *Request) {
 	err := s.amend(q.ID, func(q *Request) (d Progress, ok bool, err error) {

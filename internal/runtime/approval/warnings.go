@@ -14,7 +14,7 @@ import (
 
 const (
 	maxWarnings   = 8
-	maxCharacters = 5   // maximum number of distinct hidden characters that a warning lists
+	maxCharacters = 5   // maximum number of distinct characters that a warning lists
 	maxQuoted     = 100 // maximum number of bytes that a warning quotes
 	manySpaces    = 100 // minimum number of consecutive spaces that is suspicious, because it can push text out of view
 )

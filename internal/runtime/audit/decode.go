@@ -27,8 +27,9 @@ func ReadEntry(event []byte) (e Entry, err error) {
 type decoder struct{ err error }
 
 // object decodes the members of a JSON object into the fields listed in t. It returns false if the
-// object is invalid. Pointers to the fields are passed in two slices: rest continues where first
-// ends. Unknown members are ignored.
+// object is invalid. It also returns false, and sets d.err, if a member has the wrong type.
+// Pointers to the fields are passed in two slices: rest continues where first ends. Unknown members
+// are ignored.
 func (d *decoder) object(object []byte, t table, first, rest []any) bool {
 	next := 0
 	return rawjson.Members(object, func(key, v []byte, _ int) bool {

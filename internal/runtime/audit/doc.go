@@ -17,11 +17,11 @@
 // Staged records ([Recorder.Stage]) are stored in order by group commit: the first waiter stores
 // all records that have arrived (see queue).
 //
-// The record of a call is encoded by Recorder.Prepare (encode.go) and queued by queue.Stage
+// The record of a call is encoded by Recorder.Prepare (recorder.go) and queued by queue.Stage
 // (queue.go). Staged.Wait then stores it through Recorder.store, a [Feed] and Log.AppendAll
-// (logfile.go).
+// (log.go).
 //
 // Locks: Log.mu guards the log and is held during writes. queue.mu guards the batches and is not
-// held while they are stored. Follower.mu may be locked while Feed.mu is held, never the reverse.
+// held while they are stored. Buffer.mu may be locked while Feed.mu is held, never the reverse.
 // The package's only goroutine is the lease timer.
 package audit

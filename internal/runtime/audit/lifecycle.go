@@ -25,7 +25,7 @@ type Policy struct {
 	Fields    []string  `json:"fields,omitempty"`    // argument fields that the nets read
 	Results   []string  `json:"results,omitempty"`   // result fields that the nets read
 	Maps      []string  `json:"maps,omitempty"`      // short hashes that identify the policy's map statements, which give calls additional names
-	Actions   []string  `json:"actions,omitempty"`   // names of the form tool.action that occur in the nets; a call can get such a name from its argument "action"
+	Actions   []string  `json:"actions,omitempty"`   // names that contain a dot and occur in the nets; a call can get such a name from its tool and its argument "action"
 	Rows      bool      `json:"rows,omitempty"`      // whether a net counts consecutive identical calls
 	Arguments string    `json:"arguments,omitempty"` // how arguments are recorded: "hash", "masked" or "full"
 }
@@ -46,8 +46,9 @@ type Session struct {
 }
 
 // A Removed event records that old records are about to be removed from a database. For each chain
-// that loses records, Chains contains the last record to be removed. The rest of the chain, if any,
-// begins after that record.
+// that loses records, Chains contains the last record to be removed. Chains also contains the last
+// removed record of each chain that lost records earlier and still has others. The rest of a chain,
+// if any, begins after that record.
 type Removed struct {
 	Time    time.Time `json:"time"`
 	Event   string    `json:"event"`   // always "removed"

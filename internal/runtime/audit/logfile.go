@@ -188,9 +188,10 @@ func (l *logFile) noteShortage(n int) {
 	l.neededSpace = max(l.neededSpace, min(n, maxBuffer)+outcomeSpace)
 }
 
-// checkSpace is called before a write of n bytes. After larger writes have failed for lack of
-// space, it returns an error until the disk has room for the largest of them. Otherwise small
-// records could be written although a decision would not fit.
+// checkSpace is called before a write of n bytes. After a failed write, it returns an error until
+// the disk has room for a write of that size (but at most 1 MiB) and for a call's outcome.
+// Otherwise small records could be written although a decision would not fit. A write that needs at
+// least as much space is not checked.
 func (l *logFile) checkSpace(n int) error {
 	if !l.regular || l.neededSpace <= n {
 		return nil

@@ -83,10 +83,10 @@ func (a *action) read(e *trail.Entry) {
 	})
 }
 
-// Limits that bound the memory use, however long the log is.
+// Limits on the memory use.
 const (
 	maxTools     = 300  // maximum number of distinct call names
-	maxFields    = 8    // maximum number of fields per tool
+	maxFields    = 8    // maximum number of values kept per call if its arguments are recorded
 	maxValues    = 5000 // maximum number of values per field and session
 	maxValueSize = 256  // maximum size of a value in bytes
 )

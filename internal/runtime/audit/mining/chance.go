@@ -62,8 +62,8 @@ func presentByChance(sessions, had, of int) chance {
 	return chance(lg(had+1+sessions) - lg(had+1) + lg(of+2) - lg(of+2+sessions))
 }
 
-// clusteredByChance is the chance that k of n observations have the same value. It assumes that
-// each of the given number of values is equally likely.
+// clusteredByChance is an upper bound of the chance that at least k of n observations have one
+// particular value. It assumes that each of the given number of values is equally likely.
 func clusteredByChance(k, n, values int) chance {
 	return min(0, chance(lnChoose(n, k)-float64(k)*math.Log(float64(values))))
 }

@@ -34,6 +34,7 @@
 // prove. [Report.DropRedundant] drops proposals that are unnecessary or harmful under the current
 // policy.
 //
-// The memory use is bounded (by maxTools, maxFields, maxValues and others), however long the log
-// is. The package starts no goroutines.
+// Most of the memory use is bounded (by maxTools, maxFields, maxValues and others), however long
+// the log is. It still grows with the numbers of argument names, principals and processes, and with
+// the number of sessions whose end is not in the log. The package starts no goroutines.
 package mining

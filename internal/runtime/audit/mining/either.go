@@ -24,7 +24,9 @@ type either struct {
 
 // eithers returns the rules "A or alt before B" to test, and reports whether it left out rules
 // because there are more than maxEithers. It skips the rules that the survey refutes: those where B
-// was called before any success of A or alt in a session that the survey remembers.
+// was called before any success of A or alt in a session that the survey remembers. It also skips
+// rules that could hold by chance (see coveredByChance), unless a field is present in all calls to
+// the three tools.
 func (v *survey) eithers(least, tried int) (all []*either, more bool) {
 	for b, t := range v.tools {
 		if t.sessions < least {
@@ -54,8 +56,9 @@ type earlyTool struct {
 	early         uint64
 }
 
-// earlyTools returns the tools that succeeded before B in some of the sessions with B, but not in
-// all of them.
+// earlyTools returns the tools that succeeded before B in some of the sessions with B that the
+// survey remembers, but not in all sessions with B. It leaves out tools that were called in fewer
+// than least sessions, and tools that have a call in common with B (a call can have several names).
 func (v *survey) earlyTools(b, least int) (all []earlyTool) {
 	for a, t := range v.tools {
 		s := v.pairs[pair{a, b}]

@@ -26,7 +26,8 @@ type ruleActivity struct {
 }
 
 // A netActivity counts the effects of one net: the refusals and approval requests that shadow mode
-// suppressed (refuse, ask), and the requests that were approved and denied.
+// suppressed (refuse, ask), the calls that were approved (approved), and the calls that were
+// refused because they were not approved (denied).
 type netActivity struct {
 	refuse, ask      int
 	approved, denied int

@@ -53,8 +53,9 @@ func (m *Miner) heldPairs(tried int, best map[pair]*candidate) map[pair]bool {
 	return held
 }
 
-// openingNotes returns notes about the calls that most sessions begin with. Such a call comes
-// before all others whether they depend on it or not, so its position does not justify a rule.
+// openingNotes returns notes about calls that always come before several others. It includes only
+// calls that begin most of the sessions that contain them. Such a call comes before the others
+// whether they depend on it or not, so its position does not justify a rule.
 func (m *Miner) openingNotes() (all []Note) {
 	v := m.survey
 	for a, t := range v.tools {

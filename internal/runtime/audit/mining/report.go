@@ -46,15 +46,15 @@ func (r *Report) drop(wrong map[int]string) {
 	r.Proposals = kept
 }
 
-// A Proposal is a rule supported by the log. It would not have refused any admitted call in the
-// log.
+// A Proposal is a rule supported by the log. After [Miner.Prove], it would not have refused any
+// admitted call in the log, or required approval for it.
 type Proposal struct {
 	Rule     string    `json:"rule"`     // the rule as a line of a rules file
 	Kind     string    `json:"kind"`     // "order", "value", "budget", "row" or "taint"
 	Evidence string    `json:"evidence"` // why the log supports the rule, in one sentence
 	Sessions int       `json:"sessions"` // number of sessions with the restricted call
 	Calls    int       `json:"calls"`
-	Chance   float64   `json:"chance"` // probability of the observations if there were no rule, at least 1e-300; 1 for a limit above the observed maximum, because it is not tested statistically
+	Chance   float64   `json:"chance"` // probability of the observations if there were no rule, at least 1e-300; 1 for a limit above the observed maximum that was not tested statistically
 	Since    time.Time `json:"since"`
 
 	tool   string     // the restricted tool, or empty for all tools
