@@ -61,8 +61,10 @@ func (l *LateBackend) Try(ctx context.Context) error {
 var errSilent = errors.New("it does not answer")
 
 // get returns the database, opening it first if necessary. It waits for the first attempt until ctx
-// is done, and for later ones at most probeWait. On a network that drops all packets, an attempt
-// takes a long time, and without this limit each caller would wait for it.
+// is done. Once an attempt has failed or the deadline of a caller has passed, get waits at most
+// probeWait. On a network that drops all packets, an attempt takes a long time, and without this
+// limit each caller would wait for it. If the last attempt failed less than retryInterval ago, get
+// returns its error without a new attempt.
 func (l *LateBackend) get(ctx context.Context) (backend.Backend, error) {
 	l.mu.Lock()
 	switch {

@@ -14,7 +14,7 @@ import (
 )
 
 // Limits on the number of steps in the queue and in a commit. If the queue is full, its steps are
-// committed before another step is added.
+// committed before the next step of a session is decided.
 const (
 	maxQueue = 4096
 	maxBatch = 512
@@ -203,13 +203,14 @@ const (
 )
 
 // gather delays a commit so that the callers of the last commit can queue their next steps. The
-// delay ends when the expected number of steps is queued, or after at most half the duration of the
-// last commit.
+// delay ends when the expected number of steps is queued, or after half the duration of the last
+// commit, but at the latest after maxGather. If the last commit took less than fastCommit, gather
+// returns immediately.
 //
-// After a commit without stale steps, gather returns immediately in two cases. If s was queued
-// while no commit was in progress, its caller may be the only active one. If one of the last few
-// commits contained stale steps, other processes are probably changing the same parts of the state,
-// and a delay would make the waiting steps stale.
+// After a commit without stale steps, gather also returns immediately in two other cases. If s was
+// queued while no commit was in progress, its caller may be the only active one. If one of the last
+// few commits contained stale steps, other processes are probably changing the same parts of the
+// state, and a delay would make the waiting steps stale.
 func (q *queue) gather(s *queuedStep) {
 	if q.lastCommit < fastCommit || !q.hadStale && (!s.duringCommit || q.contention > 0) || !q.setTarget(q.expected) {
 		return
@@ -222,7 +223,8 @@ func (q *queue) gather(s *queuedStep) {
 }
 
 // setTarget creates the channel q.reached, which is closed once the queue contains n steps. It
-// returns false if the queue already contains n steps.
+// returns false if the queue already contains n or more steps. setTarget(0) only cancels the
+// previous target.
 func (q *queue) setTarget(n int) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

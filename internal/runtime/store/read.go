@@ -190,8 +190,8 @@ func (e *entry) carryAsks(now *gate.State) {
 }
 
 // refreshPart is like [Durable.refresh], but for a part of the state that sessions share. If the
-// part does not exist yet, refreshPart creates it with all nets in their initial states. The clocks
-// of these nets start at the time when the session began.
+// database does not contain the part yet, refreshPart puts all of its nets in their initial states,
+// without writing them. The clocks of these nets start at the time when the session began.
 func (d *Durable) refreshPart(ctx context.Context, p *part, e *entry) error {
 	if p.row != nil && p.row.dropReason() == nil {
 		return nil

@@ -17,8 +17,8 @@ const (
 	roundsPerKeep = 24                    // number of rounds per retention period
 )
 
-// Retention removes old records from a ledger's database. Only one process removes records at a
-// time. Some old records are kept, such as the decision on an open call; see [survey].
+// Retention removes old records from a ledger's database, in rounds. Only one process performs each
+// round. Some old records are kept, such as the decision on an open call; see [survey].
 //
 // A round first commits a removal event, which contains the last record to remove from each chain.
 // It then removes the records in small transactions. If the process ends before all of them are

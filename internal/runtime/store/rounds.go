@@ -38,8 +38,9 @@ func (d *Durable) TakeRound(ctx context.Context, session, id string) ([]byte, er
 	return d.takeRound(ctx, id, func(o *backend.Op) { o.Session, o.Reserve, o.Lasts = session, true, true })
 }
 
-// DropRound is like TakeRound, but works even while the session is stopped. It is for callers that
-// end the call instead of continuing it.
+// DropRound is like TakeRound, but works even while the session is stopped. It does not wait until
+// the removal is on disk, so a power loss or a crash of the database may bring the data back.
+// DropRound is for callers that end the call instead of continuing it.
 func (d *Durable) DropRound(ctx context.Context, id string) ([]byte, error) {
 	return d.takeRound(ctx, id, func(*backend.Op) {})
 }

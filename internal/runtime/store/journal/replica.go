@@ -156,8 +156,9 @@ func (r *replica) verifyEnd() error {
 	return r.readToEnd()
 }
 
-// readToEnd reads the log to its end and removes any bytes after the last step. The caller must
-// hold the process lock and mu.
+// readToEnd reads the log to its end. It also completes an interrupted rotation, and removes any
+// bytes after the last step unless they are padding (spaces). The caller must hold the process lock
+// and mu.
 func (r *replica) readToEnd() error {
 	err := r.follow(true)
 	if err == nil {
@@ -170,7 +171,8 @@ func (r *replica) readToEnd() error {
 }
 
 // follow brings the image up to date with the log. If lead is true, this process must hold the
-// process lock, and follow also removes any bytes after the last step. The caller must hold mu.
+// process lock. In this case, follow also completes an interrupted rotation, and removes any bytes
+// after the last step unless they are padding (spaces). The caller must hold mu.
 func (r *replica) follow(lead bool) error {
 	for range 1000 {
 		if r.log.file == nil {
@@ -219,7 +221,7 @@ func (r *replica) follow(lead bool) error {
 const readSize = 1 << 20
 
 // readSteps applies the remaining steps of the current segment to the image. It returns the number
-// of bytes after the last whole step.
+// of bytes after the last whole step, not counting padding (spaces at the end).
 func (r *replica) readSteps() (junk int64, err error) {
 	var data []byte
 	for most, more := readSize, true; more; {
@@ -277,7 +279,7 @@ func (r *replica) cut(junk int64) error {
 // sealed the segment, openPosition opens no file and reloads the checkpoint.
 func (r *replica) openPosition() error {
 	at := &r.image.at
-	unnamed := r.log.open() // the log is missing if a process was killed during a rotation
+	unnamed := r.log.open() // the log is missing during a rotation, and after a process was killed during one
 	if unnamed != nil && !errors.Is(unnamed, fs.ErrNotExist) {
 		return unnamed
 	}

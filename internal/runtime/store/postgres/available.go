@@ -17,8 +17,9 @@ const (
 )
 
 // checkAvailable returns nil if the database is available. Otherwise it requests a probe (a test
-// write), waits briefly, and returns the probe's error. It does not wait if the last operation
-// timed out, because the probe would probably time out too.
+// write) and waits briefly until the probe ends. It then returns nil if the probe has succeeded,
+// and otherwise the last known error. It does not wait if the last operation timed out, because the
+// probe would probably time out too.
 func (d *DB) checkAvailable(ctx context.Context) error {
 	if d.health.get() == nil {
 		return nil

@@ -34,11 +34,11 @@ import (
 // Only the transaction that has locked a part writes the part's value rows. A process adds records
 // only to its own chain.
 //
-// Deadlocks are impossible, because all transactions acquire the locks in this order. An inserted
-// row that is not committed is visible only to transactions that insert the same row, not to those
-// that lock rows, so an inserting transaction may wait for a locking one, but never the reverse.
-// Each writer has its own chain of records, so processes wait for each other only if they share a
-// part.
+// Commits cannot deadlock with each other, because all of them acquire the locks in this order. An
+// inserted row that is not committed is visible only to transactions that insert the same row, not
+// to those that lock rows, so an inserting transaction may wait for a locking one, but never the
+// reverse. Each writer has its own chain of records, so the commits of two processes wait for each
+// other only if they use the same part or approval, or if one of them is a stop.
 //
 // If an op is refused, its changes never take effect, so later ops of the batch that depend on them
 // are stale. Comparing versions does not suffice to detect this, because another process may have

@@ -87,7 +87,7 @@ func idColumns(ids []backend.PartID) (scopes []string, names [][]byte) {
 
 const versionsSQL = `SELECT coalesce(p.version, 0), coalesce(` + markSQL + `, '')` + eachPartSQL
 
-// Versions implements [backend.Backend]. For a part of the state that is not fresh (see
+// Versions implements [backend.Backend]. For an existing part of the state that is not fresh (see
 // [freshParts]), it returns the negated version, which never matches, so that the caller reads the
 // part again.
 func (d *DB) Versions(ctx context.Context, ids ...backend.PartID) (versions []int64, err error) {
@@ -133,7 +133,8 @@ func (d *DB) List(ctx context.Context, s backend.Scope, text string) iter.Seq2[b
 	}
 }
 
-// listIDs finds the parts of the state for [DB.List] and returns their row IDs, oldest first.
+// listIDs finds the parts of the state for [DB.List] and returns their row IDs, least recently
+// changed first.
 func (d *DB) listIDs(ctx context.Context, s backend.Scope, text string) (ids []int64, err error) {
 	err = d.read(ctx, "listing in", func(ctx context.Context) error {
 		var id int64

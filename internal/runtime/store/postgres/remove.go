@@ -6,9 +6,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// removeSQL deletes the oldest records of a chain, up to a given record. It skips rows that another
-// replica is deleting. A subquery looks up the writer, so that PostgreSQL finds the rows by the
-// primary key, regardless of the table's statistics.
+// removeSQL deletes the oldest records of a chain, up to a given record, but at most a given number
+// of records. It skips rows that another replica is deleting. A subquery looks up the writer, so
+// that PostgreSQL finds the rows by the primary key, regardless of the table's statistics.
 const removeSQL = `DELETE FROM petrigate_record WHERE writer = (SELECT no FROM petrigate_writer WHERE name = $1)
 	AND seq = ANY (ARRAY(SELECT seq FROM petrigate_record WHERE writer = (SELECT no FROM petrigate_writer WHERE name = $1)
 		AND seq <= $2 ORDER BY seq LIMIT $3 FOR UPDATE SKIP LOCKED))`

@@ -90,8 +90,9 @@ func (c *connection) attach() error {
 	return err
 }
 
-// connect opens a connection, and creates the file if it does not exist. The parameter same reports
-// whether the file at the database's path is the one that was last checked.
+// connect opens a connection. It creates the file if it does not exist, but returns [errRemoved] if
+// this process has used the file before. The parameter same reports whether the file at the
+// database's path is the one that was last checked.
 func (c *connection) connect(same bool) error {
 	if err := c.create(); err != nil {
 		return err
@@ -227,9 +228,9 @@ func (c *connection) close() {
 }
 
 // adjustTimeout shortens the timeout after a transaction has failed because another program has
-// locked the file. Until the file is unlocked, calls are refused, and with the long timeout, each
-// of them would delay the next. The first transaction that finds the file unlocked restores the
-// long timeout.
+// locked the file. With the long timeout, each further transaction on the locked file would delay
+// those that wait for it. The first transaction that finds the file unlocked restores the long
+// timeout.
 func (c *connection) adjustTimeout(err error) {
 	locked := resultCode(err) == lib.SQLITE_BUSY
 	if c.link == nil || locked == c.shortTimeout {
@@ -273,13 +274,15 @@ var explanations = map[int]string{
 	lib.SQLITE_IOERR:    "its disk is full or fails",
 }
 
-// checkState checks the database file and returns its state. It is called when the file has
-// changed, usually because of an SQLite checkpoint, and when another file has replaced it. If a
-// changed file cannot be read at the moment, checkState skips the check and returns the last known
-// state.
+// checkState checks the database file and returns its state. It is called before a new connection
+// is opened, and when the file has changed, usually because of an SQLite checkpoint. The parameter
+// same reports whether the file is the one that was last checked. If so, checkState refuses the
+// file only if its content is older than before. If this file cannot be read at the moment,
+// checkState skips the check and returns the last known state.
 //
-// A new file is refused if the write-ahead log next to it belongs to the old file and the two files
-// differ, because SQLite would apply the log to the wrong file or remove it.
+// Another file is refused if the write-ahead log next to it belongs to the old file and the two
+// files differ, because SQLite would apply the log to the wrong file or remove it. In the first
+// check by a process, a file is refused if it is empty but its log is not.
 func (c *connection) checkState(info fs.FileInfo, same bool) (fileState, error) {
 	i, err := readFileState(c.dialer, c.path)
 	if same {

@@ -2,9 +2,9 @@
 // on a machine can share.
 //
 // The file contains the states at a certain position in the log of package journal (see [Place]),
-// the approvals, the stops, and an index of the records in the log. The main type is [Checkpoint]:
-// [Checkpoint.Fold] writes the changes since an earlier position, and [Checkpoint.Read] reads a
-// consistent [Reading].
+// the approvals, the stops, and an index of the log's sealed segments (files that contain only
+// records). The main type is [Checkpoint]: [Checkpoint.Fold] writes the changes since an earlier
+// position, and [Checkpoint.Read] reads a consistent [Reading].
 //
 // There are two connections, each with a mutex that is held for one transaction. One connection
 // writes, and its transactions are on disk when they end; the other one reads. A goroutine polls
@@ -14,6 +14,7 @@
 // Only SQLite itself moves its write-ahead log into the file, so that the file can be replicated by
 // other programs.
 //
-// If a copy replaces the file, a process detects this by the file's header (see fileState). It
-// recognizes an old copy by its earlier position in the log.
+// If a copy overwrites the file, a process detects this by comparing the file's state (see
+// fileState). It recognizes an old copy by an earlier position in the log or by a lower change
+// counter in the file's header.
 package sqlite

@@ -42,7 +42,7 @@ func (i fileState) olderThan(j fileState) bool {
 }
 
 // unchanged reports whether the file infos a and b show the same modification time and size. If
-// they do, the database file was not written in between.
+// they do, the database file was probably not written in between.
 func unchanged(a, b os.FileInfo) bool {
 	return a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }

@@ -41,8 +41,9 @@ func newSchemaOn(t testing.TB, dsn string) string {
 	return format(c, c.Host, c.Port, name)
 }
 
-// format returns a URL with the given host, port and schema, and otherwise with the settings in c.
-// If schema is empty, the schema is also taken from c.
+// format returns a URL with the given host, port and schema, and with the user, password and
+// database in c. If schema is empty, the schema is also taken from c. The URL disables TLS if c
+// does not use TLS.
 func format(c *pgx.ConnConfig, host string, port uint16, schema string) string {
 	q := url.Values{"host": {host}, "port": {fmt.Sprint(port)}}
 	if c.TLSConfig == nil {
