@@ -23,10 +23,11 @@ func exitCode(result []byte) (code []byte, reported bool) {
 	return code, reported
 }
 
-// endedWell reports whether a script ended with exit code 0, according to the report that Gemini
-// CLI appends to the script's output. A script cannot fake success, because the report follows all
-// of its output. It can fake failure by ending its output with lines that look like the report of a
-// failure.
+// endedWell reports whether a script has succeeded, according to the report that Gemini CLI appends
+// to the script's output. It returns false if the report is missing, or if the report contains an
+// error, a signal, a background process or an exit code other than 0. A script cannot fake success,
+// because the report follows all of its output. It can fake failure by ending its output with lines
+// that look like the report of a failure.
 func endedWell(report string) bool {
 	report = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(report), "</untrusted_context>"))
 	lines := strings.Split(report, "\n")

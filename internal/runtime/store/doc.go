@@ -23,7 +23,7 @@
 //     (see below), read it again.
 //  2. Make the decision, and apply its changes to the state in memory.
 //  3. Encode the changed parts as a backend.Op, which contains the version of each part that
-//     the decision read or changed. Raise the versions of the changed parts in memory.
+//     the decision changed or depends on. Raise the versions of the changed parts in memory.
 //  4. Append the op to the queue and unlock. The queue keeps the order of the decisions.
 //  5. The first goroutine that waits for its step acquires the commit lock and commits a batch
 //     of the queue in one transaction. The database checks all versions (compare-and-swap).

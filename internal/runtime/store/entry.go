@@ -26,7 +26,7 @@ type entry struct {
 	evicted    bool // whether the entry was dropped from the cache; another entry may have replaced it
 	roams      bool // whether the last read from the database found changes by another process
 	owner      uint64
-	admittedBy map[uint64]string      // names of the other processes that admitted the open calls, keyed by call number
+	admittedBy map[uint64]string      // processes that admitted the open calls, keyed by call number, as last read from the database; this process admitted the calls that are missing here
 	asks       map[uint64]*queuedStep // steps of the calls that wait for approval, keyed by call number
 }
 

@@ -15,7 +15,8 @@ import (
 const maxHeads = 100
 
 // Heads returns the last records of the other processes' chains, newest first, for the record of
-// this process's start. It returns at most maxHeads records.
+// this process's start. It leaves out records that have been removed or soon will be. It returns at
+// most maxHeads records.
 func (d *Durable) Heads(ctx context.Context) ([]audit.Head, error) {
 	records, err := d.database.Heads(ctx)
 	if err != nil {

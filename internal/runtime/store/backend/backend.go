@@ -33,8 +33,8 @@ var ErrClock = errors.New("the clock is behind the records")
 // [Backend.Records].
 var ErrUncertain = errors.New("the commit's outcome is unknown")
 
-// ErrRolledBack means that an old copy has replaced the database. The copy lacks commits that this
-// process or an earlier process has seen.
+// ErrRolledBack means that the database lacks commits that this process or an earlier process has
+// seen. The usual cause is that an old copy has replaced the database.
 var ErrRolledBack = errors.New("the database is an older copy of itself")
 
 // ErrUnflushed is the error of an [Op] that is committed but could not be flushed to disk. A power

@@ -20,8 +20,8 @@
 // # Concurrency
 //
 // Only the process that holds the process lock may append, after it has read the steps appended by
-// other processes. It keeps the lock while no other process waits for it, and otherwise for at most
-// 10 ms. Reading does not require the process lock.
+// other processes. It releases the lock soon after it stops appending, or about 10 ms after another
+// process begins to wait for the lock. Reading does not require the process lock.
 //
 // Lock order of [Backend]: appending, the process lock, folding, mu (which guards the image and the
 // log file). A flusher has its own lock, which is acquired last and is not held during a flush.

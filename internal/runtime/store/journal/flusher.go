@@ -65,9 +65,10 @@ func (d *flusher) flushTo(step uint64, last func() uint64) error {
 	}
 }
 
-// beginFlush begins a flush of at least the given step. It returns true, without beginning a flush,
-// if the step is already on disk or an earlier flush has failed. If another flush is in progress,
-// it returns a channel that is closed when that flush ends.
+// beginFlush begins a flush. The caller must then flush the file and call endFlush. If the given
+// step is already on disk, beginFlush returns true instead. If an earlier flush has failed, it
+// returns true and the error. If another flush is in progress, it returns a channel that is closed
+// when that flush ends.
 func (d *flusher) beginFlush(step uint64) (others <-chan struct{}, done bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

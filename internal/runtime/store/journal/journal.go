@@ -49,7 +49,7 @@ type Backend struct {
 	segment int64
 
 	appending sync.Mutex  // held while appending to the log
-	timer     *time.Timer // runs [Backend.expire] at intervals
+	timer     *time.Timer // runs [Backend.expire] at intervals while this process holds the process lock
 	batch     batch
 
 	folding sync.Mutex // held while writing the checkpoint from the image

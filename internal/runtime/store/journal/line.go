@@ -436,8 +436,8 @@ type scan struct {
 }
 
 // next decodes the step at the beginning of data, which must follow the previous step, and moves
-// the scan's position to its end. If data does not contain the whole step or the step is invalid,
-// next returns false and does not move the position.
+// the scan's position to its end. If data does not contain the whole step, next returns false and
+// does not move the position. If the step is invalid, next also returns an error.
 func (s *scan) next(data []byte) (st step, ok bool, err error) {
 	s.records = s.records[:0]
 	for done := 0; ; {

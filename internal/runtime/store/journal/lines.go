@@ -30,8 +30,8 @@ func eachRecord(r io.Reader, steps bool, each func(*backend.Record) (bool, error
 	return err
 }
 
-// eachLine is like eachRecord, but passes the records' lines without decoding them. A line is valid
-// only until the callback returns.
+// eachLine is like eachRecord, but passes the records' lines without decoding them, and stops only
+// if the callback returns an error. A line is valid only until the callback returns.
 func eachLine(r io.Reader, steps bool, each func(line []byte) error) error {
 	in := bufio.NewReaderSize(r, 256<<10)
 	var waiting []byte

@@ -258,8 +258,8 @@ func (l *log) isEnd(at *position) bool {
 }
 
 // append appends one or more steps to the log, given their lines and the offset of each step's end
-// in the lines. If append returns an error, it also returns the number of appended bytes that
-// remain in the file. These bytes form whole steps.
+// in the lines. It returns the number of appended bytes. After an error, this number counts only
+// the steps that are completely in the file, and may be 0.
 func (l *log) append(lines []byte, ends []int) (n int, err error) {
 	n, err = l.file.WriteAt(lines, l.end)
 	if err == nil {
@@ -275,7 +275,7 @@ func (l *log) append(lines []byte, ends []int) (n int, err error) {
 	}
 	l.end += int64(whole)
 	if cut := l.cut(); cut != nil && n > whole {
-		err = errors.Join(err, cut) // the next process that acquires the process lock removes the incomplete step
+		err = errors.Join(err, cut) // the bytes of the incomplete step remain in the file; they are removed before another step is appended
 	}
 	return whole, err
 }
