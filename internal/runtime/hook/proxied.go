@@ -79,8 +79,8 @@ func (g *Gate) Arrived(tool string) {
 
 // leaveToProxy answers an event about a call to one of the proxy's tools. It lets the call pass,
 // because the proxy will decide on it, and records this. If a call has ended without arriving at
-// the proxy, leaveToProxy records this too and logs a warning: the call may have gone to another server
-// with the proxy's name.
+// the proxy, leaveToProxy records this too and logs a warning: the call may have gone to another
+// server with the proxy's name.
 func (g *Gate) leaveToProxy(ctx context.Context, r *Request, e *Event, tool string) Reply {
 	key := r.Principal + "\x00" + e.agent.Name + "\x00" + e.Session + "\x00" + e.key()
 	what := audit.Left{Time: g.Now(), Event: "left", Principal: r.Principal, Upstream: e.agent.Name, Tool: audit.Bounded(e.Tool)}
