@@ -365,8 +365,12 @@ func TestUndurableCallIsRefused(t *testing.T) {
 	}
 	d.disk.full = false
 	d.want("backup", "saved:1")
+	recorded := len(d.disk.lines)
 	if err := d.SettleOpen(t.Context(), d.key, ticket.Number, false, "ann"); err == nil || err.Error() != "session s has no open call #2" {
 		t.Errorf("it is settled already: %v", err)
+	}
+	if len(d.disk.lines) != recorded {
+		t.Errorf("on record although nothing was settled: %q", d.disk.lines[recorded:])
 	}
 }
 

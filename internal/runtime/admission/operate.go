@@ -45,10 +45,8 @@ func (a *Admission) FreshState(ctx context.Context) (*gate.State, error) {
 
 // Reset puts all nets of a session into their initial states on behalf of an operator.
 func (a *Admission) Reset(ctx context.Context, k Key, actor string) error {
-	a.Unwritten.catchUp(ctx)
-	event := a.operatorEvent("reset", k, 0, actor)
-	return Update(ctx, a.ledger, k, func(s *gate.State) (Change, error) {
-		return Change{Delta: s.Policy().Reset(s), Events: event}, nil
+	return a.operate(ctx, k, audit.Operator{Event: "reset", Actor: actor}, func(s *gate.State) (*gate.Delta, error) {
+		return s.Policy().Reset(s), nil
 	})
 }
 
@@ -61,15 +59,30 @@ func (a *Admission) SettleOpen(ctx context.Context, k Key, number uint64, succes
 	if success {
 		o, name = gate.Success, "settle success"
 	}
-	a.Unwritten.catchUp(ctx)
-	event, found, now := a.operatorEvent(name, k, number, actor), false, a.now()
-	err := Update(ctx, a.ledger, k, func(s *gate.State) (Change, error) {
+	now := a.now()
+	return a.operate(ctx, k, audit.Operator{Event: name, Call: number, Actor: actor}, func(s *gate.State) (*gate.Delta, error) {
 		d := s.Policy().End(s, number, gate.End{Outcome: o, Time: now, All: true})
-		found = d != nil
-		return Change{Delta: d, Events: event}, nil
+		if d == nil {
+			return nil, fmt.Errorf("session %s has no open call #%d", k.Session, number)
+		}
+		return d, nil
 	})
-	if err == nil && !found {
-		return fmt.Errorf("session %s has no open call #%d", k.Session, number)
+}
+
+// operate makes a change to a session's state on behalf of an operator. It records and logs the
+// event, unless f returns an error.
+func (a *Admission) operate(ctx context.Context, k Key, event audit.Operator, f func(*gate.State) (*gate.Delta, error)) error {
+	a.Unwritten.catchUp(ctx)
+	event.Time, event.Session = a.now(), k.Session
+	err := Update(ctx, a.ledger, k, func(s *gate.State) (Change, error) {
+		d, err := f(s)
+		if err != nil {
+			return Change{}, err
+		}
+		return Change{Delta: d, Events: []audit.Event{event}}, nil
+	})
+	if err == nil {
+		a.log.Warn("operator", logkind.Operator, "event", event.Event, "session", k.Session, "call", event.Call, "actor", event.Actor)
 	}
 	return err
 }
@@ -78,12 +91,6 @@ func (a *Admission) SettleOpen(ctx context.Context, k Key, number uint64, succes
 func (a *Admission) Note(ctx context.Context, event, session, actor, reason string) error {
 	a.log.Warn("operator", logkind.Operator, "event", event, "session", session, "actor", actor, "reason", reason)
 	return a.Append(ctx, audit.Operator{Time: a.now(), Event: event, Session: session, Actor: actor, Reason: audit.Bounded(reason)})
-}
-
-// operatorEvent logs an operator's action and returns the event to record.
-func (a *Admission) operatorEvent(event string, k Key, call uint64, actor string) []audit.Event {
-	a.log.Warn("operator", logkind.Operator, "event", event, "session", k.Session, "call", call, "actor", actor)
-	return []audit.Event{audit.Operator{Time: a.now(), Event: event, Session: k.Session, Call: call, Actor: actor}}
 }
 
 // Stops returns the stops in force, oldest first. If it also returns an error, the list contains

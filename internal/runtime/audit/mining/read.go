@@ -3,6 +3,7 @@ package mining
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -61,8 +62,8 @@ func (r *reader) walk(ctx context.Context, progress func(records int), visitors 
 	if err != nil {
 		return err
 	}
-	for _, s := range r.sessions {
-		r.end(s)
+	for _, id := range slices.Sorted(maps.Keys(r.sessions)) { // in a fixed order, so that the same log gives the same suggestions
+		r.end(r.sessions[id])
 	}
 	return nil
 }
