@@ -63,8 +63,9 @@ func (a arg) base() (name string, sure, system bool) {
 	return "", false, false
 }
 
-// isLocalBin reports whether the argument is a path to a file in a project's bin directory, such as
-// node_modules/.bin/jest or .venv/bin/pytest.
+// isLocalBin reports whether the argument is a path to a file that is assumed to be in a project's
+// bin directory, such as node_modules/.bin/jest or .venv/bin/pytest. Every directory called bin,
+// .bin or Scripts counts, unless the path contains .. or begins with /tmp/, /var/ or /dev/.
 func isLocalBin(a arg) bool {
 	at := a.text
 	if a.kind != literal {

@@ -17,18 +17,18 @@
 //	r.Surely(test) // does exit status 0 prove that it ran and succeeded? No: the pipe hides it
 //	r.Only(test)   // does the script do nothing else?
 //
-// A negative answer comes with a [Doubt]: the construct that caused it, the command that contains
-// it, and what to write instead. [Reading.Touches] reports which files a script explicitly reads
-// and writes.
+// The answer Opaque or false comes with a [Doubt]: the construct that caused it, the command that
+// contains it, and what to write instead. The Doubt of Surely is empty if no command in the script
+// may match. [Reading.Touches] reports whether a script explicitly reads or writes a file.
 //
 // # Design
 //
-// [Options.Read] walks the syntax tree once and returns a [Reading]: the commands, and a doubt for
-// each part that was not understood. A doubt that affects every command makes the reading opaque:
-// a command that certainly runs still matches, but no command can be ruled out. The walk follows
+// [Options.Read] walks the syntax tree and returns a [Reading]: the commands, and a doubt for each
+// part that was not understood. A doubt that affects every command makes the reading opaque: a
+// command that certainly runs still matches, but no command can be ruled out. The walk follows
 // control flow, variable values, functions and aliases only where they are certain. Whatever it
-// does not understand becomes a doubt, never a silent NoMatch. The work is bounded, and a script
-// that exceeds a bound is opaque.
+// does not understand becomes a doubt. The work is bounded, and a script that exceeds a bound is
+// opaque.
 //
 // The walk has four layers, each embedding the one before: findings collects commands, doubts and
 // files (findings.go, written.go), scope adds variables (scope.go, variable.go, values.go),
@@ -42,7 +42,7 @@
 //
 // # Tables
 //
-// Knowledge about programs is in tables, one per file, and adding a program means adding an entry:
+// Knowledge about programs is in tables, and adding a program means adding entries to them:
 // options and operands in programs.go, subcommands in subcommands.go, aliases in alias.go, wrappers
 // such as sudo in wrapper.go, launchers such as npx in launchers.go, programs that take commands
 // from their arguments or a project file in tools.go, files read and written in filetable.go,
@@ -51,5 +51,5 @@
 // # Concurrency
 //
 // The package starts no goroutines and holds no locks. A [Reading] is immutable and safe for
-// concurrent use. Tables are parsed on first use, under [sync.OnceValue].
+// concurrent use. The options in a table are parsed on first use, under [sync.OnceValue].
 package shell

@@ -19,7 +19,7 @@ type fileRule struct {
 	where   string // options that name the working directory
 	script  string // options whose value is the pattern or script; if one is given, no operands are skipped
 	writing string // options that make the program write the files named by its operands
-	instead bool   // with a writing option, the program only writes the files named by its operands and does not read them, as with sed -i
+	instead bool   // with a writing option, the files named by the operands count only as written, not also as read, as with sed -i
 	valued  string // options whose value is a file to write
 	sources string // options whose value is a file to read
 	behind  string // options whose value may contain @ or <, followed by the name of a file to read
@@ -126,9 +126,9 @@ func (row *unnamedWrite) describes(operands, options []arg) bool {
 
 // withRows parses the comma-separated rows in the unnamed field of each entry, stores them in the
 // rows field, and returns the table. A row lists the first operands of a command. Each + requires a
-// further operand, and = forbids further operands. If the row contains options, the command must
-// have one of them. The command must not have an option or operand that follows an exclamation mark
-// in the row.
+// further operand, and = forbids further operands. The word * has no effect. If the row contains
+// options, the command must have one of them. The command must not have an option or operand that
+// follows an exclamation mark in the row.
 func withRows(table map[string]fileRule) map[string]fileRule {
 	for name, f := range table {
 		for text := range strings.SplitSeq(f.unnamed, ",") {
@@ -158,8 +158,9 @@ func withRows(table map[string]fileRule) map[string]fileRule {
 	return table
 }
 
-// split separates operands from options and records the files that option values name. elsewhere
-// reports whether an option makes the program work in a directory for temporary files.
+// split separates operands from options. It records the files named by the values of options and of
+// operands such as of=x. elsewhere reports whether an option makes the program work in a directory
+// for temporary files.
 func (f *fileRule) split(r *findings, args []arg) (operands, options []arg, elsewhere bool) {
 	ended := false
 	for i := 0; i < len(args); i++ {
@@ -201,8 +202,9 @@ func (f *fileRule) takesValue(name string) bool {
 }
 
 // findValueLetter returns the first option in a group of option letters, such as -xzf, that takes a
-// value. If text follows the option's letter, the text is the value, and with is true. If no option
-// takes a value, the returned name is the whole group.
+// value. If text follows the option's letter, or the argument is not fully known, the value is the
+// rest of the argument, and with is true. If no option takes a value, the returned name is the
+// whole group.
 func (f *fileRule) findValueLetter(a arg) (name string, value arg, with bool) {
 	for i := 1; i < len(a.text); i++ {
 		if name = "-" + a.text[i:i+1]; f.takesValue(name) {

@@ -68,8 +68,9 @@ func isSource(name string) bool {
 // as in `cd /; bash dev/stdin`.
 var relativeDevices = regexp.MustCompile(`^(\.\./)*(dev/(std(in|out|err)|fd|tty|pts|null|zero|full|u?random|tcp|udp|shm)|proc/(self|thread-self|[0-9]+))(/|$)`)
 
-// isDevice reports whether arg names a device, such as /dev/null or of=/dev/sda. Other files in a
-// directory called dev or proc do not count.
+// isDevice reports whether arg names anything in /dev or /proc, such as /dev/null or of=/dev/sda. A
+// relative path counts if it may name a device, such as dev/stdin. Other files in a directory
+// called dev or proc do not count.
 func isDevice(arg string) bool {
 	if _, value, ok := strings.Cut(arg, "="); ok && isDevice(value) {
 		return true

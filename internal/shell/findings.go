@@ -39,7 +39,8 @@ type findings struct {
 }
 
 // addDoubt adds a [doubt] about the current position, with the given description and reach. Under
-// [Options.Strict], every doubt affects all commands.
+// [Options.Strict], every such doubt affects all commands. Otherwise, a doubt about commands that
+// might not run never affects all commands.
 func (f *findings) addDoubt(what string, reach reach) {
 	switch {
 	case f.strict:
@@ -70,8 +71,8 @@ func (f *findings) doubtStrict(what string) { f.addDoubt(what, strict) }
 func (f *findings) doubtMild(what string) { f.addDoubt(what, mild) }
 
 // doubtText records that a program may run any command named in args, which are not parsed. If
-// standard input is a pipe, a redirection or a here document, the program may also run any command
-// named in the script. If an argument is a process substitution, any command may run.
+// f.input is true, or standard input is a here document or here string, the program may also run
+// any command named in the script. If an argument is a process substitution, any command may run.
 func (f *findings) doubtText(what string, args ...arg) {
 	if slices.ContainsFunc(args, func(a arg) bool { return a.pipe }) {
 		f.doubtAll(what)
@@ -215,8 +216,8 @@ func (f *findings) dropPending(args []arg) []arg {
 	return slices.DeleteFunc(slices.Clone(args), f.isPending)
 }
 
-// codeDoubts lists the descriptions that a [doubt] about code in another language can have. Such
-// code may use the files that it mentions.
+// codeDoubts lists the descriptions that a [doubt] about a program in another language can have.
+// Such a program may use the files that it mentions. Scripts for other shells are not included.
 var codeDoubts = map[string]bool{"a program on the command line": true, "a program that is read from standard input": true}
 
 // maxPaths is the maximum number of words from code in other languages that are examined as

@@ -106,8 +106,8 @@ const (
 	accessWrite        // the step writes the part
 )
 
-// accesses determines how a step that makes the given changes uses each part of the state. Every
-// step writes the session's part.
+// accesses determines how a step that makes the given changes uses each part of the state. For the
+// session's part, it always returns accessWrite.
 func (e *entry) accesses(delta *gate.Delta) (parts [3]access) {
 	parts[gate.ScopeSession] = accessWrite
 	if delta == nil {
@@ -173,9 +173,11 @@ func (e *entry) rowOf(net int) *row {
 }
 
 // prepare adds the necessary writes to the step s: it writes each part of the state that the step
-// has changed, and checks the version of each part that the step has only read. It also increments
-// the versions of the written parts in memory. If encoding fails, prepare drops the rows, so that
-// they are read again. The caller must hold the locks of the session and of its shared nets.
+// has changed, and checks the version of each part that the step has only read. If the session has
+// finished (see [entry.ifFinished]), its part is removed from the database instead. prepare also
+// increments the versions of the written parts in memory. If encoding fails, prepare drops the
+// rows, so that they are read again. The caller must hold the locks of the session and of its
+// shared nets.
 func (d *Durable) prepare(s *queuedStep, e *entry, parts [3]access) error {
 	if s.op.Writes, s.rows = s.inline.writes[:0], s.inline.rows[:0]; 1+len(e.parts) > len(s.inline.rows) {
 		s.op.Writes, s.rows = make([]backend.Write, 0, 1+len(e.parts)), make([]*row, 0, 1+len(e.parts))

@@ -21,7 +21,8 @@ const (
 
 // startSlack allows for differences between the clocks of processes. The start record of a process
 // lists the last records of other chains. While a start record is kept, removal events that are
-// older by at most startSlack are kept too, because they explain why a listed record is missing.
+// newer, or older by at most startSlack, are kept too, because they explain why a listed record is
+// missing.
 const startSlack = 5 * backend.Skew
 
 // oldChain is a chain that begins with old records, which may be removable.
@@ -44,8 +45,9 @@ type removalEvent struct {
 }
 
 // survey determines which records can be removed. The following records are kept:
+//   - every record that is not older than the cutoff,
 //   - the decision on a call that is open or whose outcome is unknown,
-//   - the last record of a running process, which the process needs to continue its chain,
+//   - the last record of another running process, which the process needs to continue its chain,
 //   - a removal event that may explain why a record listed in a kept start record is missing; see
 //     [startSlack],
 //   - in each chain, all records after one of these, because records are removed only from the
@@ -59,7 +61,7 @@ type survey struct {
 	chains      map[string]*oldChain
 	order       []*oldChain // chains in the order of discovery
 	total       uint64
-	oldestStart time.Time // time of the oldest start record that is kept (see startSlack); zero if no start record is kept
+	oldestStart time.Time // start records from this time on may be kept (see startSlack); zero if all start records read so far can be removed
 }
 
 // plan returns the next removal event, or nil if nothing can be removed.
@@ -149,8 +151,8 @@ func (s *survey) scan(ctx context.Context, of *Retention) error {
 	return nil
 }
 
-// noteKeptStart records that a start record with the given time is kept. The time determines the
-// removal events that keepRemovals keeps.
+// noteKeptStart records that start records from the given time on may be kept. The earliest such
+// time determines the removal events that keepRemovals keeps.
 func (s *survey) noteKeptStart(at time.Time) {
 	if s.oldestStart.IsZero() || at.Before(s.oldestStart) {
 		s.oldestStart = at
@@ -252,8 +254,8 @@ func (s *survey) fillEvent(e *audit.Removed) bool {
 	return worth
 }
 
-// keepRemovals keeps the chain's removal events from the time of the oldest kept start record on,
-// and all records after them; see [startSlack].
+// keepRemovals keeps the chain's first removal event that is newer than the oldest kept start
+// record, or older by at most [startSlack]. It also keeps all records after that event.
 func (s *survey) keepRemovals(c *oldChain) {
 	for i, p := range c.removed {
 		if !s.oldestStart.IsZero() && !p.at.Add(startSlack).Before(s.oldestStart) {

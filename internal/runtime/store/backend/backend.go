@@ -186,8 +186,8 @@ type Backend interface {
 	// Versions is like Load, but reads only the versions of the parts.
 	Versions(ctx context.Context, ids ...PartID) ([]int64, error)
 
-	// List reads every [Part] that has the given scope and whose data contains the given text,
-	// oldest first. The parts' values are left out.
+	// List reads every [Part] that has the given scope and whose data contains the given text. The
+	// parts are sorted by the time of their last change, and their values are left out.
 	List(ctx context.Context, s Scope, text string) iter.Seq2[Part, error]
 
 	// Commit commits the ops in order, in one transaction, and sets the field Err of each. An op

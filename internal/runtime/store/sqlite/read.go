@@ -57,8 +57,8 @@ func (r Reading) Version(id backend.PartID) (int64, error) {
 	return r.link.number("SELECT version FROM part WHERE scope = ? AND name = ?", string(id.Scope), id.Name)
 }
 
-// Parts reads every [backend.Part] that has the given scope and whose data contains the given text,
-// oldest first. It does not read the parts' values.
+// Parts reads every [backend.Part] that has the given scope and whose data contains the given text.
+// The parts are sorted by the time of their last change. Parts does not read their values.
 func (r Reading) Parts(scope backend.Scope, text string) (all []backend.Part, err error) {
 	const parts = "SELECT name, version, changed, data FROM part WHERE scope = ? AND instr(data, ?) > 0 ORDER BY changed, name"
 	err = r.link.rows(parts, []any{string(scope), text}, func(scan func(...any) error) error {

@@ -18,10 +18,11 @@ type Change struct {
 }
 
 // AppendSessionChange appends a JSON object with the changes to a session's part of the state since
-// the last write. That write must have been made by this process under the same policy. The object
-// contains the members of the part that can change, the changed nets keyed by name, and the changed
-// calls keyed by number. A null value means that a net is back in its initial state or that a call
-// has ended. [Merge] applies the changes to the part.
+// the last write. Since that write, the policy and the field Writer of i must not have changed,
+// because the object contains neither of them. It contains the other members of the part that can
+// change, the changed nets keyed by name, and the changed calls keyed by number. A null value means
+// that a net is back in its initial state or that a call has ended. [Merge] applies the changes to
+// the part.
 func (c *Codec) AppendSessionChange(dst []byte, s *gate.State, i Info, p Processes, change *Change) ([]byte, error) {
 	e := encoder{Codec: c, dst: dst}
 	e.text(`{"v":` + formVersion(s, i.Writer, p))

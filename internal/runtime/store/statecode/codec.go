@@ -37,8 +37,8 @@ func New(p *gate.Policy, active []string) *Codec {
 }
 
 // Reset sets the nets to reset after a change of policy. If the codec decodes a part of a state
-// that was written under another policy, these nets start in their initial states. Reset must be
-// called before the codec is used.
+// that was written under another policy or with other active nets, these nets start in their
+// initial states. Reset must be called before the codec is used.
 func (c *Codec) Reset(nets []string) { c.reset = nets }
 
 // Policy returns the policy that the states belong to.

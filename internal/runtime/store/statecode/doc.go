@@ -4,8 +4,8 @@
 // a state of its own.
 //
 // Nets, places and transitions are identified by name. Nets in their initial states are not written,
-// so a new session's part is tiny. Unknown or damaged content causes an error that names the part
-// and the net; the package never guesses.
+// so a new session's part is tiny. A Codec rejects unknown or damaged content with an error that
+// names the part and, if possible, the net; it never guesses.
 //
 // A part that was written under another policy is decoded with a codec for the old nets (see
 // Codec.oldCodec) and then converted by [gate.Policy.Adopt], which determines the nets that keep

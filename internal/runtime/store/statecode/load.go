@@ -75,7 +75,7 @@ func (c *Codec) read(of string, scope gate.Scope, data []byte, values map[string
 	return l, nil
 }
 
-// adopt converts a part of a state that was written under another policy.
+// adopt converts a part of a state that was written under another policy or with other active nets.
 func (c *Codec) adopt(l *Loaded, scope gate.Scope, values map[string][]byte) {
 	l.State, l.Kept = c.policy.Adopt(l.State, gate.AdoptOptions{Active: c.active, Reset: c.reset})
 	l.Kept = slices.DeleteFunc(l.Kept, func(k gate.Kept) bool {
