@@ -66,12 +66,13 @@ func (s *calls) add(c *call, unique bool) (known *call, over bool, late []*call)
 	return nil, false, late
 }
 
-// admit sets the ticket of a call that was admitted. It returns false if the session has ended.
+// admit sets the ticket of a call that was admitted. It returns false if the session has ended, or
+// if add has removed the call because too many calls were open; no end of the call will be found.
 func (s *calls) admit(c *call, t *admission.Ticket) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c.ticket = t
-	return !s.ended
+	return !s.ended && slices.Contains(s.open, c)
 }
 
 // forget removes a call that will not be made.

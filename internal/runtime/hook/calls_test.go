@@ -35,3 +35,23 @@ func TestSessionLimitPerPrincipal(t *testing.T) {
 		t.Errorf("%d are forgotten", len(idle))
 	}
 }
+
+// TestRemovedCallIsNotOpen checks that a call that was removed while a person was asked about it is
+// not counted as open when it is admitted, so that its outcome is recorded as unknown.
+func TestRemovedCallIsNotOpen(t *testing.T) {
+	var s calls
+	first := &call{key: "first", turn: "t"}
+	s.add(first, true)
+	for n := range maxOpen {
+		last := &call{key: fmt.Sprint(n), turn: "t"}
+		if _, _, late := s.add(last, true); len(late) != 0 {
+			t.Fatalf("%d calls are late", len(late))
+		}
+		if n < maxOpen-1 && !s.admit(last, new(admission.Ticket)) {
+			t.Fatal("an open call is not admitted")
+		}
+	}
+	if s.admit(first, new(admission.Ticket)) {
+		t.Error("the removed call is open")
+	}
+}
