@@ -124,8 +124,9 @@ var interpreters = setOf(`python pypy ipython perl ruby node nodejs php lua luaj
 	lldb`)
 
 // readInterpreter returns a plan for the arguments of an interpreter such as python or perl. If
-// they contain the program itself, as in perl -e, the plan assumes that the program may run any
-// command named in the arguments. The same applies to Python modules that run their arguments.
+// they begin with an option, they may contain the program itself, as in perl -e. The plan then
+// assumes that the program may run any command named in the arguments. The same applies to Python
+// modules that run their arguments.
 func readInterpreter(family string, args []arg) (p plan) {
 	if asksHelp(args) || len(args) == 1 && args[0].matchWord("=-V =-v") != "" {
 		return p

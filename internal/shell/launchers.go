@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// A launch describes a launcher such as "uv run". A launcher runs a program that the project
-// contains or that the launcher downloads.
+// A launch describes a launcher such as "uv run". A launcher usually runs a program that the
+// project contains or that the launcher downloads.
 type launch struct {
 	options func() *optionTable
-	loose   bool // whether the word after the launcher may also be a subcommand of the launcher or a script of the project, as in yarn add
+	loose   bool // whether the word after the launcher may also be a subcommand or a script of the project, as in yarn add, or a Python module that runs its arguments
 }
 
 // launches is the table of launchers. A launched program is read as if it were run directly.

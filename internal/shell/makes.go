@@ -18,7 +18,8 @@ var (
 )
 
 // makes reports whether a program may create or change files. It returns false for build tools, on
-// the assumption that they write only the results of the build.
+// the assumption that they write only the results of the build. It also returns false for git,
+// interpreters and formatters, although they may change files.
 func (c *command) makes() bool {
 	if makers[c.name] {
 		return true

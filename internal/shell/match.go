@@ -70,8 +70,10 @@ func (c *command) runsProgram(p *Pattern) (Outcome, []arg) {
 	return NoMatch, nil
 }
 
-// hasOperands reports whether args contain the pattern's operands in the same order. If the program
-// has subcommands, the pattern's first operand must match the subcommand in args.
+// hasOperands reports whether the command contains the pattern's operands in the same order. The
+// command's arguments are given by args. If the program has subcommands, the pattern's first
+// operand must match the subcommand. If that subcommand has subcommands of its own, such as add in
+// git remote add, the pattern's second operand must match, too.
 func (p *Pattern) hasOperands(c *command, args []arg) Outcome {
 	if len(p.operands) == 0 {
 		return Match
@@ -179,8 +181,9 @@ func (w *word) isFile(at string) bool {
 }
 
 // inert reports whether the command, which matches the pattern p, does exactly what its name says.
-// If the program is in a table, the command may have only options and operands that the table
-// allows or the pattern contains. Otherwise, it may have only the arguments in the pattern.
+// If the program is in a table, the command's operands must begin with those of the pattern. All
+// options and operands that are not in the pattern must be allowed by the table. If the program is
+// in no table, the command may have only the arguments in the pattern.
 func (c *command) inert(p *Pattern) bool {
 	args, _ := c.plainArgs()
 	known, options, lead, ok := programOf(c.name, args)

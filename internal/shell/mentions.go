@@ -14,7 +14,7 @@ import (
 // describes the part of the script that contains the word.
 type mentionIndex struct {
 	words map[string]int
-	texts []mention // all of the text, for finding names that contain separators
+	texts []mention // all of the text, for finding file paths and names that contain separators
 }
 
 // A mention is a piece of text that was not parsed. It also holds the index of the entry in

@@ -5,18 +5,20 @@ import (
 	"strings"
 )
 
-// Only reports whether the script does nothing but what the patterns describe. If it does more, the
-// Doubt gives the reason. Every command must match a pattern with certainty, have no effect that a
-// policy might restrict, or do nothing but run another command, as timeout does. The script must
-// not write a file other than /dev/null, set a variable that programs act on, define a function, or
-// contain anything that was not fully understood.
+// Only reports whether the script does nothing but what the patterns describe. If not, the Doubt
+// gives the reason. At least one command must match a pattern with certainty. Any other command
+// must match a pattern, too, have no effect that a policy might restrict, or do nothing but run
+// another command, as timeout does. The script must not write a file other than /dev/null, set a
+// variable that programs act on, define a function, or contain anything that was not fully
+// understood.
 //
 // A command may have more arguments than the pattern as long as they leave the command's meaning
 // unchanged, according to the tables of known programs. For example, `git log --output=f` does not
 // match `git log`, because it writes a file, and `make -n test` does not match `make test`, because
 // it builds nothing. If a program is in no table, only the words of the pattern are allowed. The
-// words up to the pattern's first option must be the command's first operands, because `git push
-// status` is not `git status`. A pattern that ends with * allows any literal arguments.
+// pattern's operands must be the command's first operands, because `git push status` is not `git
+// status`. A pattern that ends with * allows any literal arguments. If the program has subcommands,
+// these arguments may even be between the pattern's operands.
 func (r *Reading) Only(ps ...Pattern) (bool, Doubt) {
 	o := onlyCheck{r, ps, make([]bool, len(r.commands))}
 	if len(o.commands) == 0 {

@@ -94,9 +94,9 @@ func unreadableReason(text string) string {
 	return ""
 }
 
-// weight returns an upper bound on the depth of the parser's recursion on text. One unit stands for
-// roughly three kilobytes of stack. The bound is needed because the parser does not limit its
-// recursion.
+// weight returns an upper bound on the depth of the parser's recursion on text, or 0 for text that
+// is too short for deep recursion. One unit stands for roughly three kilobytes of stack. The bound
+// is needed because the parser does not limit its recursion.
 func weight(text string) int {
 	if len(text) < 1<<10 {
 		return 0

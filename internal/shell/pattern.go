@@ -44,12 +44,15 @@ func (w *word) matches(text string) bool {
 // the name of the command. The other words are operands and options that the command must have.
 // Operands must be in the same order but need not be adjacent. If the program has subcommands, the
 // first operand is the subcommand. Options match anywhere and in all spellings: -rf means -r and -f
-// and, if the tables know the program, also --recursive and --force. A * within a word matches any
-// text.
+// and, if the tables know the program, also --recursive and --force. A * within the name or an
+// operand matches any text.
 //
 // The command may also have further arguments. If exactly is true, it must still do exactly what
 // its name says. [Reading.Only] and [Reading.Surely] also reject arguments that change what the
 // command does, unless the last word is *.
+//
+// Compile returns an error if the name is missing or is a path without *, or if exactly is true and
+// the last word is *.
 func Compile(words []string, exactly bool) (Pattern, error) {
 	if len(words) == 0 || words[0] == "" || words[0] == "*" {
 		return Pattern{}, errors.New("a command pattern needs a command name")

@@ -152,8 +152,8 @@ func (k *optionTable) splitOptions(args []arg, sure bool) (options []givenOption
 }
 
 // lazyOptions returns a function that returns the table of the given options. The options are
-// parsed on the first call. The table must be for a program that accepts options only before its
-// operands.
+// parsed on the first call. If an option takes a value and none is attached, the next argument
+// counts as the value, even if it looks like an option.
 func lazyOptions(options string) func() *optionTable {
 	return sync.OnceValue(func() *optionTable {
 		k := parseOptions(options)

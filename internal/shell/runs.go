@@ -76,10 +76,12 @@ func (c *command) endsOptions(p *Pattern) bool {
 	return ended.matches(p) == NoMatch
 }
 
-// missingPart looks for a command with the pattern's program and subcommand. It returns a Doubt
-// that names the first word of the pattern that the command lacks. For example, the command `go
-// test ./pkg` lacks the word ./... of the pattern `go test ./...`. If the script contains no such
-// command, missingPart returns the zero Doubt.
+// missingPart looks for a command with the pattern's program and first operand, such as the
+// subcommand. If the subcommand has subcommands of its own, the second operand must match, too.
+// missingPart returns a Doubt that names the first word of the pattern that the command lacks. For
+// example, the command `go test ./pkg` lacks the word ./... of the pattern `go test ./...`. If the
+// script contains no such command, or the pattern is too short for this comparison, missingPart
+// returns the zero Doubt.
 func (r *Reading) missingPart(p *Pattern) Doubt {
 	begin := 1
 	if len(p.operands) > 0 && groups[p.name.text+" "+p.operands[0].text] != nil {

@@ -134,8 +134,9 @@ func (r *scope) declareArg(a arg) {
 	}
 }
 
-// compound records whether an argument of declare or a similar builtin may define an array, as in
-// x=(a b). If so, bash expands the elements, which may run commands.
+// compound checks whether an argument of declare or a similar builtin may define an array, as in
+// x=(a b). If so, bash expands the elements. If this may run a command, compound records a [doubt]
+// or a fact about the variable; see [scope.settle].
 func (r *scope) compound(a arg, kind fact) {
 	name, value, ok := strings.Cut(a.text, "=")
 	name = strings.TrimSuffix(name, "+")

@@ -18,8 +18,8 @@ var (
 )
 
 // readShell reads a command that starts a shell. It also reads the shell's script if the script
-// follows -c or comes from standard input. A script in a file is treated like any other program
-// file.
+// follows -c or comes from standard input. For one of the [foreignShells], it only records that the
+// script was not understood. A script in a file is treated like any other program file.
 func (r *reader) readShell(name string, args []arg, redirs []*syntax.Redirect) {
 	if asksHelp(args) {
 		return
@@ -194,7 +194,9 @@ func (r *reader) readClientInput(name string, redirs []*syntax.Redirect) {
 }
 
 // harmlessInput reports whether the input that a pipe feeds to one of the [sqlClients] is
-// acceptable. It must be either literal text that [harmlessSQL] accepts, or the contents of files.
+// acceptable. It checks only the last command before the client. This command must print either
+// literal text that [harmlessSQL] accepts, or the contents of files. For any other client,
+// harmlessInput returns false.
 func (r *reader) harmlessInput() bool {
 	if r.owner < 1 || r.flow.subprocesses == 0 {
 		return false

@@ -15,9 +15,9 @@ type reader struct {
 	budget int // number of bytes of script text that may still be parsed
 	work   int // number of pieces (words and separators) parsed so far, including those of nested scripts
 
-	// covered is true during a call of readPossible, which reads every suffix of an argument list
-	// as a command. A nested call of readPossible then does nothing, because the outer call already
-	// reads the same arguments.
+	// covered is true during a call of readPossible, except while a nested script is read. Such a
+	// call reads every suffix of an argument list as a command. A nested call then does nothing,
+	// because the outer call already reads the same arguments.
 	covered bool
 	// recognized is true if the tables describe the command being read as a launcher, an
 	// interpreter, or a tool of a kind other than [container].
@@ -39,11 +39,11 @@ type reader struct {
 // A pipeline describes the part of a pipeline before the current command.
 type pipeline struct {
 	from     int // index of the first command in the pipeline
-	elements int // number of commands before the current one, or a negative number if any of them is not a simple command
+	elements int // number of commands before the current one, or a negative number if any of them is not a simple command without redirections
 }
 
-// withInput calls a function that reads commands. If the first argument is true, these commands get
-// their standard input from a pipe in the script.
+// withInput calls a function that reads commands. If the first argument is true, the standard input
+// of these commands counts as a pipe, as it does in the definition of a function.
 func (r *reader) withInput(fed bool, read func()) {
 	defer func(input, piped bool) { r.input, r.piped = input, piped }(r.input, r.piped)
 	r.input, r.piped = r.input || fed, r.piped || fed

@@ -24,6 +24,10 @@ import (
 // usual or something else, according to the tables of known programs. A pattern that ends with *
 // allows even such arguments. An exact pattern allows an argument only if the command still does
 // exactly what its name says.
+//
+// The result is also false if the script may have replaced the program, for example by defining a
+// function. Unless the pattern's name is a path, the program must be in a system directory or in a
+// project's bin directory.
 func (r *Reading) Surely(p Pattern) (bool, Doubt) {
 	first, surely := r.evidence(&p)
 	if surely || first < 0 {

@@ -5,9 +5,10 @@ import (
 	"strings"
 )
 
-// evidenceOperands lists the operands that a build or test program may have if its success counts
-// toward a requirement. Any other operand may restrict the program to a part of the build or of the
-// tests. An entry here takes precedence over the one in [programs].
+// evidenceOperands lists the operands that a build or test program may have, apart from those in
+// the pattern, if its success counts toward a requirement. Any other operand may restrict the
+// program to a part of the build or of the tests. An entry here takes precedence over the one in
+// [programs].
 var evidenceOperands = eachName(map[string]operands{
 	"make,gmake,just,task,rake,mvn,gradle,gradlew": {max: unbounded, not: "="},
 	"npm test,npm run,pnpm test,pnpm run,yarn test,yarn run,npm run-script,cargo test,cargo nextest,bun test,deno test,vitest run,phpunit,git commit": {},
@@ -51,8 +52,8 @@ var sameTestOptions = map[string]set{"go": setOf("-coverprofile -coverpkg -cpupr
 // scripts.
 var scriptSettings = setOf("script-shell shell node-options if-present dry-run workspace workspaces prefix usage version versions ignore-scripts")
 
-// setsScripts reports whether the program, called with args, changes any setting in
-// [scriptSettings].
+// setsScripts reports whether npm, pnpm or yarn, called with args, may change any setting in
+// [scriptSettings]. For any other program, it returns false.
 func setsScripts(program string, args []arg) bool {
 	if program != "npm" && program != "pnpm" && program != "yarn" || !slices.ContainsFunc(args[:min(2, len(args))], func(a arg) bool { return a.matchWord("=set =config =c") != "" }) {
 		return false
