@@ -17,12 +17,14 @@ import (
 // operators' answers, and checks the PIN if one is required.
 type approvalControl struct{ *parts }
 
-// maxListed is the maximum size, in bytes, of arguments included in a list of approvals.
+// maxListed is the maximum size, in bytes, of the params and transitions of a call in a list of
+// approvals.
 const maxListed = 1 << 10
 
-// Approvals lists the pending approval requests and those answered recently. It omits the text of
-// the questions and the differences from earlier calls. For a call with long arguments, it also
-// omits the params and the transitions that require approval.
+// Approvals lists the pending approval requests, and recent requests that are no longer pending. It
+// omits the text of the questions and the differences from earlier calls. If the params of a call
+// and the transitions that require approval are together too long for the list, it omits them as
+// well.
 func (p *approvalControl) Approvals() []operator.ApprovalInfo {
 	list := []operator.ApprovalInfo{}
 	p.approvals.Refresh(p.life.Ctx)

@@ -2,18 +2,19 @@
 // allows the call.
 //
 // A [Proxy] connects clients with upstreams, which are the MCP servers behind it. Clients use stdio
-// ([Proxy.ServeStdio]) or streamable HTTP ([Proxy.Handler]). Package rev lists the supported
-// revisions of the protocol. A call (tools/call, prompts/get or resources/read) goes through package
-// pipeline: the nets of the client's session decide on the call, a person is asked if a net requires
-// approval, the decision is recorded, the call is forwarded, its outcome is recorded, the markings
-// of the nets are updated, and the client is answered.
+// ([Proxy.ServeStdio]), or streamable HTTP or HTTP+SSE ([Proxy.Handler]). Package rev describes how
+// the supported revisions of the protocol differ. A call (tools/call, prompts/get or resources/read)
+// goes through package pipeline: the nets of the client's session decide on the call, a person is
+// asked if a net requires approval, the decision is recorded, the call is forwarded, its outcome is
+// recorded, the markings of the nets are updated, and the client is answered.
 //
 // Package relay forwards requests that are not calls. Package reverse forwards servers' requests to
 // clients, even if the protocol revisions of a server and a client differ.
 //
-// Tool lists, calls and results are forwarded byte for byte. A client's message is parsed strictly,
-// and only once, so that the nets, the person who approves a call, and the upstream all get the same
-// values. mcp-go implements the handshakes.
+// Tools, calls and results are forwarded byte for byte, except for the few members that the proxy
+// must change, such as the name of a tool. A client's message is parsed strictly, and only once, so
+// that the nets, the person who approves a call, and the upstream all get the same values. mcp-go
+// implements the handshakes.
 //
 // Operators watch and control a running proxy with the methods in operate.go and the files next to
 // it. Clients cannot reach these methods.

@@ -25,7 +25,8 @@ func (r *Reading) Touches(p FilePattern) (Outcome, Doubt) {
 }
 
 // namedInCode searches code in other languages for the names of files that the pattern p describes.
-// It ignores patterns that describe all files.
+// It returns Opaque if it finds such a name, or if there is too much code to search all of it;
+// otherwise, it returns NoMatch. It ignores patterns that describe all files.
 func (r *Reading) namedInCode(p *FilePattern) (Outcome, Doubt) {
 	if strings.Trim(p.glob, "*") == "" {
 		return NoMatch, Doubt{}

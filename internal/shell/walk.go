@@ -89,7 +89,7 @@ func (r *reader) stmt(s *syntax.Stmt) {
 	})
 	r.flow.leaveElement(before, apart)
 	errexit, pipefail := r.flow.errexit, r.flow.pipefail
-	elements := 0 // number of commands in the pipeline so far, or a negative number if any of them is not a simple command
+	elements := 0 // number of commands in the pipeline so far, or a negative number if any of them is not a simple command without redirections
 	for i, b := range rest {
 		piped := isPipe(b)
 		switch {
@@ -364,7 +364,7 @@ func (r *reader) loop(c *syntax.ForClause) {
 				if v.kind == spread {
 					v.kind = single // in each iteration, the variable is a single word
 				}
-				if r.vars.mayBind(l.Name.Value) { // false if a function defined in the body may set the variable
+				if r.vars.mayBind(l.Name.Value) { // false if the body has made the variable's value uncertain, for example by defining a function that may set it
 					r.vars.bind(l.Name.Value, v)
 				}
 				r.stmts(c.Do)

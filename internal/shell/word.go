@@ -240,8 +240,8 @@ func words(quoted bool) argKind {
 	return anything
 }
 
-// nameCommands lists commands that print a single name or number. Their output is a single word
-// that does not begin with a dash.
+// nameCommands lists commands that usually print a single name or number. Their output is assumed
+// to be a single word that does not begin with a dash.
 var nameCommands = map[string]set{
 	"git":      setOf("branch rev-parse describe symbolic-ref merge-base rev-list name-rev"),
 	"basename": nil, "dirname": nil, "pwd": nil, "whoami": nil, "hostname": nil, "uname": nil, "nproc": nil, "mktemp": nil, "realpath": nil, "which": nil, "wc": nil,

@@ -97,7 +97,7 @@ var inertSSHSettings = setOf(`batchmode stricthostkeychecking connecttimeout use
 	identityfile identitiesonly compression forwardagent controlmaster controlpath controlpersist requesttty tcpkeepalive addkeystoagent`)
 
 // readOptionValues adds a step to the plan for each of the wrapper's options that sets a variable,
-// runs something or names an output file.
+// may run something or names an output file.
 func (p *plan) readOptionValues(program string, found []givenOption) {
 	for _, o := range found {
 		value := strings.ToLower(o.value.text)

@@ -25,7 +25,7 @@ import (
 const (
 	fresh        = 15 * time.Minute // older keys are fetched again
 	keep         = 24 * time.Hour   // older keys, which could not be fetched again, are dropped
-	pause        = 30 * time.Second // minimum time between two fetches, even if many tokens name unknown keys
+	pause        = 30 * time.Second // minimum time between a successful fetch and the next one, even if many tokens name unknown keys
 	pauseFailed  = 5 * time.Second  // minimum time before a failed fetch is repeated
 	fetchTimeout = 10 * time.Second
 )
@@ -44,7 +44,7 @@ type keys struct {
 
 	mu       sync.Mutex
 	set      []jose.JSONWebKey
-	count    int           // number of times that the set has changed
+	count    int           // number of times that the set has been fetched or dropped
 	fetched  time.Time     // time of the latest fetch; zero if the set was never fetched
 	next     time.Time     // earliest time for the next fetch
 	fetching chan struct{} // closed when the current fetch ends; nil if none is running

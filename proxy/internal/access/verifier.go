@@ -56,7 +56,7 @@ const maxRemembered = 4096
 
 // A grantCache caches the grants of valid tokens, because verifying a signature takes longer than
 // the rest of a call. Each grant is stored under a digest of its token, and is invalid once the
-// issuer's key set has changed.
+// issuer's key set has been fetched again or dropped.
 type grantCache struct {
 	mu     sync.Mutex
 	grants map[[sha256.Size]byte]remembered
@@ -64,7 +64,7 @@ type grantCache struct {
 
 type remembered struct {
 	grant Grant
-	set   int // version number of the key set used to verify the token
+	set   int // version number of the key set when the verification of the token began
 }
 
 // get returns the cached grant for a token that was verified with the given key set and has not

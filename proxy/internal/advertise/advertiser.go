@@ -1,5 +1,5 @@
-// Package advertise answers tools/list with the tools that the Petri nets of the client's session
-// currently allow, and notifies the client when this list changes.
+// Package advertise answers tools/list. It leaves out the tools that the Petri nets of the client's
+// session would now block whatever the arguments are. It notifies the client when the list changes.
 package advertise
 
 import (
@@ -28,11 +28,11 @@ type Options struct {
 	Pool      *pool.Pool
 }
 
-// An Advertiser answers tools/list for clients that have sent initialize. It lists the tools that
-// the nets of the client's session currently allow, and notifies the client of changes to this
-// list. A separate goroutine computes the changes, so that a call only needs to record that a list
-// may have changed. Touch, TouchAll and Forget do nothing on a nil Advertiser. mu guards the fields
-// all and dirty. listMu guards the fields shown and conflicts.
+// An Advertiser answers tools/list for clients that have sent initialize. It leaves out the tools
+// that the nets of the client's session would now block whatever the arguments are, and notifies
+// the client of changes to the list. A separate goroutine computes the changes, so that a call only
+// needs to record that a list may have changed. Touch, TouchAll and Forget do nothing on a nil
+// Advertiser. mu guards the fields all and dirty. listMu guards the fields shown and conflicts.
 type Advertiser struct {
 	deps *Options
 	wake wait.Signal
@@ -176,8 +176,9 @@ func (a *Advertiser) Run() {
 const minRecheck = 10 * time.Millisecond
 
 // untilNextMove returns the time until the marking of a net next changes without a call, merely
-// because time passes. It considers only sessions whose clients have requested their tool lists. ok
-// is false if no such change is expected.
+// because time passes. It considers only sessions whose clients have requested their tool lists,
+// and it ignores nets in shadow mode, because they hide no tools. The result is at least
+// minRecheck. ok is false if no such change is expected.
 func (a *Advertiser) untilNextMove() (in time.Duration, ok bool) {
 	if !a.deps.Admission.Generation().Timed {
 		return 0, false

@@ -22,8 +22,9 @@ type Hold struct {
 	progress                *time.Ticker
 }
 
-// NewHold returns a Hold that ends when d has passed. It ends earlier if answered is closed,
-// because a person has answered, or if over is closed, because the call has been canceled.
+// NewHold returns a Hold that ends when d has passed. It ends earlier if answered or over is
+// closed. The channel answered is closed when a person has answered or can no longer answer. The
+// channel over is closed when the call has been canceled.
 func NewHold(d time.Duration, answered, over <-chan struct{}) *Hold {
 	return &Hold{answered: answered, over: over, end: time.NewTimer(d)}
 }

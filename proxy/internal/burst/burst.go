@@ -9,8 +9,8 @@ import "sync"
 // concurrently.
 const MaxMessages = 32
 
-// MinInFlight is the number of calls that must be in flight before a goroutine waits briefly for
-// more calls, to handle them together.
+// MinInFlight is the number of calls to a server that must be in flight before a goroutine waits
+// briefly for more calls, to handle them together.
 const MinInFlight = 5
 
 // A Reading divides the messages from one source into bursts. It calls Begin and End at the

@@ -277,7 +277,8 @@ func (b *Budget) largestHolding() (most *holding) {
 // A log stores the latest events of one stream, because the client may have missed them. It is kept
 // after the end of the stream if the client may have missed the last event. If the JSON-RPC
 // response is too large to store, or has been deleted to stay within the budget, a client that
-// resumes the stream gets an error instead.
+// resumes the stream gets an error instead. It gets no response at all if the request's ID was too
+// long to store.
 type log struct {
 	name      string
 	principal string

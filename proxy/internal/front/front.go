@@ -1,6 +1,6 @@
 // Package front implements the transports for clients: stdio, streamable HTTP, and HTTP+SSE
-// (2024-11-05). It parses messages and passes calls to the pipeline and all other messages to the
-// router.
+// (2024-11-05). It parses messages, passes calls to the pipeline, and passes other requests and all
+// notifications to the router.
 //
 // [Front.ServeStdio] serves one stdio client. [Front.Handler] is the HTTP endpoint: [Access]
 // configures who can use it, and package httpguard enforces that.
@@ -8,8 +8,8 @@
 // # Goroutines
 //
 // A stdio or HTTP+SSE client has one reader, which handles one message at a time. Requests that may
-// block run on separate goroutines. Over streamable HTTP, each request runs on its handler's
-// goroutine (see package pipeline). A single goroutine ends idle HTTP sessions.
+// block, except initialize, run on separate goroutines. Over streamable HTTP, each request runs on
+// its handler's goroutine (see package pipeline). A single goroutine ends idle HTTP sessions.
 //
 // # Locks
 //
@@ -124,9 +124,9 @@ func (f *Front) expireClients(ttl time.Duration) {
 	}
 }
 
-// idle reports whether a session has been unused for longer than ttl. A session counts as used
-// while it has an open request or stream, a pending approval request, or an approval that has not
-// been used yet.
+// idle reports whether a session over streamable HTTP has been unused for longer than ttl. It
+// returns false for clients of other transports. A session counts as used while it has an open
+// request or stream, a pending approval request, or an approval that has not been used yet.
 func (f *Front) idle(c *session.Client, ttl time.Duration, asked map[string]bool) bool {
 	push, ok := c.Out.(*events.Push)
 	if !ok {

@@ -147,9 +147,9 @@ func resumeLogs(c *session.Client) *events.Logs {
 	return &c.Streams
 }
 
-// isStateless reports whether a request uses revision 2026-07-28. It must be called only for GET
-// and DELETE requests, which that revision does not support. If it returns true, it has written an
-// error response.
+// isStateless reports whether a request uses revision 2026-07-28 or a later one, according to its
+// header. It must be called only for GET and DELETE requests, which these revisions do not support.
+// If it returns true, it has written an error response.
 func isStateless(w http.ResponseWriter, r *http.Request, lacks string) bool {
 	if !mcp.IsModernProtocol(firstHeader(r, protocolHeader)) {
 		return false

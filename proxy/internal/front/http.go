@@ -50,8 +50,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.guard.End(w, r)
 }
 
-// exchange serves a request until its response ends. A call waits here, and not in a nested
-// function, because people may take a long time to answer, and the goroutine's stack is small here.
+// exchange serves a request until its response ends. It waits for a call only after serve has
+// returned. The goroutine's stack is small then, and people may take a long time to answer.
 func (h *handler) exchange(x *exchange) {
 	defer h.end(x)
 	h.serve(x)
@@ -241,5 +241,5 @@ func (h *handler) hook(x *exchange, agent string) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(answer) // fails only if the agent has disconnected; the agent then does not make its call
+	_, _ = w.Write(answer) // fails only if the agent has disconnected
 }

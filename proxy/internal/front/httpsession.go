@@ -99,10 +99,10 @@ func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal s
 }
 
 // client returns the client of the session named by the request. If another replica opened the
-// session, or this one did before a restart, it restores the client here. If the principal has no
-// such session, or the request is invalid, it writes an error response and returns nil. Unless
-// isCall is true, it also checks whether another replica has ended the session. For calls, package
-// pipeline checks this.
+// session, or this one did before a restart, it restores the client here. It writes an error
+// response and returns nil if the principal has no such session, if the request is invalid, or if
+// the database cannot be read. Unless isCall is true, it also checks whether another replica has
+// ended the session. For calls, package pipeline checks this.
 func (h *handler) client(w http.ResponseWriter, r *http.Request, principal string, isCall bool) *session.Client {
 	id := firstHeader(r, sessionHeader)
 	if id == "" {

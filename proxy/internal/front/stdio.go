@@ -56,11 +56,12 @@ func (f *Front) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 	}
 }
 
-// lastWait is how long the proxy waits for the remaining responses after a client has closed its
-// side of the connection, and for a slow client to read the last messages during a shutdown.
+// lastWait is how long the proxy waits for the remaining responses before it ends a client's
+// connection. During a shutdown, it is also how long a slow client has to read the last messages.
 const lastWait = time.Second
 
-// limitWrites makes writes to out fail soon after ctx is done. Calling stop prevents this.
+// limitWrites makes writes to out fail soon after ctx is done, if out supports write deadlines.
+// Calling stop prevents this.
 func limitWrites(ctx context.Context, out io.Writer) (stop func() bool) {
 	bounded, ok := out.(interface{ SetWriteDeadline(t time.Time) error })
 	if !ok {

@@ -39,9 +39,10 @@ type Access struct {
 	MaxRequests int           // maximum number of open requests, including streams, per principal; 0 means 5000; the total limit is four times as high
 	BodyTimeout time.Duration // how long a client may take to send a message; 0 means 30 seconds
 
-	// Beside serves requests for all paths other than the endpoint's. It returns false if a path is
-	// unknown. trusted is the result of [Guard.Trusted] for the request. Beside must not block. If
-	// Beside is nil, all of these paths are unknown.
+	// Beside, if not nil, serves requests for paths other than the endpoint's and those of agents'
+	// hooks. It returns false if it does not know a path. The proxy then serves the path itself, as
+	// it does for HTTP+SSE and the metadata for JWTs, or responds with the status 404. trusted is
+	// the result of [Guard.Trusted] for the request. Beside must not block.
 	Beside func(w http.ResponseWriter, r *http.Request, trusted bool) bool
 }
 
@@ -165,10 +166,10 @@ func (g *Guard) End(w http.ResponseWriter, r *http.Request) {
 }
 
 // Trusted reports whether the sender of a request outside the MCP endpoint can be trusted with
-// details, such as the names of tools. If the request has a token and the operator has configured a
-// list of tokens, the token must be on the list. Otherwise, a program on this machine must have
-// sent the request to localhost, and its headers must not indicate that it came from a browser page
-// or through a reverse proxy.
+// details, such as the names of tools. If the request has a token and the operator has configured
+// tokens, the token must be one of them. Otherwise, a program on this machine must have sent the
+// request to localhost, and its headers must not indicate that it came from a browser page or
+// through a reverse proxy.
 func (g *Guard) Trusted(r *http.Request) bool {
 	if token := bearer(r.Header["Authorization"]); token != "" && len(g.tokens) > 0 {
 		_, ok := g.tokens.principal(token)

@@ -77,11 +77,11 @@ const (
 	maxNews  = 8 << 20   // number of queued bytes above which notifications are dropped
 )
 
-// A Writer writes lines to an output that nothing else uses. It is safe for concurrent use. A
-// goroutine that sends a message also writes it, unless another goroutine is writing. In that case,
-// the message is queued, and the other goroutine writes it next. Several messages thus need only
-// one system call, and no message waits for a goroutine to be scheduled. mu guards the fields below
-// it. It is not held during a write.
+// A Writer writes lines to an output that nothing else uses. It is safe for concurrent use. Unless
+// OwnGoroutine is set or the Writer is corked, a goroutine that sends a message also writes it. If
+// another goroutine is writing, the message is queued instead, and the other goroutine writes it
+// next. Several messages thus need only one system call, and no message waits for a goroutine to be
+// scheduled. mu guards the fields below it. It is not held during a write.
 type Writer struct {
 	// OwnGoroutine makes the Writer use a goroutine of its own for writing, so that senders never
 	// wait for this output. It must be set before the first Send.

@@ -14,7 +14,8 @@ import (
 // that clients see. It omits the members that contain the list elements, describe a page, or limit
 // caching. With one upstream, it retains all other members; if two pages contain different values,
 // the first page takes precedence. With several upstreams, it drops a member if two of them
-// disagree about its value. The same applies to each member of _meta.
+// disagree about its value. The same applies to each member of _meta. With several upstreams, it
+// also drops the member of _meta that describes a server.
 type Members struct {
 	Alone bool // whether there is only one upstream
 

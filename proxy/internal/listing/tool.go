@@ -31,7 +31,8 @@ type Tool struct {
 }
 
 // Read parses a tool object from an upstream. It also returns the reason why clients could not call
-// the tool or could mistake it for another one, or "" if the tool is usable.
+// the tool, could mistake it for another one, or could reject the whole list because of it. The
+// reason is "" if the tool is usable.
 func Read(object []byte, prefix string) (t Tool, problem string) {
 	if err := rawjson.Check(object, MaxDepth); err != nil {
 		return t, "a tool is not strict JSON: " + text.Escape(err.Error())
