@@ -212,10 +212,11 @@ type Replacement struct {
 // initial marking or has calls in flight.
 var ErrHeld = admission.ErrHeld
 
-// Reload replaces the policy or, if r.Try is true, only reports the effect on each net. Sessions do
-// not regain limits that they have already used up, and unchanged nets keep their state; see
-// [gate.Policy.Adopt]. The result of an in-flight call is evaluated by the policy that admitted the
-// call. If Reload returns an error, the policy is unchanged.
+// Reload replaces the policy or, if r.Try is true, only reports the effect on each net. Unchanged
+// nets keep their state, and a limit keeps its usage if only its maximum has changed; see
+// [gate.Policy.Adopt]. Nets listed in r.Reset start in their initial state. The result of an
+// in-flight call is evaluated by the policy that admitted the call. If Reload returns an error, the
+// policy is unchanged.
 func (p *Proxy) Reload(ctx context.Context, r Replacement) ([]operator.NetFate, error) {
 	before := p.admission.Generation()
 	if err := checkKnownNets(r.Policy, r.Reset); err != nil {

@@ -56,9 +56,9 @@ type Options struct {
 	Advertise string
 
 	// Impossible returns the names of the tools that can never be called while the same nets remain
-	// active. The second argument contains the names of the active nets; nil means all nets.
-	// Impossible is called after each change to the tools or the nets. If Impossible is nil, every
-	// tool counts as possible.
+	// active. The second argument contains the names of the active nets; nil means all nets. If
+	// Advertise is "possible", Impossible is called after each change to the tools or the nets. If
+	// Impossible is nil, every tool counts as possible.
 	Impossible func(tools []gate.Call, active []string) []string
 
 	Session    SessionWay // how a call is assigned to a session

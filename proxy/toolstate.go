@@ -18,9 +18,9 @@ import (
 )
 
 // Tools lists the tools, and describes how the proxy would currently decide on a call to each of
-// them in a session. If the session ID is empty and exactly one session exists, Tools uses that
-// session. Otherwise, an empty ID stands for a new session, which starts with the current shared
-// state.
+// them in a session. If the session ID is empty and this process has exactly one session, Tools
+// uses that session. Otherwise, an empty ID stands for a new session, which starts with the current
+// shared state.
 func (p *Proxy) Tools(sessionID string) ([]operator.ToolInfo, error) {
 	state, err := p.admission.FreshState(p.life.Ctx)
 	if sessions := p.sessions.All(); sessionID == "" && len(sessions) == 1 {

@@ -22,7 +22,8 @@ import (
 var errRedeclared = errors.New("declaring more capabilities to the server")
 
 // Declares reports whether the server can serve a client with the given capabilities without
-// another handshake. It returns false while the server is not connected.
+// another handshake. If Options.OnRequest is nil, it always returns true. Otherwise, it returns
+// false while the server is not up.
 func (u *Upstream) Declares(capabilities []byte) (declared bool) {
 	if u.host.Options.OnRequest == nil {
 		return true
@@ -74,8 +75,10 @@ func (u *Upstream) Declare(ctx context.Context, capabilities []byte) {
 }
 
 // redeclare repeats the handshake, unless Options.Busy returns true. Over streamable HTTP in
-// revision 2025-11-25, it opens a new session, and the old session continues. Otherwise, it
-// replaces the connection, unless requests are in flight.
+// revision 2025-11-25, it opens a new session, and in-flight requests continue in the old one. Over
+// streamable HTTP in revision 2026-07-28, it replaces the connection, and in-flight requests
+// continue. Over any other transport, it waits for short requests, and then replaces the connection
+// unless another request is in flight.
 func (u *Upstream) redeclare(ctx context.Context, c conn.Conn, again <-chan struct{}) {
 	if u.host.Options.Busy != nil && u.host.Options.Busy() {
 		return
@@ -206,8 +209,8 @@ func covers(a, b []byte) bool {
 	return true
 }
 
-// union returns the capabilities contained in a or b. A capability contained in both gets the parts
-// from both.
+// union returns those capabilities in a or b that the proxy can forward. A capability contained in
+// both gets the parts from both.
 func union(a, b []byte) []byte {
 	var all rawjson.Object
 	for _, x := range abilities() {

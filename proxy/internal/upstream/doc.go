@@ -14,10 +14,10 @@
 //	reply := <-x.Done()
 //
 // The package distinguishes several reasons why a request has no response. If the error in a
-// [Reply] wraps [ErrNotSent], the server cannot have seen the request. If it is a [Lost] error with
-// Sent set, the server may have seen the request, and the outcome is unknown. If Dead is also set,
-// no process is left that could still be working on the request. A request is sent again only if
-// the server cannot have executed it.
+// [Reply] wraps [ErrNotSent], the request was not sent, or the server refused it without executing
+// it. If it is a [Lost] error with Sent set, the server may have seen the request, and the outcome
+// is unknown. If Dead is also set, no process is left that could still be working on the request. A
+// request is sent again only if the server cannot have executed it.
 //
 // Each Upstream has one goroutine, the supervisor, which opens, watches and replaces connections.
 // The supervisor of a child process is locked to its thread, because Linux kills a child when the

@@ -12,8 +12,8 @@ import (
 )
 
 // listen starts to receive, in the background, the notifications that a server sends only on
-// request: through a subscription (2026-07-28) or, over HTTP in earlier revisions, on a GET stream.
-// The stop function ends the background goroutine and waits until it has ended.
+// request: through a subscription (2026-07-28) or, over streamable HTTP in revision 2025-11-25, on
+// a GET stream. The stop function ends the background goroutine and waits until it has ended.
 func (u *Upstream) listen(ctx context.Context, c conn.Conn, a agreement) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})

@@ -33,5 +33,5 @@ const (
 	Failed   = conn.Failed
 )
 
-// ErrNotSent means that the server cannot have seen a request.
+// ErrNotSent means that a request was not sent, or that the server refused it without executing it.
 var ErrNotSent = conn.ErrNotSent

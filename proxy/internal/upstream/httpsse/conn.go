@@ -104,7 +104,7 @@ func (c *Conn) findEndpoint(events *streamable.EventReader) error {
 }
 
 // endpoint resolves an announced address for messages against the stream's address. It returns an
-// error if the addresses have different origins.
+// error if the announced address is invalid or the addresses have different origins.
 func (c *Conn) endpoint(reference []byte) (string, error) {
 	address, err := streamable.SameOrigin(c.stream, strings.TrimSpace(string(reference)))
 	switch {

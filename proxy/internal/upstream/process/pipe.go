@@ -68,7 +68,7 @@ const Nowhere = math.MaxInt64
 //
 // Unless another goroutine is writing or Cork holds back writes, Write then writes as many of the
 // queued bytes as the pipe accepts, and leaves the rest to the flusher. If several is true, other
-// goroutines are about to queue messages; Write yields to them first, so that one system call can
+// goroutines probably have messages too; Write yields to them first, so that one system call can
 // write all messages.
 //
 // Write fails if the pipe is closed or broken, or if the child does not read.
@@ -303,9 +303,9 @@ func (l *LineReader) read() {
 	l.end += n
 }
 
-// grow at least doubles the buffer. It also makes room for a line as long as the latest large line,
-// because a server's large lines tend to have similar lengths. Repeated doubling would copy the
-// buffer each time.
+// grow at least doubles the buffer. It also makes room for a line as long as the latest large line
+// (but at most maxExpect), because a server's large lines tend to have similar lengths. Repeated
+// doubling would copy the buffer each time.
 func (l *LineReader) grow() {
 	grown := make([]byte, max(2*len(l.buf), l.expect+bigLine))
 	l.end = copy(grown, l.buf[l.start:l.end])

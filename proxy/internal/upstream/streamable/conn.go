@@ -121,7 +121,9 @@ func (c *Conn) Agree(s *conn.Session) { c.Current.Store(s) }
 
 // renew performs a handshake to replace the session, either because the server no longer knows the
 // session or because more client capabilities must be declared. If another caller has already
-// replaced it, renew does nothing.
+// replaced it, renew does nothing. If the handshake fails, renew returns an error and ends the
+// connection. But if the handshake takes too long or ctx is done, the connection and the old
+// session remain in use.
 func (c *Conn) renew(ctx context.Context, old *conn.Session) error {
 	c.renewing.Lock()
 	defer c.renewing.Unlock()

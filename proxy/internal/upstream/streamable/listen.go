@@ -69,7 +69,7 @@ func (c *Conn) Redeclare(ctx context.Context) {
 	case <-c.streamed: // discard a signal from the old session
 	default:
 	}
-	if s := c.Current.Load(); s != nil && c.renew(ctx, s) == nil { // if no new session can be opened, the old one stays in use
+	if s := c.Current.Load(); s != nil && c.renew(ctx, s) == nil { // if renew fails, no new stream will open
 		c.AwaitStream(ctx)
 	}
 }

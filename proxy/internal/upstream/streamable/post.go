@@ -195,7 +195,7 @@ func (c *Conn) Do(request *http.Request, checkResend func() error) (*http.Respon
 		if next == "" && failure == nil {
 			return response, nil
 		}
-		_, _ = io.CopyN(io.Discard, response.Body, ExcerptLimit) // discard the rest of the body; Renew has already read the part that it needs
+		_, _ = io.CopyN(io.Discard, response.Body, ExcerptLimit) // discard the rest of the body, so that the connection can be reused
 		_ = response.Body.Close()
 		if value, err = next, failure; err == nil && checkResend != nil {
 			if failure = checkResend(); failure != nil {

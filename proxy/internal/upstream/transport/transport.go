@@ -233,8 +233,9 @@ func (b *directBody) finish(read bool) {
 	_ = b.conn.net.Close()
 }
 
-// NewDialer returns a dialer that refuses to connect to cloud metadata services, because they
-// reveal the credentials of the machine.
+// NewDialer returns a dialer that refuses to connect to link-local addresses and to cloud metadata
+// services. These services, most of them at link-local addresses, reveal the credentials of the
+// machine.
 func NewDialer() net.Dialer {
 	return net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second, Control: checkAddress}
 }
