@@ -34,7 +34,7 @@ type Relay struct {
 	Sessions   *session.Sessions
 	Admission  *admission.Admission
 	Pool       *pool.Pool
-	Advertiser *advertise.Advertiser // answers tools/list if sessions can see different tools; otherwise nil
+	Advertiser *advertise.Advertiser // is told when the list of tools has changed; nil if all clients see the same tools
 	Tasks      *tasks.Tasks
 
 	prompts   table

@@ -1,5 +1,5 @@
 // Package rounds stores calls that wait for their clients to provide input. The client can continue
-// each call only once, but on any replica.
+// a stored call only once, but on any replica.
 package rounds
 
 import (

@@ -23,8 +23,9 @@ func NewHandshake(version string) *server.MCPServer {
 	return server.NewMCPServer("petrigate", version, server.WithToolCapabilities(true), server.WithLogging(), server.WithRecovery())
 }
 
-// handshake lets mcp-go handle a request. It adds the servers' capabilities and instructions to the
-// result of initialize or server/discover.
+// handshake lets mcp-go handle a request. For initialize, it also stores the client's description
+// of itself. For initialize and server/discover, it declares the client's capabilities to the
+// servers, and adds the servers' capabilities and instructions to the result.
 func (r *Router) handshake(ctx context.Context, q session.Request) ([]byte, error) {
 	c, m := q.Client, q.Message
 	reply, err := json.Marshal(r.Server.HandleMessage(r.Server.WithContext(ctx, &mcpSession{id: c.ID}), m.Raw))
@@ -154,9 +155,10 @@ func fit(texts []string, room int) []string {
 	return slices.DeleteFunc(cut, func(s string) bool { return s == "" })
 }
 
-// cutAtLine shortens text to at most n bytes, including a mark that shows where it was cut. It cuts
-// at the end of a line if enough text remains, and otherwise within a line. If n is too small for
-// useful text, it returns "".
+// cutAtLine returns text unchanged if it has at most n bytes. Otherwise, it shortens text to at
+// most n bytes, including a mark that shows where it was cut. It cuts at the end of a line if
+// enough text remains, and otherwise within a line. If too little text would remain to be useful,
+// it returns "".
 func cutAtLine(text string, n int) string {
 	if len(text) <= n {
 		return text

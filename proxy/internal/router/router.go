@@ -28,7 +28,7 @@ type Router struct {
 	Sessions   *session.Sessions
 	Admission  *admission.Admission
 	Pool       *pool.Pool
-	Advertiser *advertise.Advertiser // answers tools/list if sessions can see different tools; otherwise nil
+	Advertiser *advertise.Advertiser // answers tools/list for clients that have sent initialize; nil if all clients see the same tools
 	Tasks      *tasks.Tasks
 	Reverse    *reverse.Reverse
 	Relay      *relay.Relay
@@ -46,8 +46,9 @@ func (r *Router) BeginSession(s *session.Session) error {
 }
 
 // DropClient removes a client that has disconnected and cancels its requests. If the session was
-// created for this connection, DropClient also ends the session, unless other replicas may still
-// serve it.
+// created for this connection, DropClient also ends the session, and closes the session's dedicated
+// connections to servers. If Session.Left is set, it does not end the session, because other
+// replicas may still serve it.
 func (r *Router) DropClient(c *session.Client) {
 	r.Sessions.Remove(c)
 	r.Advertiser.Forget(c)

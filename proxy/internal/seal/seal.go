@@ -24,7 +24,7 @@ import (
 // state while a person decides on its call, or while it collects the input that the upstream has
 // requested. The state is encrypted, authenticated and bound to its subject, which is the approval
 // or the call. A client gains nothing by sending a state twice: an approval can be used only once,
-// and a call can be continued only once.
+// and each state continues a call only once.
 //
 // Replicas that share a database also share a key, which is stored in the database, so that each
 // replica can open the states of the others. Without a database, a Sealer has a key of its own. A

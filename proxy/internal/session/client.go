@@ -23,7 +23,7 @@ import (
 // to 2025-11-25), or a stateless request (2026-07-28). Its methods are safe for concurrent use.
 type Client struct {
 	ID        string
-	Transport string // transport of the client: "stdio" or "http"
+	Transport string // transport of the client: "stdio", "http", or "sse" for HTTP+SSE (2024-11-05)
 	Principal string
 	Session   *Session // session of the client's connection; the same as State if the client has no connection
 	State     *Session // session whose nets apply to the client's calls, unless a request names another one; see [Sessions.Of]
@@ -32,7 +32,7 @@ type Client struct {
 
 	logLevelSet *atomic.Bool // whether any of the proxy's clients has sent logging/setLevel; shared with [Sessions]
 
-	seen time.Time // time of the latest use, guarded by Sessions.mu
+	seen time.Time // time of the latest use over streamable HTTP; for any other client, time of the connection; guarded by Sessions.mu
 
 	Streams        events.Logs    // resumable streams of an HTTP session
 	Requests       openRequests   // the client's in-flight requests

@@ -4,8 +4,8 @@
 // revisions up to 2025-11-25, or one stateless request of revision 2026-07-28. It keeps the
 // client's description of itself ([Peer]), its unanswered requests, the proxy's unanswered requests
 // to it, and its subscriptions. All calls in a [Session] change the markings of the same Petri
-// nets. [Sessions.Of] alone decides which session a request belongs to, according to the configured
-// [Way].
+// nets. [Sessions.Of] alone decides which session a client's request belongs to, according to the
+// configured [Way].
 //
 // # Replicas
 //
@@ -54,8 +54,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Session is the state shared by several calls, in particular the markings of the nets. The
-// session of a connection also has tasks and dedicated connections to servers.
+// A Session is the state shared by several calls, in particular the markings of the nets. Tasks,
+// and dedicated connections to servers, also belong to a session; see Client.Session.
 type Session struct {
 	ID        string
 	Principal string
@@ -235,7 +235,9 @@ func (s *Sessions) EndAgent(id string) bool {
 	return true
 }
 
-// Uses returns the time of last use of each session that has clients.
+// Uses returns the time of last use of each session whose nets apply to a client's calls. Only
+// clients that use streamable HTTP update this time; for any other client, it is the time when the
+// client connected.
 func (s *Sessions) Uses() map[*Session]time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -336,9 +338,9 @@ func (s *Sessions) Idle(c *Client, busy bool, ttl time.Duration) bool {
 	return !busy && now.Sub(c.seen) > ttl
 }
 
-// Of returns the session whose nets apply to a request, opening the session if necessary. Only this
-// method chooses the session of a client's request. A client can name only sessions of its own
-// principal.
+// Of returns the session whose nets apply to a request. It opens the session if necessary, unless
+// it is the session of the connection. Only this method chooses the session of a client's request.
+// A client can name only sessions of its own principal.
 func (s *Sessions) Of(o Origin) (*Session, error) {
 	switch s.way.By {
 	case "name":
@@ -381,8 +383,8 @@ func (s *Sessions) split(by, what, principal, label string) (*Session, error) {
 }
 
 // OfAgent returns the session whose nets apply to the calls reported by an agent's hooks. If the
-// configured [Way] gives each connection its own session, OfAgent returns the session for the
-// agent's session_id, which is passed as label. Otherwise, the configured Way applies.
+// configured [Way] gives each connection its own session, OfAgent returns the session named label,
+// which consists of the agent's name and its session_id. Otherwise, the configured Way applies.
 func (s *Sessions) OfAgent(principal, label string, header http.Header) (*Session, error) {
 	if s.way.By != "" && s.way.By != "connection" {
 		return s.Of(Origin{Principal: principal, Header: header})

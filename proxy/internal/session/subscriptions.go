@@ -143,7 +143,7 @@ func (i *subscriptions) matching(match func(*Subscription) bool) (list []*Subscr
 }
 
 // IsChange reports whether a message only notifies the client of a change to a list or resource. If
-// two consecutive messages of this kind are identical, one of them can be dropped.
+// two identical messages of this kind are waiting to be sent, one of them can be dropped.
 func IsChange(message []byte) bool {
 	const head = `{"jsonrpc":"2.0","method":"`
 	return bytes.HasPrefix(message, []byte(head+spec.ListChanged+`"`)) || bytes.HasPrefix(message, []byte(head+spec.PromptsListChanged+`"`)) ||

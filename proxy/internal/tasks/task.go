@@ -17,9 +17,10 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Task is a tool call that the server has answered with a task (CreateTaskResult). The call stays
-// in flight until the outcome of the task is known. Clients know the task by an ID assigned by the
-// proxy. Only clients of the same session can use this ID. mu guards the fields below it.
+// A Task is a tool call that the server has answered with a task (CreateTaskResult). To the gate,
+// which decides on tool calls, the call stays open until the outcome of the task is known. Clients
+// know the task by an ID assigned by the proxy. Only clients of the same session can use this ID.
+// mu guards the fields below it.
 type Task struct {
 	id       string
 	theirs   string // the server's own taskId
@@ -42,7 +43,7 @@ type Task struct {
 	about   wire.Task
 	asked   time.Time                 // when the latest task object arrived or the latest poll failed, whichever is later
 	streams []spec.Stream             // streams of clients waiting for the result (tasks/result)
-	waiting []*upstream.ServerRequest // the server's requests to send as soon as the client can be reached
+	waiting []*upstream.ServerRequest // the server's requests to send when the client asks for the task's result
 	inputs  []taskInput               // the server's requests shown to clients as inputRequests, oldest first
 	asks    int                       // number of requests ever added to inputs, used to make their keys
 }
@@ -109,8 +110,8 @@ func (x *Task) shown() []byte {
 }
 
 // NextPoll returns how long to wait before the next tasks/get request. The interval between
-// requests is the server's pollInterval, within limits, or longer after failed requests. misses is
-// the number of consecutive failures.
+// requests is the server's pollInterval, within limits, or usualPoll if the server gives none. It
+// is longer after failed requests. misses is the number of consecutive failures.
 func (x *Task) NextPoll(misses int, now time.Time) time.Duration {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -160,7 +161,7 @@ func (x *Task) end(o gate.Outcome) (open []*upstream.ServerRequest, first bool) 
 
 // stream returns the stream for messages to the task's client. This is the stream of the latest
 // request that waits for the task's result, if any. Otherwise, it is the client's stream for
-// messages that belong to no request.
+// messages that belong to no request, or nil if the client has no such stream.
 func (x *Task) stream() spec.Stream {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -189,8 +190,8 @@ func (x *Task) Leave(s spec.Stream) {
 	}
 }
 
-// queueInput stores a server's request until the client can be reached. If too many are already
-// stored, it refuses the request.
+// queueInput stores a server's request until the client asks for the task's result. If too many are
+// already stored, it refuses the request.
 func (x *Task) queueInput(q *upstream.ServerRequest) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -213,9 +214,9 @@ func (x *Task) addInput(q *upstream.ServerRequest) {
 	x.inputs = append(x.inputs, taskInput{"request-" + strconv.Itoa(x.asks), q})
 }
 
-// refuses responds to a server's request with an error if the task has ended, or if too many
-// requests already wait for the client. It reports whether it has responded. The caller must hold
-// mu.
+// refuses responds to a server's request with an error if the task's outcome is known, or if too
+// many requests already wait for the client. It reports whether it has responded. The caller must
+// hold mu.
 func (x *Task) refuses(q *upstream.ServerRequest, waiting int) bool {
 	switch {
 	case x.settled.Load():

@@ -24,7 +24,8 @@
 //
 // The outcome of a task is reported only once to the gate, which decides on tool calls. As the only
 // exception, a known outcome can replace an unknown one. The outcome is reported before any client
-// learns how the task ended. A client can access only the tasks of its own session.
+// learns how the task ended, unless the proxy's own request for the outcome fails. A client can
+// access only the tasks of its own session.
 package tasks
 
 import (
@@ -105,10 +106,11 @@ var (
 )
 
 // Reserve reserves a slot for the task that a call may create. It must be called before the call is
-// sent, because a task cannot be refused once the call has run. If necessary, Reserve drops
-// finished tasks of the session. It returns false if no slot is free. If several principals use the
-// proxy, it also returns false if the principal already has its fair share of the slots. After
-// success, the caller must free the slot with [taskTable.Release] or use it with taskTable.add.
+// sent, because a task cannot be refused once the call has run. Reserve drops finished tasks of the
+// session if they have expired or a slot is needed. It returns false if no slot is free. If several
+// principals use the proxy, it also returns false if the principal already has its fair share of
+// the slots. After success, the caller must free the slot with [taskTable.Release] or use it with
+// taskTable.add.
 func (s *taskTable) Reserve(of *session.Session, several bool, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,8 +140,8 @@ func (s *taskTable) releaseSlot(of *session.Session) {
 	}
 }
 
-// makeRoom drops finished tasks if necessary, and reports whether a slot is free. The caller must
-// hold mu.
+// makeRoom drops finished tasks of the session if they have expired or a slot is needed, and
+// reports whether a slot is free. The caller must hold mu.
 func (s *taskTable) makeRoom(of *session.Session, now time.Time) bool {
 	taken := func() int { return len(s.bySession[of]) + s.places[of] }
 	for _, x := range slices.Clone(s.bySession[of]) {

@@ -14,7 +14,7 @@ type Turns struct {
 	each int
 
 	mu sync.Mutex
-	by map[string]*line // keyed by principal; contains only principals that have acquired a turn
+	by map[string]*line // keyed by principal; contains only principals that hold a turn
 }
 
 // A line holds the turns and the waiting messages of one principal.

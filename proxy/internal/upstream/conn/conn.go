@@ -2,23 +2,24 @@
 // opens no connection itself.
 //
 // A [Conn] is a connection; packages stdio, httpsse and streamable implement it. An [Exchange] is a
-// [Request] with its future [Reply]. A [Dispatcher] routes the messages that a server sends on one
-// stream: replies to their exchanges ([Pending]), requests to the proxy ([ServerRequests]), and
+// [Request] with its future [Reply]. A [Dispatcher] routes the messages that a server sends:
+// replies to their exchanges ([Pending]), requests to the proxy ([ServerRequests]), and
 // notifications. A [Host] holds the data shared by all connections to one upstream. [Lost],
-// [StatusError] and [ErrNotSent] are errors that show whether a server may have received an
+// [StatusError] and [ErrNotSent] are errors that show whether a server may have executed an
 // unanswered request.
 //
 // # Goroutines and locks
 //
-// Deliver, Notify, Ask and the functions in [Options] run on the goroutine that reads from the
-// connection, and must not block. Exchange.mu is held while Notify runs, so that no notification
-// follows the reply. Pending, ServerRequests and the other types have their own locks, which are
-// not held while a function in a Request or in Options runs.
+// Notify, Ask, Options.OnNotification and Options.OnRequest run on the goroutine that reads from
+// the connection. Deliver and the other functions in [Options] can also run on other goroutines.
+// All these functions must return without blocking. Exchange.mu is held while Notify runs, so that
+// no notification follows the reply. Pending, ServerRequests and the other types have their own
+// locks, which are not held while a function in a Request or in Options runs.
 //
 // # Invariants
 //
-// Every exchange gets exactly one reply. ErrNotSent is used only if no byte of the request can have
-// reached the server.
+// Every exchange gets exactly one reply. ErrNotSent is used only if the server has not executed the
+// request.
 package conn
 
 import (
@@ -40,7 +41,8 @@ type Conn interface {
 	// not block, unless Request.Here is set.
 	Send(x *Exchange)
 	Cancel(x *Exchange, reason string)
-	// Notify sends a notification. Over streamable HTTP, the notification belongs to the session s.
+	// Notify sends a notification. Over streamable HTTP, the notification belongs to the session s
+	// or, if s is nil, to the current session.
 	Notify(ctx context.Context, s *Session, method string, params []byte) error
 	// Agree sets the session for later messages. It is called after a handshake.
 	Agree(s *Session)
@@ -48,8 +50,8 @@ type Conn interface {
 	// the reason.
 	Over() <-chan struct{}
 	Cause() error
-	// Restart ends the connection, with err as the reason, if no requests are in flight. It reports
-	// whether it has ended the connection.
+	// Restart ends the connection, with err as the reason, unless this would affect requests in
+	// flight. It reports whether it has ended the connection.
 	Restart(ctx context.Context, err error) bool
 	// Retire ends the connection. It returns after all processes of the server have exited.
 	Retire()
@@ -102,7 +104,7 @@ type Request struct {
 
 	// Here makes Send perform a streamable HTTP exchange on the caller's goroutine. Callers set
 	// Here if they have nothing else to do until the reply arrives. Send then returns when the
-	// reply has been delivered, or soon after a call to Exchange.StopInline.
+	// reply has been delivered, or earlier after a call to Exchange.StopInline.
 	Here bool
 
 	// Again, if not nil, is called before the request is sent a second time, in a new session or
@@ -171,8 +173,9 @@ func (x *Exchange) Cancel(reason string) {
 	}
 }
 
-// StopInline makes a Send that runs on the caller's goroutine (see Request.Here) return early.
-// Another goroutine then completes the exchange. StopInline is called from Ask or Interrupted.
+// StopInline makes a Send that runs on the caller's goroutine (see Request.Here) return early. If
+// that goroutine is waiting for an event from the server, Send returns only after the event.
+// Another goroutine then completes the exchange.
 func (x *Exchange) StopInline() { x.InlineStopped.Store(true) }
 
 // Deliver ends the exchange with r. It returns false if the exchange has already ended.
@@ -249,8 +252,9 @@ func (b *Body) Forget() {
 	b.data, b.gone = nil, true
 }
 
-// ErrNotSent means that no byte of the request has left this process. Callers must test for it with
-// errors.Is, because it is usually wrapped in an error that adds the reason.
+// ErrNotSent means that the server has not executed the request: either no byte of the request has
+// left this process, or the server has refused it and it could not be sent again. Callers must test
+// for ErrNotSent with errors.Is, because it is usually wrapped in an error that adds the reason.
 var ErrNotSent = errors.New("request not sent")
 
 // An Unsent is an [ErrNotSent] error with a reason.
