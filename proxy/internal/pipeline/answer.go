@@ -76,7 +76,7 @@ func (c *Call) answer(a answer) {
 
 // AnswerOnly writes a response, but does not remove the call from the client's open requests. It
 // can thus refuse a call with an ID that is already in use. A refusal is sent as a tool result for
-// tools/call, and as an error for other methods.
+// a tools/call that does not ask for a task, and as an error for any other request.
 func (c *Call) AnswerOnly(a answer) {
 	r, refused := a.(refusal)
 	switch {

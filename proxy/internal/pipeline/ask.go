@@ -12,10 +12,11 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/seal"
 )
 
-// ask waits for a person's answer, and then forwards the call or refuses it. While it waits, it
-// holds no locks, and the call has taken no tokens from the nets. w is the state of a wait that was
-// interrupted by an event, or nil if the call has not waited yet. Each event is handled on a fresh
-// stack, because a waiting goroutine would retain the memory of a stack that has grown.
+// ask waits for a person's answer, and then forwards the call, refuses it, or tells the client to
+// call again. While it waits, it holds no locks, and the call has taken no tokens from the nets. w
+// is the state of a wait that was interrupted by an event, or nil if the call has not waited yet.
+// Each wait starts in a function passed to [Call.Spawn], where the stack is small, because a
+// waiting goroutine retains the memory of its stack.
 func (q *askedCall) ask(w *personWait) {
 	a, held := q.continueUntilWait(w)
 	if held != nil {
@@ -100,9 +101,10 @@ func (q *askedCall) toolChanged() bool {
 }
 
 // redeem asks the gate for a new decision on the call, using the approval of the request r. If the
-// gate admits the call, redeem forwards it and uses up the approval. If the gate now requires a
-// different approval, redeem returns the refusal for the client. used is false if the approval
-// could not be used, for example because another call has already used it.
+// gate admits the call, redeem forwards it and uses up the approval. If the gate refuses the call,
+// redeem sends the refusal to the client. If the gate now requires a different approval, redeem
+// returns the refusal for the client. used is false if the approval has become invalid, for example
+// because another call has already used it.
 func (q *askedCall) redeem(r *approval.Request) (a answer, used bool) {
 	shown := q.Approvals.Look(r)
 	if shown.Answer.State != approval.Approved {
@@ -153,10 +155,10 @@ const (
 	roundHold = 25 * time.Second // maximum time before the call returns an input_required result without a question
 )
 
-// beginWait starts the call's wait for the answer to the request r. If r is still pending, it asks
-// a person, and determines how long the call waits. The field hold of the result is nil if the call
-// need not wait, because the outcome is already known, no person can be asked, or the client must
-// call again with the answer.
+// beginWait starts the call's wait for the answer to the request r. If r is still pending and the
+// call has not been canceled, it asks a person, and determines how long the call waits. The field
+// hold of the result is nil if the call need not wait, because the outcome is already known, the
+// call has been canceled, no person can be asked, or the client must call again with the answer.
 func (q *askedCall) beginWait(r *approval.Request) *personWait {
 	w := &personWait{request: r, rounds: q.readResponse(r)}
 	w.state = q.Approvals.Status(r).State

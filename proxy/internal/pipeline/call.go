@@ -42,7 +42,7 @@ type Call struct {
 	plain    bool       // whether the call is one request and one reply, without tasks or requests for input, and both sides use revisions up to 2025-11-25
 	input    input      // inputResponses and requestState of a call that is sent again
 
-	Turn    *turns.Turn  // makes the call wait for its turn; nil if concurrent decisions are not limited
+	Turn    *turns.Turn  // makes the call wait for its turn; nil over stdio and HTTP+SSE, and if the proxy has only one principal
 	Burst   *burst.Burst // holds the call back, so that it is recorded together with others; nil if the call is recorded alone
 	Headers http.Header  // HTTP headers, which must mirror some of the arguments; if nil, they are not checked
 
@@ -215,7 +215,7 @@ type input struct {
 	round     int    // how often the client has been asked for input before
 	suspended string // ID of the suspended call; empty if none
 	elsewhere bool   // whether another process suspended the call
-	ours      bool   // whether the requestState can be trusted: the proxy created it, or the client sent none
+	ours      bool   // whether the requestState can be trusted: the client sent none, or the proxy created it for this call or for an approval
 }
 
 // admission returns the call in the form used for decisions and audit records.

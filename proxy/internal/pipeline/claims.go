@@ -17,9 +17,9 @@ const (
 )
 
 // reserve reserves the resources needed by the call: a slot for a call in flight to the server, a
-// slot for a task if the call becomes one, and memory for the message if the call might be sent
-// again. If any of them is exhausted, reserve returns a refusal. Otherwise, the caller must call
-// release.
+// slot for a task if the call asks the server for one, and memory for the message if the call might
+// be sent again. If any of them is exhausted, reserve returns a refusal. Otherwise, the caller must
+// call release.
 func (p *Pipeline) reserve(c *Call) answer {
 	why := c.takeSlot()
 	if why == "" && (c.wantsTask() || c.mustSendAsTask()) && !c.takeTaskSlot() {

@@ -18,10 +18,10 @@
 // # Plain calls
 //
 // Most calls are plain: one request and one reply, without a task, between a client and a server
-// that use revisions up to 2025-11-25. Serve determines this once per call (Call.plain). Plain
-// calls skip the code for tasks, further rounds of input, and repeated sending. Built-in
-// prompts, mirrored headers, traces, dedicated connections and limits are checked only where they
-// are configured.
+// that use revisions up to 2025-11-25. Serve determines this before the decision (Call.plain), and
+// forward checks the server's revision again. Plain calls skip the code for tasks and for further
+// rounds of input. Built-in prompts, mirrored headers, traces, dedicated connections and limits are
+// checked only where they are configured.
 //
 // # Goroutines
 //
@@ -30,9 +30,9 @@
 //
 //   - Decision. Over stdio, Serve runs on the goroutine that reads the client's messages. Over
 //     HTTP+SSE, it runs on the handler of a POST request, and each client's requests are handled
-//     one at a time. In both cases, it may block only for commits. Over streamable HTTP, it runs on
-//     the handler's goroutine, which serves only this call: the handler calls [Pipeline.Begin] and
-//     then [Call.Wait].
+//     one at a time. In both cases, it may block only while it accesses the store. Over streamable
+//     HTTP, it runs on the handler's goroutine, which serves only this call: the handler calls
+//     [Pipeline.Begin] and then [Call.Wait].
 //   - Steps that block. continueOff chooses the goroutine for every such step. A step can block
 //     before the decision, while a server starts or a new connection is opened. The call keeps its
 //     arguments in the meantime, so continueOff counts the size of the message toward a limit. It
@@ -45,11 +45,12 @@
 //     the request and reads the reply ("inline"). Otherwise, Send returns immediately, and the
 //     goroutine that reads from the server delivers the reply.
 //   - Reply. If a handler is waiting, end sends a completion to its channel (sendToWaiter).
-//     Otherwise, the goroutine that has read the reply calls finish, which may block only for
-//     commits.
-//   - Interruption. If a server ends a response stream that can be resumed, the client's response
-//     stream ends, too. The handler stops waiting (detach) and no longer reads the reply
-//     (stopInline). The exchange continues on one of the upstream's goroutines.
+//     Otherwise, the goroutine that has read the reply calls finish, which may block only while
+//     it accesses the store.
+//   - Interruption. If a server ends a response stream that the proxy can resume, the client's
+//     response stream ends, too, provided that the client can resume it. The handler then stops
+//     waiting (detach) and no longer reads the reply (stopInline). The exchange continues on one of
+//     the upstream's goroutines.
 //   - Cancellation. [Call.Cancel] runs on the goroutine that has received the cancellation. If the
 //     call has been sent, Abandon tells the server and records the outcome as unknown. The outcome
 //     of a late reply is still recorded (settleLate). If Cancel ends the call while an inline

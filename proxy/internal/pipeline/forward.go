@@ -52,8 +52,8 @@ func (p *Pipeline) forward(c *Call, pass admission.Pass) {
 }
 
 // forwardAgain sends an admitted call again. If the call cannot be sent, forwardAgain records that
-// it failed. If the reason is that the policy has changed since the admission, forwardAgain then
-// asks the gate for a new decision. Otherwise, it refuses the call.
+// it failed. If the client is still waiting, forwardAgain then refuses the call. But if the reason
+// is that the policy has changed since the admission, it asks the gate for a new decision instead.
 func (p *Pipeline) forwardAgain(c *Call, ticket *admission.Ticket) {
 	pass, err := ticket.NewPass(p.Life.Ctx, p.Admission)
 	if err == nil {
@@ -66,7 +66,7 @@ func (p *Pipeline) forwardAgain(c *Call, ticket *admission.Ticket) {
 		by = "policy changed"
 	}
 	p.settle(c.State, ticket, gate.End{Outcome: gate.Failure}, by)
-	p.Admission.Abandon(context.Background(), ticket) // if the failure could not be stored, mark the outcome as unknown
+	p.Admission.Abandon(context.Background(), ticket) // if the failure could be neither stored nor kept for a later attempt, mark the outcome as unknown
 	switch {
 	case !c.isWanted():
 		c.end(nil)
@@ -209,10 +209,10 @@ func (f *inflightCall) end(r upstream.Reply, fromServer bool) {
 }
 
 // finish handles the end of the request: it records the outcome, and then responds to the client
-// that made the call c. It runs on the goroutine that waits for the call or, if that goroutine
-// cannot respond, on the one that ended the request. If the call becomes a task, or waits for the
-// client's input, finish does not record an outcome yet. If together is not nil, the outcomes of a
-// burst of replies are recorded together.
+// that made the call c. It runs on the goroutine that waits for the call. If no goroutine waits, or
+// if the waiting goroutine cannot respond, it runs on the one that ended the request. If the call
+// becomes a task, or waits for the client's input, finish does not record an outcome yet. If
+// together is not nil, the outcomes of a burst of replies are recorded together.
 func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) {
 	p := c.pipeline
 	open, staged := false, false // if open is true, the outcome will be recorded later; if staged is true, e.Continue closes the request

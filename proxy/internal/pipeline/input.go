@@ -26,10 +26,12 @@ func (c *Call) subject() []byte {
 	}, "\x00"))
 }
 
-// readInput reads the input from a call that the client has sent again. The input is forwarded only
-// if the server has asked for it and the proxy created the requestState for this call. If the call
-// has no requestState, its inputResponses are forwarded unchanged, because they may be meant for a
-// server that keeps no state. Such responses never count as a person's approval.
+// readInput reads the input from a call that the client has sent again. If the call has a
+// requestState, the input is forwarded only if the proxy created the requestState for this call
+// because the server asked for input. If a person has approved the params, they must also be
+// unchanged, apart from _meta. If the call has no requestState, its inputResponses are forwarded
+// unchanged, because they may be meant for a server that keeps no state. Such responses never count
+// as a person's approval.
 func (c *Call) readInput() {
 	if !c.Peer.Rev.InputRequired {
 		return

@@ -75,9 +75,9 @@ type resendError struct{ refusal }
 
 func (e *resendError) Error() string { return e.Text }
 
-// mayNeedResend reports whether the call might have to be sent again with input that the server has
-// requested. This is the case if the server can ask for input with InputRequiredResult (2026-07-28)
-// and the client does not support that.
+// mayNeedResend reports whether the call might have to be sent again, with input that the server
+// has requested or as a task. This is the case if the server can ask for input with
+// InputRequiredResult (2026-07-28) and the client does not support that.
 func (f *inflightCall) mayNeedResend() bool {
 	return f.rev.InputRequired && !f.Call.Peer.Rev.InputRequired
 }

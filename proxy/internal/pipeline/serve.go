@@ -20,9 +20,9 @@ import (
 
 // Serve takes a call through admission, and forwards it if it is admitted. The order is a security
 // property: nothing is sent before the decision has been recorded. Serve may run on the goroutine
-// that reads the client's messages, so it blocks only for a commit to the store. A step that has to
-// wait for a person, a server or a reply lets another goroutine continue the call. The server's
-// reply is handled by [inflightCall.finish].
+// that reads the client's messages. In that case, it blocks only while it accesses the store. If a
+// step has to wait for a person, a server or a reply, another goroutine continues the call. The
+// server's reply is handled by [inflightCall.finish].
 func (p *Pipeline) Serve(c *Call) {
 	if c.Method == spec.CallTool {
 		p.Came(c.params.Name)
@@ -37,8 +37,8 @@ func (p *Pipeline) Serve(c *Call) {
 			return
 		}
 	}
-	// If one of the following steps returns false, it has responded to the client, or will call
-	// Serve again after a wait.
+	// If one of the following steps returns false, it has responded to the client, has continued an
+	// admitted call, or will call Serve again after a wait.
 	if !c.placed && !p.place(c) {
 		return
 	}
@@ -179,9 +179,9 @@ func (p *Pipeline) checkRecordable(c *Call) answer {
 	return nil
 }
 
-// yield lets other calls reach the gate before the decision on this call is recorded, so that the
-// decisions can be recorded together. It does so only if many calls to a server over HTTP are in
-// flight.
+// yield lets other goroutines run before this one waits until a decision or an outcome has been
+// recorded, so that several of them can be recorded together. It does so only if at least
+// [burst.MinInFlight] calls to a server over streamable HTTP are in flight.
 func (c *Call) yield() {
 	if u := c.Tool.Upstream; !u.OneReader() && u.InFlight.Len() >= burst.MinInFlight {
 		runtime.Gosched()
@@ -204,8 +204,8 @@ func (d *decidedCall) Continue() {
 }
 
 // MaxKeptWhole is the maximum size, in bytes, of a message that stays in memory until its call
-// ends. The call needs only the _meta, which is copied from larger messages, so that they can be
-// freed.
+// ends. A call that has been sent usually needs only the _meta, which is copied from larger
+// messages, so that they can be freed.
 const MaxKeptWhole = 4 << 10
 
 // Prepare parses a call and looks up its tool, which may be missing while servers are starting. If

@@ -149,8 +149,9 @@ func (f *inflightCall) refuseRequests() {
 }
 
 // park responds to the call c with the server's requests for input. The request to the server stays
-// in flight until the client sends the call again with the responses. onStream is true if the
-// caller is the goroutine that reads the response stream of the call.
+// in flight until the client sends the call again with the responses. If too many calls are
+// suspended, park refuses the server's requests instead. onStream is true if the caller is the
+// goroutine that reads the response stream of the call.
 func (f *inflightCall) park(c *Call, onStream bool) {
 	p := c.pipeline
 	x := &suspendedCall{id: lifetime.RandomID(""), ticket: f.ticket, call: f.Call, approved: f.Call.approved, inflight: f, asked: map[string]*upstream.ServerRequest{}}

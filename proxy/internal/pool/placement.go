@@ -40,8 +40,9 @@ type placement struct {
 	quota quota.Quota // limits the number of dedicated connections
 }
 
-// DedicateNext is called when the server sends a request to a client. If the isolation is "auto"
-// and u is the shared connection, sessions that start later can get dedicated connections; see
+// DedicateNext is called when the server sends a request to a client, unless the request arrives on
+// the response stream of a call. If the isolation is "auto" (the default) and u is the shared
+// connection, sessions that start to use the server later can get dedicated connections; see
 // [IsolateAuto]. DedicateNext reports whether it has made this change, so it returns true only
 // once.
 func (u *Server) DedicateNext() bool {

@@ -63,8 +63,8 @@ func (r *relisting) await(ctx context.Context) {
 }
 
 // Relist sends tools/list to u in the background, and notifies clients if the tools have changed.
-// If announced is true (u has sent a list_changed notification), it notifies clients in any case.
-// Several calls to Relist before the listing starts cause only one listing.
+// If announced is true (u has sent a list_changed notification), it notifies clients even if the
+// tools have not changed. Several calls to Relist before the listing starts cause only one listing.
 func (p *Pool) Relist(u *Server, announced bool) {
 	if announced {
 		u.Listing.announced.Store(true)

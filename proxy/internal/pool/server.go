@@ -256,9 +256,10 @@ func (b *ServerMap[T]) Forget(u *Server) {
 }
 
 // WithServerInfo changes a result of initialize or server/discover so that it describes the server
-// u instead of the proxy. It replaces the name, version, icons and other members, but not the
-// capabilities and the revision. If u is not up, it returns the result unchanged. It is used if
-// there is only one server.
+// in the state u instead of the proxy. It replaces the name, version and icons (serverInfo). It
+// also adds the server's members of _meta, and the server's members that the specification does not
+// define, unless the given result already has members of these names. If u is not up,
+// WithServerInfo returns the result unchanged. It is used if there is only one server.
 func WithServerInfo(u upstream.State, result []byte) []byte {
 	if u.Phase != upstream.Up {
 		return result

@@ -140,7 +140,8 @@ func (d *statusDoc) add(c gate.Call, decision gate.Decision) {
 }
 
 // isAlwaysRefused reports whether every call to a tool is refused, whatever its arguments. c is a
-// call to the tool without arguments, and r is its refusal.
+// call to the tool without arguments, and r is its refusal. If "default: deny" refuses c,
+// isAlwaysRefused assumes that it refuses every call to the tool.
 func (d *statusDoc) isAlwaysRefused(c gate.Call, r *gate.Refusal) bool {
 	switch r.Kind {
 	case gate.KindBlocked:

@@ -64,9 +64,9 @@ func (p *Relay) writeNotifications(ctx context.Context, sub *session.Subscriptio
 }
 
 // subscribeSupported adds the notifications requested in the filter to the subscription sub. It
-// omits notifications that the servers do not support, resources that no server has or that the
-// gate would refuse, and tasks of other sessions. It returns a filter that contains only the
-// notifications added.
+// omits notifications that the servers do not support, resources that the client cannot watch (see
+// watchable), tasks of other sessions, and any resources and tasks beyond the limits. It returns a
+// filter that contains only the notifications added.
 func (p *Relay) subscribeSupported(ctx context.Context, c *session.Client, sub *session.Subscription, filter []byte) (agreed rawjson.Object) {
 	for _, list := range []string{"tools", "prompts", "resources"} {
 		name := list + "ListChanged"
