@@ -13,9 +13,10 @@
 //	      require backup before delete
 //	audit: { file: audit.jsonl }
 //
-// JSON is a subset of YAML, so the mcpServers block of a client can be pasted unchanged. [Load]
-// finds and reads a file, [Servers] reads only the servers in it, [Parse] reads bytes, and
-// [ParseNet] reads nets.
+// JSON is a subset of YAML, so the mcpServers block of a client can be pasted unchanged. A whole
+// JSON file with servers may also have other settings of the client: unknown keys at its top level
+// cause only a warning, unless they resemble known ones. [Load] finds and reads a file, [Servers]
+// reads only the servers in it, [Parse] reads bytes, and [ParseNet] reads nets.
 //
 // A configuration is read in four stages. First, the file is parsed into a tree of nodes with
 // positions. Second, a decoder walks the tree, using the methods of [Value] and tables of [Keys]. It

@@ -182,7 +182,8 @@ func (v Value) setting() (string, bool) {
 
 // A check validates a string. It returns a message and a hint that describe the problem, or empty
 // strings if the string is valid. Its first two arguments are only for use in the message: the name
-// of the setting and the quoted string, as written in the file.
+// of the setting, variable or flag, and the string in quotes. If the string comes from the file, it
+// is quoted as written there, so that the message never shows a value that replaced a ${...}.
 type check func(key, quoted, text string) (msg, hint string)
 
 // accept returns a check that accepts a string if valid returns true for it. For any other string,

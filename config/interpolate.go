@@ -22,8 +22,8 @@ type environment struct {
 	// values of variables or the contents of other files.
 	closed bool
 
-	// text reports whether the file is read as plain text: references to variables and files are
-	// recorded but not resolved.
+	// text reports whether the file is read as plain text: each ${...} and each environment file is
+	// recorded in references instead of being read.
 	text       bool
 	references []string
 	skipped    int // number of unresolved references, including repeated ones

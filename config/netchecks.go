@@ -82,7 +82,8 @@ func checkValidatorsAndMemories(v Value, net *Net) {
 const selfLoopHint = "add one whose outputs are its inputs; it changes nothing"
 
 // checkGated reports an error unless a transition of the net can forbid calls to the validator's
-// tool. Without such a transition, the validator would have no effect.
+// tool. Without such a transition, the validator would have no effect. A free tool is also an
+// error, because nets do not validate free tools.
 func checkGated(v Value, tool *node, net *Net, gated, observed []string) {
 	switch {
 	case tool.kind != textKind || tool.text == "":

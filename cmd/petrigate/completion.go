@@ -55,8 +55,10 @@ func completeFlag(c *cobra.Command, f *pflag.Flag) {
 	}
 }
 
-// completers returns the completer for each command that takes arguments, keyed by the full
-// command, such as "petrigate check".
+// completers returns the completers for the arguments of commands, keyed by the full command, such
+// as "petrigate check". If the completer is nil, the shell completes the arguments itself. The
+// arguments of a command without an entry are not completed, unless the command itself lists their
+// possible values.
 func completers() map[string]completer {
 	return map[string]completer{
 		"petrigate check":             completeFiles("rules", "yaml", "yml", "json", "pnml"),
@@ -164,7 +166,7 @@ func switchable(active bool) completer {
 
 func serverNames(c *cobra.Command) []cobra.Completion {
 	path, _ := c.Flags().GetString("config")
-	_, servers, _ := config.Servers(config.Options{Path: path, WorkDir: true}) // variables are not expanded, because a configuration in the working directory might not be trusted
+	_, servers, _ := config.Servers(config.Options{Path: path, WorkDir: true}) // without Options.Trust, variables in a configuration found in the working directory are not expanded
 	servers = list.Filter(servers, func(s config.Server) bool { return s.URL != "" && !s.Disabled })
 	return list.Map(servers, func(s config.Server) cobra.Completion { return cobra.CompletionWithDesc(s.Name, s.URL) })
 }

@@ -23,8 +23,9 @@ import (
 
 // actingVerbs returns the commands that may do more than read a configuration: start its servers,
 // log in to them, open its database, or configure a client to use it. Each command is mapped to a
-// function that reports whether the given flags make it do so. Only these commands ask the user to
-// trust a configuration; all others read it as text.
+// function that reports whether its flags, its arguments and the configuration make it do so. Only
+// these commands ask the user to trust a configuration; all others read one that is not trusted as
+// plain text.
 func actingVerbs() map[string]actsFunc {
 	always := func(*cobra.Command, *config.Config) bool { return true }
 	unnamed := func(c *cobra.Command, cfg *config.Config) bool { return c.Flags().NArg() == 0 && daemon.Elsewhere(cfg) }
@@ -51,7 +52,8 @@ func actingVerbs() map[string]actsFunc {
 	}
 }
 
-// An actsFunc reports whether a command, with its flags, does more than read a configuration.
+// An actsFunc reports whether a command does more than read a configuration. The answer can depend
+// on the command's flags and arguments, and on the configuration.
 type actsFunc = func(*cobra.Command, *config.Config) bool
 
 // A configLoader loads the configuration for a command. If necessary, it asks the user to trust the
@@ -101,8 +103,9 @@ func (r configLoader) load(o config.Options) (*config.Config, error) {
 
 // askTrust asks the user to trust the file at path, which was found in the working directory,
 // unless the user already trusts it. It returns a function for [config.Options.Trust] that accepts
-// only the content that askTrust has read, so that a later change is not trusted. To describe the
-// file to the user, askTrust uses cfg, which is nil if the file cannot be parsed.
+// only the content that askTrust has read, so that a later change is not trusted. It returns an
+// error if the user declines or cannot be asked, or if another user could have written the file. To
+// describe the file to the user, askTrust uses cfg, which is nil if the file cannot be loaded.
 func (r configLoader) askTrust(path string, cfg *config.Config) (func(string, []byte) bool, error) {
 	src, err := os.ReadFile(path)
 	if err != nil {

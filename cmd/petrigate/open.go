@@ -74,8 +74,8 @@ func startBrowser(address string) error {
 }
 
 // pageTo writes a page that redirects to the given address, and returns the path of the page's
-// file. It also removes earlier pages, because the login codes in their addresses have been used or
-// have expired.
+// file. It also removes all earlier pages. The addresses in them contain login codes, which work
+// only once and only for a few minutes.
 func pageTo(address string) (file string, err error) {
 	dir := daemon.RuntimeDir()
 	old, _ := filepath.Glob(filepath.Join(dir, "open-*.html")) // ignore the error, because the pattern is valid

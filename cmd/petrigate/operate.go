@@ -59,7 +59,8 @@ func selectProxy(clients []*control.Client, pid int, trait string) (*control.Cli
 	return nil, usage("%d running proxies have %s; choose one of: %s", len(clients), trait, strings.Join(choices, ", "))
 }
 
-// askAll queries each running proxy and returns all answers. It stops at the first error.
+// askAll queries each running proxy and returns all answers. It stops at the first error and then
+// returns no answers. If no proxy is running, the error is errNoProxy.
 func askAll[T any](question func(*control.Client) (T, error)) ([]T, error) {
 	found, err := running()
 	if err != nil {
@@ -110,8 +111,8 @@ func pick[T any](what, lister, id string, list func(*control.Client) ([]T, error
 	return single(hits, what, fmt.Sprintf("an id that begins with %q; %s lists them", id, lister))
 }
 
-// uniqueBy removes items with the same ID as an earlier item. Such duplicates occur because proxies
-// that share a database return the same items.
+// uniqueBy removes items with the same ID as an earlier item. It modifies the slice. Duplicates
+// occur because several proxies can return the same item, for example if they share a database.
 func uniqueBy[T any](all []T, id func(T) string) []T {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(all, func(one T) bool {
@@ -122,8 +123,8 @@ func uniqueBy[T any](all []T, id func(T) string) []T {
 }
 
 // match returns the item whose ID equals id. If no ID equals id, it returns all items whose name is
-// id or whose ID starts with id. IDs take precedence over names, because clients can give a session
-// any name, even the ID of another session.
+// id or whose ID starts with id (ignoring case). IDs take precedence over names, because clients
+// can give a session any name, even the ID of another session.
 func match[T any](all []T, id string, of func(T) (id, name string)) (hits []T) {
 	for _, one := range all {
 		its, name := of(one)

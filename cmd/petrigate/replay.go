@@ -59,9 +59,9 @@ func newReplay(s stdio) *cobra.Command {
 	return c
 }
 
-// verifyLog verifies the log's hash chain, and prints a warning for each part that cannot be
-// verified. It returns an error if the log was altered, because replaying a forged log would prove
-// nothing.
+// verifyLog verifies the log's hash chain. It prints the warnings of the verification, for example
+// about records that were removed. It returns an error if the log was altered, because replaying a
+// forged log would prove nothing.
 func verifyLog(ctx context.Context, s stdio, log *daemon.AuditLog) (*trail.Report, error) {
 	r, err := trail.VerifySource(ctx, log.Source)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 )
 
 // addArguments treats each of a command's arguments as the value of --rules, --net or --config,
-// depending on the file. For a directory, it uses the configuration in the directory or, without
-// one, all rules files and net files.
+// depending on the file. For a directory, it uses the file petrigate.yaml in the directory or,
+// without one, all files in it that are named *.rules, *.net.yaml or *.net.json.
 func (f *policyFlags) addArguments(c *cobra.Command, files []string) error {
 	for _, file := range files {
 		info, err := os.Stat(file)

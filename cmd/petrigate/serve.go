@@ -69,8 +69,8 @@ func newServe(s stdio) *cobra.Command {
 	return c
 }
 
-// serve runs a proxy until ctx is canceled or its stdio client disconnects. The caller sets only
-// the options for reloading in o; serve sets all others.
+// serve runs a proxy until ctx is canceled or its stdio client disconnects. In o, the caller sets
+// only Load and Watch; serve sets all other options.
 func serve(ctx context.Context, s stdio, cfg *config.Config, o daemon.Options) error {
 	result, known, err := daemon.Policy(ctx, cfg)
 	if err != nil {

@@ -78,8 +78,9 @@ func serviceVariables(c *config.Config) (all []service.Variable) {
 	return all
 }
 
-// configVariables returns the names of the environment variables that the configuration refers to
-// and that are set in this process. It leaves out variables that are set in the service anyway.
+// configVariables returns the names of the environment variables that are set in this process and
+// that affect the configuration: those that it refers to, and PETRIGATE_ variables, which override
+// its settings. It leaves out variables that are set in the service anyway.
 func configVariables(ctx context.Context, path string, c *config.Config) (names []string) {
 	common := []string{"HOME", "USER", "LOGNAME", "APPDATA", "XDG_CONFIG_HOME"}
 	common = append(common, list.Map(serviceVariables(c), func(v service.Variable) string { return v.Name })...)
@@ -97,7 +98,7 @@ func configVariables(ctx context.Context, path string, c *config.Config) (names 
 
 // proxies returns the user's running proxies.
 func proxies() (all []takeover.Proxy) {
-	running, _ := askAll((*control.Client).Status) // an error means that no proxy is running, which is not a problem
+	running, _ := askAll((*control.Client).Status) // ignore the error, because usually it only means that no proxy is running
 	for _, s := range running {
 		p := takeover.Proxy{PID: s.Pid, Config: s.Config}
 		if s.Listen != "stdio" {

@@ -98,9 +98,9 @@ func switchInDatabase(s stdio, on bool, session string, pid int, file string, or
 	})
 }
 
-// resolveSession returns the ID of the session with the given ID or name. If it does not find
-// exactly one such session, it returns its argument unchanged, so that calls can be stopped even if
-// sessions cannot be listed.
+// resolveSession returns the ID of the session with the given ID, prefix of an ID, or name. If it
+// does not find exactly one such session, it returns its argument unchanged, so that calls can be
+// stopped even if sessions cannot be listed.
 func resolveSession(p *proxy.Proxy, session string) string {
 	if session == "" {
 		return ""

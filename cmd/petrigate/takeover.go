@@ -116,8 +116,9 @@ func newImport(s stdio) *cobra.Command {
 }
 
 // importTarget sets i.Config to the path of the configuration that receives the servers. If this
-// file was found in the working directory and is trusted, the caller must call the returned
-// function after the import, so that the file stays trusted. Otherwise, the function is nil.
+// file was found in the working directory and is not trusted, importTarget sets i.TextOnly. If the
+// file was found there and is trusted, the caller must call the returned function after the import,
+// so that the file stays trusted. In all other cases, the function is nil.
 func (s stdio) importTarget(c *cobra.Command, i *takeover.Import) (trusted func() error, err error) {
 	r, err := s.configLoader(c)
 	if err != nil {

@@ -12,7 +12,7 @@
 //	require login_user before transfer_funds once with same username
 //	require get_score or get_account before get_loan once with same username
 //
-// For each recorded call, the command compares the decision of the gate, which applies the rules,
-// with that of the procedure itself. The report shows how often they agree, and how many forbidden
-// and permitted calls the gate refuses.
+// For each recorded call that did not fail, the command compares the decision of the gate, which
+// applies the rules, with that of the procedure itself. The report shows how often they agree, and
+// how many forbidden and permitted calls the gate refuses.
 package main
