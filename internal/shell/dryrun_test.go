@@ -84,6 +84,8 @@ func TestFilesInCode(t *testing.T) {
 	secrets := []string{".env*", "*.pem", ".ssh/*", "/etc/shadow"}
 	for script, want := range map[string]string{
 		`python3 -c "print(open('.env').read())"`:             "opaque",
+		`fish -c 'cat .env'`:                                  "opaque",
+		`fish -c 'cat README.md'`:                             "no match",
 		`node -e 'fs.readFileSync("/home/u/app/.env.local")'`: "opaque",
 		`ruby -e 'puts File.read("~/.ssh/id_ed25519")'`:       "opaque",
 		"python3 - <<'E'\nopen('/etc/shadow')\nE":             "opaque",

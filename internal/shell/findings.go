@@ -178,10 +178,10 @@ func (f *findings) readScriptFile(a arg) {
 // given by args or on standard input.
 func (f *findings) doubtForeign(args []arg) {
 	if len(args) == 0 && !f.textInput {
-		f.doubtAll("a script in another shell's language")
+		f.doubtAll(foreignScript)
 		return
 	}
-	f.doubtText("a script in another shell's language", args...)
+	f.doubtText(foreignScript, args...)
 }
 
 // A body describes the function body or trap action that is currently being read. A function body
@@ -216,9 +216,12 @@ func (f *findings) dropPending(args []arg) []arg {
 	return slices.DeleteFunc(slices.Clone(args), f.isPending)
 }
 
+// foreignScript describes a [doubt] about a script for a shell whose language is not parsed.
+const foreignScript = "a script in another shell's language"
+
 // codeDoubts lists the descriptions that a [doubt] about a program in another language can have.
-// Such a program may use the files that it mentions. Scripts for other shells are not included.
-var codeDoubts = map[string]bool{"a program on the command line": true, "a program that is read from standard input": true}
+// Such a program may use the files that it mentions.
+var codeDoubts = map[string]bool{"a program on the command line": true, "a program that is read from standard input": true, foreignScript: true}
 
 // maxPaths is the maximum number of words from code in other languages that are examined as
 // possible paths.

@@ -73,7 +73,7 @@ func (r *reader) readDialect(name string, script arg) {
 	before := r.posix
 	r.posix = name != "bash" && name != "rbash"
 	if name == "zsh" && (strings.ContainsAny(script.text, "(") || strings.Contains(" "+script.text, " =")) {
-		r.doubtAll("a script in another shell's language")
+		r.doubtAll(foreignScript)
 	}
 	r.readJoined(script)
 	r.posix = before
