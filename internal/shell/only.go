@@ -17,8 +17,8 @@ import (
 // match `git log`, because it writes a file, and `make -n test` does not match `make test`, because
 // it builds nothing. If a program is in no table, only the words of the pattern are allowed. The
 // pattern's operands must be the command's first operands, because `git push status` is not `git
-// status`. A pattern that ends with * allows any literal arguments. If the program has subcommands,
-// these arguments may even be between the pattern's operands.
+// status`. A pattern that ends with * allows any literal arguments after its operands, and options
+// anywhere.
 func (r *Reading) Only(ps ...Pattern) (bool, Doubt) {
 	o := onlyCheck{r, ps, make([]bool, len(r.commands))}
 	if len(o.commands) == 0 {
@@ -80,7 +80,7 @@ func (o *onlyCheck) matchesPattern(c *command) (carried, any bool) {
 		if c.matches(p) != Match {
 			continue
 		}
-		if _, plain := c.plainArgs(); plain && p.any && c.allLiteral() && c.begins(p) {
+		if p.any && c.allLiteral() && c.begins(p) {
 			return true, true
 		}
 		carried = carried || c.matchesOnly(p)
@@ -94,14 +94,41 @@ func (c *command) allLiteral() bool {
 	return !slices.ContainsFunc(c.args, func(a arg) bool { return a.kind != literal && !a.name })
 }
 
-// begins reports whether the command's first operands are those of the pattern p. For a program
-// with known subcommands, it always returns true, because [Pattern.hasOperands] has already
-// compared the subcommand.
+// begins reports whether the command certainly has the pattern's operands before all other operands.
+// The argument after an option that is in no table might be its value, so that only operands before
+// the option count.
 func (c *command) begins(p *Pattern) bool {
-	if subcommandsOf(p.name.text) != nil || len(p.operands) == 0 {
-		return true
+	args, plain := c.plainArgs()
+	if !plain {
+		return false
 	}
-	operands := slices.DeleteFunc(slices.Clone(c.args), func(a arg) bool { return strings.HasPrefix(a.text, "-") })
+	if table := subcommandsOf(c.name); table != nil {
+		if sub, rest, _ := table.next(args); sub != nil {
+			args = append([]arg{*sub}, rest...)
+		}
+	}
+	_, options, lead, known := programOf(c.name, args)
+	operands, rest := args[:lead:lead], args[lead:]
+	for len(operands) < len(p.operands) && len(rest) > 0 {
+		a, n := rest[0], 1
+		switch {
+		case a.text == "--":
+			return p.leads(append(operands, rest[1:]...))
+		case !strings.HasPrefix(a.text, "-"):
+			operands = append(operands, a)
+		default:
+			var given []givenOption
+			if known {
+				given, n = options.parseOption(rest)
+			}
+			if len(given) == 0 || slices.ContainsFunc(given, givenOption.isUnknown) {
+				if n = 1; !slices.Contains(p.words, a.text) {
+					return false
+				}
+			}
+		}
+		rest = rest[n:]
+	}
 	return p.leads(operands)
 }
 

@@ -146,6 +146,7 @@ var programs = eachName(map[string]program{
 	"docker logs":         {operands: oneOperand, options: "f|follow n|tail= since= until= t|timestamps"},
 	"docker inspect":      {operands: anyOperands, options: "f|format= s|size type="},
 	"docker run":          {options: "!privileged !v|volume= !e|env= !p|publish= !i|interactive !t|tty !d|detach !rm !name= !w|workdir= !u|user= !network|net= !entrypoint= !mount= !env-file= !platform= !h|hostname= !l|label= !m|memory= !cpus= !restart= !gpus= !pull= !cap-add= !device= !pid= !ipc= !security-opt= !add-host= !init !ulimit= !shm-size= !link= !P"},
+	"docker exec":         {options: "!privileged !e|env= !i|interactive !t|tty !d|detach !w|workdir= !u|user= !env-file= !detach-keys="},
 	"docker rm":           {operands: anyOperands, options: "v|volumes l|link !f|force"},
 	"docker rmi":          {operands: anyOperands, options: "no-prune !f|force"},
 	"docker system prune": {options: "!a|all !f|force !volumes !filter="},

@@ -119,6 +119,41 @@ func TestOnly(t *testing.T) {
 	}
 }
 
+// TestOnlyWithAnyArguments checks that a pattern that ends with * allows no operands before its own.
+func TestOnlyWithAnyArguments(t *testing.T) {
+	for _, tt := range []struct {
+		words, script string
+		want          bool
+	}{
+		{"git push origin *", "git push origin main", true},
+		{"git push origin *", "git -C dir push --force origin main", true},
+		{"git push origin *", "git push evil origin", false},
+		{"git push origin *", "git push -o ci.skip -u origin main", true},
+		{"git push origin *", "git push -o origin evil", false},
+		{"git push origin *", "git push -- evil origin", false},
+		{"git push origin *", "git push -- origin -x", true},
+		{"git push *", "git push evil origin", true},
+		{"git push --new origin *", "git push --new origin main", true},
+		{"git remote add origin *", "git remote add origin u", true},
+		{"git remote add origin *", "git remote add -f origin u", false}, // -f is in no table and might have a value
+		{"git remote add origin *", "git remote add evil origin", false},
+		{"docker exec web *", "docker -H x exec -it web rm -r d", true},
+		{"docker exec web *", "docker exec evil web", false},
+		{"kubectl get pods *", "kubectl -n x get pods -o yaml", true},
+		{"kubectl get pods *", "kubectl get secrets pods", false},
+		{"npm run lint *", "npm run lint -- --fix", true},
+		{"npm run lint *", "npm run other lint", false},
+		{"tool a *", "tool a -v b", true},
+		{"tool -v a *", "tool -v a b", true},
+		{"tool a *", "tool -v a b", false}, // a might be the value of -v
+		{"tool a *", "tool b a", false},
+	} {
+		if got := onlyCheck(shell.Read(tt.script), pattern(t, tt.words)); got != tt.want {
+			t.Errorf("%s: %q: %v", tt.words, tt.script, got)
+		}
+	}
+}
+
 func TestOptionsAndOperandsNarrowMatches(t *testing.T) {
 	for _, tt := range []struct{ words, script, want string }{
 		{"git push", "git push", "match"},
