@@ -101,7 +101,7 @@ type Map struct {
 
 // Example is "example T, U.F "text" as N" or "example T, U.F "text" not as N". It states that the
 // map statements must, or must not, give the name N to calls to T and U with this text in the field
-// F.
+// F. In place of the field and its text, a statement can give all arguments as a JSON object.
 type Example struct {
 	Pos   gate.Position
 	Tools []Name
@@ -166,8 +166,8 @@ func (s *Limit) names() []Name {
 	return append(names, s.Unless...)
 }
 
-// Names returns the call names in the file's rules and claims ([Prove] statements), in order. It
-// leaves out the names in map, example and success statements.
+// Names returns the call names in the file's rules, allow statements and claims ([Prove]
+// statements), in order. It leaves out the names in map, example and success statements.
 func (f *File) Names() []Name { return list.FlatMap(f.Statements, Statement.names) }
 
 // Tools returns the tools named in the file's map statements, in order, followed by those in its
@@ -205,8 +205,8 @@ func (s *Success) Position() gate.Position { return s.Pos }
 
 func (s *Success) names() []Name { return nil }
 
-// provesEffect reports whether a match of the map statement proves that the call performs the
-// action that the name stands for.
+// provesEffect reports whether a match of the map statement can prove that the call performs the
+// action that the name stands for. Only a command in a single script can prove it.
 func (s *Map) provesEffect() bool { return s.Pattern.Kind == Runs && !s.readsSeveral() }
 
 // exempts reports whether the map statement can give its name to a call with certainty. Only then
@@ -214,8 +214,9 @@ func (s *Map) provesEffect() bool { return s.Pattern.Kind == Runs && !s.readsSev
 // or use an expression.
 func (s *Map) exempts() bool { return s.provesEffect() || s.Pattern.Kind == When }
 
-// readsSeveral reports whether the map statement can read several values from one call. If so, a
-// match does not prove that the call performs the named action.
+// readsSeveral reports whether the field of the map statement is a path that can select several
+// values, such as $.files[*].path. If so, a match does not prove that the call performs the named
+// action.
 func (s *Map) readsSeveral() bool {
 	if !isPath(s.Field) {
 		return false

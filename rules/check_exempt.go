@@ -12,7 +12,7 @@ var identifier = regexp.MustCompile(`^[A-Za-z_]\w*$`)
 
 // asExpression returns the map statement m with an expression instead of its pattern, for use in
 // hints. The resulting statement, unlike m, gives a name that can exempt calls; see [Map.exempts].
-// If the pattern cannot be converted, the result is a form with placeholders.
+// If the field or the pattern cannot be converted, the result is a form with placeholders.
 func (m *Map) asExpression() string {
 	pattern := m.Pattern.Text
 	if !identifier.MatchString(m.Field) || strings.Contains(pattern, "'") {
@@ -45,8 +45,8 @@ func (c *compiler) checkUnless(s Statement, r *Rule, tools []Name) {
 	}
 }
 
-// checkCertain rejects a name after "unless" if no call has the name with certainty. Such a name
-// would exempt no call.
+// checkCertain rejects a name in an allow statement or after "unless" if a map statement gives the
+// name, but can never give it with certainty. It ignores patterns.
 func (c *compiler) checkCertain(s Statement, names []Name) {
 	for _, n := range names {
 		maps := c.labels.maps[n.Text]
@@ -57,9 +57,10 @@ func (c *compiler) checkCertain(s Statement, names []Name) {
 	}
 }
 
-// checkEvidence warns if a map statement may give the name n to a call that does not perform the
-// named action. For example, a statement that looks for the word cp also matches "echo cp", which
-// copies nothing. The warning ends with the effect of the call, such as "unlocks deploy".
+// checkEvidence warns if a map statement gives the name n to calls without proof that they perform
+// the named action. For example, a statement that looks for the word cp also matches "echo cp",
+// which copies nothing. The effect argument describes the effect of the call in the warning, for
+// example as "unlocks deploy".
 func (c *compiler) checkEvidence(n Name, effect string) {
 	m := c.labels.firstWeak(n)
 	if m == nil {

@@ -45,8 +45,8 @@ func (r *report) warnField(f Field, code Code, hint, format string, args ...any)
 
 // checkBudgets warns about a limit that counts each value of a field separately, unless another
 // limit counts all values together. Otherwise, a caller could write the same value in several ways
-// and get a separate budget for each. checkBudgets ignores fields given by an expression, because
-// an expression may normalize the value.
+// and get a separate budget for each. checkBudgets ignores limits with an expression in the key,
+// because an expression may normalize the value.
 func (c *compiler) checkBudgets(s *Limit) {
 	if len(s.Key) == 0 || slices.ContainsFunc(s.Key, func(k KeyField) bool { return k.Field.Expression }) {
 		return

@@ -81,8 +81,8 @@ func (c *compiler) checkContrary() {
 	}
 }
 
-// subject returns the limit as written in rules, but without the count. It serves to find limits
-// that differ only in the count.
+// subject describes the limit by its names, the field of its sum, if any, its span and its key, but
+// without the count. It serves to find limits that differ only in the count.
 func (s *Limit) subject() string {
 	of := ""
 	if s.Of != nil {
@@ -138,9 +138,9 @@ type strongerRules struct {
 	limits map[string][]*Limit // limits with the lowest count for their span
 }
 
-// findStrongerRules collects the blocks and limits that apply at all times and without exceptions.
-// A rule for a pattern, such as git_*, is listed under the pattern and under each limited name that
-// matches it.
+// findStrongerRules collects rules without "unless": blocks that apply at all times, and limits
+// that count all their calls; see [Limit.countsAll]. A rule for a pattern, such as git_*, is listed
+// under the pattern and under each limited name that matches it.
 func (c *compiler) findStrongerRules() strongerRules {
 	over := strongerRules{make(map[string]*Block), make(map[string][]*Limit)}
 	var limited []string
@@ -241,7 +241,7 @@ func (s *Limit) implies(other *Limit) bool {
 		return false
 	case other.countsPerPrincipal() && !s.countsPerPrincipal():
 		return false
-	case s.subject() == other.subject(): // already reported by checkContrary
+	case s.subject() == other.subject(): // left to checkContrary
 		return false
 	case s.interval() == 0:
 		return true

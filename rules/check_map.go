@@ -33,7 +33,8 @@ func (c *compiler) checkMaps() {
 	}
 }
 
-// usedLabels returns the names that map statements give to calls and that rules use.
+// usedLabels returns the names that map statements give to calls and that rules, allow statements
+// or claims use.
 func (c *compiler) usedLabels() map[string]bool {
 	used, seen := make(map[string]bool), make(map[string]bool)
 	for _, s := range c.statements {

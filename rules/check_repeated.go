@@ -1,7 +1,7 @@
 package rules
 
-// checkParts warns if a part of a statement repeats a part of an earlier statement. For example,
-// "block a, c" repeats a part of "block a, b".
+// checkParts warns if a part of a statement repeats a part of an earlier statement in the same
+// file. For example, "block a, c" repeats a part of "block a, b".
 func (c *compiler) checkParts() {
 	first := make(map[string]Statement)
 	for _, s := range c.statements {

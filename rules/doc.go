@@ -28,18 +28,21 @@
 // The main types are [File], [Compiled] and one type per kind of statement, such as [Require],
 // [Block], [Limit] and [Map]. The files parse*.go parse statements, print.go prints the canonical
 // form, and compile.go generates nets (nets*.go, compile_map.go) and finds errors and warnings
-// (check*.go). The package has no goroutines and no locks; compiling a File does not modify it.
+// (check*.go). The package has no goroutines and no locks. Compiling a File does not change its
+// statements.
 //
 // # Grammar
 //
 //	file      = { [ statement ] [ "#" comment ] LF } ;
 //	statement = [ "shadow" ] rule | allow | map | success | example | prove ;
 //	rule      = "require" ( names | name { "or" name } ) "before" names [ [ "once" ] [ since ] | since "once" ] [ key ] ends
-//	          | "require" [ count ] "human-approval" [ "via" channel ] "before" names [ after ] ends
+//	          | "require" approval [ "via" channel ] "before" names [ after ] ends
 //	          | "block" names [ after ] ends
-//	          | "limit" names "to" count ( per | "at" "once" | "in" "a" "row" ) [ key ] ends
+//	          | "limit" names "to" count ( per | "at" "once" ) [ key ] ends
+//	          | "limit" names "to" count "in" "a" "row" ends
 //	          | "limit" names "to" count "of" field "per" span [ key ] ends ;
 //	allow     = "allow" names [ because ] ;
+//	approval  = [ count ] "human-approval" | count "human-approvals" ;
 //	names     = name { "," name } ;
 //	since     = "since" names ;
 //	after     = "after" names [ "until" names ] ;
@@ -51,21 +54,22 @@
 //	channel   = "elicit" | "url" | "web" | "cli" | "webhook" ;
 //	per       = "per" ( span | [ "successful" ] name ) ;
 //	span      = "session" | "user" | [ "user" "per" ] ( "second" | "minute" | "hour" | "day" ) ;
-//	map       = "map" names "." field pattern "as" name
+//	map       = "map" names "." ( word | path ) pattern "as" name
 //	          | "map" names "when" cel "as" name ;
 //	success   = "success" names "when" cel ;
 //	pattern   = word | regex | "runs" [ "exactly" ] word { word } | ( "reads" | "writes" ) glob { glob } ;
-//	example   = "example" ( names "." field text | names object ) [ "not" ] "as" name ;
+//	example   = "example" ( names "." word text | names object ) [ "not" ] "as" name ;
 //	prove     = "prove" claim ;
-//	claim     = "never" names [ "before" names | "after" names [ "until" names ] | "while" names
-//	              | "without" [ count ] "human-approval" ]
-//	          | "at-most" count names "per" ( span | name )
-//	          | "only" names [ "without" "human-approval" ]
+//	claim     = "never" names [ "before" names [ "once" ] [ key ] | "after" names [ without ] [ "until" names ]
+//	              | "while" names | without ]
+//	          | "at-most" count names [ key ] "per" ( span | [ "successful" ] names ) [ key ]    (* at most one key *)
+//	          | "only" names [ without ]
 //	          | ( "reachable" | "no-failure-locks" ) names
 //	          | "always-possible" names [ "but" "for" "its" "own" "budget" ]
 //	          | "narrower-than" name                                             (* a file *)
 //	          | ( "conserved" | "deadlock-free" | "no-terminal-states" ) name    (* of a net *)
 //	          | "exclusive" name "," name { "," name } ;                         (* of places *)
+//	without   = "without" ( "human-approval" | count "human-approvals" ) [ "via" channel ] ;
 //	name      = bare | quoted ;
 //	regex     = "/" RE2 "/" [ "i" ] ;
 //
@@ -73,8 +77,9 @@
 // returns, spaces, U+FEFF and the Unicode separators; any other control character is an error. A #
 // starts a comment, except inside quotes or a regex. The text is UTF-8.
 //
-// A bare name extends to the next separator or #, and in a list also to a comma. With * (any
-// sequence of characters) or ? (any single character) it is a glob over the names of a call;
+// A bare name extends to the next separator or #. In a list, a comma at the end of a name is not
+// part of it. After "unless" and in claims, a name ends at any comma. A bare name with * (any
+// sequence of characters) or ? (any single character) is a glob over the names of a call;
 // "tool.action" is the tool called with that action. A quoted name is a non-empty JSON string and
 // literal: not a glob, an action or a keyword.
 //
@@ -84,8 +89,8 @@
 //
 // The clause "unless" exempts calls that certainly have one of its names. A tool's name and an
 // action are certain. A name given by "runs" is certain if the script does nothing else, and a name
-// given by an expression if the expression is true. A name given by a word or a regex is never
-// certain, so it is an error after "unless".
+// given by an expression if the expression is true. A name given by a word, a regex, "reads" or
+// "writes" is never certain, so it is an error after "unless" and in an "allow" statement.
 //
 // In "require A before B", each call to B needs its own successful call to A, unless "once" is
 // added. A limit per user counts all sessions of a principal. A limit per second, minute, hour or
@@ -111,12 +116,12 @@
 // call to A, whatever its outcome, until a successful call to C or the end of the session.
 //
 // With a key, a rule applies separately to each value of a field: a backup of one path unlocks only
-// the delete of that path. A field is a key of the arguments, a path that begins with "$.", or a
-// CEL expression in quotes. "with same src as path" compares the src of the first call with the
-// path of the second; "result.$.path" is a part of the first call's result. Values are compared as
-// JSON values. An array needs a successful call for each of its elements. A call without a value is
-// refused if the rule restricts it, and otherwise unlocks and refills nothing. The calls named after
-// "since" have the same field as the calls that wait; a call without the field cancels all
+// the delete of that path. A field is a key of the arguments, a path that begins with "$." or "$[",
+// or a CEL expression in quotes. "with same src as path" compares the src of the first call with
+// the path of the second; "result.$.path" is a part of the first call's result. Values are compared
+// as JSON values. An array needs a successful call for each of its elements. A call without a value
+// is refused if the rule restricts it, and otherwise unlocks and refills nothing. The calls named
+// after "since" have the same field as the calls that wait; a call without the field cancels all
 // successes.
 //
 // "at once" limits the calls under way, "in a row" consecutive identical calls, and "to 1000 of
@@ -125,22 +130,23 @@
 // # Maps
 //
 // The first dot outside quotes separates tool and field. The field is a key of the arguments or, if
-// it begins with "$.", a path: $.request.method, $.files[*].path, $.args[0], $["odd key"]. A word
-// matches as a whole word, with a boundary only where it begins or ends with an ASCII letter, digit
-// or underscore. A regex is RE2 with ASCII classes, can contain spaces and #, and escapes / as \/.
+// it begins with "$." or "$[", a path: $.request.method, $.files[*].path, $.args[0], $["odd key"].
+// A word matches as a whole word, with a boundary only where it begins or ends with an ASCII
+// letter, digit or underscore. A regex is RE2 with ASCII classes, can contain spaces and #, and
+// escapes / as \/.
 //
 // The keyword "runs" reads the field as a shell script and finds the commands that it would run;
 // more words narrow the match. If a match is uncertain (because the script does not parse or
 // contains $X, for example), the call is restricted as if it matched, but it unlocks and refills
-// nothing. Words of the command can be quoted. For exemptions, and for calls that unlock or refill
-// something, a * as the last word allows any arguments, and "exactly" allows only arguments that do
-// not change the command's effect. The keywords "reads" and "writes" find the files that the script
-// would read or write: one match of several patterns is enough, and * matches any text. The names
-// that they give restrict calls, but unlock, refill and exempt nothing. The text after "when" is a
-// CEL expression over args, tool, upstream and annotations, in a JSON string; if it fails, the call
-// is restricted as well. If other argument keys differ from the field only in letter case, their
-// values also count as values of the field, but only for restrictions. Maps apply to every rule of
-// the policy, regardless of their order.
+// nothing. Words of the command can be quoted. With "exactly", a command matches only if its other
+// arguments do not change its effect, even for restrictions. For exemptions, and for calls that
+// unlock or refill something, a * as the last word allows any arguments. The keywords "reads" and
+// "writes" find the files that the script would read or write: one match of several patterns is
+// enough, and * matches any text. The names that they give restrict calls, but unlock, refill and
+// exempt nothing. The text after "when" is a CEL expression over args, tool, upstream and
+// annotations, in a JSON string; if it fails, the call is restricted as well. If other argument
+// keys differ from the field only in letter case, their values also count as values of the field,
+// but only for restrictions. Maps apply to every rule of the policy, regardless of their order.
 //
 // The tool of a map can be a glob, as in "map *.path /\.env/ as secret", or a list, as in "map
 // Edit, Write.path /\.env/ as secret".

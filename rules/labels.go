@@ -10,7 +10,7 @@ import (
 // statements. Such a name is called a label.
 type labels struct {
 	maps  map[string][]*Map // map statements, keyed by label
-	weak  map[string]*Map   // first map statement, in file order, that might give the label to a call that does not perform the named action; keyed by label
+	weak  map[string]*Map   // first map statement, in file order, that gives the label without proof that the call performs the named action; keyed by label
 	order map[*Map]int
 	words vocabulary
 }
@@ -29,8 +29,8 @@ func newLabels(all []*Map) *labels {
 	return l
 }
 
-// firstWeak returns the first map statement, in file order, that might give a name matching n to a
-// call that does not perform the named action, or nil.
+// firstWeak returns the first map statement, in file order, that gives a name matching n without
+// proof that the call performs the named action. If it finds no such statement, it returns nil.
 func (l *labels) firstWeak(n Name) *Map {
 	var first *Map
 	l.words.forEachMatch(n, func(label string) {

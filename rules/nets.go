@@ -41,8 +41,8 @@ func ruleNet(name string, r Rule, cause gate.Cause, places []string, ts ...gate.
 const maxPairs = 256
 
 // requireNets returns a net for each pair of a required call and a call that must wait for it. If
-// one of several required calls is enough, it returns a net for each call that must wait. If there
-// are more than maxPairs pairs, it returns nil.
+// one of several required calls is enough, it returns a net for each call that must wait. If
+// [Require.pairs] returns more than maxPairs, requireNets returns nil.
 func (c *compiler) requireNets(s *Require) (nets []gate.Net) {
 	if s.pairs() > maxPairs {
 		return nil

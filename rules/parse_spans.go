@@ -21,7 +21,8 @@ func numberedSpan(text string) (n int, word string, ok bool) {
 }
 
 // spansHint returns a hint for a limit whose span consists of a number and a unit, such as "per 10
-// minutes". The hint suggests a similar limit without a number.
+// minutes". The hint lists the time spans. If possible, it also suggests a similar limit without a
+// number in the span.
 func (p ruleParser) spansHint(l *Limit, n int, word string) string {
 	one := "use " + text.Join(TimeSpans(), "or")
 	write := func(count int, span string) string {

@@ -14,7 +14,7 @@ import (
 // A parser parses the statement in a line.
 type parser struct {
 	line *scanner
-	seen map[string]bool // names or fields in the current list, for detecting duplicates; nil if the list has fewer than two entries
+	seen map[string]bool // names or fields in the current list, for detecting duplicates; nil for a list of fewer than two names
 }
 
 // name parses a single name. If the name is missing, it fails with the given message.
@@ -40,10 +40,10 @@ func (p *parser) names(noun, form string) []Name {
 	return p.listOf(p.listItem, fmt.Sprintf("a %s is missing", noun), noun, form)
 }
 
-// list parses the comma-separated names in a rule, and rejects duplicates. If there are no names,
-// it fails with the given message. In an unquoted name, a comma is a separator only at the end of a
-// word: "a, b" is two names, but "a,b" is a single name, for compatibility with files written
-// before lists existed.
+// list parses names separated by commas, and rejects duplicates. If there are no names, it fails
+// with the given message. In an unquoted name, a comma is a separator only at the end of a word:
+// "a, b" is two names, but "a,b" is a single name, for compatibility with files written before
+// lists existed.
 func (p *parser) list(missing, noun, form string) []Name {
 	return p.listOf(p.nameInList, missing, noun, form)
 }
@@ -79,8 +79,8 @@ func (p *parser) appendName(names []Name, t token, noun, form string) []Name {
 	return append(names, n)
 }
 
-// isRepeated reports whether the current list already contains the given entry. If not, isRepeated
-// adds it.
+// isRepeated reports whether p.seen contains the given entry. If not, isRepeated adds it, unless
+// p.seen is nil.
 func (p *parser) isRepeated(text string) bool {
 	again := p.seen[text]
 	if p.seen != nil {

@@ -22,7 +22,7 @@ const (
 type Pattern struct {
 	Pos     gate.Position
 	Kind    PatternKind
-	Text    string   // the pattern as written, without slashes, quotes or keywords
+	Text    string   // the word, the regex without slashes, or the expression without quotes; for Runs, Reads and Writes, the elements of Words, separated by spaces and quoted if necessary
 	Words   []string // the words of the command for Runs; the file globs for Reads and Writes
 	Exactly bool     // whether Runs matches a command only if its other arguments do not change its effect
 	Fold    bool     // whether the regex ignores case

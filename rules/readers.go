@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/shell"
 )
 
-// readers collects the patterns and expressions of a file's statements during compilation.
+// readers collects the patterns and expressions of all statements during compilation.
 type readers struct {
 	scripts *shell.Reader
 	calls   *cel.Reader // evaluates expressions about calls
