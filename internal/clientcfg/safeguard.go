@@ -7,7 +7,7 @@ import "regexp"
 type Safeguard struct {
 	Where string `json:"where"`          // key in the file, or several keys joined by dots
 	Value string `json:"value"`          // value of the key
-	Rule  string `json:"rule,omitempty"` // equivalent rule; empty if only the client can enforce the restriction
+	Rule  string `json:"rule,omitempty"` // equivalent rule; empty if the restriction does not apply to any imported server, or if the client's file cannot be read
 }
 
 // RuleFor returns a rule that refuses calls to the tool or, if deny is false, requires approval for

@@ -10,7 +10,7 @@ import (
 
 // A Secret is a value in a file that must not be displayed.
 type Secret struct {
-	Name  string // name of the variable, key or flag; empty if only the value itself suggests a secret
+	Name  string // name of the variable, key or flag, or "token" or "password" if the value looks like one; empty if it is uncertain whether the value is a secret
 	Value string
 }
 
@@ -180,7 +180,8 @@ func secretsWithin(text string) (all []Secret) {
 }
 
 // writtenParts returns the parts of a secret that are written in the file itself. It omits
-// references to values stored elsewhere, so that users can still see the references.
+// references to values stored elsewhere, so that users can still see the references. It also omits
+// parts shorter than minSecret.
 func writtenParts(name, value string) (all []Secret) {
 	if strings.TrimSpace(reference.ReplaceAllString(value, "")) == "" {
 		return nil

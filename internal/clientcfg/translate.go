@@ -27,7 +27,7 @@ type reader struct {
 	timeout                          string
 	disabled                         bool
 	allow, deny                      []string
-	oauth                            any      // OAuth settings as a [splice.Object]; false if the entry turns OAuth off, and nil if it does not mention OAuth
+	oauth                            any      // OAuth settings as a [splice.Object]; false if the entry turns OAuth off, and nil if it contains no OAuth settings that petrigate supports
 	scopes                           []string // scopes that the entry lists outside its OAuth settings
 }
 

@@ -62,9 +62,9 @@ func literal(text string) string {
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// variable returns a reference to an environment variable in petrigate's syntax. If the variable is
-// not set, it returns a problem instead, because petrigate could not load a configuration with this
-// reference.
+// variable returns a reference to an environment variable in petrigate's syntax. If the name is
+// invalid or the variable is not set, it returns a problem instead, because petrigate could not
+// load a configuration with this reference.
 func (s System) variable(name string) (ours, problem string) {
 	if !variableName.MatchString(name) {
 		return "", fmt.Sprintf("%q is not the name of a variable", name)

@@ -1,9 +1,9 @@
 // Package docpage extracts the code blocks from the README and the pages in docs, and runs the
 // tutorial. Only tests use it.
 //
-// A code block is either fenced, or indented by four spaces after an empty line. A comment on the
-// line above a block tells tests how to treat the block. In the output shown in a block, the line
-// "..." stands for omitted lines.
+// A code block is either fenced, or indented by four spaces after an empty line or one of the
+// comments below. Such a comment above a block, possibly with empty lines between them, tells tests
+// how to treat the block. In the output shown in a block, the line "..." stands for omitted lines.
 //
 //	<!-- run in: FOLDER -->    the block's commands run in this folder of the repository and print the output shown in the block
 //	<!-- seen in: FILE -->     each line of the block's output is also in this file of the repository

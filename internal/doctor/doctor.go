@@ -1,12 +1,12 @@
 // Package doctor looks for problems that occur in practice: configurations that cannot be loaded,
 // files that other users can write to, commands that desktop programs cannot find, and clients that
-// reach servers without petrigate. Each finding names its fix. The doctor can apply safe fixes if
-// the user agrees.
+// reach servers without petrigate. Each finding about a problem names a fix. The doctor can apply
+// safe fixes if the user agrees.
 //
 // A [Doctor] holds what the checks need to know about the machine. [Doctor.Examine] runs the checks
 // in a fixed order of groups and returns a [Report] with one [Finding] for each item that was
 // checked. [Doctor.Mend] applies the safe fixes in a report and runs the groups again, except those
-// that query other programs.
+// that query the upstreams.
 //
 // Later groups use results that earlier groups have stored in the Doctor: the loaded configuration,
 // the built policy, the clients' files, and the upstreams' tools. If an earlier group has failed to

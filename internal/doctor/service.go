@@ -8,8 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// service returns a finding about the service that petrigate connect --hooks has created, if any.
-// It considers the service to be working if a proxy with the service's configuration is listening.
+// service returns a finding about the service that petrigate connect --hooks --service has created,
+// if any. It considers the service to be working if a proxy with the service's configuration is
+// listening.
 func (d *Doctor) service() []Finding {
 	if d.Services == nil {
 		return nil

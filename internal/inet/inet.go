@@ -5,8 +5,8 @@ package inet
 
 import "net/netip"
 
-// Plain returns the address without its zone. For an IPv4-mapped or NAT64 address, it returns the
-// embedded IPv4 address.
+// Plain returns the address without its zone. For an IPv4-mapped address, or an address with the
+// NAT64 prefix 64:ff9b::/96, it returns the embedded IPv4 address.
 func Plain(ip netip.Addr) netip.Addr {
 	ip = ip.Unmap().WithZone("")
 	if nat64 := netip.MustParsePrefix("64:ff9b::/96"); nat64.Contains(ip) {

@@ -94,7 +94,8 @@ func (o *offer) keyword(word string) {
 }
 
 // formTemplate returns the label and the snippet of a completion for a kind of statement. Both
-// contain only the mandatory parts of the statement.
+// contain only the mandatory parts of the statement. In place of a choice between alternatives,
+// they contain only the first keyword or operand of the first alternative.
 func formTemplate(parts []part) (label, snippet string) {
 	stop := 0
 	var labels, snippets []string

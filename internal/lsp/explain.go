@@ -16,8 +16,9 @@ const (
 
 // forms returns, as Markdown, the syntax to show for a keyword. For a keyword that introduces a
 // clause, this is the syntax and the explanation of the clause. For any other keyword, it is the
-// syntax of statements that contain the keyword. If the line is a complete statement, forms returns
-// only the syntax of this statement. Otherwise, it prefers statements that begin like the line.
+// syntax of statements that contain the keyword. If the line is a complete statement whose syntax
+// contains the keyword, forms returns only the syntax of this statement. Otherwise, it prefers
+// statements that begin like the line.
 func (s *server) forms(keyword string, m *match) string {
 	var lines []string
 	for _, among := range [][]*compiledForm{{m.form}, m.starts, s.grammar.forms} {

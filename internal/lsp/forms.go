@@ -122,7 +122,7 @@ const (
 	target                  // tools separated by commas, then a dot and a field
 	tool                    // tools separated by commas
 	label                   // name that a map statement assigns
-	command                 // words of a shell command, up to the keyword "as"
+	command                 // words of a shell command, or file patterns, up to the keyword "as"
 	pattern                 // word or /regular expression/
 	quotedText              // JSON string
 	object                  // JSON object

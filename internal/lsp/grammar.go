@@ -107,7 +107,8 @@ func (g *grammar) match(line []word) *match {
 
 // matchParts matches parts against the words of the line, beginning with the word at index start.
 // For each possible match, it calls the callback with the index of the next word. If the callback
-// returns true, matchParts stops and returns true.
+// returns true, matchParts stops and returns true. If the line ends before the parts do, matchParts
+// adds the first missing part to m.next.
 func (m *match) matchParts(parts []part, start int, then func(start int) bool) bool {
 	if len(parts) == 0 {
 		return then(start)
@@ -127,7 +128,8 @@ func (m *match) matchParts(parts []part, start int, then func(start int) bool) b
 
 // oneOf tries the alternatives of a choice, beginning with the word at index start. For each
 // possible match, it calls the callback with the index of the next word. If the callback returns
-// true, oneOf stops and returns true. If the choice is a clause, it first records the clause.
+// true, oneOf stops and returns true. Before returning true for a choice that is a clause, it
+// records the clause in m.
 func (m *match) oneOf(p part, start int, rest func(int) bool) bool {
 	for _, parts := range p.choice {
 		fits := m.matchParts(parts, start, func(end int) bool {

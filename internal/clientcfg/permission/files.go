@@ -33,7 +33,7 @@ func (f files) in(parts ...string) string {
 }
 
 // read parses a file and converts its content to lines. It returns nil if the file does not exist.
-// If the file cannot be read, read returns a single [Line] that describes the error.
+// If the file cannot be read or parsed, read returns a single [Line] that describes the error.
 func (f files) read(path string, format splice.Format, lines func(d *splice.Document) []Line) []Line {
 	src, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -44,8 +44,10 @@ func call(text string) (tool, inside string, ok bool) {
 	return strings.TrimSpace(tool), strings.TrimSpace(inside), ok && closed
 }
 
-// setCommand sets the command that the line matches. If exactly is true, the line does not match
-// the command with further arguments, unless text ends with ":*" or " *".
+// setCommand sets the command that the line matches. If text is "*" or has no words, the line
+// matches any command. If text is not a plain command, setCommand records that the line cannot be
+// converted. If exactly is true, the line does not match the command with further arguments, unless
+// text ends with ":*" or " *".
 func (l *Line) setCommand(text string, exactly bool) {
 	words, any := strings.CutSuffix(text, ":*")
 	if !any {

@@ -9,8 +9,9 @@ import (
 	"github.com/petrigate/petrigate/internal/clientcfg"
 )
 
-// Lists reads an agent's permission lists, both the user's and those in the project directory. For
-// a file that cannot be read, it returns a [Line] that describes the error.
+// Lists reads an agent's permission lists: the user's, those in the project directory and, for
+// Claude Code, those of the machine. For a file that cannot be read, it returns a [Line] that
+// describes the error. It returns nil if the agent is not supported.
 func Lists(agent string, s clientcfg.System, project string) []Line {
 	if read := readers[agent]; read != nil {
 		return read(files{s, project})

@@ -27,8 +27,10 @@ var fileTools = map[bool][]string{
 	true:  {"Edit.file_path", "Write.file_path", "MultiEdit.file_path", "write_file.file_path", "replace.file_path"},
 }
 
-// Rules converts the lines to rules. A comment before each rule quotes the line. Lines that cannot
-// be converted are returned, and also listed in a comment at the end of the rules.
+// Rules converts the lines to rules. A comment before each rule quotes the line. If any line allows
+// a command, a further rule applies to all other commands, in shadow mode (it refuses nothing).
+// Lines that cannot be converted are returned, and also listed in a comment at the end of the
+// rules. Rules also records in the argument lines why they cannot be converted.
 func Rules(agent, title string, lines []Line) (rules string, left []Line) {
 	w := &writer{agent: agent}
 	fmt.Fprintf(&w.out, "# Permission lists for %s, as rules.\n", title)
@@ -107,7 +109,9 @@ func (w *writer) rule(d Decision, name string) {
 }
 
 // files restricts the calls that read or edit the files named in the line. It writes one map
-// statement for each tool that takes a file name.
+// statement for each tool that edits files or, if the line is about reading, for each tool that
+// only reads them. If the file pattern is not plain, files writes nothing and records that the line
+// cannot be converted.
 func (w *writer) files(l *Line) {
 	glob := l.reads + l.edits
 	if strings.ContainsAny(glob, "[]{}!\"\n") {

@@ -217,8 +217,10 @@ func segments(object *hujson.Object) (head hujson.Extra, all []jsonSegment) {
 	return head, all
 }
 
-// tail splits the comments and white space after a value. It returns the comment on the same line
-// as the value, or nil, and the rest.
+// tail splits the comments and white space after a value, a comma or an opening brace. If the first
+// line contains a comment, and no comment continues on the second line, tail returns the first line
+// without its line break as comment, and the remaining text as rest. Otherwise, comment is nil, and
+// rest is the whole text.
 func tail(extra hujson.Extra) (comment, rest hujson.Extra) {
 	end := bytes.IndexByte(extra, '\n')
 	if end < 0 {
