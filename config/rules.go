@@ -10,9 +10,10 @@ type RuleText struct {
 	File string // file name for messages
 	Text string
 
-	// The following fields locate Text in a configuration file. In a YAML block (|), each line of
-	// Text is a line of the file. In any other string, only positions in the first line are exact.
-	// A later position is reported as the start of the string.
+	// The following fields locate Text in a configuration file. In a YAML block, each line of Text
+	// is assumed to be a line of the file. This is true for a block that begins with |, but not
+	// always for one that begins with >. In any other string, only positions in the first line are
+	// exact. A later position is reported as the start of the string.
 	inline       bool
 	block        bool
 	line, column int

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// readRoot decodes the whole file into c. It also records the single-value settings in l, because
-// the environment and flags can override them.
+// readRoot decodes the whole file. It stores in l the base policies and the scalars, which are
+// single values that the environment and flags can override. It stores all other settings in c.
 func readRoot(v Value, c *Config, l *layers) {
 	v.Fields(withClientKeys(v, sectionKeys(c, l)))
 	if active := v.get("active"); active != nil && c.Active != nil && v.get("nets") == nil {

@@ -116,9 +116,9 @@ var toolKeys = map[string]string{
 	"disabledTools": "deny", "disabled_tools": "deny", "excludeTools": "deny", "exclude_tools": "deny",
 }
 
-// readToolList returns a function that decodes a client's list of enabled or disabled tools. The
-// function warns that petrigate ignores the list, and suggests the given key of the section "tools"
-// instead.
+// readToolList returns a decoder function for a client's list of enabled or disabled tools. The
+// function warns that petrigate ignores the list. Unless the list is empty, it suggests the given
+// key of the section "tools" instead.
 func readToolList(word string) func(Value) {
 	return func(v Value) {
 		hint := fmt.Sprintf("tools: { %s: [...] } has", word)
@@ -206,7 +206,9 @@ var checkPrefix = accept(func(text string) bool {
 	return !strings.ContainsFunc(text, bad) && len(text) <= 48
 }, "%[1]s can have at most 48 characters, all of them from A-Z a-z 0-9 _ -", "")
 
-// checkAgreement reports keys of a server that contradict each other, and sets the server's type.
+// checkAgreement sets the server's type, and reports keys of the server that contradict each other
+// or have no effect. If the server has both a command and a URL, or neither, checkAgreement only
+// reports this and does not set the type.
 func checkAgreement(v Value, s *Server) {
 	command, address := v.get("command"), v.get("url")
 	switch {

@@ -62,7 +62,7 @@ func (c *Config) checkHookChannels(d *decoder, l *layers) {
 }
 
 // settleApproval checks that the setting "expire" in the section "approval" is at least as long as
-// "hold" and each duration in "holds".
+// "hold" and each duration in "holds". It also sets HoldSet.
 func (c *Config) settleApproval(d *decoder, l *layers) {
 	a := &c.Approval
 	a.HoldSet = l.given["approval.hold"]

@@ -11,7 +11,7 @@ type State struct {
 	Driver string // "memory", "sqlite" or "postgres"
 	Path   string // path of the SQLite database; empty means a default path for this configuration
 	DSN    string // PostgreSQL connection string, which may contain a password
-	Sync   string // when to flush the state to disk: "always" (before forwarding any call), "full" (before forwarding a call, if the call changes state that outlives the process) or "normal" (never, so a power failure can lose state)
+	Sync   string // when to flush changes of the state to disk: "always" (before forwarding any call), "full" (before forwarding a call, if the call changes state that outlives the process) or "normal" (later, so a power failure can lose changes)
 }
 
 // String returns a description without the DSN.

@@ -26,7 +26,7 @@ type Value struct {
 	*node
 	key   *node  // key in the enclosing mapping; for a list entry, key of the list; nil at the root
 	what  string // name of the value in messages
-	entry bool   // whether the value is an entry of a list; its name in messages is then that of the list
+	entry bool   // whether the value is an entry of a list; the field what then names the list (see label)
 }
 
 // Keys maps each known key of a mapping to the function that decodes its value.

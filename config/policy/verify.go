@@ -28,7 +28,9 @@ const (
 )
 
 // A Report holds what [Policy.Verify] found out about a policy. It applies to a single session,
-// from the session's start, and assumes that the policy's active nets are enforced.
+// from the session's start. It assumes that the policy's active nets are enforced, even if the
+// configuration's mode is "shadow". A net that is itself in shadow mode is assumed to refuse
+// nothing.
 type Report struct {
 	Proofs    []Proof  // attempts to prove the configuration's claims, in the order of the claims
 	Names     []Name   // for each call name that a net lists, whether calls with this name are possible
@@ -79,9 +81,9 @@ type Proof struct {
 	Rule   gate.Position
 	Result Result
 
-	Counterexample []Step // shortest sequence of steps that violates the claim, if Result is Refuted; empty if no single sequence is a counterexample
+	Counterexample []Step // sequence of steps that violates the claim, usually a shortest one, if Result is Refuted; empty if no single sequence is a counterexample
 	Witness        []Step // steps that lead to the call of a "reachable" claim, if Result is Proved
-	Because        []Net  // nets that cause the result; if Refuted, a minimal set of them
+	Because        []Net  // nets that cause the result; if Refuted, a minimal set of them, unless Open contains a question with the topic Causes
 	Why            string // explanation, if Result is Unknown
 }
 
@@ -90,7 +92,7 @@ type Name struct {
 	Tool     gate.Tool
 	Callable Callable
 	Shortest []Step // shortest sequence of steps that ends with a call of this name
-	Because  []Net  // minimal set of nets that forbids all calls with the name, if Callable is Never
+	Because  []Net  // nets that together forbid all calls with the name, if Callable is Never; a minimal set, unless Open contains a question with the topic Causes
 	Why      string // explanation, if Callable is Unsure
 }
 
@@ -110,7 +112,7 @@ type Step struct {
 	Tool    string        // tool that is called, if the step begins a call
 	Args    string        // arguments as JSON, if the step begins a call; empty means {}
 	Result  string        // result, as JSON, that the call must return on success; empty means any
-	Name    string        // name of the call for messages: the last name that a map statement gives it, or Tool if no map statement applies
+	Name    string        // name of the call for messages: the last name that the policy's maps give it, or Tool if they give it none
 	Weak    bool          // whether Name only restricts the call, so that the call's success does not count toward requirements for Name
 	Wait    time.Duration // if positive, the step is not a call but the passage of this amount of time
 	Ends    bool          // whether the step ends the call

@@ -7,8 +7,8 @@ import (
 )
 
 // An Agent describes an AI agent whose hooks petrigate supports. Package internal/runtime/hook
-// answers the events that the agent reports to its hooks. Package internal/clientcfg edits the file
-// that configures the hooks.
+// answers the events that the agent reports to its hooks. Package internal/clientcfg describes the
+// file that configures the hooks, and the entries that petrigate adds to it.
 type Agent struct {
 	Name   string // name used in rules and as an argument of petrigate hook
 	Client string // client name for petrigate connect
@@ -20,7 +20,7 @@ type Agent struct {
 	Reads  []string // tools that only read; starter policies limit repeated calls of these tools
 
 	Fields []string    // names of arguments that contain a file name, whatever the tool
-	Lists  [][2]string // tools that take several files, each paired with the name of the argument that lists the files
+	Lists  [][2]string // tools that take several files, each paired with the path of the file names in the tool's arguments
 	Patch  [2]string   // tool that takes a patch, paired with the name of the argument that contains the patch
 
 	// Asides lists, for each tool, the arguments that do not change the effect of a call, such as a
@@ -29,7 +29,7 @@ type Agent struct {
 	// outside the sandbox are not listed, because they change its effect.
 	Asides map[string][]string
 
-	Silent      bool // whether the agent's hooks lack an event for the end of a script
+	Silent      bool // whether the agent's events lack the outcome of a script
 	TakesScript bool // whether the agent runs a script returned by its hook in place of the original one
 	ShortPrefix bool // whether MCP tools are named mcp_SERVER_TOOL instead of mcp__SERVER__TOOL
 

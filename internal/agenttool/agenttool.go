@@ -15,7 +15,7 @@ func Asides(agent, tool string) []string {
 	return slices.Concat(a.Asides[tool], a.Asides["*"])
 }
 
-// TellsEnds reports whether the agent's hooks are called when a script has ended.
+// TellsEnds reports whether the agent's events contain the outcome of a script.
 func TellsEnds(agent string) bool { return !named(agent).Silent }
 
 // KindOf returns the kind of the event with the given name that the agent reports to its hooks. It
@@ -34,9 +34,9 @@ func TakesScript(agent string) bool { return named(agent).TakesScript }
 // Shells returns the agent's tools that run scripts.
 func Shells(agent string) []string { return slices.Clone(named(agent).Shells) }
 
-// beside lists tools that run scripts without being listed in Shells. Calls to these tools never
-// count toward requirements, because either no hook reports the end of the script, or the script is
-// for a different shell.
+// beside lists tools that run scripts without being listed in Shells. Rules for bash can restrict
+// calls to these tools, but cannot count them toward requirements, because either no hook reports
+// the end of the script, or the script is for a different shell.
 var beside = []string{"Monitor", "PowerShell", "send_to_terminal"}
 
 // mayRun reports whether the tool might run a script passed in its "command" argument although it

@@ -32,7 +32,8 @@ type Hooks struct {
 	Beside  []string
 	Sibling string
 
-	// Gaps lists the kinds of calls that petrigate cannot stop even if all hooks are installed.
+	// Gaps lists the weaknesses of the agent's hooks, as text for messages. Most of them let
+	// certain calls pass even if all hooks are installed.
 	Gaps []string
 }
 
@@ -65,7 +66,7 @@ type EventKind int
 const (
 	Ignored    EventKind = iota // petrigate does nothing for the event
 	BeforeCall                  // a call is about to be made and needs a decision
-	AfterCall                   // a call has ended; it was successful unless its result indicates otherwise
+	AfterCall                   // a call has ended; its result may show that it failed, or leave this open
 	CallFailed                  // a call has failed
 	TurnEnd                     // a turn has ended, so no call of the session is still in flight
 	SessionEnd                  // the session has ended

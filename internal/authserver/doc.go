@@ -2,7 +2,10 @@
 // trusts it, for tests of the OAuth client.
 //
 // It supports the authorization code grant with PKCE, single-use refresh tokens, client
-// credentials, dynamic client registration, client ID metadata documents and revocation, and
-// publishes the corresponding metadata. It consents to valid authorization requests without asking
-// a person. It validates all requests strictly, so that tests detect the client's mistakes.
+// credentials, dynamic client registration and revocation, and publishes the corresponding
+// metadata. If Documents is set in the [Options], it also accepts any https URL as a client ID,
+// but does not read the client ID metadata document at this URL. It consents to valid
+// authorization requests without asking a person. It strictly checks the PKCE parameters, the
+// resource and the redirect URIs of clients that have registered, so that tests detect the client's
+// mistakes.
 package authserver

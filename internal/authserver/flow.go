@@ -164,8 +164,9 @@ func (s *Server) redeem(id string, form url.Values) *token {
 	return &token{client: id, scopes: c.scopes, family: secret()}
 }
 
-// renew exchanges a refresh token for new tokens. If the refresh token has already been used, it
-// must have been stolen, so renew invalidates all tokens of the login.
+// renew exchanges a refresh token for new tokens, or returns nil if this is not possible. If the
+// refresh token has already been used, it may have been stolen, so renew invalidates all tokens of
+// the login.
 func (s *Server) renew(id string, form url.Values) *token {
 	t := s.refresh[form.Get("refresh_token")]
 	if t == nil || t.client != id {

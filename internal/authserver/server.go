@@ -124,10 +124,11 @@ func (s *Server) Fail(down bool) {
 	s.down = down
 }
 
-// Count returns the number of requests of the given kind. The kinds "authorize", "register",
-// "revoke" and the grant types count requests to the authorization server. The kinds "unauthorized"
-// and "forbidden" count requests that the resource rejected. The kind "replayed" counts attempts to
-// use a refresh token a second time.
+// Count returns the number of requests of the given kind. The kinds "authorize", "revoke" and the
+// grant types count requests to the authorization server, whether or not they succeed. The kind
+// "register" counts clients that have registered. The kinds "unauthorized" and "forbidden" count
+// requests that the resource rejected. The kind "replayed" counts attempts to use a refresh token a
+// second time.
 func (s *Server) Count(what string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

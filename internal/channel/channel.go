@@ -47,9 +47,9 @@ type Channel struct {
 //   - If it runs next to the proxy, add a file in internal/serve/daemon with a type that implements
 //     the interface channel, and a function in openers that returns it, or nil if it is not configured.
 //     Also add its state to operator.Status, and a line to statusprint.go.
-//   - Call operator.Proxy.PutApproval when the channel shows a request, unless Lists is set, and
-//     operator.Proxy.Answer for each answer. If the channel has authenticated the person, pass the
-//     person as well.
+//   - Call the method PutApproval of proxy.Proxy when the channel shows a request, unless Lists is
+//     set, and the method Answer for each answer. If the channel has authenticated the person, pass
+//     the person as well.
 //   - If the client shows the requests, ask it in proxy/internal/pipeline/approval.go.
 var all = [...]Channel{
 	{Name: Elicit, Usual: true, Client: true},
