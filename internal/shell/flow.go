@@ -138,12 +138,9 @@ func (f *flow) leaveElement(before flow, apart bool) {
 
 // leaveList ends a list of commands. The arguments are the options in effect after the first
 // element. leaveList clears options that only later elements have set, because those elements might
-// not have run. It leaves the options unchanged if the list is within the right operand of &&, as
-// in a && { b && set -e; }.
+// not have run.
 func (f *flow) leaveList(errexit, pipefail bool) {
-	if f.chained == 0 {
-		f.errexit, f.pipefail = f.errexit && errexit, f.pipefail && pipefail
-	}
+	f.errexit, f.pipefail = f.errexit && errexit, f.pipefail && pipefail
 }
 
 // fails reports whether the statement s certainly fails or, like exit 1, ends the script with a
