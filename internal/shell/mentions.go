@@ -124,8 +124,12 @@ func (m *mentionIndex) hasName(p *Pattern) (of int, ok bool) {
 // mayHave reports whether text that was not parsed may contain the given option, alone or combined
 // with others, as in -xvf.
 func (m *mentionIndex) mayHave(w *wanted) bool {
+	hasValue := false // whether the option's value may follow the option as a word of its own
+	if w.with {
+		_, hasValue = m.has(w.value)
+	}
 	for word := range m.words {
-		if strings.HasPrefix(word, "-") && w.given(nil, []arg{{text: word}}) != NoMatch {
+		if strings.HasPrefix(word, "-") && (w.given(nil, []arg{{text: word}}) != NoMatch || hasValue && w.given(nil, []arg{{text: word}, {text: w.value}}) != NoMatch) {
 			return true
 		}
 		for _, n := range w.names { // the option may be assembled from strings, as in '-' + 'rf'

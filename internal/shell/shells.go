@@ -194,11 +194,11 @@ func (r *reader) readClientInput(name string, redirs []*syntax.Redirect) {
 }
 
 // harmlessInput reports whether the input that a pipe feeds to one of the [sqlClients] is
-// acceptable. It checks only the last command before the client. This command must print either
-// literal text that [harmlessSQL] accepts, or the contents of files. For any other client,
+// acceptable: a single simple command must print either literal text that [harmlessSQL] accepts, or
+// the contents of files, which then count as files that contain a program. For any other client,
 // harmlessInput returns false.
 func (r *reader) harmlessInput() bool {
-	if r.owner < 1 || r.flow.subprocesses == 0 {
+	if r.owner < 1 || r.flow.subprocesses == 0 || r.pipe.elements != 1 {
 		return false
 	}
 	c := &r.commands[r.owner-1]
@@ -209,6 +209,9 @@ func (r *reader) harmlessInput() bool {
 	case "printf":
 		return literal && len(c.args) == 1 && !strings.ContainsAny(c.args[0].text, `%\\`) && sqlClients[r.commands[r.owner].name]
 	case "cat", "zcat", "gunzip", "xzcat", "zstdcat", "pv":
+		for _, a := range c.args {
+			r.readScriptFile(a)
+		}
 		return len(c.args) > 0 && sqlClients[r.commands[r.owner].name]
 	}
 	return false

@@ -176,6 +176,8 @@ func TestOptionsAndOperandsNarrowMatches(t *testing.T) {
 		{"kubectl delete", "kubectl --context=$C delete pod x", "match"},
 		{"kubectl delete", "kubectl -n $N get pods", "no match"},
 		{"kubectl delete --context=x", `kubectl --context="$C" delete pod x`, "opaque"},
+		{"kubectl delete -n prod", `python3 -c "os.system('kubectl delete -n prod x')"`, "opaque"},
+		{"kubectl delete -n prod", `python3 -c "os.system('kubectl delete -n dev x')"`, "no match"},
 		{"kubectl delete --all", `kubectl --context="$C" -n x delete pod x`, "no match"},
 		{"terraform destroy", `terraform -chdir="$D" destroy`, "match"},
 		{"terraform destroy", "terraform apply -destroy", "match"},

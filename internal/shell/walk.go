@@ -95,10 +95,10 @@ func (r *reader) stmt(s *syntax.Stmt) {
 		switch {
 		case !piped:
 			at, elements = len(r.commands), 0
-		case i == 0 && isSimple(s), i > 0 && isSimple(rest[i-1].Y):
+		case elements >= 0 && (i == 0 && isSimple(s) || i > 0 && isSimple(rest[i-1].Y)):
 			elements++
 		default:
-			elements = -maxDepth
+			elements = -1
 		}
 		r.pipe = pipeline{at, elements}
 		before, apart := r.flow.enterElement(rest, i+1, b.Y)
