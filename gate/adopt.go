@@ -15,7 +15,7 @@ type Fate uint8
 const (
 	Continued Fate = iota // the net is unchanged and keeps its state
 	Carried               // the net is a limit that was changed; the usage so far still counts
-	Begun                 // the net is new or changed and starts in its initial state
+	Begun                 // the net is new, changed or reset, and starts in its initial state
 	Dropped               // the net is not in the new policy
 	Held                  // the net has changed and must not be replaced yet; see [Policy.Adopt]
 )

@@ -23,11 +23,12 @@ import (
 )
 
 // CheckCalls reports an error for each message that does not appear in the given text, usually the
-// contents of golden files. Messages are the strings passed to one of the given functions in
-// non-test files that match one of the globs. A function is given as "usage" or "fmt.Errorf", or as
-// ".Warn", which stands for all methods named Warn. The map except contains messages that need not
-// appear, each with the reason. CheckCalls also reports an error for each exception that is not
-// needed.
+// contents of golden files. Messages are the strings of at least two words that are passed to one
+// of the given functions in non-test files that match one of the globs. A function is given as
+// "usage" or "fmt.Errorf", or as ".Warn", which stands for all methods named Warn and for the
+// functions of that name in other packages. The map except contains messages that need not appear,
+// each with the reason. CheckCalls also reports an error for each exception that is not needed, and
+// if it finds no messages at all.
 func CheckCalls(t *testing.T, functions []string, shown string, except map[string]string, globs ...string) {
 	t.Helper()
 	used := make(map[string]bool)

@@ -21,7 +21,7 @@ type ApprovalInfo struct {
 	Principal string          `json:"principal"`
 	Upstream  string          `json:"upstream"`
 	Tool      string          `json:"tool"`
-	Arguments json.RawMessage `json:"arguments"` // arguments of the call; null if they are not stored or are too long for a list of approvals
+	Arguments json.RawMessage `json:"arguments"` // arguments of the call; null if they have been removed, or if the call is too long for a list of approvals
 	Size      int             `json:"size"`      // size of the forwarded arguments in bytes
 	SHA256    string          `json:"sha256"`
 	Rules     []string        `json:"rules"`
@@ -101,12 +101,12 @@ type ApprovalStep struct {
 	Reason     string `json:"reason"`
 }
 
-// A Difference is a change to an argument, as shown to people. If the values are masked, they may
-// look the same.
+// A Difference is a change to the arguments of a call or to the definition of a tool, as shown to
+// people. If the values are masked, they may look the same.
 type Difference struct {
 	Path string          `json:"path"`
-	Was  json.RawMessage `json:"was,omitempty"` // value in the earlier call; nil if the argument was added
-	Is   json.RawMessage `json:"is,omitempty"`  // value in this call; nil if the argument was removed
+	Was  json.RawMessage `json:"was,omitempty"` // old value; nil if the value was added
+	Is   json.RawMessage `json:"is,omitempty"`  // new value; nil if the value was removed
 }
 
 // A Rejection describes a rejected answer to an approval request.

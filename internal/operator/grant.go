@@ -8,8 +8,10 @@ import (
 )
 
 // A Grant allows calls that are similar to an approved call, for a limited time and without asking
-// again. Similar calls belong to the same session and principal, call the same tool under the same
-// policy, and have arguments with the same member names and the same types of values.
+// again. Similar calls belong to the same session and principal, and call the same tool with the
+// same definition under the same policy. The same rules require approval for them. Their arguments
+// have the same member names and the same types of values. Apart from the arguments and _meta,
+// their params are the same.
 type Grant struct {
 	For  time.Duration
 	Like []string // names or paths of the arguments whose values must not change; if empty, no value may change

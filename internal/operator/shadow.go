@@ -20,7 +20,7 @@ type WouldInfo = admission.Would
 type ShadowNet struct {
 	Session string `json:"session"`
 	Net     string `json:"net"`
-	Actual  string `json:"actual"` // actual marking; calls that the net would have refused also change it
+	Actual  string `json:"actual"` // actual marking; reflects all admitted calls as far as possible, even those that a net in shadow mode would have refused
 	NetShadow
 }
 

@@ -82,8 +82,8 @@ type StateInfo struct {
 	Since   time.Time     `json:"since,omitzero"`  // when the database was opened
 	Process string        `json:"process,omitempty"`
 	Records uint64        `json:"records,omitempty"` // number of records in the database, including those of other processes
-	Error   string        `json:"error,omitempty"`   // why the proxy cannot decide on calls at the moment; empty if it can
-	Unknown []UnknownCall `json:"unknown"`           // calls that are no longer in flight, but have no stored outcome
+	Error   string        `json:"error,omitempty"`   // why the database prevents the proxy from deciding on calls at the moment; empty if it does not
+	Unknown []UnknownCall `json:"unknown"`           // calls whose outcome is not stored, because their process has ended or could not store it
 }
 
 // An UnknownCall is a call whose outcome is not in the store. If the process that admitted the call

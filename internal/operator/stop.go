@@ -8,13 +8,13 @@ type StopInfo struct {
 	Actor   string    `json:"actor"`
 	Reason  string    `json:"reason,omitempty"`
 	Since   time.Time `json:"since"`
-	Alone   bool      `json:"alone,omitempty"` // whether the stop applies only to this process, because it could not be written to the database
+	Alone   bool      `json:"alone,omitempty"` // whether the stop is missing from the database, so that it applies only to this process; false if no database is used
 }
 
 // A Stopping is the result of [Proxy.Stop] or [Proxy.StartAgain].
 type Stopping struct {
 	Already bool       `json:"already"` // whether nothing has changed, because the calls were already stopped or already allowed
-	Shared  bool       `json:"shared"`  // whether the change applies to all processes that share the database, rather than to this process alone
+	Shared  bool       `json:"shared"`  // whether session states are in a database; if so, the change applies to all processes that share it, unless Alone is set
 	Left    []StopInfo `json:"left"`    // stops that are now in force
 
 	// Alone explains why the change could not be recorded or written to the database, and names the

@@ -50,8 +50,8 @@ func (t *transfer) attempt(fd uintptr) bool {
 	return t.now || t.err != syscall.EAGAIN
 }
 
-// run performs the operation on b, using the given method of a raw connection. It returns [io.EOF]
-// or an [*os.PathError], as [os.File] does.
+// run performs the operation on b, using the given method of a raw connection. Its errors are
+// [io.EOF] and [*os.PathError], like those of [os.File].
 func (t *transfer) run(by func(func(fd uintptr) bool) error, b []byte, now bool) (int, error) {
 	t.b, t.n, t.err, t.now = b, 0, nil, now
 	err := by(t.try)

@@ -29,8 +29,8 @@ func once(fd uintptr, b []byte, write bool) (int, error) {
 }
 
 // Reopen opens the pipe behind f a second time and returns a new file in non-blocking mode. The
-// mode of f does not change, because other processes may share f. If f cannot be reopened, Reopen
-// returns f itself. The caller must close both files.
+// mode of f does not change, because other processes may share f. If f is not a pipe or cannot be
+// reopened, Reopen returns f itself. The caller must close both files.
 func Reopen(f *os.File) *os.File {
 	info, err := f.Stat()
 	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {

@@ -41,7 +41,9 @@ func (c *Client) Asks(tool, args string) Question {
 }
 
 // AwaitQuestion waits until the proxy asks for approval of the call with the given ID, and returns
-// the proxy's question. The call must have been sent already.
+// the proxy's question. The call must have been sent already. In revisions before 2026-07-28,
+// AwaitQuestion returns the first question that the client has received, so no other call should be
+// waiting for approval.
 func (c *Client) AwaitQuestion(tool, args, id string) Question {
 	c.T.Helper()
 	q := Question{Client: c, Tool: tool, Args: args, Call: id}
@@ -101,7 +103,8 @@ func OperatorSetup(hold time.Duration) Setup {
 	return Setup{Change: func(o *proxy.Options) { o.Approval = proxy.Approval{Channels: []string{"cli"}, Hold: hold} }}
 }
 
-// ParkAtOnce is an argument for [OperatorSetup] that makes the proxy park every call immediately.
+// ParkAtOnce is an argument for [OperatorSetup] that makes the proxy immediately park every call
+// that requires approval.
 const ParkAtOnce = time.Nanosecond
 
 // Parks makes a call and returns the ID of the call's approval. It fails the test unless the proxy

@@ -259,8 +259,8 @@ func (c *Client) SetHeaders(r *http.Request) {
 	}
 }
 
-// StandardHeaders sets the headers that revision 2026-07-28 requires, if the client uses that
-// revision. It derives their values from the message in raw, which may be invalid.
+// StandardHeaders sets the headers Mcp-Method and Mcp-Name if the client uses revision 2026-07-28,
+// which requires them. It derives their values from the message in raw, which may be invalid.
 func (c *Client) StandardHeaders(r *http.Request, raw []byte) {
 	if !c.Leg.Modern {
 		return
@@ -282,7 +282,8 @@ func (c *Client) StandardHeaders(r *http.Request, raw []byte) {
 	}
 }
 
-// post sends a request and puts the response into the mailbox.
+// post sends a request and puts the messages in the response into the mailbox. An event stream can
+// contain several messages.
 func (c *Client) post(r *http.Request) {
 	response, err := c.HTTP.Do(r)
 	if err != nil {

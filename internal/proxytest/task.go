@@ -63,7 +63,7 @@ func (c *Client) CallAsTask(tool, args, meta string) (id string) {
 	if c.Leg.Modern {
 		return c.CallWith(tool, args, meta, "")
 	}
-	return c.CallWith(tool, args, meta, `,"task":{}`) // omit the ttl, because servers built with mcp-go would sleep for that time
+	return c.CallWith(tool, args, meta, `,"task":{}`) // omit the ttl, because a server built with mcp-go would run a goroutine for that time, and the tests would report this goroutine as a leak
 }
 
 // RequestTask sends a request about a task and returns the ID of the request.

@@ -37,9 +37,9 @@ func Check(doc []byte, maxDepth int) error {
 	return &SyntaxError{Offset: c.at, Msg: c.msg}
 }
 
-// A checker checks a document. Each of its methods checks the syntax element at a given offset, and
-// returns the offset after the element. If the element is invalid, the method calls fail and
-// returns -1.
+// A checker checks a document. Its methods value, container, key and str check the syntax element
+// at a given offset, and return the offset after the element. If the element is invalid, they call
+// fail and return -1.
 type checker struct {
 	doc  []byte
 	max  int
@@ -114,7 +114,8 @@ func (c *checker) container(i, depth int, end byte) int {
 }
 
 // key checks the object key at offset i and the colon after it, and adds the key to the set o of
-// the object's keys. A key that is already in the set is an error.
+// the object's keys. A key that is already in the set is an error. key returns the offset of the
+// value that follows.
 func (c *checker) key(o *keySet, i int) int {
 	if peek(c.doc, i) != '"' {
 		return c.unexpected(i, "a key")
