@@ -22,20 +22,10 @@ import (
 // uses that session. Otherwise, an empty ID stands for a new session, which starts with the current
 // shared state.
 func (p *Proxy) Tools(sessionID string) ([]operator.ToolInfo, error) {
-	state, err := p.admission.FreshState(p.life.Ctx)
 	if sessions := p.sessions.All(); sessionID == "" && len(sessions) == 1 {
 		sessionID = sessions[0].ID
 	}
-	if sessionID != "" {
-		s, _, err := p.find(sessionID)
-		if err != nil {
-			return nil, err
-		}
-		state, err = p.pool.Snapshot(s)
-		if err != nil {
-			return nil, err
-		}
-	}
+	state, err := p.State(sessionID)
 	if err != nil {
 		return nil, err
 	}
