@@ -54,7 +54,8 @@ func (d *Daemon) Run(ctx context.Context, in io.Reader, out, terminal io.Writer)
 }
 
 // Hook handles an event that an agent reports through its hooks. It decides whether a call may run,
-// or records the outcome of a call that has ended.
+// records the outcome of a call that has ended, or ends the agent's session. It blocks while a
+// person is being asked. It returns an error only if the agent is unknown.
 func (d *Daemon) Hook(ctx context.Context, e proxy.HookEvent) (proxy.HookReply, error) {
 	return d.Hooks.Serve(ctx, e)
 }

@@ -39,9 +39,10 @@ func newServer(h http.Handler, l config.Listen) *http.Server {
 	}
 }
 
-// shutdown stops accepting requests and waits for in-flight calls to end. After drainTimeout, it
-// calls the given function, which must cancel the remaining calls. After a further farewellTimeout,
-// it closes the connections of clients that have not read their responses.
+// shutdown stops accepting requests and waits for in-flight calls to end. If requests are still in
+// progress after drainTimeout, it calls the given function, which must cancel the remaining calls.
+// After a further farewellTimeout, it closes the connections of clients that have not read their
+// responses. It returns the error of the given function.
 func shutdown(server *http.Server, cut func() error) error {
 	if withTimeout(drainTimeout, server.Shutdown) == nil {
 		return nil

@@ -37,10 +37,11 @@ func (d *Daemon) hasSilentUpstreams() bool {
 	return slices.ContainsFunc(d.Overview().Upstreams, func(u operator.UpstreamStatus) bool { return u.State != "up" })
 }
 
-// LastWords returns the last lines that the upstream's process has printed, after an introductory
-// line. Each printed line begins with the given indentation, which must be at least two bytes long.
-// The introductory line is indented by two bytes less. If the process has printed nothing,
-// LastWords returns "".
+// LastWords formats the last lines that the upstream's process wrote to stderr. The result begins
+// with a line break and an introductory line. Each line of the process begins with the given
+// indentation, which must be at least two bytes long. The introductory line is indented by two
+// bytes less. If u contains no lines, for example because the upstream is not down, LastWords
+// returns "".
 func LastWords(u operator.UpstreamStatus, indent string) string {
 	if len(u.Said) == 0 {
 		return ""

@@ -17,9 +17,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// TLSProblems returns the problems with the TLS files named in the configuration. The second
-// parameter is the severity to report if a file cannot be read. It should be [diag.Warning] if the
-// configuration may be intended for another machine or user.
+// TLSProblems returns the problems with the TLS files of the listener and of the servers that are
+// not disabled. The second parameter is the severity to report if a file cannot be read. It should
+// be [diag.Warning] if the configuration may be intended for another machine or user.
 func TLSProblems(c *config.Config, missing diag.Severity) diag.List {
 	var all diag.List
 	if t := c.Listen.TLS; t != nil {

@@ -81,7 +81,7 @@ type follower struct {
 	*reloadTriggers
 	watcher  *fsnotify.Watcher
 	folders  map[string]bool   // directories being watched
-	known    map[string]string // hashes of the files of the configuration in force
+	known    map[string]string // hashes of the configuration's files when they were last loaded, even if the configuration was rejected
 	appeared bool              // whether a file was created or removed since the last check
 }
 

@@ -3,7 +3,8 @@
 //
 // A draft replaces one source of the policy: a file of rules or nets, or rules written inline in
 // the configuration. It is never written to disk and never put in force. Its content cannot make
-// this package start a process, read another file or fetch anything.
+// this package start a process, fetch anything, or read a file that the policy in force does not
+// name.
 //
 //	d := draft.New(draft.Options{InForce: func() (*config.Config, *policy.Result) { return c, result }})
 //	defer d.Close()
@@ -110,9 +111,10 @@ func (d *Evaluator) slotFor(who string) acquirer {
 	return func(ctx context.Context) (func(), error) { return d.turns.acquire(ctx, who) }
 }
 
-// run acquires a slot, calls work, and waits until work returns. If the time limit passes or ctx is
-// done, run cancels the context of work and returns at once. The slot stays occupied until work has
-// returned.
+// run acquires a slot, calls work, and waits until work returns. The time limit includes the wait
+// for the slot. If the time limit passes, ctx is done, or the Evaluator is closed, run cancels the
+// context of work and returns at once. The slot stays occupied until work has returned. If the time
+// limit has passed, run returns [ErrSlow].
 func (d *Evaluator) run(ctx context.Context, take acquirer, limit time.Duration, work func(context.Context) error) error {
 	if !d.begin() {
 		return ErrSlow

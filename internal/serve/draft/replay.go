@@ -27,7 +27,7 @@ type Replayed struct {
 // More returns the number of changed decisions that are not in Diverges.
 func (r *Replayed) More() int { return r.Refused + r.Asked + r.Allowed - len(r.Diverges) }
 
-// Read returns the number of records that were read.
+// Read returns the number of records that were replayed. It does not count the skipped ones.
 func (r *Replayed) Read() int { return int(r.Records) } //nolint:gosec // Records is at most maxRecords
 
 func (d *Evaluator) log() *Log {

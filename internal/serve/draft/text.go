@@ -24,7 +24,7 @@ const (
 // A Text is one source of the policy in force: a file of rules or nets, or rules written inline in
 // the configuration.
 type Text struct {
-	ID     string // identifier; stays the same while the policy in force contains this source
+	ID     string // identifier; depends on Kind, Name and the position in the configuration's list of rules
 	Name   string // file name that appears in the positions of problems
 	Kind   string
 	Text   string // content as loaded; empty if it cannot be edited

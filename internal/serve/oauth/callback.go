@@ -113,9 +113,10 @@ func (c *callback) acceptTyped(line string) error {
 	return nil
 }
 
-// acceptRequest accepts the first request that contains the state parameter of this login. All
-// other requests get an error page and have no effect, because any web page can make the browser
-// send them.
+// acceptRequest accepts the first request that has the host of the redirect address and contains
+// the state parameter of this login. It responds when the login has succeeded or failed. All other
+// requests get an error page and have no effect, because any web page can make the browser send
+// them.
 func (c *callback) acceptRequest(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	h := w.Header()

@@ -188,7 +188,8 @@ func readChallenge(header http.Header) challenge {
 // maxScopes is the maximum number of scopes that petrigate accepts in one list.
 const maxScopes = 100
 
-// scopesIn returns the valid scopes (RFC 6749, section 3.3) in a space-separated list.
+// scopesIn returns the valid scopes (RFC 6749, section 3.3) in a space-separated list. It leaves
+// out scopes of more than 200 bytes, and all scopes after the first maxScopes.
 func scopesIn(text string) []string { return goodScopes(strings.Fields(text)) }
 
 func goodScopes(words []string) []string {

@@ -18,5 +18,6 @@
 //
 // The package does not trust the metadata that servers publish. The metadata must come over https
 // or from this machine, and must belong to the requested issuer and resource. A server on the
-// public network cannot direct petrigate to an internal address.
+// public network cannot direct petrigate to an internal address, unless the environment specifies
+// an HTTP proxy.
 package oauth

@@ -52,8 +52,9 @@ func (g *Grant) header() string {
 	return "Bearer " + g.AccessToken
 }
 
-// refreshMargin is the time between the replacement of a token and its expiry. It ensures that the
-// token is still valid when the server receives the request.
+// refreshMargin is how long before its expiry a token is due for replacement, so that the token is
+// still valid when the server receives the request. If a token is valid for less than four minutes,
+// [Grant.fresh] uses a quarter of that time instead.
 const refreshMargin = time.Minute
 
 // fresh reports whether the token is valid and will not expire soon.
@@ -69,7 +70,8 @@ func (g *Grant) fresh(now time.Time) bool {
 func (g *Grant) alive(now time.Time) bool { return g.Expiry.IsZero() || now.Before(g.Expiry) }
 
 // withToken returns a copy of g with the tokens and scopes in the token response t. If the response
-// lists no scopes, the requested scopes count as granted.
+// lists no scopes, the requested scopes count as granted. Wanted is empty in the copy. withToken
+// returns an error if the token is not a bearer token or cannot be sent in a header.
 func (g *Grant) withToken(t *oauth2.Token, asked []string, now time.Time) (*Grant, error) {
 	if !strings.EqualFold(t.Type(), "bearer") {
 		return nil, fmt.Errorf("the authorization server issued a token of the unknown type %q", text.Excerpt(t.Type(), maxQuoted))

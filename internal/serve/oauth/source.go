@@ -182,7 +182,8 @@ func (s *Source) load() (*Grant, error) {
 }
 
 // replace returns a grant to use instead of g. If another process has already renewed the grant,
-// the result is the stored grant. Otherwise, replace requests new tokens.
+// the result is the stored grant. Otherwise, replace requests new tokens. If a person must log in,
+// it returns a [LoginError].
 func (s *Source) replace(ctx context.Context, g *Grant) (*Grant, error) {
 	if s.server.Grant == ClientCredentials {
 		return s.credentials(ctx, g, g.Scopes)

@@ -22,10 +22,10 @@ const (
 	maxArguments = 64 << 10
 )
 
-// readRecord reads the audit log and counts the decisions under the latest policy in it. It also
-// counts the decisions that would have been different if this policy had been enforced. It calls
-// progress with the number of records read so far. If no audit log is configured, the error wraps
-// [daemon.ErrNoAuditLog].
+// readRecord reads the audit log and counts the decisions recorded since the policy last changed.
+// It also counts the decisions that would have been different if the policy had been enforced. It
+// calls progress with the number of records read so far. If no audit log is configured, the error
+// wraps [daemon.ErrNoAuditLog].
 func readRecord(ctx context.Context, c *config.Config, progress func(records int)) (t *counter, err error) {
 	log, err := daemon.RecordsOf(ctx, c)
 	if err != nil {

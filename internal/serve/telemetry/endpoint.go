@@ -69,9 +69,9 @@ func (e *Endpoint) serveReady(w http.ResponseWriter, trusted bool) {
 	_, _ = io.WriteString(w, said)
 }
 
-// Handler returns a handler that serves e at a separate address. It responds to other paths with
-// status 404. The function trusted reports whether the sender of a request may see the names of
-// servers and tools.
+// Handler returns a handler that serves e at a separate address. It responds with status 404 to
+// paths that e does not serve. The function trusted reports whether the sender of a request may
+// read the metrics and learn why the proxy is not ready.
 func (e *Endpoint) Handler(trusted func(*http.Request) bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !e.Serve(w, r, trusted(r)) {

@@ -138,8 +138,9 @@ func (m *Metrics) Settled(upstream string, o gate.Outcome, took time.Duration) {
 
 func (m *Metrics) upstream(name string) *upstreamCells { return m.upstreams.cells(name, otherLabel) }
 
-// Answered counts an approval request by its final state and by the channel that delivered the
-// answer. It also records how long the request was pending.
+// Answered counts an approval request that is no longer pending, by its new state and by the
+// channel that delivered the last answer. The channel is empty if no answer has arrived. Answered
+// also records how long the request was pending.
 func (m *Metrics) Answered(state, channel string, waited time.Duration) {
 	m.answers.cells(answerLabels{state, channel}, answerLabels{otherLabel, otherLabel}).Add(1)
 	m.wait.observe(int64(waited))
@@ -171,7 +172,8 @@ func (m *Metrics) SpansLost(n int) {
 	}
 }
 
-// Storage returns a wrapper around s that counts the stored records in m.
+// Storage returns a wrapper around s that counts the stored records and the failures to store
+// records in m.
 func (m *Metrics) Storage(s audit.BatchStorage) audit.BatchStorage { return &countedStorage{s, m} }
 
 type countedStorage struct {
