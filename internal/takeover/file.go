@@ -114,9 +114,9 @@ func (f *file) backupHint() string {
 }
 
 // keepBackup makes a backup of the file, if the file exists. The backup is readable only by this
-// user, because it may contain secrets. If the file does not contain petrigate's entry yet (first
-// is true), the new backup replaces an existing one. Otherwise, an existing backup is kept, because
-// it dates from before the entry was added.
+// user, because it may contain secrets. If the file has no record of changes and does not contain
+// petrigate's entry yet (first is true), the new backup replaces an existing one. Otherwise, an
+// existing backup is kept, because it dates from before the entry was added.
 func (f *file) keepBackup(first bool) error {
 	_, err := os.Lstat(f.backup())
 	if !f.exists || err == nil && !first {

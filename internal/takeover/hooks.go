@@ -178,9 +178,9 @@ func (d *Driver) withoutHooks(f *file, n *record, h clientcfg.Hooks) (after []by
 	return after, true, err
 }
 
-// HookURL returns the URL where the listener accepts hooks from this machine, and the headers that
-// the hooks must send. The URL is empty if the listener does not accept hooks, requires JWTs, or
-// chooses its port only when it starts.
+// HookURL returns the listener's base URL for hooks on this machine, and the headers that the hooks
+// must send. The URL of a hook is the base URL followed by /hook/AGENT. The base URL is empty if the
+// listener does not accept hooks over HTTP, requires JWTs, or chooses its port only when it starts.
 func HookURL(l config.Listen) (string, splice.Object) {
 	host, port, err := net.SplitHostPort(l.HTTP)
 	if l.Stdio || !l.Hooks || err != nil || port == "0" || l.Auth == "jwt" {

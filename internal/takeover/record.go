@@ -129,8 +129,8 @@ func (r records) change(f *file, s step, connected bool) error {
 }
 
 // undo writes or removes a file and then deletes its record, holding the lock of the state
-// directory. If the file has its original content again (asBefore is true), undo also deletes the
-// backup.
+// directory. If the file is in its original state again (asBefore is true), undo also deletes the
+// backup, unless the backup has different content.
 func (r records) undo(f *file, after []byte, exists, asBefore bool) error {
 	return r.locked(func() error {
 		err := f.unchanged()

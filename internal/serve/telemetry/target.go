@@ -31,9 +31,10 @@ type Target struct {
 }
 
 // FindTarget returns the collector to send traces to, or nil if no collector is specified or the
-// environment disables traces. The configured URL takes precedence over OTEL_EXPORTER_OTLP_ENDPOINT
-// and related environment variables. The headers, timeout, compression and TLS settings come from
-// further OTEL_EXPORTER_OTLP_* variables.
+// environment disables traces. A configured URL takes precedence over OTEL_TRACES_EXPORTER and over
+// OTEL_EXPORTER_OTLP_ENDPOINT and similar variables, but OTEL_SDK_DISABLED always disables traces.
+// The headers, timeout, compression and TLS settings come from further OTEL_EXPORTER_OTLP_*
+// variables.
 func FindTarget(configured string, getenv func(string) string) (*Target, error) {
 	env := environment(getenv)
 	if strings.EqualFold(getenv("OTEL_SDK_DISABLED"), "true") {
@@ -82,8 +83,8 @@ func (e environment) get(name string) string {
 	return strings.TrimSpace(cmp.Or(e("OTEL_EXPORTER_OTLP_TRACES_"+name), e("OTEL_EXPORTER_OTLP_"+name)))
 }
 
-// endpoint returns the URL for sending traces, or "" if no URL is specified or the environment
-// disables traces.
+// endpoint returns the URL for sending traces. If no URL is configured, endpoint takes it from the
+// environment, and returns "" if the environment contains no URL or disables traces.
 func (e environment) endpoint(configured string) (string, error) {
 	if configured != "" {
 		return endpointURL("telemetry.traces", configured, tracesPath)

@@ -16,7 +16,7 @@ import (
 )
 
 // PrintApprovals prints the pending approvals in the given order. It then prints the approvals that
-// are no longer pending, in reverse order, so that the newest comes first.
+// are no longer pending, in reverse order, because proxies list the newest approval last.
 func PrintApprovals(w io.Writer, pending, ended []operator.ApprovalInfo) error {
 	var b strings.Builder
 	width := Width(w)

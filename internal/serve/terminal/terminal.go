@@ -1,15 +1,18 @@
 // Package terminal asks the person at a terminal about calls that wait for approval.
 //
-// A question accepts an answer only after it has been visible for a moment. Everything typed
-// earlier is discarded. An empty line, the end of the input, and a signal do not count as answers.
-// Each answer carries a digest of the displayed question. The proxy rejects the answer if the
-// question has changed in the meantime.
+// A yes-or-no question accepts input only after it has been visible for a moment. Everything typed
+// earlier is discarded. An empty line, the end of the input, and a signal never count as yes. Other
+// questions, for example about the reason for a denial or about a PIN, accept input at once.
+//
+// Each answer about a call carries a digest of the displayed question. The proxy rejects the answer
+// if the question has changed in the meantime.
 //
 // [Watch] asks about each approval of all running proxies, one after the other; [Confirm], [Agree]
 // and [Secret] ask a single question. [Stream] prints approvals as JSON for programs.
 //
-// One goroutine reads from the terminal, and for each proxy one goroutine follows its approvals.
-// All of them send to the goroutine of the caller. Only that goroutine prints and sends answers.
+// One goroutine reads from the terminal, one looks for running proxies, and for each proxy one
+// goroutine follows its approvals. They send lines of input and approvals to the goroutine of the
+// caller. Only that goroutine prints and sends answers.
 package terminal
 
 import (
@@ -58,7 +61,7 @@ func Width(w any) int {
 }
 
 // Confirm asks a question at the terminal and returns nil if the person answers yes. For any other
-// answer, it returns ErrNotApproved.
+// answer, and at the end of the input, it returns ErrNotApproved.
 func Confirm(ctx context.Context, in io.Reader, out io.Writer, question string) error {
 	return confirm(ctx, in, out, question, "Approve? [y/N] ")
 }

@@ -65,7 +65,7 @@ func (h *Hook) answer(id string, nonce []byte, a operator.Answer) error {
 	}
 	// A valid nonce proves that the operator's system was told about the approval, possibly by
 	// another process.
-	_ = h.Approvals.PutApproval(id, approval.Webhook) // ignore the error, because Answer will return the same one
+	_ = h.Approvals.PutApproval(id, approval.Webhook) // ignore the error, because Answer will fail for the same reason
 	a.Channel = approval.Webhook
 	switch err := h.Approvals.Answer(id, a); {
 	case errors.Is(err, approval.ErrStore):

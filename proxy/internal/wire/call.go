@@ -195,7 +195,8 @@ func forwardMeta(out *splicer, f field, h Hop) {
 // OtherParams returns the params other than those with the given keys, for showing them to a
 // person. The first result leaves out _meta, inputResponses and requestState. The second result
 // contains the members of _meta, without trace data and without the members that apply only between
-// the client and the proxy. Each result is a JSON object, or nil if it would be empty.
+// the client and the proxy. A malformed traceparent is not left out, because it could carry other
+// data. Each result is a JSON object, or nil if it would be empty.
 func (c Call) OtherParams(named ...string) (members, meta []byte) {
 	var others, metas rawjson.Object
 	rawjson.Members(c.params, func(key, value []byte, _ int) bool {

@@ -39,8 +39,10 @@ const maxTaskDepth = rawjson.MaxDepth
 // maxTaskID is the maximum length of a task ID in bytes.
 const maxTaskID = 1024
 
-// ParseTask parses a task object of any protocol revision. It returns an error if the object is not
-// strict JSON, because parsers could disagree about it.
+// ParseTask parses a task object of any protocol revision. It returns an error if the task ID is
+// missing or too long, or if a member has the wrong type. It also returns an error if parsers could
+// disagree about the object: if the object is not strict JSON, or if a key differs from a known key
+// only in case.
 func ParseTask(object []byte) (t Task, err error) {
 	if err := rawjson.Check(object, maxTaskDepth); err != nil {
 		return Task{}, err
