@@ -94,8 +94,8 @@ func (b *activityBody) setLinks(before string) {
 }
 
 // addressOf returns the URL with the given path and query. The remaining arguments are further
-// query parameters, alternating between names and values. Parameters with an empty value are
-// omitted.
+// query parameters, alternating between names and values. Each of them replaces a parameter with
+// the same name in the query. Further parameters with an empty value are ignored.
 func addressOf(path string, query url.Values, more ...string) string {
 	v := url.Values{}
 	maps.Copy(v, query)
@@ -116,8 +116,8 @@ func (b *activityBody) FilterURL(name, value string) string {
 }
 
 // Since returns the start of the period that the journal covers completely. If the journal has
-// dropped rows or includes stored records, this is the time of its oldest row. Otherwise, it is the
-// time when the journal was opened.
+// dropped rows, or if audit records are stored, this is the time of its oldest row, or zero if it
+// has no rows. Otherwise, it is the time when the journal was opened.
 func (b *activityBody) Since() time.Time {
 	if b.Stands.Full || b.Kept {
 		return b.Stands.First
@@ -212,8 +212,9 @@ func (c *Console) call(w http.ResponseWriter, r *http.Request) {
 	c.show(w, r, "call", title, b)
 }
 
-// Why explains the decision on the call. If the row is about an event other than a call, Why
-// returns the reason recorded with the event.
+// Why explains the decision on the call. It returns "" if the call was allowed because a person
+// approved it. If the row is about an event other than a call, Why returns the reason recorded with
+// the event.
 func (r *row) Why() string {
 	switch {
 	case !r.IsCall():

@@ -47,7 +47,8 @@ type track struct {
 // records to rebuild states from before the console was opened, and leaves out states that cannot
 // be determined for certain. A history is safe for concurrent use.
 //
-// Records of a session that are read together share a step. The state is read after the records, so
+// Each rebuilt step describes a single stored record. Records of a session that are read from the
+// audit feed at the same time share a step. The state in such a step is read after the records, so
 // it may already reflect records that have not been read yet.
 type history struct {
 	done    chan struct{}

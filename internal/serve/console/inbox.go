@@ -15,20 +15,20 @@ import (
 
 const (
 	questionsShown = 25 // maximum number of pending approvals on a page, each shown with full details
-	answersShown   = 40 // maximum number of answered approvals on a page
+	answersShown   = 40 // maximum number of approvals on a page that are no longer pending
 	maxReason      = 1 << 10
 )
 
-// inboxBody holds the data for the inbox. Pending approvals are listed oldest first, answered
-// approvals newest first.
+// inboxBody holds the data for the inbox. Pending approvals are listed oldest first, all others
+// newest first.
 type inboxBody struct {
 	Questions []operator.ApprovalInfo
 	First     int // index of the first approval on this page
 	Pending   int // number of pending approvals on all pages
 	Next      int // index of the first approval on the next page; 0 if this is the last page
 	History   []operator.ApprovalInfo
-	Query     string // words to search for in answered approvals
-	Ended     int    // total number of answered approvals that match the query
+	Query     string // words to search for in the approvals that are no longer pending
+	Ended     int    // total number of approvals that are no longer pending and match the query
 	Grants    []operator.GrantInfo
 }
 

@@ -61,9 +61,10 @@ func newJournal(now func() time.Time) *journal {
 }
 
 // run fills the journal until ctx is done. If a source of stored records is given, run first adds
-// these records and also sends them to the given channel, which must be buffered. It then adds new
-// records from the audit feed and from other processes. At the end, it closes the follower of the
-// feed. If the follower is nil, run does nothing.
+// these records. It also sends them to the given channel, which must be buffered; if reading them
+// fails, it sends nil instead. It then adds new records from the audit feed. If the source is a
+// database, it also adds the records of other processes while someone views a page. At the end, it
+// closes the follower of the feed. If the follower is nil, run returns at once.
 func (j *journal) run(ctx context.Context, live *audit.Follower, past trail.Source, read chan<- []trail.Record) {
 	defer close(j.done)
 	if live == nil {

@@ -51,8 +51,8 @@ type netRow struct {
 	Unknown string   // why the marking is unknown; empty if it is known
 }
 
-// A mapRow describes a map statement of the policy. Such a statement derives a name for a call from
-// an argument.
+// A mapRow describes a map statement of the policy. Such a statement gives an additional name to
+// calls whose arguments match.
 type mapRow struct{ Tool, Field, Source, As, Rule string }
 
 // nets serves the page with all nets of the policy, or the page of the requested net.

@@ -20,11 +20,11 @@ import (
 //go:embed pages
 var pageFiles embed.FS
 
-// pages returns the templates. In a template, all text from outside the console must pass through
-// one of the functions plain, lines and json, so that the text cannot imitate the console's own.
-// Escaping by html/template alone would only prevent markup. The templates are parsed when the
-// first page is shown, because most processes of this program, such as those that agents start for
-// hooks, never show a page.
+// pages returns the templates. In a template, all displayed text from outside the console must pass
+// through one of the functions plain, lines and json, unless the Go code has already escaped the
+// text. This keeps the text from imitating the console's own. Escaping by html/template alone would
+// only prevent markup. The templates are parsed when the first page is shown, because most
+// processes of this program, such as those that agents start for hooks, never show a page.
 var pages = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(functions).ParseFS(pageFiles, "pages/*.html"))
 })
@@ -50,7 +50,7 @@ var functions = template.FuncMap{
 }
 
 // ago formats the duration from a given time until now. The given time is a [time.Time] or a
-// pointer to one.
+// pointer to one. If the pointer is nil, ago returns "some time".
 func ago(now time.Time, at any) string {
 	t, ok := at.(time.Time)
 	if p, is := at.(*time.Time); is && p != nil {

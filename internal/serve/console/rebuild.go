@@ -15,8 +15,8 @@ import (
 // run adds steps to the history until ctx is done. It first receives the stored records from a
 // channel and rebuilds their steps; a nil channel means that no records are stored. It then adds
 // steps for new records in the audit feed. At the end, it closes the follower of the feed. If the
-// follower is nil, run does nothing. The last argument is a function that returns the current state
-// of a session.
+// follower is nil, run returns at once. The last argument is a function that returns the current
+// state of a session.
 func (h *history) run(ctx context.Context, live *audit.Follower, before <-chan []trail.Record, durable bool, state func(session string) (*gate.State, error)) {
 	defer close(h.done)
 	if live == nil {
@@ -92,8 +92,10 @@ func (h *history) rebuild(ctx context.Context, records []trail.Record, fresh *ga
 	return nil
 }
 
-// rebuildStep adds a step for a stored record. If remember is true, it also stores the ID of the
-// record, so that the history skips the record if the audit feed delivers it again.
+// rebuildStep replays a stored record. If the record is about the nets of a session, and their
+// state after it is known, rebuildStep adds a step. It then also stores the ID of the record if
+// remember is true, so that the history skips the record if the audit feed delivers it again. If
+// the replay must start over at the record, rebuildStep first drops all earlier steps.
 func (h *history) rebuildStep(p *rebuilder, r *trail.Record, remember bool) error {
 	e, err := r.Entry()
 	if err != nil {

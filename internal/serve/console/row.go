@@ -59,7 +59,8 @@ type row struct {
 	SettledBy string             `json:"settledBy,omitempty"`
 	About     string             `json:"about,omitempty"` // name of the net, process or other thing that the event concerns
 
-	// More contains the members of the decision record that no other field shows.
+	// More contains members of the decision record that no other field shows. It leaves out long
+	// ones, and those listed in notMore.
 	More map[string]json.RawMessage `json:"more,omitempty"`
 
 	command string
@@ -121,7 +122,8 @@ func decisionRow(id string, record []byte, e *trail.Entry) *row {
 }
 
 // notMore lists the members of a decision record that [row].More leaves out. Most of them are
-// stored in other fields of the row. The rest are needed only to interpret other members.
+// stored in other fields of the row. The others are "own" and "omittedNames", which describe the
+// list of names, and "row", a hash that identifies identical calls.
 var notMore = []string{
 	"time", "called", "event", "session", "principal", "client", "call", "id", "upstream", "tool", "names", "own", "omittedNames", "arguments", "args", "row",
 	"decision", "kind", "nets", "approval", "channel", "actor", "reason", "shadow", "would", "policy",

@@ -92,9 +92,10 @@ func (m *snapshot) showStep(s *step) {
 	m.state, m.policy, m.nets, m.unknown = nil, s.policy, s.past.Nets(), s.past.Unknown
 }
 
-// addSteps adds links to the given steps. Unless the session has ended, it also adds a link to the
-// current state. If steps between the last given step and the current state are missing, gap must
-// contain the reason.
+// addSteps adds links to the given steps, and sets m.Here to the step that the address selects, if
+// it is one of them. Unless the session has ended, addSteps also adds a link to the current state.
+// If steps between the last given step and the current state are missing, gap must contain the
+// reason.
 func (m *snapshot) addSteps(steps []step, gap string, at netsAddress) {
 	now := at
 	now.At, now.Why = "", ""
@@ -195,9 +196,10 @@ func (m *snapshot) label(v *gate.ValueState) string {
 	return valueLabel(&short)
 }
 
-// labels returns labels for the key values in the session's current state, keyed by value ID. A
-// page that shows a rebuilt state uses these labels, because the rebuilt state contains only
-// hashes.
+// labels returns labels for the values of a net's key in the session's current state, keyed by
+// value ID. A page that shows a rebuilt state uses these labels, because the rebuilt state contains
+// only hashes. The result is empty if the displayed state was not rebuilt, if the session has
+// ended, or if its current state is under a different policy.
 func (c *Console) labels(m *snapshot, net int, session string) map[string]string {
 	labels := map[string]string{}
 	if m.state != nil || m.Ended {

@@ -24,8 +24,9 @@ type Changes struct {
 var errEnds = errors.New("the proxy ends")
 
 // awaitChange returns the approvals as soon as they differ from those with the given version, or
-// when a time limit has passed. Since no notification is sent when an approval expires, awaitChange
-// also checks the approvals when the next one is due to expire.
+// when a time limit has passed. The proxy notices that an approval has expired only when something
+// reads or changes the approvals. Therefore, awaitChange also reads them when the next one is due
+// to expire. If the proxy shuts down or ctx is done, awaitChange returns an error.
 func awaitChange(ctx context.Context, o operator.Proxy, ends <-chan struct{}, after string) (Changes, error) {
 	limit := time.After(maxWait)
 	for {

@@ -33,8 +33,7 @@ func Elsewhere(c *config.Config) bool {
 	return c.State.Driver == "postgres" || variable(c.State.Path) || variable(c.Audit.File)
 }
 
-// errTextOnly returns an error if c.TextOnly is set, because files and databases named in such a
-// configuration must not be opened.
+// errTextOnly returns an error if c.TextOnly is set, because such a configuration is not trusted.
 func errTextOnly(c *config.Config) error {
 	if !c.TextOnly {
 		return nil

@@ -33,9 +33,9 @@ func TuneMemory() {
 	time.AfterFunc(startDelay, t.release)
 }
 
-// A tuner adjusts the GC percentage after each collection. If the percentage were always
-// maxPercent, the heap could grow to five times the size of the live data, which is too much while
-// large calls are waiting for approval.
+// A tuner adjusts the GC percentage after each collection, and releases unused memory. If the
+// percentage were always maxPercent, the heap could grow to five times the size of the live data,
+// which is too much while large calls are waiting for approval.
 type tuner struct {
 	set   func(percent int) // sets the GC percentage; nil if GOGC determines it
 	free  func()            // runs a collection and releases unused memory
@@ -74,8 +74,8 @@ func (t *tuner) collected() {
 }
 
 // grown reports whether the heap has grown considerably since memory was last released. If it has,
-// a release is worthwhile even if most of the heap was live at the last collection: much of it may
-// be garbage by now, and an idle process might never run another collection.
+// a release is worthwhile even if most of the heap was live at the last collection. Much of it may
+// be garbage by now, but an idle process does not run another collection for two minutes.
 func (t *tuner) grown(mapped uint64) bool { return mapped > t.mappedAfterRelease.Load()+minRelease }
 
 // setPercent sets the GC percentage. It ignores small changes, because each change briefly stops

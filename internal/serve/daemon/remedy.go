@@ -87,7 +87,7 @@ func (f *remedyFinder) remedy(s *gate.State, c gate.Call, r *gate.Refusal) proxy
 	}
 	told := proxy.Remedy{Text: found.Sentence(c.Tool), Steps: found.Calls(), None: found.None}
 	if found.None && !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool { return b.Cause != gate.CauseBlock }) {
-		told.Text = "" // do not repeat the refusal, which already contains the words "cannot be called"
+		told.Text = "" // the refusal of a block rule already makes clear that no other call helps
 	}
 	return told
 }
