@@ -70,7 +70,7 @@ var ErrNoManager = errors.New("no service manager runs for this user, for exampl
 // Remove stops the service and removes the service file.
 func (m *Manager) Remove(ctx context.Context) error {
 	if _, ok := m.Answers(ctx); !ok {
-		return ErrNoManager // without a manager, the service cannot be stopped, so its file is kept
+		return ErrNoManager // without a service manager, the service cannot be stopped, so its file is kept
 	}
 	if err := runAll(ctx, m.stop); err != nil {
 		return err

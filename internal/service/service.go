@@ -132,7 +132,7 @@ func (m *Manager) Installed() (Installation, error) {
 		i.Text = m.decode(src)
 	}
 	if found := marked.FindStringSubmatch(i.Text); found != nil {
-		i.Config, _ = strconv.Unquote(found[1]) // if the user has made the quoted path invalid, Config is empty
+		i.Config, _ = strconv.Unquote(found[1]) // Unquote returns "" if the user has edited the quoted path and made it invalid
 	}
 	return i, nil
 }

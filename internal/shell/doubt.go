@@ -13,10 +13,10 @@ type Doubt = gate.Doubt
 type reach uint8
 
 const (
-	all    reach = iota // the script may run any command; under [Options.Strict], addDoubt gives every doubt this reach
+	all    reach = iota // the script may run any command; under [Options.Strict], addDoubt always records this reach
 	inText              // the script may run commands whose words occur in unparsed text
 	strict              // the programs that later commands run may have been replaced
-	mild                // no other command is affected, except those whose words occur in text that is indexed for this doubt; see [mentionIndex]
+	mild                // no other commands are affected, except those whose words occur in the unparsed text that is stored for this part of the script; see [mentionIndex]
 )
 
 // A doubt is a part of a script that was not fully understood.

@@ -19,7 +19,7 @@ type fileRule struct {
 	where   string // options that name the working directory
 	script  string // options whose value is the pattern or script; if one is given, no operands are skipped
 	writing string // options that make the program write the files named by its operands
-	instead bool   // with a writing option, the files named by the operands count only as written, not also as read, as with sed -i
+	instead bool   // whether an option listed in writing makes the files named by operands count only as written, not also as read, as with sed -i
 	valued  string // options whose value is a file to write
 	sources string // options whose value is a file to read
 	behind  string // options whose value may contain @ or <, followed by the name of a file to read
@@ -124,11 +124,12 @@ func (row *unnamedWrite) describes(operands, options []arg) bool {
 	return row.options == "" || matchesAny(options, row.options)
 }
 
-// withRows parses the comma-separated rows in the unnamed field of each entry, stores them in the
-// rows field, and returns the table. A row lists the first operands of a command. Each + requires a
-// further operand, and = forbids further operands. The word * has no effect. If the row contains
-// options, the command must have one of them. The command must not have an option or operand that
-// follows an exclamation mark in the row.
+// withRows parses the unnamed field of each entry, stores the result in the field rows, and returns
+// the table. The unnamed field contains comma-separated rows, which describe commands that write
+// files. A row lists the first operands of a command. Each + requires a further operand, and =
+// forbids further operands. The word * has no effect. If the row contains options, the command must
+// have one of them. The command must not have an option or operand that follows an exclamation mark
+// in the row.
 func withRows(table map[string]fileRule) map[string]fileRule {
 	for name, f := range table {
 		for text := range strings.SplitSeq(f.unnamed, ",") {
@@ -158,9 +159,9 @@ func withRows(table map[string]fileRule) map[string]fileRule {
 	return table
 }
 
-// split separates operands from options. It records the files named by the values of options and of
-// operands such as of=x. elsewhere reports whether an option makes the program work in a directory
-// for temporary files.
+// split separates operands from options. It records the files named by the values of options, and
+// by operands such as of=x. The result elsewhere reports whether an option makes the program work
+// in a directory for temporary files.
 func (f *fileRule) split(r *findings, args []arg) (operands, options []arg, elsewhere bool) {
 	ended := false
 	for i := 0; i < len(args); i++ {
@@ -201,10 +202,10 @@ func (f *fileRule) takesValue(name string) bool {
 	return slices.ContainsFunc(lists, func(list string) bool { return hasWord(list, name) })
 }
 
-// findValueLetter returns the first option in a group of option letters, such as -xzf, that takes a
-// value. If text follows the option's letter, or the argument is not fully known, the value is the
-// rest of the argument, and with is true. If no option takes a value, the returned name is the
-// whole group.
+// findValueLetter returns the first option that takes a value in a group of option letters, such as
+// -xzf. It also returns the rest of the argument, and reports whether this is the option's value.
+// The result is true if the rest is not empty or the argument is not fully known. If no option
+// takes a value, the returned name is the whole group.
 func (f *fileRule) findValueLetter(a arg) (name string, value arg, with bool) {
 	for i := 1; i < len(a.text); i++ {
 		if name = "-" + a.text[i:i+1]; f.takesValue(name) {

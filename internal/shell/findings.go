@@ -38,9 +38,9 @@ type findings struct {
 	textInput bool         // standard input is a here document or a here string
 }
 
-// addDoubt adds a [doubt] about the current position, with the given description and reach. Under
-// [Options.Strict], every such doubt affects all commands. Otherwise, a doubt about commands that
-// might not run never affects all commands.
+// addDoubt records that the current part of the script was not fully understood. The given reach
+// describes the commands that are affected. Under [Options.Strict], all commands are affected.
+// Otherwise, a part of the script that might not run never affects all commands.
 func (f *findings) addDoubt(what string, reach reach) {
 	switch {
 	case f.strict:
@@ -219,8 +219,8 @@ func (f *findings) dropPending(args []arg) []arg {
 // foreignScript describes a [doubt] about a script for a shell whose language is not parsed.
 const foreignScript = "a script in another shell's language"
 
-// codeDoubts lists the descriptions that a [doubt] about a program in another language can have.
-// Such a program may use the files that it mentions.
+// codeDoubts contains the descriptions of a [doubt] about a program in another language. Such a
+// program may use any file whose path appears in its text.
 var codeDoubts = map[string]bool{"a program on the command line": true, "a program that is read from standard input": true, foreignScript: true}
 
 // maxPaths is the maximum number of words from code in other languages that are examined as

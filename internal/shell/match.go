@@ -70,10 +70,10 @@ func (c *command) runsProgram(p *Pattern) (Outcome, []arg) {
 	return NoMatch, nil
 }
 
-// hasOperands reports whether the command contains the pattern's operands in the same order. The
-// command's arguments are given by args. If the program has subcommands, the pattern's first
-// operand must match the subcommand. If that subcommand has subcommands of its own, such as add in
-// git remote add, the pattern's second operand must match, too.
+// hasOperands reports whether args, the arguments of the command, contain the pattern's operands in
+// the same order. If the program has subcommands, the pattern's first operand must match the
+// subcommand. If that subcommand has subcommands of its own, such as add in git remote add, the
+// pattern's second operand must match, too.
 func (p *Pattern) hasOperands(c *command, args []arg) Outcome {
 	if len(p.operands) == 0 {
 		return Match

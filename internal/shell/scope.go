@@ -134,9 +134,10 @@ func (r *scope) declareArg(a arg) {
 	}
 }
 
-// compound checks whether an argument of declare or a similar builtin may define an array, as in
-// x=(a b). If so, bash expands the elements. If this may run a command, compound records a [doubt]
-// or a fact about the variable; see [scope.settle].
+// compound checks an argument of declare or a similar builtin. The argument may define an array, as
+// in x=(a b), and bash expands the elements of an array. If the expansion may run a command,
+// compound records a [doubt]. If this depends on other parts of the script, compound records a fact
+// about the variable for [scope.settle].
 func (r *scope) compound(a arg, kind fact) {
 	name, value, ok := strings.Cut(a.text, "=")
 	name = strings.TrimSuffix(name, "+")

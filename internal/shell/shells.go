@@ -19,7 +19,7 @@ var (
 
 // readShell reads a command that starts a shell. It also reads the shell's script if the script
 // follows -c or comes from standard input. For one of the [foreignShells], it only records that the
-// script was not understood. A script in a file is treated like any other program file.
+// script was not understood. If the script is in a file, readShell only records the file.
 func (r *reader) readShell(name string, args []arg, redirs []*syntax.Redirect) {
 	if asksHelp(args) {
 		return
@@ -193,10 +193,10 @@ func (r *reader) readClientInput(name string, redirs []*syntax.Redirect) {
 	}
 }
 
-// harmlessInput reports whether the input that a pipe feeds to one of the [sqlClients] is
-// acceptable: a single simple command must print either literal text that [harmlessSQL] accepts, or
-// the contents of files, which then count as files that contain a program. For any other client,
-// harmlessInput returns false.
+// harmlessInput reports whether the input that a pipe feeds to one of the [sqlClients] is assumed
+// to run no commands. The input must come from a single simple command. This command must print
+// literal text that [harmlessSQL] accepts, or the contents of files, which are then recorded as
+// program files. For any other client, harmlessInput returns false.
 func (r *reader) harmlessInput() bool {
 	if r.owner < 1 || r.flow.subprocesses == 0 || r.pipe.elements != 1 {
 		return false

@@ -15,9 +15,8 @@ type reader struct {
 	budget int // number of bytes of script text that may still be parsed
 	work   int // number of pieces (words and separators) parsed so far, including those of nested scripts
 
-	// covered is true during a call of readPossible, except while a nested script is read. Such a
-	// call reads every suffix of an argument list as a command. A nested call then does nothing,
-	// because the outer call already reads the same arguments.
+	// covered prevents nested calls of readPossible from reading the same arguments again. It is
+	// true during a call of readPossible, except while a nested script is read.
 	covered bool
 	// recognized is true if the tables describe the command being read as a launcher, an
 	// interpreter, or a tool of a kind other than [container].
@@ -43,7 +42,7 @@ type pipeline struct {
 }
 
 // withInput calls a function that reads commands. If the first argument is true, the standard input
-// of these commands counts as a pipe, as it does in the definition of a function.
+// of these commands counts as a pipe.
 func (r *reader) withInput(fed bool, read func()) {
 	defer func(input, piped bool) { r.input, r.piped = input, piped }(r.input, r.piped)
 	r.input, r.piped = r.input || fed, r.piped || fed

@@ -95,10 +95,10 @@ func (f *findings) writeFile(a arg) {
 	}
 }
 
-// element calls a function that reads one element of a list or pipeline. It then records whether
-// the element's commands may write files, and if so, the text that they may write. The first
-// argument is the index of the first command of the element. In a pipeline, it is the index of the
-// pipeline's first command, because the text may come from an earlier element.
+// element calls a function that reads one element of a list or pipeline. It then checks whether
+// commands may write files. If so, it records the text that they may write. The first argument is
+// the index of the first command to check. In a pipeline, this must be the pipeline's first
+// command, because the text may come from an earlier element.
 func (f *findings) element(at int, read func()) {
 	outer := f.files.texts
 	read()

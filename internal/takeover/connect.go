@@ -74,9 +74,8 @@ func (d *Driver) Connect(ctx context.Context, c Connection) error {
 	return nil
 }
 
-// change writes the file. It first adds the change to the file's record, so that the change can be
-// undone. It then prints the message and the file's path. If the file existed before, it also
-// prints the path of the backup.
+// change records the change, so that it can be undone, and writes the file. It then prints the
+// message and the file's path. If the file existed before, it also prints the path of the backup.
 func (d *Driver) change(f *file, s step, connected bool, message string) error {
 	if err := d.records().change(f, s, connected); err != nil {
 		return err
@@ -254,7 +253,7 @@ func (d *Driver) notRecorded(f *file) error {
 func (d *Driver) undoSteps(f *file, n *record) (after []byte, exists bool, err error) {
 	after, exists = f.src, f.exists
 	for _, s := range slices.Backward(n.Steps) {
-		if !exists || string(after) == string(s.After) { // a deleted file is restored to its content before the step
+		if !exists || string(after) == string(s.After) { // if the file was deleted or has not changed since the step, undo the step completely
 			after, exists = s.Before, s.Existed
 			continue
 		}
@@ -316,8 +315,8 @@ func (d *Driver) disconnect(f *file, n *record, after []byte, exists bool) error
 }
 
 // undo writes or removes the file and deletes its record, if any. It then prints the message, the
-// file's path, and the outcome. If the file is in its original state again, undo returns true and
-// prints that instead of the given outcome.
+// file's path, and the outcome. If the file is in its original state again, undo prints this
+// instead of the outcome, and returns true.
 func (d *Driver) undo(f *file, n *record, after []byte, exists bool, message, outcome string) (asBefore bool, err error) {
 	asBefore = n != nil && exists == n.Steps[0].Existed && bytes.Equal(after, n.Steps[0].Before)
 	if err := d.records().undo(f, after, exists, asBefore); err != nil {

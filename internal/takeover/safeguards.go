@@ -10,9 +10,9 @@ import (
 )
 
 // safeguards returns the restrictions in the client's files that are not part of a server's entry.
-// petrigate import does not import them. If every server was refused, safeguards returns nil. From
-// the client's other files, it returns only restrictions with an equivalent rule. For each other
-// file that exists but cannot be read, it returns an entry with the file's path.
+// petrigate import does not import them. If the import refuses all servers, safeguards returns nil.
+// From the client's other files, it returns only restrictions with an equivalent rule. For each
+// other file that exists but cannot be read, it returns an entry with the file's path.
 func (d *Driver) safeguards(p *ImportPlan) (all []clientcfg.Safeguard) {
 	client := p.file.client
 	names := map[string]string{}

@@ -17,9 +17,9 @@ type Names struct {
 // call. They cannot exclude the call from a rule, and a success of the call does not count for a
 // rule that requires a call with that name. Otherwise, a server could pass off its own tools as
 // those of another server. For the same reason, all bare names are weak if there are several
-// upstreams. If a tool's bare name is the exposed or canonical name of another tool, this makes
-// only the bare name weak. A bare name that equals the tool's own exposed name is returned only if
-// it is weak.
+// upstreams. If the bare name of one tool is the exposed or canonical name of another tool, only
+// the bare name becomes weak. A bare name that equals the tool's own exposed name is returned only
+// if it is weak.
 func AdditionalNames(tools []Names, owners Owners) [][]gate.Name {
 	exposed, canonical, bare := map[string]int{}, map[string]int{}, map[string]int{}
 	for _, t := range tools {

@@ -150,8 +150,9 @@ func (d *Evaluator) run(ctx context.Context, take acquirer, limit time.Duration,
 	}
 }
 
-// runMarked calls work, and informs the Busy option when work begins and ends. It turns a panic
-// into an error, because a user's draft must not crash the proxy.
+// runMarked calls work. If Busy is set, it is called first, and the function that it returns is
+// called at the end. runMarked turns a panic into an error, because a user's draft must not crash
+// the proxy.
 func (d *Evaluator) runMarked(ctx context.Context, work func(context.Context) error) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -194,8 +195,8 @@ func (d *Evaluator) cache(known currentPolicy) {
 	d.cached = &known
 }
 
-// knownTools returns the tools of the servers. It returns an empty set if the caller does not want
-// the tools or if they are unknown.
+// knownTools returns the tools of the servers. It returns an empty set if wanted is false or the
+// tools are unknown.
 func (d *Evaluator) knownTools(c *config.Config, wanted bool) check.ToolSet {
 	if !wanted || d.options.Tools == nil {
 		return check.ToolSet{}

@@ -96,7 +96,7 @@ func (d *Evaluator) replay(ctx context.Context, x *candidate, log *Log, since ti
 		if err != nil {
 			return fmt.Errorf("record %d cannot be read: %w", record.Seq, err)
 		}
-		if e.Time.Before(since) && e.Event != "start" && e.Event != "policy" { // replay process starts and policy changes regardless of their time, because later records depend on them
+		if e.Time.Before(since) && e.Event != "start" && e.Event != "policy" { // never skip records of process starts and policy changes, because later records depend on them
 			r.Left++
 			continue
 		}

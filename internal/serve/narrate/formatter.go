@@ -185,10 +185,10 @@ func (s *formatter) decision(e *trail.Entry) {
 	}
 }
 
-// answeredByCall prints the answer to an approval request if e, the record of the approved or
-// denied call, contains it and the answer has not been printed yet. The record may arrive before
-// the proxy reports the answer. If another process received the answer, the record is the only
-// report.
+// answeredByCall prints the answer to an approval request, based on e, the record of the approved
+// or denied call. It prints nothing if e contains no answer or the answer has already been printed.
+// The record may arrive before the proxy reports the answer. If another process received the
+// answer, the record is the only report.
 func (s *formatter) answeredByCall(e *trail.Entry) {
 	q := s.findShown(e.Approval)
 	if q == nil || q.answered || e.Channel == "" {

@@ -23,10 +23,10 @@ func (n *Narrator) Log(h slog.Handler) slog.Handler {
 	return handler{h, n}
 }
 
-// Handle prints a line for records of some kinds. It drops records of other kinds, because the
-// narrator prints these events later or from another source. It logs the remaining records. At
-// debug level, it also logs a record that contains more details than its line. In quiet mode, it
-// also logs refused calls to unknown names, because their lines are not printed.
+// Handle logs a record, unless the narrator prints the event. Handle prints some of these events
+// itself. The narrator prints the others later, or from another source. At debug level, Handle also
+// logs a record that contains more details than the printed line. In quiet mode, it also logs
+// refused calls to unknown names, because their lines are not printed.
 func (h handler) Handle(ctx context.Context, r slog.Record) error {
 	told := true
 	fewer := !h.Enabled(ctx, slog.LevelDebug)

@@ -37,7 +37,7 @@ type callback struct {
 	answered sync.Once
 	done     chan struct{} // closed by close, when the login has succeeded or failed
 	failed   bool          // whether the login failed; set before done is closed
-	shown    chan struct{} // closed when close no longer has to wait for a browser
+	shown    chan struct{} // closed once no browser is waiting for the result of the login
 }
 
 // listenForCallback starts listening on this machine for the authorization response.
@@ -95,8 +95,8 @@ func (c *callback) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 // acceptTyped accepts a redirect address typed by a user whose browser cannot reach the listener,
-// for example because the browser runs on another machine. It returns an error if line is not the
-// expected address.
+// for example because the browser runs on another machine. It returns an error if the user typed
+// anything other than the redirect address of this login.
 func (c *callback) acceptTyped(line string) error {
 	u, err := url.Parse(strings.TrimSpace(line))
 	if err != nil || u.Host != c.host || u.Path != c.path {

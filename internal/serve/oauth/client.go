@@ -98,8 +98,8 @@ func (g *guardedDialer) serverIsInternal(ctx context.Context) bool {
 // checkAddress returns an error if petrigate must not connect to an address that a server refers
 // to. The metadata addresses of cloud providers are always forbidden, because they provide
 // credentials. Link-local, multicast and unspecified addresses are always forbidden, too. Other
-// addresses of this machine and of private networks are forbidden unless within is set, that is,
-// unless the server itself is internal.
+// addresses of this machine and of private networks are forbidden unless the server itself is
+// internal (within is true).
 func checkAddress(address string, within bool) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {

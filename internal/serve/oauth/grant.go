@@ -70,8 +70,8 @@ func (g *Grant) fresh(now time.Time) bool {
 func (g *Grant) alive(now time.Time) bool { return g.Expiry.IsZero() || now.Before(g.Expiry) }
 
 // withToken returns a copy of g with the tokens and scopes in the token response t. If the response
-// lists no scopes, the requested scopes count as granted. Wanted is empty in the copy. withToken
-// returns an error if the token is not a bearer token or cannot be sent in a header.
+// lists no scopes, the requested scopes count as granted. The copy's Wanted field is empty.
+// withToken returns an error if the token is not a bearer token or cannot be sent in a header.
 func (g *Grant) withToken(t *oauth2.Token, asked []string, now time.Time) (*Grant, error) {
 	if !strings.EqualFold(t.Type(), "bearer") {
 		return nil, fmt.Errorf("the authorization server issued a token of the unknown type %q", text.Excerpt(t.Type(), maxQuoted))

@@ -22,9 +22,9 @@ var (
 	errSlowKeyring = errors.New("the keyring does not respond; it could be locked")
 )
 
-// keyringAvailable reports whether a keyring may be available. On systems that use D-Bus, the
-// result is true only if a session bus seems to be running. Otherwise, the keyring library would
-// start a session bus.
+// keyringAvailable reports whether a keyring may be available. On systems that use D-Bus, it
+// returns true only if a session bus seems to be running, because the keyring library would
+// otherwise start one.
 func keyringAvailable() bool {
 	switch runtime.GOOS {
 	case "darwin", "windows":

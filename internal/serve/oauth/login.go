@@ -105,11 +105,11 @@ func (l *login) challenge(ctx context.Context) (challenge, error) {
 	return readChallenge(response.Header), nil
 }
 
-// collectScopes determines the scopes to request. They are the scopes that the configuration or the
-// MCP server specifies, together with:
-//   - offline_access, if the authorization server supports this scope, to get a refresh token
-//   - additional scopes that the MCP server has demanded since the last login with the same
-//     authorization server, and the scopes of that login if such additional scopes exist
+// collectScopes determines the scopes to request. It starts with those that the configuration or
+// the MCP server specifies. If the MCP server has demanded additional scopes since the last login
+// with the same authorization server, collectScopes adds these and the scopes of that login. If the
+// authorization server supports the scope offline_access, collectScopes adds it to get a refresh
+// token.
 func (l *login) collectScopes(ctx context.Context) error {
 	unlock, err := l.store.lock(ctx, l.server.key())
 	if err != nil {

@@ -61,7 +61,7 @@ func (s Server) matches(g *Grant) bool {
 	if s.Issuer != "" && s.Issuer != g.Issuer {
 		return false
 	}
-	return s.ClientID == "" || s.ClientID == g.ClientID || s.hasDocument() // despite the metadata document, petrigate may have registered a client
+	return s.ClientID == "" || s.ClientID == g.ClientID || s.hasDocument() // petrigate may have registered as a client even though a metadata document is configured
 }
 
 // hasDocument reports whether ClientID is the URL of a client ID metadata document.

@@ -22,7 +22,7 @@ type enforcement struct {
 
 	secrets []string
 	fetch   config.Fetch
-	text    bool // copy of [config.Config.TextOnly]
+	text    bool // whether the configuration file is read as plain text; see [config.Config.TextOnly]
 }
 
 var (

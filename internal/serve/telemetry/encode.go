@@ -34,7 +34,7 @@ func encode(spans []sdk.ReadOnlySpan) *otlp.TracesData {
 
 // Bits that OTLP adds to the trace flags of a span.
 const (
-	flagHasRemote = 0x100 // set if the value of flagIsRemote is known
+	flagHasRemote = 0x100 // set if it is known whether another process created the parent span
 	flagIsRemote  = 0x200 // set if another process created the parent span
 )
 

@@ -30,7 +30,7 @@ type exporter struct {
 	metrics *Metrics
 	failing atomic.Bool // set when a failure to send is logged, and cleared when sending works again
 
-	ending  chan struct{}   // closed by stopRetrying
+	ending  chan struct{}   // closed to disable retries
 	life    context.Context //nolint:containedctx // canceled by abort, which also ends the requests in progress
 	abandon context.CancelFunc
 	ended   chan struct{} // closed after the last batch

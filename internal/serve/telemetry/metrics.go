@@ -172,8 +172,8 @@ func (m *Metrics) SpansLost(n int) {
 	}
 }
 
-// Storage returns a wrapper around s that counts the stored records and the failures to store
-// records in m.
+// Storage returns a wrapper around s. When the wrapper stores records, m counts them. If it fails
+// to store them, m counts the failure.
 func (m *Metrics) Storage(s audit.BatchStorage) audit.BatchStorage { return &countedStorage{s, m} }
 
 type countedStorage struct {
@@ -203,7 +203,7 @@ type table[K comparable, V any] struct {
 	mu       sync.Mutex // held while labels are added
 }
 
-// get returns the cells for the given labels, or nil if the table does not contain any.
+// get returns the counters for the labels k, or nil if the table does not contain k.
 func (t *table[K, V]) get(k K) *V {
 	if all := t.all.Load(); all != nil {
 		return (*all)[k]
@@ -211,8 +211,8 @@ func (t *table[K, V]) get(k K) *V {
 	return nil
 }
 
-// cells returns the cells for the labels k, and adds them to the table if necessary. Once the table
-// is full, all new labels share the cells stored under rest.
+// cells returns the counters for the labels k. If the table does not contain k, cells adds it. If
+// the table is full, cells returns the counters for the labels rest instead.
 func (t *table[K, V]) cells(k, rest K) *V {
 	if have := t.get(k); have != nil {
 		return have

@@ -16,7 +16,8 @@ import (
 )
 
 // PrintApprovals prints the pending approvals in the given order. It then prints the approvals that
-// are no longer pending, in reverse order, because proxies list the newest approval last.
+// are no longer pending, newest first. These must be sorted from oldest to newest, as proxies list
+// them.
 func PrintApprovals(w io.Writer, pending, ended []operator.ApprovalInfo) error {
 	var b strings.Builder
 	width := Width(w)

@@ -38,9 +38,9 @@ func Stream(ctx context.Context, dir string, w io.Writer) error {
 	}
 }
 
-// printChanges prints the approvals that are new or have changed, and the pending and approved ones
-// that have disappeared. If a proxy has just been found (first is true), a new approval is printed
-// only if it is pending.
+// printChanges prints the approvals that are new or have changed. It also prints each approval that
+// has disappeared while it was pending or approved. If a proxy has just been found (first is true),
+// a new approval is printed only if it is pending.
 func printChanges(w io.Writer, all map[string]locatedApproval, printed map[string]operator.ApprovalInfo, first bool) error {
 	type line struct {
 		Version  int                   `json:"version"`

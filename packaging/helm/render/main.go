@@ -66,8 +66,9 @@ func run(dir string, in io.Reader, out io.Writer) error {
 	return nil
 }
 
-// render returns the rendered templates of the chart in dir, keyed by file name. It reads the
-// values for the templates from in and validates them.
+// render renders the chart in dir with the YAML values that it reads from in. It returns the
+// rendered templates, keyed by file name. It returns an error if the values violate the chart's
+// schema.
 func render(dir string, in io.Reader) (map[string]string, error) {
 	chart, err := loader.Load(dir)
 	if err != nil {

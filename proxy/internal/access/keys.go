@@ -25,7 +25,7 @@ import (
 const (
 	fresh        = 15 * time.Minute // older keys are fetched again
 	keep         = 24 * time.Hour   // older keys, which could not be fetched again, are dropped
-	pause        = 30 * time.Second // minimum time between a successful fetch and the next one, even if many tokens name unknown keys
+	pause        = 30 * time.Second // minimum time after a successful fetch before an unknown key causes another one
 	pauseFailed  = 5 * time.Second  // minimum time before a failed fetch is repeated
 	fetchTimeout = 10 * time.Second
 )

@@ -22,9 +22,9 @@ type Hold struct {
 	progress                *time.Ticker
 }
 
-// NewHold returns a Hold that ends when d has passed. It ends earlier if answered or over is
-// closed. The channel answered is closed when a person has answered or can no longer answer. The
-// channel over is closed when the call has been canceled.
+// NewHold returns a Hold that ends when d has passed or one of the channels is closed. The caller
+// must close answered when a person has answered or can no longer answer, and over when the call
+// has been canceled.
 func NewHold(d time.Duration, answered, over <-chan struct{}) *Hold {
 	return &Hold{answered: answered, over: over, end: time.NewTimer(d)}
 }

@@ -274,11 +274,11 @@ func (b *Budget) largestHolding() (most *holding) {
 	return most
 }
 
-// A log stores the latest events of one stream, because the client may have missed them. It is kept
-// after the end of the stream if the client may have missed the last event. If the JSON-RPC
-// response is too large to store, or has been deleted to stay within the budget, a client that
-// resumes the stream gets an error instead. It gets no response at all if the request's ID was too
-// long to store.
+// A log stores the latest events of one stream, so that a client can resume the stream and get the
+// events that it missed. If the client may have missed the last event, the log is kept after the
+// end of the stream. If the JSON-RPC response is too large to store, or has been deleted to stay
+// within the budget, a client that resumes the stream gets an error instead. If the request's ID
+// was too long to store, the client gets no response at all.
 type log struct {
 	name      string
 	principal string

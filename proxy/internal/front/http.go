@@ -51,7 +51,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // exchange serves a request until its response ends. It waits for a call only after serve has
-// returned. The goroutine's stack is small then, and people may take a long time to answer.
+// returned, because people may take a long time to answer, and the goroutine needs only a small
+// stack by then.
 func (h *handler) exchange(x *exchange) {
 	defer h.end(x)
 	h.serve(x)

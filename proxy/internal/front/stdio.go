@@ -60,8 +60,8 @@ func (f *Front) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 // connection. During a shutdown, it is also how long a slow client has to read the last messages.
 const lastWait = time.Second
 
-// limitWrites makes writes to out fail soon after ctx is done, if out supports write deadlines.
-// Calling stop prevents this.
+// limitWrites makes writes to out fail soon after ctx is done, if out supports write deadlines. The
+// returned function prevents this if ctx is not done yet.
 func limitWrites(ctx context.Context, out io.Writer) (stop func() bool) {
 	bounded, ok := out.(interface{ SetWriteDeadline(t time.Time) error })
 	if !ok {

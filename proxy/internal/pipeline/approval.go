@@ -91,8 +91,8 @@ func waitingRefusal(text string, r *approval.Request) refusal {
 }
 
 // refuseDenied records the refusal of a call that was not approved, and returns the response for
-// the client. If said is not nil, it identifies the approval request and the answer, if any, and is
-// recorded as well.
+// the client. If said is not nil, the record also identifies the approval request and the answer,
+// if any.
 func (q *askedCall) refuseDenied(text string, said *admission.Consent) answer {
 	return refusal{q.Admission.Deny(q.Life.Ctx, q.call.admission(), q.asked.Ask, text, said)}
 }
@@ -143,7 +143,7 @@ const maxShown = 32 << 10
 // A prompt is a question that a client shows to its user.
 type prompt struct {
 	ended    <-chan struct{} // closed when the prompt has ended and, if necessary, has been canceled at the client; nil if this call shows no prompt
-	callGone <-chan struct{} // closed when the other call that shows the prompt stops showing it; nil if no other call shows it
+	callGone <-chan struct{} // if another call shows the prompt, closed when that call stops showing it; otherwise nil
 }
 
 // elicitChannel chooses how to ask the client's user about the request r. It returns the channel
