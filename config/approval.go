@@ -21,9 +21,9 @@ var defaultHolds = map[string]time.Duration{
 }
 
 // HoldFor returns the hold time: how long a call from the named client waits for approval before
-// its caller is told to retry later. An entry in Holds takes precedence, followed by Hold if
-// HoldSet is true, and by the built-in default for the client. If none of these applies, the hold
-// time is Hold.
+// its caller is told to retry later. An entry for the client in Holds takes precedence. Next comes
+// the built-in default for the client, unless HoldSet is true. In all other cases, the hold time is
+// Hold.
 func (a Approval) HoldFor(client string) time.Duration {
 	if hold, ok := holdOf(a.Holds, client); ok {
 		return hold

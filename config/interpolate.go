@@ -22,8 +22,8 @@ type environment struct {
 	// values of variables or the contents of other files.
 	closed bool
 
-	// text reports whether the file is read as plain text: each ${...} and each environment file is
-	// recorded in references instead of being read.
+	// text is true if the file is read as plain text: no ${...} is looked up and no environment
+	// file is read. References to them are listed in the field references.
 	text       bool
 	references []string
 	skipped    int // number of unresolved references, including repeated ones

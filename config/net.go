@@ -42,7 +42,7 @@ type Transition struct {
 	Deferred        bool
 	Observe         bool
 	Unknown         string // "release" returns a call's tokens if its outcome is unknown; "hold" or empty keeps them until the outcome is known
-	Weak            string // treatment of a call that only possibly has a name in Tools, if firing would increase the number of tokens in a place: "progress" fires the transition; "block" or empty blocks the call; without effect if Observe is set
+	Weak            string // treatment of a call that might not have a name in Tools: "progress" fires the transition; "block" or empty blocks the call if firing the transition would increase the number of tokens in a place; without effect if Observe is set
 	Via             string // approval channel of a manual transition; empty means any channel
 	Unless          []string
 	Position        Position

@@ -82,8 +82,8 @@ func checkValidatorsAndMemories(v Value, net *Net) {
 const selfLoopHint = "add one whose outputs are its inputs; it changes nothing"
 
 // checkGated reports an error unless a transition of the net can forbid calls to the validator's
-// tool. Without such a transition, the validator would have no effect. A free tool is also an
-// error, because nets do not validate free tools.
+// tool, because the validator would otherwise have no effect. It also reports an error for a tool
+// in freeTools, because the net does not validate calls to such a tool.
 func checkGated(v Value, tool *node, net *Net, gated, observed []string) {
 	switch {
 	case tool.kind != textKind || tool.text == "":

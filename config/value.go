@@ -25,8 +25,8 @@ type Value struct {
 	*decoder
 	*node
 	key   *node  // key in the enclosing mapping; for a list entry, key of the list; nil at the root
-	what  string // name of the value in messages
-	entry bool   // whether the value is an entry of a list; the field what then names the list (see label)
+	what  string // name of the value in messages; for a list entry, name of the list
+	entry bool   // whether the value is a list entry
 }
 
 // Keys maps each known key of a mapping to the function that decodes its value.

@@ -135,10 +135,11 @@ func (a *adoption) restart(n, old *net, elsewhere bool) {
 	a.kept = append(a.kept, k)
 }
 
-// withSuspects returns n's initial state d with the calls in flight that might keep other calls
-// from counting; see [Transition.Spoils]. old is the previous net with the same name, or nil. The
-// result includes the calls that already keep others from counting in old. It also includes all
-// other open calls that might match a transition of n with Spoils, depending on their arguments.
+// withSuspects returns d, the initial state of the net n, after adding the open calls that might
+// keep other calls from counting; see [Transition.Spoils]. These include all calls that keep others
+// from counting in old, the previous net with the same name; old is nil if no such net existed.
+// They also include all calls that might, depending on their arguments, match a transition of n
+// with Spoils.
 func (a *adoption) withSuspects(n *net, d *NetData, old *net) *NetData {
 	s, t := a.from, slices.IndexFunc(n.Transitions, func(t Transition) bool { return t.Spoils })
 	var suspects []Flight

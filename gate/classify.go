@@ -38,8 +38,8 @@ func (j *judgement) classify(s *State) {
 }
 
 // evaluate adds a net's verdict on the call to the findings, unless the net abstains and the call
-// does not change it. If j evaluates only nets that are not in shadow mode, a net in shadow mode is
-// instead added to j.shadows, for [judgement.evaluateShadow].
+// does not change it. A net in shadow mode cannot affect the actual decision. While j computes this
+// decision, evaluate only adds such a net to j.shadows, for [judgement.evaluateShadow].
 func (j *judgement) evaluate(s subject) {
 	n := s.net
 	if n.Shadow && j.world == acting {
@@ -196,7 +196,8 @@ func (j *judgement) evaluateShadow(w world) *judgement {
 
 // choose selects, for each of the call's names in order, the transition to fire. It blocks the call
 // if the net gates one of the names but has no enabled transition for it. It also blocks the call
-// if the transition would advance the net but the name is weak; see [Name].
+// if the transition would advance the net, but the call might not be the one that the net waits
+// for; see [Name].
 func (f *finding) choose(room []int) {
 	scratch := scratch{net: f.net, marking: f.data.Marking, room: room}
 	spared := f.net.listing.Spared(f.labels)

@@ -226,10 +226,10 @@ func (j *judgement) unrest(f *finding) *Refusal {
 	return j.refuse(KindBlocked, []Block{f.net.block(slices.Concat(f.choices, f.spoils())[0].name, f.net.unrest())})
 }
 
-// startKeyed prepares m for a net with a key. It copies the state for f's key value to m, and
-// stores in m the observers that wait for calls in base, the default state (see [NetData]). If an
-// observer that waits for the given call was not chosen for f's key value, startKeyed records that
-// the call does not count for this value.
+// startKeyed prepares m to change a state of a net with a key. It copies f's state to m, and stores
+// in m the observers that wait for calls in base, the default state; see [NetData]. If an observer
+// waits for the given call but was not chosen for f's key value, startKeyed records that this
+// observer does not count the call for the value.
 func (m *move) startKeyed(f *finding, base *NetData, call Flight) {
 	*m.data = f.copyState()
 	m.setBaseWatches(watchesBefore(base.Watches, &call), f.value == nil)

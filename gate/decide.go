@@ -83,7 +83,7 @@ type namedCall struct {
 	call        *Call
 	tools       []naming.Label // physical names of the called tool; see [Call]
 	labels      []naming.Label // names given by the policy, with the physical names first; see [Call]
-	withoutMaps bool           // whether to omit the names of the form tool.action and those that come from maps; see [Map]
+	withoutMaps bool           // whether to omit names of the form tool.action and names given by map statements; see [Map]
 }
 
 // judgement collects the nets' verdicts on a call. Call [judgement.name] before

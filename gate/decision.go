@@ -119,8 +119,9 @@ func (n *Near) Sentence() string {
 }
 
 // A Holder describes an open call: a call in flight, or a call with an unknown outcome. In
-// [Block].Holds, the call holds missing tokens, would produce them, or keeps other calls from
-// counting; see [Transition.Spoils]. [Session.Open] does not set Brings and Voids.
+// [Block].Holds, it is one of the calls that cause the block: it has taken the missing tokens,
+// would produce them, or keeps other calls from counting; see [Transition.Spoils]. [Session.Open]
+// leaves Brings and Voids unset.
 type Holder struct {
 	Number  uint64
 	ID      string // ID of the call; empty for another session's call

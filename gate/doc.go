@@ -34,12 +34,12 @@
 // A deferred transition takes its tokens when the call is admitted and produces tokens when the
 // call succeeds; until the call ends, the tokens are in flight and unavailable to other calls. An
 // observing transition fires for the calls to a tool but never forbids them. With
-// [Transition.Evidence], the success of a call counts only for later calls, and the observing
-// transition does not admit a call that another transition of the net gates. A transition with
-// [Transition.Spoils] keeps concurrent calls from counting: a test that runs during an edit proves
-// nothing, whether or not the test and the edit succeed. A net can also impose restrictions that
-// tokens cannot express: on the sum of an argument ([Net.Sum]), on consecutive identical calls
-// ([Net.Row]), and on all calls that are not on a list while a place is marked ([Net.Phases]).
+// [Transition.Evidence], the success of a call counts only for later calls, not for the call
+// itself. A transition with [Transition.Spoils] keeps concurrent calls from counting: a test that
+// runs during an edit proves nothing, whether or not the test and the edit succeed. A net can also
+// impose restrictions that tokens cannot express: on the sum of an argument ([Net.Sum]), on
+// consecutive identical calls ([Net.Row]), and on all calls that are not on a list while a place is
+// marked ([Net.Phases]).
 //
 // A net with a key ([Net.Key]) has a separate marking for each value of its fields, so that a
 // backup of one file does not unlock another file. If a call has several key values, the marking

@@ -50,11 +50,12 @@ func (n *net) asks(ls []naming.Label) []Asked {
 	return asks
 }
 
-// Why reports whether c gets the given name from one of the policy's maps that have a Reader; see
-// [Map]. It considers only what the Reader reports about each string, and ignores strings that the
-// Reader fails to read. The Doubt explains why the name is uncertain, or why the success of c would
-// not meet a requirement for a call with this name. If the result is [NotFound] but c contains part
-// of a map's pattern, the Doubt describes the missing part. In all other cases, the Doubt is empty.
+// Why reports whether c gets the given name from a map statement with a Reader; see [Map]. It
+// relies on the Reader alone: it ignores strings that the Reader fails to read, and other reasons
+// why the name might be uncertain. If the name is uncertain, or if the success of c would not meet
+// a requirement for a call with this name, the Doubt explains why. If c does not get the name but
+// contains part of a map statement's pattern, the Doubt describes the missing part. In all other
+// cases, the Doubt is empty.
 func (p *Policy) Why(c Call, name string) (Doubt, Found) {
 	j := &p.Prepare(c).judgement
 	return p.names.Why(j.call, j.tools, name)

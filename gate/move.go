@@ -36,10 +36,10 @@ func (m *move) marking() petri.Marking {
 	return m.data.Marking
 }
 
-// endDisabledWatches makes observers stop waiting for calls if a firing has disabled them.
-// Observers that wait in the default state (see [NetData]) keep waiting, because they can still
-// count for other key values. endDisabledWatches only records that they no longer count in the
-// state that m changes.
+// endDisabledWatches handles observers that a firing has disabled: the success of their calls no
+// longer counts. Most of them stop waiting. But those that wait in the default state of a net with
+// a key (see [NetData]) keep waiting, because their calls can still count for other key values. For
+// them, endDisabledWatches only records that the calls do not count in the state that m changes.
 func (m *move) endDisabledWatches() {
 	if len(m.baseWatches) > 0 {
 		m.lapseDisabled()
@@ -65,10 +65,11 @@ func (m *move) fireStructural() bool {
 // setBaseWatches stores in m the observers that wait for calls in the default state. isBase reports
 // whether m changes the default state rather than the state for a key value.
 //
-// It also updates the list of observers that no longer count in the state that m changes. It
-// removes those that have stopped waiting, and adds those that are disabled. Tokens held by later
-// calls do not disable an observer; see [move.wasEnabled]. While a call in flight matches a
-// transition with [Transition.Spoils], setBaseWatches adds all observers.
+// It also updates the list of observers whose calls do not count in the state that m changes. It
+// removes the observers that have stopped waiting, and adds those that are disabled. An observer
+// does not count as disabled if only later calls hold the tokens that it needs; see
+// [move.wasEnabled]. While a call in flight matches a transition with [Transition.Spoils],
+// setBaseWatches adds all observers.
 func (m *move) setBaseWatches(watches []Flight, isBase bool) {
 	m.baseWatches, m.isBase = watches, isBase
 	if len(m.data.Lapsed()) > 0 {

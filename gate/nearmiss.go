@@ -29,12 +29,12 @@ func (j *judgement) nearTo(n *net, name string) (near []Near) {
 	return near
 }
 
-// addNear records near misses in d.Near (see [Near]) for the names that nets wait for. The call is
-// a near miss for a name that it has if its success will not count and the reason is known. A call
-// that only might have the name is not a near miss. The call is also a near miss for a command that
-// it does not run if it contains the command's first two words (see [part]) and the map's Reader
-// can name the missing part. If the call's success will count for a name with an earlier near miss,
-// addNear adds an entry without a reason, which removes the near miss.
+// addNear records in d.Near the near misses for the names that nets wait for; see [Near]. There are
+// two kinds. A call of the first kind certainly has the name, but its success will not count, and
+// the reason is known. A call of the second kind does not have the name, but contains the first two
+// words of the command with this name (see [part]), and the Reader can describe the missing part.
+// If the call's success will count for a name with an earlier near miss, addNear adds an entry
+// without a reason, which removes the near miss.
 func (j *judgement) addNear(d *Delta) {
 	for i := range j.labels {
 		l := &j.labels[i]

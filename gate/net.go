@@ -90,10 +90,10 @@ func (n *net) advance(m petri.Marking, flights []Flight) bool {
 }
 
 // candidate returns the index of the first enabled transition among the given ones, or -1 if no
-// transition qualifies. If the net is stuck, no transition qualifies. A transition with Evidence
-// qualifies only if observed is true. In a net with Evidence, observed must be false unless all
-// given transitions are observers. Otherwise, a call could meet its own requirement. A transition
-// with Spoils never qualifies, because it fires only after the transitions chosen for the call.
+// transition qualifies or the net is stuck. A transition with Spoils never qualifies, because it
+// fires only after the transitions chosen for the call. A transition with Evidence qualifies only
+// if observed is true. If the net has such transitions, the caller must not set observed unless all
+// given transitions are observers, so that a call cannot meet its own requirement.
 func (n *net) candidate(transitions []int, data *NetData, observed bool) int {
 	if data.Stuck {
 		return -1

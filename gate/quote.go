@@ -15,11 +15,11 @@ import (
 // the reason of a near miss (see [Near]). If a quotation is cut off, an ellipsis is added to it.
 const maxWords = 80
 
-// quoteCall replaces the name l at the start of b.Reason if the name comes from a map (see [Map]),
-// because the caller might not know such a name. The reason then starts with the call's tool, a
-// quotation of the arguments that the map has read, and the name in parentheses. The quotation is
-// omitted if the map has not read a single string, or if the reason already shows a key value. For
-// a hand-written net, quoteCall does nothing.
+// quoteCall rewrites b.Reason if it starts with a name given by a map statement (see [Map]),
+// because the caller might not know this name. The new reason starts with the call's tool, a
+// quotation of the arguments that the map statement reads, and the name in parentheses. The
+// quotation is omitted if the map statement does not read a single string, or if the reason already
+// shows a key value. For a hand-written net, quoteCall does nothing.
 func (c *namedCall) quoteCall(b *Block, f *finding, l *naming.Label) {
 	rest, ok := strings.CutPrefix(b.Reason, l.Text+" ")
 	if !ok || l.From != naming.FromMap || b.Cause == CauseNet {

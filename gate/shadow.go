@@ -24,8 +24,8 @@ func (j *judgement) shadow(d *Delta, number uint64) (findings, *Refusal) {
 	return w.findings, r
 }
 
-// move adds to d the change that the call makes to a net in shadow mode. The parameter has contains
-// the new actual state, and had contains the new enforced state; see [ShadowData]. If s has no key
+// move adds to d the change that the call makes to a net in shadow mode. It takes the net's new
+// actual state from has and its new enforced state from had; see [ShadowData]. If s has no key
 // value and the net contributed to the refusal r, move also counts the call. c describes the
 // changes to the states for all key values.
 func (s *subject) move(d, had, has *Delta, r *Refusal, c baseChange) {

@@ -76,7 +76,7 @@ func (m *move) fireSpoilers(spoils []choice) {
 // the states of all key values.
 type baseChange struct {
 	spoils   []choice  // transitions with [Transition.Spoils] to fire for all key values
-	late     *Flight   // the call, if observers wait for it and it may have been admitted after calls with higher numbers; otherwise nil
+	late     *Flight   // the call, if observers wait for it and calls with higher numbers may have been admitted earlier; otherwise nil
 	time     time.Time // when the call was made
 	enforced bool      // whether to fire the transitions in the enforced states, too; see [ShadowData]
 }

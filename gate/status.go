@@ -247,9 +247,9 @@ func (n *net) canFire(data *NetData) []bool {
 }
 
 // Left returns how many more calls the transition named in v allows before its tokens are used up,
-// not counting tokens that will be returned later. ok is false if v names no transition, or if its
-// net is not a limit or limits consecutive identical calls. ok is also false if the transition uses
-// up no tokens, as in a limit on a sum or on concurrent calls.
+// not counting tokens that will be returned later. ok is false unless v names a transition of a
+// limit that uses up tokens. A limit on a sum or on concurrent calls does not use up tokens. ok is
+// also false for a limit on consecutive identical calls.
 func (s *Session) Left(v Verdict) (calls int, ok bool) {
 	s.update(func(state *State) *Delta {
 		calls, ok = s.policy.Left(state, v)

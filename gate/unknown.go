@@ -31,9 +31,10 @@ func (c *OpenCall) withOneLess() *Delta {
 	return &Delta{Opened: &open}
 }
 
-// representative returns the first open call that can represent c, a call whose outcome is unknown;
-// see [OpenCall.More]. The result is nil if no call can represent c, if c holds tokens (see
-// [State.holdsTokens]), or if fewer than maxUnknown other calls have unknown outcomes.
+// representative returns the first open call that can be stored in place of c, a call whose outcome
+// is unknown; see [OpenCall.More]. This limits the number of such calls that a session stores. The
+// result is nil if no call can represent c, if c holds tokens (see [State.holdsTokens]), or if
+// fewer than maxUnknown other calls have unknown outcomes.
 func (s *State) representative(c *OpenCall) (first *OpenCall) {
 	if len(s.Calls) <= maxUnknown {
 		return nil

@@ -66,10 +66,10 @@ func (j *judgement) dropIdle(d *Delta, f *finding) int {
 	return len(idle)
 }
 
-// idle returns the changes that remove idle key values from the net. The values are stored in base,
-// the net's current default state. A value is idle if its state at time t equals after, the net's
-// new default state, for example because a clock has reset it. A value is not removed if keep
-// returns true for it.
+// idle returns the changes that remove idle key values from the net. A key value is idle if its
+// state at time t equals the net's new default state, for example because a clock has reset it. The
+// argument base is the current default state, which contains the states for the key values, and
+// after is the new one. A value is not removed if keep returns true for it.
 func (n *net) idle(base, after *NetData, t time.Time, keep func(key string) bool) (idle []NetDelta) {
 	if !n.moving && len(n.results) == 0 {
 		return nil

@@ -69,8 +69,8 @@ func (r *report) row(s scenario) []string {
 	}
 }
 
-// memoryGoal describes the goal for the target "memory" and whether it was met. The argument costs
-// contains the target's cost in each round, relative to the cost of the target "floor".
+// memoryGoal describes the goal for the target "memory" and whether it was met. The costs, one per
+// round, are relative to those of the target "floor".
 func (r *report) memoryGoal(s scenario, costs []float64) string {
 	if s.memory == 0 {
 		return "-"
@@ -96,8 +96,8 @@ func (r *report) defaultGoal(s scenario, memory, byDefault series) string {
 	return "-"
 }
 
-// judge counts a goal as met or missed, and returns the text with the result appended. A goal that
-// was not measured counts as missed.
+// judge counts a goal as met or missed, and returns its description with the result appended. A
+// goal that was not measured counts as missed.
 func (r *report) judge(s scenario, target, text string, figures []float64, met bool) string {
 	if met && len(figures) > 0 {
 		r.met++

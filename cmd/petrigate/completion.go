@@ -55,9 +55,9 @@ func completeFlag(c *cobra.Command, f *pflag.Flag) {
 	}
 }
 
-// completers returns the completers for the arguments of commands, keyed by the full command, such
-// as "petrigate check". If the completer is nil, the shell completes the arguments itself. The
-// arguments of a command without an entry are not completed, unless the command itself lists their
+// completers returns the functions that complete the arguments of commands, keyed by the full
+// command, such as "petrigate check". A nil function leaves the completion to the shell. If a
+// command has no entry, its arguments are not completed, unless the command itself lists their
 // possible values.
 func completers() map[string]completer {
 	return map[string]completer{

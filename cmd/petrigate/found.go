@@ -22,10 +22,9 @@ import (
 // Until the user trusts it, commands treat it as plain text ([config.Config.TextOnly]).
 
 // actingVerbs returns the commands that may do more than read a configuration: start its servers,
-// log in to them, open its database, or configure a client to use it. Each command is mapped to a
-// function that reports whether its flags, its arguments and the configuration make it do so. Only
-// these commands ask the user to trust a configuration; all others read one that is not trusted as
-// plain text.
+// log in to them, open its database, or configure a client to use it. For each command, a function
+// reports whether the flags, the arguments and the configuration make it do so. Only these commands
+// ask the user to trust a configuration. All others treat an untrusted configuration as plain text.
 func actingVerbs() map[string]actsFunc {
 	always := func(*cobra.Command, *config.Config) bool { return true }
 	unnamed := func(c *cobra.Command, cfg *config.Config) bool { return c.Flags().NArg() == 0 && daemon.Elsewhere(cfg) }

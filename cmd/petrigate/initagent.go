@@ -61,9 +61,9 @@ func (s stdio) initAgent(c *cobra.Command, name string, tests []string, yes, pip
 
 // offerPipefail offers to prefix scripts with "set -o pipefail" if they pipe the output of a test
 // command. Without pipefail, the pipe hides a failed test, so the script cannot prove that the
-// tests succeeded. If the user agrees, offerPipefail changes the plan accordingly. If wanted is
-// true, it changes the plan without asking, or returns an error if the change would have no effect.
-// If yes is true or ask is nil, it does not ask.
+// tests succeeded. If the user agrees, offerPipefail adds the prefix to the plan. If wanted is
+// true, it does so without asking, and returns an error if the prefix would have no effect.
+// Otherwise, if yes is true or ask is nil, it changes nothing.
 func offerPipefail(plan *starter.Plan, a starter.Agent, tests []string, wanted, yes bool, ask func(string) (bool, error)) (err error) {
 	switch {
 	case !plan.OffersPipefail():

@@ -39,8 +39,8 @@ func proxyFlag(c *cobra.Command) *int {
 }
 
 // selectProxy returns the client for the proxy with the given process ID or, if pid is 0, the only
-// client. If it cannot select exactly one client, it returns an error. The error message describes
-// these proxies as having the given trait, such as "a console".
+// client. If it cannot select exactly one client, it returns an error. The error message contains
+// trait, such as "a console", which names something that all these proxies have.
 func selectProxy(clients []*control.Client, pid int, trait string) (*control.Client, error) {
 	var choices []string
 	for _, client := range clients {
@@ -138,8 +138,8 @@ func match[T any](all []T, id string, of func(T) (id, name string)) (hits []T) {
 	return hits
 }
 
-// single returns the only element of hits. It returns an error if hits does not have exactly one
-// element. The error message gives the number of items of this kind with this trait.
+// single returns the only element of hits. If hits is empty or has several elements, it returns an
+// error that combines kind and trait, such as "no session has the name x".
 func single[T any](hits []T, kind, trait string) (one T, err error) {
 	switch len(hits) {
 	case 0:
@@ -157,7 +157,8 @@ type listing[T any] struct {
 	all    []T
 }
 
-// listings uses the given function to request the same list from each running proxy.
+// listings calls the given function for each running proxy. It returns the resulting lists, each
+// with its proxy's process ID.
 func listings[T any](list func(*control.Client) ([]T, error)) ([]listing[T], error) {
 	return askAll(func(client *control.Client) (of listing[T], err error) {
 		status, err := client.Status()

@@ -37,8 +37,8 @@ func endBySignal(end context.CancelCauseFunc) {
 }
 
 // newHangUps starts receiving SIGHUP, unless the process ignores this signal. Until claim is
-// called, SIGHUP ends the program, because newHangUps cancels the program's context with the given
-// function.
+// called, the first SIGHUP calls the function end to start a graceful shutdown, and a second one
+// ends the program immediately.
 func newHangUps(end context.CancelCauseFunc) *hangUps {
 	h := &hangUps{received: make(chan struct{}, 1)}
 	if signal.Ignored(syscall.SIGHUP) { // nohup, for example, causes SIGHUP to be ignored

@@ -112,7 +112,7 @@ type Step struct {
 	Tool    string        // tool that is called, if the step begins a call
 	Args    string        // arguments as JSON, if the step begins a call; empty means {}
 	Result  string        // result, as JSON, that the call must return on success; empty means any
-	Name    string        // name of the call for messages: the last name that the policy's maps give it, or Tool if they give it none
+	Name    string        // name of the call for messages: the last name that a map statement gives the call; without one, Tool
 	Weak    bool          // whether Name only restricts the call, so that the call's success does not count toward requirements for Name
 	Wait    time.Duration // if positive, the step is not a call but the passage of this amount of time
 	Ends    bool          // whether the step ends the call

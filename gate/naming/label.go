@@ -27,9 +27,9 @@ const (
 	FromGlob
 )
 
-// Add adds l to ls. If ls already contains the name, Add merges the two labels in place: the result
-// is certain if either label is, and weak only if both are. If it is weak, it is near if either label
-// is.
+// Add adds l to ls. If ls already contains the name, Add merges the two labels in place. The merged
+// label is certain if either label is, weak only if both are, and near only if it is weak and
+// either label is near.
 func Add(ls []Label, l Label) []Label {
 	for i := range ls {
 		if k := &ls[i]; k.Text == l.Text && k.Glob == l.Glob {
@@ -87,9 +87,9 @@ func (g *Pattern) appliesTo(l *Label) bool {
 	return g.Except == "" || l.Text != g.Except || g.Literal && l.From == FromAction
 }
 
-// exempts reports whether the label l keeps g from matching any name of the call. It does if the
-// call is certain to have l, and l is the name that g excludes. But if g.Literal is set, a label
-// that comes only from the call's action argument never does.
+// exempts reports whether l is the name that the pattern g excludes. If so, g matches none of the
+// call's names. The call must be certain to have the name. If g.Literal is set, the name must not
+// come only from the call's action argument.
 func (g *Pattern) exempts(l *Label) bool {
 	return g.Except != "" && l.Certain && l.Text == g.Except && !(g.Literal && l.From == FromAction)
 }

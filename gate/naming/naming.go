@@ -52,12 +52,13 @@ func (g *Naming) Name(name string) {
 	}
 }
 
-// Why reports whether the call gets the given name from any map that has a Reader; see
-// [toolnet.Map]. It considers only what the Reader reports about each string, and ignores strings
-// that the Reader fails to read. tools holds the call's physical names; see [toolnet.Call]. The
-// Doubt explains why the name is uncertain, or why the call's success does not meet a requirement
-// for a call with this name. If no map matches but the call contains part of a map's pattern, the
-// Doubt describes the missing part. In all other cases, the Doubt is empty.
+// Why reports whether the call gets the given name from a map statement with a Reader; see
+// [toolnet.Map]. The argument tools holds the call's physical names; see [toolnet.Call]. Why relies
+// on the Reader alone: it ignores strings that the Reader fails to read, and other reasons why the
+// name might be uncertain. If the name is uncertain, or if the call's success does not meet a
+// requirement for a call with this name, the Doubt explains why. If the call does not get the name
+// but contains part of a map statement's pattern, the Doubt describes the missing part. In all
+// other cases, the Doubt is empty.
 func (g *Naming) Why(c *toolnet.Call, tools []Label, name string) (toolnet.Doubt, toolnet.Found) {
 	return g.mapping.gives(c, tools, name)
 }

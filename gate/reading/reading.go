@@ -1,8 +1,8 @@
-// Package reading extracts from a call and its result the data that a policy's nets use in
-// decisions, apart from the call's names. The data consists of key values and the amounts to add to
-// sums. If a net compares consecutive calls (see [Reader.Rows]), a fingerprint of each call is
-// needed, too. If all this or its hashes are recorded, a decision can be repeated without the
-// call's arguments.
+// Package reading extracts from a call and its result the data, apart from the call's names, that a
+// policy's nets use in decisions: key values and the amounts to add to sums. If this data or its
+// hashes are recorded, a decision can be repeated without the call's arguments. If a net counts
+// consecutive identical calls (see [Reader.Rows]), a fingerprint of each call must be recorded,
+// too.
 package reading
 
 import (

@@ -33,7 +33,7 @@ type Call struct {
 type Name struct {
 	Text    string
 	Certain bool // whether the call is certain to have the name; otherwise, the name does not match [Transition.Unless] or make the call known (see [PolicyOptions].Deny)
-	Weak    bool // whether the success of the call does not count toward a requirement for the name; the name still restricts the call
+	Weak    bool // whether the name only restricts the call, so that the call's success does not count toward a requirement for the name
 }
 
 // A Firing describes the firing of a transition that was chosen for a call. It is passed to

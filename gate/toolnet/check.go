@@ -8,10 +8,11 @@ import (
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
-// Check returns the errors in the net, in a fixed order. Examples are references to unknown places
-// and mutually exclusive options. If it finds no such errors, Check analyzes the net's behavior. It
-// then reports transitions that fire by themselves at once and never stop. If all of them stop, it
-// reports the unbounded places that it finds, unless AllowUnbounded is set.
+// Check returns the errors in the net, such as references to unknown places and mutually exclusive
+// options, in a fixed order. If it finds no such errors, Check analyzes the net's behavior. It
+// reports an error if, from the initial marking, the structural transitions (which fire by
+// themselves) do not stop firing. Otherwise, it reports the unbounded places that it finds, unless
+// AllowUnbounded is set.
 func (n *Net) Check() ErrorList {
 	c := &checker{net: n, places: make(map[string]bool, len(n.Places))}
 	if n.Name == "" {

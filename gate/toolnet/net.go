@@ -246,11 +246,11 @@ func Tools(names ...string) []Tool {
 	return tools
 }
 
-// A Labels holds map statements, which give names to calls, and conditions on results. A policy
+// Labels holds map statements, which give names to calls, and conditions on results. A policy
 // collects the labels of all its nets and applies their map statements to each net that has Labels.
 // Such a net can list a call by any name that a matching map statement gives, by a physical name,
-// by tool.action, or by a glob. Nets compiled together share a pointer, so that each map statement
-// is applied only once. Labels must not be modified after a net refers to them.
+// by tool.action, or by a glob. Nets compiled together share a pointer to the same Labels, so that
+// each map statement is applied only once. Labels must not be modified after a net refers to them.
 type Labels struct {
 	Maps      []Map
 	Successes []Condition // conditions on results

@@ -13,9 +13,9 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// keys contains the keys of objects. It groups keys that differ only in letter case. A server that
-// ignores letter case might read a key that differs only in letter case from the key that an
-// expression reads.
+// keys groups the keys of objects, ignoring letter case, to find keys that differ only in letter
+// case. If an expression reads one of these keys, a server that ignores letter case might read
+// another.
 type keys map[string][]string
 
 // maxSpellings is the maximum number of spellings stored per key. Two are enough: at least one of

@@ -63,10 +63,10 @@ func (d domain) rules() (text string, loose int, err error) {
 	return b.String(), loose, nil
 }
 
-// rule formats a clause as a rule. Before a call to p.Function, the rule requires a successful call
-// to one of the functions in the clause. The rule can compare a parameter of the two calls only if
-// p.Function shares this parameter with every function in the clause. If the rule leaves out any
-// shared parameter, it is too weak, and loose is true.
+// rule formats a clause as a rule: before a call to p.Function, a call to one of the clause's
+// functions must succeed. The rule compares only the parameters that the procedure compares for
+// every function in the clause. If this leaves out a parameter, the rule is weaker than the
+// procedure, and loose is true.
 func (p *procedure) rule(clause []*tree) (text string, loose bool) {
 	var names []string
 	var common []string // parameters shared by all functions so far, in rule syntax

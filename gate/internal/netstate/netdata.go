@@ -157,7 +157,7 @@ func (d *NetData) Debt() *Debt { return d.extras().Debt }
 // Spoilers returns the calls in flight that keep other calls from counting; see [Extras].
 func (d *NetData) Spoilers() []Flight { return d.extras().Spoilers }
 
-// Lapsed returns the waiting observers whose calls no longer count in d; see [Extras].
+// Lapsed returns the waiting observers that will ignore the success of their calls; see [Extras].
 func (d *NetData) Lapsed() []Flight { return d.extras().Lapsed }
 
 // Row returns the fingerprint of the last call counted by a net with [toolnet.Net].Row; see
@@ -170,8 +170,8 @@ func SetSpoilers(d *NetData, flights []Flight) {
 	d.setExtras(func(a *Extras) { a.Spoilers = flights })
 }
 
-// SetLapsed sets the list of waiting observers whose calls no longer count in d; see [Extras]. d
-// must not be shared yet.
+// SetLapsed sets the list of waiting observers that will ignore the success of their calls; see
+// [Extras]. d must not be shared yet.
 func SetLapsed(d *NetData, flights []Flight) {
 	d.setExtras(func(a *Extras) { a.Lapsed = flights })
 }
@@ -204,9 +204,10 @@ type Extras struct {
 	// succeed.
 	Spoilers []Flight
 
-	// Lapsed lists observers that wait for calls in the default state. In the state for a key
-	// value, their calls do not count for this value. In the default state, their calls do not
-	// count for the values without a state of their own.
+	// Lapsed lists waiting observers that will ignore the success of their calls. All of them wait
+	// in the default state; see [NetData]. If Lapsed belongs to the state for a key value, the
+	// success does not count for this value. If it belongs to the default state, the success does
+	// not count for the values without a state of their own.
 	Lapsed []Flight
 
 	Row string // identifies the last call counted by a net with [toolnet.Net].Row; empty if no call was counted

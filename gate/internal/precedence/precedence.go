@@ -1,6 +1,7 @@
-// Package precedence decides which nets take effect. Advisory nets have no effect if a net of
-// higher priority is in recovery, or if they would block the last tools that the required nets and
-// the higher-ranking advisory nets allow.
+// Package precedence decides which nets take effect. An advisory net has no effect in two cases. In
+// the first, a net of higher priority is in recovery, which means that certain places hold enough
+// tokens. In the second, the advisory net would block the last tools that the required nets and the
+// higher-ranking advisory nets allow.
 package precedence
 
 import (
