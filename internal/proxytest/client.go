@@ -287,7 +287,7 @@ func (c *Client) StandardHeaders(r *http.Request, raw []byte) {
 func (c *Client) post(r *http.Request) {
 	response, err := c.HTTP.Do(r)
 	if err != nil {
-		return // if the request was not canceled, the test will fail because it receives no response
+		return // the missing response makes the test fail, unless it canceled the request
 	}
 	defer func() { _ = response.Body.Close() }()
 	session := response.Header.Get("Mcp-Session-Id")

@@ -20,9 +20,9 @@ type File struct {
 	regularUntil time.Time // time until which regular system calls are used
 }
 
-// A write that takes longer than stalled is assumed to have blocked, because preemption by another
-// process takes less time. From the start of such a write, the File uses regular system calls for
-// the duration regularFor.
+// If a write takes longer than stalled, the File assumes that the write has waited for the disk and
+// was not merely preempted by another process. It then uses regular system calls until regularFor
+// has passed since the start of the write.
 const (
 	stalled    = 30 * time.Millisecond
 	regularFor = 10 * time.Second
@@ -42,7 +42,7 @@ func (q *File) Write(f *os.File, b []byte) (int, error) {
 	if n == len(b) || err != nil {
 		return n, err
 	}
-	rest, err := f.Write(b[n:]) // if the rest cannot be written either, this call returns the reason
+	rest, err := f.Write(b[n:]) // returns the error that cut the first write short, if it persists
 	return n + rest, err
 }
 

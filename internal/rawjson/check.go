@@ -184,8 +184,8 @@ func (o *keySet) grow(keys [][]byte) {
 	}
 }
 
-// insert reports whether the table already contains a key equal to keys[n]. If not, insert adds
-// keys[n].
+// insert adds keys[n] to the table, unless the table already contains an equal key. It reports
+// whether it found an equal key.
 func (o *keySet) insert(keys [][]byte, n int) bool {
 	mask := uint64(len(o.slots) - 1)
 	for h := maphash.Bytes(o.seed, keys[n]); ; h++ {
@@ -205,7 +205,7 @@ func (o *keySet) insert(keys [][]byte, n int) bool {
 type keyStack struct {
 	n    int
 	few  [24][]byte
-	many [][]byte // all keys, once the array few is full; nil before that
+	many [][]byte // all keys, if they have ever exceeded the length of few; otherwise nil
 }
 
 func (s *keyStack) push(key []byte) {

@@ -17,8 +17,8 @@ func Fold(key string) string {
 	return key
 }
 
-// foldRune returns the same rune for r and all runes that differ from r only in letter case. This
-// is their lower-case ASCII letter, if they include one, and otherwise the smallest of them.
+// foldRune returns the rune that represents r and all runes that differ from r only in letter case.
+// This is the lower-case ASCII letter among them, if any, and otherwise the smallest rune.
 func foldRune(r rune) rune {
 	least := r
 	for s := unicode.SimpleFold(r); s != r; s = unicode.SimpleFold(s) {

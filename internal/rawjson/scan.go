@@ -201,7 +201,7 @@ func skipLong(doc []byte, i int) int {
 			return i + bits.TrailingZeros64(ends) + 1
 		}
 		i += 64
-		if quotes == 0 { // backslashes before the next quote can be skipped unless they directly precede it
+		if quotes == 0 { // backslashes before the next quote matter only if they directly precede it
 			i, carry = nextQuote(doc, i+int(carry)), 0
 		}
 	}
@@ -260,8 +260,9 @@ func escapedMask(slashes uint64, carry *uint64) uint64 {
 	slashes &^= *carry
 	follows := slashes<<1 | *carry
 	// If a sequence of backslashes starts at an odd bit, the bytes that it escapes are at even
-	// bits, and vice versa. The addition clears the sequences that start at odd bits, so the XOR
-	// inverts the mask of even bits only for the others.
+	// bits, and vice versa. The mask even is therefore correct for the sequences that start at odd
+	// bits. The addition clears these sequences, so that the XOR inverts the mask only for the
+	// others.
 	oddStarts := slashes &^ even &^ follows
 	sum, out := bits.Add64(oddStarts, slashes, 0)
 	*carry = out

@@ -33,7 +33,7 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 		match, one = m.matcherOf(a.Tool)
 	}
 	classes, gap := m.ClassesFor(nil, taggerOf(a.Tool))
-	var matched, known []int // nets affected by matching calls; known leaves out calls that might be impossible, except those whose enumeration was deferred
+	var matched, known []int // nets affected by matching calls; known ignores calls that might be impossible, unless their enumeration was deferred
 	for i, s := range classes {
 		if !match(s) {
 			continue
@@ -60,10 +60,10 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 	return m.proveAlways(m.groupsOf(known), nil, explore.TaggedGoal(match, one))
 }
 
-// proveAlways tries to prove that successful calls can reach the goal from every state. around
-// holds nets to explore completely, if all calls that affect them are known and the nets have few
-// enough product states. Otherwise, proveAlways starts with the nets in few and adds others only as
-// needed.
+// proveAlways tries to prove that successful calls can reach the goal from every state. If all
+// calls that affect the nets in around are known, and these nets have few enough combined states,
+// it explores these nets completely. Otherwise, it starts with the nets in few and adds others only
+// as needed.
 func (m *prover) proveAlways(around, few []int, g *explore.Goal) Proof {
 	if why := m.WhyAdvisory(around); why != "" {
 		return Proof{Why: why}

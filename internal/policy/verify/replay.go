@@ -167,9 +167,10 @@ func (r *replay) admitLed(s *Step, values callclass.Values) (number uint64, ok b
 	return 0, false
 }
 
-// wayTo returns the classes of the calls in a run that ends with a call like those of class s. All
-// calls of the run have the same key value, the tracked one. The last call has it even if calls of
-// class s have another value. If no such run is known, wayTo returns nil.
+// wayTo returns the classes of the calls in a run that leads to a call of class s, including that
+// call. All calls of the run have the same key value, the tracked one. If calls of class s have an
+// untracked value, the last class is the one that they would have with the tracked value. If no
+// such run is known, wayTo returns nil.
 func (m *prover) wayTo(s *callclass.Class) []*callclass.Class {
 	plan := m.OneValue().Plan(explore.Tagger(func(c *callclass.Class) bool { return c.Owns(s) }), true)
 	if plan.Result != explore.Refuted {
@@ -237,10 +238,10 @@ const maxReplayed = 20_000
 // proof tracks.
 func (s *Step) hasOther() bool { return s.class != nil && s.class.HasOther() }
 
-// alternativeArgs returns further arguments to try after a net has refused those of a call. They
-// contain additional members. After the refusal of a validator, these are members mentioned in the
-// nets' conditions. Otherwise, if some net counts identical calls, it is a single member with a
-// number. These members do not change the call's names.
+// alternativeArgs returns arguments to try after a net has refused those of a call. They have
+// additional members, but do not change the call's names. If a validator refused the call, these
+// members are mentioned in the nets' conditions. Otherwise, if some net counts identical calls, a
+// single member with a number makes the call different.
 func (m *prover) alternativeArgs(s *Step, refused *gate.Refusal, number int) []string {
 	var tried []string
 	switch {

@@ -117,8 +117,8 @@ type Change struct {
 	Events []audit.Event // events to record with the step
 
 	// Admits is set if the change admits a call. Such a change can require a flush to disk before
-	// [Commit.Wait] returns. If a database holds the stops, Wait returns [ErrStopped] for the
-	// change while the session is stopped.
+	// [Commit.Wait] returns. If an operator has stopped the session and the stop is in a database,
+	// Wait returns [ErrStopped] for the change.
 	Admits bool
 }
 

@@ -51,9 +51,9 @@ func (a *Admission) Reset(ctx context.Context, k Key, actor string) error {
 }
 
 // SettleOpen settles an open call, usually one whose outcome is unknown, on behalf of an operator.
-// The outcome becomes a success if success is true, and a failure otherwise. The further calls that
-// the open call represents get the same outcome; see [gate.OpenCall.More]. If the session has no
-// such call, SettleOpen returns an error.
+// The outcome becomes a success if success is true, and a failure otherwise. An open call can
+// represent further calls (see [gate.OpenCall.More]), which get the same outcome. If the session
+// has no such call, SettleOpen returns an error.
 func (a *Admission) SettleOpen(ctx context.Context, k Key, number uint64, success bool, actor string) error {
 	o, name := gate.Failure, "settle failure"
 	if success {

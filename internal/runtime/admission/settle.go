@@ -11,9 +11,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// Settle records the outcome of an admitted call and changes the nets' markings accordingly. If the
-// outcome is not simply that of the upstream's reply, by can state the reason, as in "no input" or
-// "late answer". Only the first success or failure counts. As long as the outcome is unknown or
+// Settle records the outcome of an admitted call and changes the nets' markings accordingly. The
+// argument by explains an outcome that is not simply that of the upstream's reply, as in "no input"
+// or "late answer". Only the first success or failure counts. As long as the outcome is unknown or
 // cannot be recorded, the call stays open and produces no token.
 func (a *Admission) Settle(ctx context.Context, t *Ticket, e gate.End, by string) {
 	a.StageEnd(ctx, t, e, by).Wait()

@@ -24,10 +24,9 @@ type Switched struct {
 	Already bool   // whether there was nothing to change
 	Left    []Stop // stops that are now in force, oldest first
 
-	// Alone is not nil if the change has taken effect in this process but could not be saved. It is
-	// the error from storing the change in the database or, without a database, from recording a
-	// new stop. With a database, a new stop will be stored as soon as possible. An ended stop might
-	// still be in the database.
+	// Alone is the error if the change has taken effect in this process but could not be saved.
+	// With a database, a new stop will be stored as soon as possible, but an ended stop might still
+	// be in the database. Without a database, a new stop has not been recorded.
 	Alone error
 }
 

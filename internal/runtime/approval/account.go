@@ -95,9 +95,9 @@ func (q *Request) room(n int) bool {
 }
 
 // weight returns the memory in bytes that q uses while the given number of calls wait for it. Each
-// waiting call keeps its message in memory. q itself keeps the parts that it has copied. If q has
-// copied nothing, the message of its first call stays in memory even after all calls have stopped
-// waiting. Once q has ended, weight returns 0.
+// waiting call keeps its message in memory, and the request keeps the parts that it has copied. If
+// the request has copied nothing, the message of its first call stays in memory even after all
+// calls have stopped waiting. The weight of an ended request is 0.
 func (q *Request) weight(waiters int) int {
 	switch {
 	case !q.live():

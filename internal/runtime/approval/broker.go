@@ -303,10 +303,10 @@ func (b *Broker) Unclaim(id string) {
 	b.unclaim(id, func(q *Request) { q.stale = b.storage != nil })
 }
 
-// Used tells the broker whether the store marked the approval of q as used. If ok is true, q ends
-// as used. If ok is false, the store considers the approval already used or expired, and the broker
-// reads q from the store again before it gives q to another call. After a second failure, q ends as
-// expired. Without a store, Used does nothing.
+// Used tells the broker whether the store marked the approval of q as used. If so, q ends as used.
+// If not, the store considers the approval already used or expired. The broker then reads q from
+// the store again before it gives q to another call. If the store fails to mark the approval a
+// second time, q ends as expired. Without a store, Used does nothing.
 func (b *Broker) Used(q *Request, ok bool) {
 	if b.storage == nil {
 		return

@@ -17,10 +17,11 @@ const (
 )
 
 // A Grant approves similar calls for a limited time without asking. The calls must have the same
-// session, principal, tool, tool definition, policy and steps as the approved call, and the same
-// object in [Call].Beside. Their _meta objects can differ, because they are not forwarded. Their
-// arguments must have the same members, with values of the same kinds, and the same pinned values.
-// A grant is immutable except for its number of uses.
+// session, principal, tool, tool definition, policy and approval steps as the approved call, and
+// the same object in [Call].Beside. Their arguments must have the same members as those of the
+// approved call, with values of the same kinds; a person can require that some values are equal
+// (see [Terms].Like). Their _meta objects can differ, because they are not forwarded. A grant is
+// immutable except for its number of uses.
 type Grant struct {
 	ID        string
 	Approval  string // ID of the request that was approved together with the grant

@@ -13,10 +13,10 @@ func (b *Broker) EndSession(session string) {
 	}
 }
 
-// MarkUnasked records that the given channel did not show q to anyone. It does nothing if the
-// broker has no record that the channel was showing q. If no other channel is showing q, and no
-// other broker has calls that wait for it, q is withdrawn. Otherwise q stays pending, but all
-// brokers ignore later answers to it from the client.
+// MarkUnasked records that the given channel did not show q to anyone. It has no effect unless the
+// broker has recorded that the channel was showing q. If no other channel is showing q and no calls
+// at other brokers wait for it, q is withdrawn. Otherwise q stays pending, but all brokers ignore
+// later answers to it from the client.
 func (b *Broker) MarkUnasked(q *Request, channel string) {
 	if !b.removeChannel(q, channel) {
 		return

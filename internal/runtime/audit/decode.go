@@ -26,10 +26,10 @@ func ReadEntry(event []byte) (e Entry, err error) {
 // A decoder decodes JSON and keeps its first error.
 type decoder struct{ err error }
 
-// object decodes the members of a JSON object into the fields listed in t. It returns false if the
-// object is invalid. It also returns false, and sets d.err, if a member has the wrong type.
-// Pointers to the fields are passed in two slices: rest continues where first ends. Unknown members
-// are ignored.
+// object decodes the members of a JSON object into the fields of the table t. The slices first and
+// rest together contain pointers to these fields, in the order of the table. object returns false
+// if the JSON object is invalid. It also returns false, and sets d.err, if a member has the wrong
+// type. It ignores unknown members.
 func (d *decoder) object(object []byte, t table, first, rest []any) bool {
 	next := 0
 	return rawjson.Members(object, func(key, v []byte, _ int) bool {

@@ -46,9 +46,9 @@ type Session struct {
 }
 
 // A Removed event records that old records are about to be removed from a database. For each chain
-// that loses records, Chains contains the last record to be removed. Chains also contains the last
-// removed record of each chain that lost records earlier and still has others. The rest of a chain,
-// if any, begins after that record.
+// that loses records, Chains contains the last record to be removed. For each chain that lost
+// records earlier and still has others, Chains contains the last record that was removed. The rest
+// of a chain begins after the record in Chains.
 type Removed struct {
 	Time    time.Time `json:"time"`
 	Event   string    `json:"event"`   // always "removed"

@@ -190,8 +190,8 @@ func (l *logFile) noteShortage(n int) {
 
 // checkSpace is called before a write of n bytes. After a failed write, it returns an error until
 // the disk has room for a write of that size (but at most 1 MiB) and for a call's outcome.
-// Otherwise small records could be written although a decision would not fit. A write that needs at
-// least as much space is not checked.
+// Otherwise small records could be written although a decision would not fit. If the new write
+// needs at least that much space itself, it is not checked in advance.
 func (l *logFile) checkSpace(n int) error {
 	if !l.regular || l.neededSpace <= n {
 		return nil

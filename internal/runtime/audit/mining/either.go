@@ -22,11 +22,11 @@ type either struct {
 	same            []*candidate // candidates for rules that also require the same value of a field
 }
 
-// eithers returns the rules "A or alt before B" to test, and reports whether it left out rules
-// because there are more than maxEithers. It skips the rules that the survey refutes: those where B
-// was called before any success of A or alt in a session that the survey remembers. It also skips
-// rules that could hold by chance (see coveredByChance), unless a field is present in all calls to
-// the three tools.
+// eithers returns the rules to test that require a success of A or alt before a call to B. It
+// leaves out rules that the survey refutes, because a session that it remembers has a call to B
+// before any success of A or alt. It also leaves out rules that could hold by chance (see
+// coveredByChance), unless all calls to the three tools have a field in common. more reports
+// whether rules are missing because there are more than maxEithers.
 func (v *survey) eithers(least, tried int) (all []*either, more bool) {
 	for b, t := range v.tools {
 		if t.sessions < least {
@@ -56,9 +56,10 @@ type earlyTool struct {
 	early         uint64
 }
 
-// earlyTools returns the tools that succeeded before B in some of the sessions with B that the
-// survey remembers, but not in all sessions with B. It leaves out tools that were called in fewer
-// than least sessions, and tools that have a call in common with B (a call can have several names).
+// earlyTools returns the tools that could be A or alt in a rule about B. Such a tool succeeded
+// before B in some of the sessions with B that the survey remembers, but not in all sessions with
+// B. It was called in at least the given number of sessions. A call can have several names;
+// earlyTools leaves out a tool if some call was a call to both this tool and B.
 func (v *survey) earlyTools(b, least int) (all []earlyTool) {
 	for a, t := range v.tools {
 		s := v.pairs[pair{a, b}]

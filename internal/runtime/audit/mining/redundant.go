@@ -140,9 +140,9 @@ func errorsElsewhere(report check.Report) diag.List {
 
 // complaints returns the first complaint of package check about each proposal, keyed by the
 // proposal's index. The argument before is the number of errors in the existing rules without the
-// proposals. If the proposals cause no complaints but more errors in the existing rules, complaints
-// blames the last proposal and quotes the first error in the existing rules, which can be an older
-// one.
+// proposals. If there are more errors in the existing rules with the proposals, and no complaints
+// about the proposals, complaints blames the last proposal. It then quotes the first error in the
+// existing rules, which can be an older one.
 func (r *Report) complaints(ctx context.Context, source policy.Source, before int) (map[int]string, error) {
 	report, err := checkWith(ctx, source, r.lines())
 	if err != nil {

@@ -82,10 +82,9 @@ func supportedInvalidators(all []*invalidator, least, tried int) map[pair][]*inv
 	return by
 }
 
-// invalidators returns the rules to test. It takes each of the given pairs of tools where every
-// call to B had its own earlier success of A, unless this could be due to chance. It combines the
-// pair with every tool that could be C. The second result reports whether rules were left out
-// because there are too many.
+// invalidators returns the rules to test. Each rule combines one of the given pairs of tools, A and
+// B, with another tool C. In the log, every call to B must have had its own earlier success of A,
+// and not just by chance. more reports whether rules are missing because there are too many.
 func (v *survey) invalidators(held map[pair]bool, tried, least int) (all []*invalidator, more bool) {
 	inOrder := func(p, q pair) int { return cmp.Or(p.a-q.a, p.b-q.b) }
 	for _, p := range slices.SortedFunc(maps.Keys(held), inOrder) { // sorted, so that the same rules are left out each time if there are too many

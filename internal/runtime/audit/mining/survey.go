@@ -12,7 +12,7 @@ import (
 
 // A pairStats holds the statistics of a pair of tools, A and B.
 type pairStats struct {
-	notOnce, notEach bool // whether a session with both A and B refutes the rule "A before B once" (notOnce) or "A before B" (notEach); notOnce is also set if shared is; notEach is complete only while notOnce is false
+	notOnce, notEach bool // whether a session with both A and B refutes the rule "A before B once" or "A before B", respectively; notOnce is also true if shared is; notEach is incomplete once notOnce is true
 	shared           bool // whether any call was a call to both A and B; a call can have several names
 	sessions         int  // number of sessions with both A and B, counted while notOnce is false
 	once, each       chance

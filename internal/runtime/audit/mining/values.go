@@ -16,11 +16,11 @@ type candidate struct {
 	alt         int    // index of a tool that can replace A, or -1
 	first, then string // field of A, and field of B
 	parts       []*candidate
-	out         bool // whether B was called without an earlier success of A or alt with the same value, which refutes the rule
+	out         bool // whether the rule is refuted, because some call to B had no earlier success of A or alt with the same value
 	notEach     bool
 	sessions    int
-	once, each  chance // chance that the successful calls to A and alt have all values of B, and chance that one of these tools then succeeds again before each further call to B with the same value
-	hits, tries int    // number of sessions whose first value of B also occurred in a successful call to A or alt in another session, and number of sessions where this was checked
+	once, each  chance // chance that successful calls to A and alt have all values of B by accident, and chance that one of them then also succeeds again before each further call to B with the same value
+	hits, tries int    // number of sessions where the first value of B also occurred in another session, in a successful call to A or alt, and number of sessions checked for this
 
 	drawn, early, altEarly int       // number of values of B, where equal values in one session count once, and numbers of these that A had and that alt had
 	fields                 fieldPair // statistics that show whether a two-field key needs both fields

@@ -65,7 +65,7 @@ type value struct {
 	field string
 	weak  bool     // whether the content is something other than a string, such as a list
 	texts []string // strings to match against map statements: the string itself, or the scalars in the content and, if there are several, also all of them in one string; nil for an abstract value
-	hits  []hit    // the map statements that match the value; may be empty if texts is set
+	hits  []hit    // the map statements that match the value; always set for an abstract value
 	like  string   // for an abstract value that stands for an action, the name of an action that the same name patterns match; otherwise empty
 }
 

@@ -19,7 +19,7 @@ type Net struct {
 	Index int
 	Place map[string]int // indexes of the places, by name
 	Trans []petri.Transition
-	Adds  []bool // for each transition, whether it must not gate a call through a weak name, which does not count toward requirements; the net then blocks the call
+	Adds  []bool // for each transition, whether the net blocks calls with a weak name instead of firing it; calls with such a name do not count toward requirements
 	Dead  []bool // for each transition, whether it is dead and can thus never fire
 
 	crossed bool // whether two fields of the key are compared with each other; see [Enumerator.Crossed]
@@ -80,8 +80,8 @@ func AppendKey(key []byte, numbers []int) []byte {
 }
 
 // A Meaning describes the effect of a call on a net. It contains an [Ask] for each name of the call
-// that the net lists, in the order of the names. It can also contain Asks without a name, which
-// refuse the call in some or all states.
+// that the net lists, in the order of the names. Further Asks, which belong to no name, can refuse
+// the call in some or all states.
 type Meaning []Ask
 
 // An Ask is the part of a [Meaning] that belongs to a single name of the call.

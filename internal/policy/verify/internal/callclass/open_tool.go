@@ -26,7 +26,7 @@ type openField struct {
 	name    string
 	first   int       // index of the field's first atom among the atoms of all fields of the tool
 	ps      []pattern // patterns of the field's map statements; nil if the atoms are actions
-	actions []string  // actions to combine in lists; nil if the atoms are map statements
+	actions []string  // actions to combine in lists; nil if the field has map statements instead
 	fixed   []*value
 }
 
@@ -181,11 +181,11 @@ func (o *openTool) admittedClasses(classes []*Class, atoms []int) []*Class {
 	})
 }
 
-// subsets returns values of the field that match each nonempty subset of the given atoms, which are
-// map statements or actions. It does not combine map statements that give the same label, because
-// it makes no difference which of them match. The statements of a net that uses only the first
-// match are an exception. The content of a value is known only if the search found one. ok is false
-// if there are too many subsets.
+// subsets returns values of the field that match the nonempty subsets of atoms, which are indexes
+// of map statements or of actions. Usually, a subset contains at most one of the map statements
+// that give the same label, because nets do not distinguish them. This does not apply to a net that
+// uses only its first matching statement. The content of a value is unknown if the search found no
+// string for it. ok is false if there are too many subsets.
 func (b *Enumerator) subsets(f *openField, atoms []int) (values []*value, ok bool) {
 	if f.ps == nil {
 		return listValues(list.Map(atoms, func(a int) string { return f.actions[a] }))

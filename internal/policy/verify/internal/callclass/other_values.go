@@ -90,10 +90,9 @@ func (s *Class) same(sort int) bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.sort == sort && d.Has == Same && !d.Field.Result })
 }
 
-// ClassUnder returns the class that calls have for the original tracked values, if they have class
-// s for the values from to.RenewTracked. Fields with a renewed tracked value then have an untracked
-// one, and fields of the call's result have no value. ClassUnder returns nil if no such class is
-// known.
+// ClassUnder returns the class of a call of class s after its tracked values have been replaced
+// with those of to.RenewTracked. The replaced values count as untracked, and fields of the call's
+// result as absent. ClassUnder returns nil if no such class is known.
 func (s *Class) ClassUnder(to *Class) *Class {
 	if len(s.Data) == 0 {
 		return s

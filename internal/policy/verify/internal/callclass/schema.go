@@ -5,9 +5,10 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A tool's schema lists the arguments that the tool accepts, but an agent may send others. If only
-// calls with unlisted arguments violate a claim, the claim is therefore neither proved nor refuted.
-// Such a call also does not prove that some call is possible, because the tool might reject it.
+// A tool's schema lists the arguments that the tool accepts. An agent may send others, but the tool
+// might reject the call. Calls with unlisted arguments are therefore not used to refute a claim, or
+// to show that some call is possible. A claim that only such calls violate is neither proved nor
+// refuted.
 
 // unlistedArg returns an argument of the class's calls that the tool's schema does not list, or "" if
 // it lists all of them.

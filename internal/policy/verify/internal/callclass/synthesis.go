@@ -23,7 +23,7 @@ type synthesis struct {
 	patterns    []string
 	tries       int
 	clock       *clock
-	prefixes    []string        // each name begins with the first prefix; a pattern matches the name if it matches any prefix followed by the rest of the name
+	prefixes    []string        // alternative prefixes of a name; returned names have the first one, and patterns are matched against the name with each prefix
 	taken       map[string]bool // names that must not be returned
 	distinguish func(at []uint64) string
 	// distinguish returns a key for the states that the automata reach with a name. Among the names
@@ -38,9 +38,9 @@ const maxSyntheses = 3000
 // set.
 const longestPattern = 62
 
-// names returns a name that is not taken for each set of patterns that a single name can match. If
-// there are several prefixes, a pattern counts separately with each of them. complete is false if
-// some names might be missing.
+// names returns one name for each set of patterns that a single name can match, avoiding taken
+// names. If there are several prefixes, each set specifies which patterns match with each prefix.
+// complete is false if some names might be missing.
 func (v *synthesis) names() (names []synthName, complete bool) {
 	if slices.ContainsFunc(v.patterns, func(p string) bool { return len(p) > longestPattern }) {
 		return nil, false
@@ -52,22 +52,21 @@ func (v *synthesis) names() (names []synthName, complete bool) {
 	return names, complete
 }
 
-// Synthesize returns names that begin with the first prefix and are not in taken. A pattern matches
-// a name with a prefix if it matches this prefix followed by the rest of the name. Synthesize
-// returns one name for each set of patterns that match a single name, and counts each pattern
-// separately with each prefix. complete is false if the search reached its limit or a pattern is
-// too long.
+// Synthesize returns names that begin with the first prefix and are not in taken. It returns one
+// name for each set of patterns that a single name can match. Patterns are matched against the name
+// with each of the prefixes, and each set specifies which patterns match with each prefix. complete
+// is false if the search reached its limit or a pattern is too long.
 func Synthesize(patterns, prefixes []string, taken map[string]bool) (names []string, complete bool) {
 	v := synthesis{tries: maxSyntheses, patterns: patterns, prefixes: prefixes, taken: taken}
 	found, complete := v.names()
 	return list.Map(found, func(s synthName) string { return s.text }), complete
 }
 
-// search returns a free name, one that is not taken, for each set of patterns that it finds. It
-// tries two names for each state of the automata, plus the number given in passes. With the result
-// of passCounts, a complete search finds a free name whenever one exists. sets is the number of
-// sets of patterns found, including those without a free name. complete is false if the search
-// tried too many names or the time is up.
+// search returns names that are not taken, one for each set of matching patterns that it finds. It
+// tries at most two names for each state of the automata, plus the number that passes contains for
+// the state. If passes is the result of passCounts, a complete search returns a name for every set
+// that has one. sets is the number of sets found, including those with only taken names. complete
+// is false if the search tried too many names or the time is up.
 func (v *synthesis) search(passes map[string]int) (names []synthName, sets int, complete bool) {
 	type node struct {
 		text string
@@ -174,9 +173,10 @@ func keyAfter(c rune, at []uint64) string {
 	return stateKey(at)
 }
 
-// acceptedSet returns a key for the names that lead to the given states of the automata. The key
-// identifies the patterns that match with each prefix, and contains the result of distinguish.
-// wanted reports whether the search should return such a name.
+// acceptedSet returns a key for the names that lead to the given states of the automata. Two names
+// have the same key if, with each prefix, the same patterns match them, and if the function
+// distinguish returns the same string for them. wanted reports whether the search should return
+// such a name.
 func (v *synthesis) acceptedSet(at []uint64) (set string, wanted bool) {
 	b := make([]byte, len(at))
 	for i := range at {

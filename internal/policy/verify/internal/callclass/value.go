@@ -90,10 +90,10 @@ func listValues(actions []string) (values []*value, ok bool) {
 	return values, true
 }
 
-// actionValues returns the values of the field "action" that the policy distinguishes, except lists
-// of the actions in listed. Values that are a single known action come last. listed holds the
-// actions to try in lists: all except those that represent several other actions together. If some
-// values might be missing, actionValues also adds a gap.
+// actionValues returns the values of the field "action" that the policy distinguishes. Values that
+// are a single known action come last. The result does not contain lists of actions; listed holds
+// the actions to combine in lists. It omits actions that represent several other actions together.
+// If some values might be missing, actionValues records a gap in the enumeration.
 func (b *Enumerator) actionValues(tools []naming.Label, ps []pattern) (values []*value, listed []string) {
 	var texts []string
 	for _, t := range tools {

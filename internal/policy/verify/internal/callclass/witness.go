@@ -110,9 +110,10 @@ func (w *recipe) arguments(v Values) (args string, known bool) {
 	return w.complete(o, v, expressions)
 }
 
-// Free reports whether calls of class s can have any values in the fields that keys read, except
-// values that further map statements match. It returns false if keys read an expression, if the
-// tool has conditions, or if a map statement that matches the calls reads one of these fields.
+// Free reports whether the fields that keys read can have arbitrary values in calls of class s,
+// except values that additional map statements would match. It returns false if a key reads an
+// expression, if the tool has conditions, or if a map statement that matches the calls reads one of
+// these fields.
 func (s *Class) Free() bool {
 	if s.of == nil || len(s.Data) == 0 {
 		return true
@@ -176,9 +177,10 @@ func (w *recipe) complete(o object, v Values, expressions []Datum) (args string,
 	return "", false
 }
 
-// CommonValues looks for values that calls of all the classes can have, with a single value for
-// each [sort], a set of fields with comparable values. If it finds none, it returns values that
-// calls of some classes might not be able to have; see [Class.Takes].
+// CommonValues looks for key values that calls of all the classes can have. Fields that are
+// compared with each other (see [sort]) get the same value. If CommonValues finds no such values,
+// it returns values that calls of some classes might not be able to have. [Class.Takes] reports
+// whether a class can have them.
 func CommonValues(classes []*Class) Values {
 	all := Values{same: make(map[int]literal)}
 	for _, s := range classes {

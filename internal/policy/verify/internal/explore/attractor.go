@@ -39,9 +39,9 @@ func (m *Model) Attractor() *attractor {
 	return a
 }
 
-// inNextLayer reports whether class s is known to belong to the next layer: whether calls in the
-// existing layers, together with the passage of time, lead from every state to one that admits
-// calls of class s. prep holds the nets whose states might change on the way.
+// inNextLayer reports whether class s is known to belong to the next layer of the attractor. It
+// does if, from every state, calls in the existing layers and the passage of time lead to a state
+// that admits calls of class s. prep holds the nets whose states might change on the way.
 func (a *attractor) inNextLayer(s *callclass.Class) (prep map[int]bool, ok bool) {
 	m := a.model
 	strict := list.Filter(s.Effects, func(t callclass.Effect) bool { return !m.Nets[t.Net].neverBlocks(t.Meaning) }) // the nets that can refuse the class
@@ -139,8 +139,8 @@ func (a *attractor) leads(nets []callclass.Effect, helpers []int, state []int, g
 	})
 }
 
-// Endless reports whether some call that affects one of the nets is always possible, because it
-// belongs to the attractor. It ignores calls that no transition lists; see [system.isGated].
+// Endless reports whether the attractor contains a call that affects one of the nets. Such a call
+// is always possible, so the nets never deadlock. Endless ignores calls that no transition lists.
 func (a *attractor) Endless(nets []int) bool {
 	m := a.model
 	endless := func(i int) bool { return a.Ok[i] && !m.Classes[i].Waits && m.isGated(m.Classes[i]) }

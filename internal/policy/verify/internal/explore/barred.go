@@ -13,9 +13,10 @@ func (m *Model) ProveBarred(q *Query) Answer {
 	return Answer{Result: Proved, Nets: nets}
 }
 
-// isBarred reports whether a check without exploration shows that the nets forbid every call tagged
-// as [Wanted], over all outcomes and interleavings. If the view has no such calls, isBarred returns
-// false. The check uses landmarks (see [landmark]) and the relaxation, a Cartesian abstraction.
+// isBarred reports whether two quick checks show that the nets never admit a call tagged as
+// [Wanted], even if calls fail or overlap. The first check looks for landmarks (see [landmark]).
+// The second explores a Cartesian abstraction instead of the states of all nets together. If the
+// view has no calls tagged as Wanted, isBarred returns false.
 func (v *view) isBarred() bool {
 	g, goal := v.scopeOf(), v.wantedClasses()
 	if g.fails = true; len(goal) == 0 {

@@ -35,10 +35,10 @@ func (m *Model) FindBudget(tag func(*callclass.Class) uint8, limit int, b Budget
 	return 0, false
 }
 
-// pays reports whether n permanently takes a token from the given place for each call tagged as
-// [Wanted] that it admits, and whether only the clock refills the place, with at most one token per
-// interval and never above its initial number of tokens. If the interval is 0, the clock must not
-// refill the place either.
+// pays reports whether each call tagged as [Wanted] that n admits permanently takes a token from
+// the given place. The tokens must also be limited: only the clock may refill the place, with at
+// most one token per interval and never above its initial number of tokens. If the interval is 0,
+// nothing may refill the place.
 func (m *Model) pays(n *Net, place int, tag func(*callclass.Class) uint8, every time.Duration) bool {
 	cost, filled := make([]bool, len(n.Trans)), 0
 	for i := range n.Trans {

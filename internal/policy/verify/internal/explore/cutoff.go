@@ -10,10 +10,10 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// saturated reports whether larger counters would only add states like those already explored. This
-// is the case if each reduced counter has two adjacent levels (numbers of tokens) with otherwise
-// equal states. Both levels must be away from zero. If the counter has a complement (see
-// [Net.mirrors]), they must also be away from the maximum.
+// saturated reports whether larger counters would only add states like those already explored. For
+// each reduced counter, it looks for two adjacent numbers of tokens that occur in the same states
+// of everything else. Neither number may be close to zero. If the counter has a complement (see
+// [Net.mirrors]), neither may be close to the maximum.
 func (s *Space) saturated() bool {
 	return !slices.ContainsFunc(s.limits, func(pos int) bool { return !s.saturatedAt(pos) })
 }
@@ -49,9 +49,9 @@ func (s *Space) saturatedAt(pos int) bool {
 	return false
 }
 
-// mirrors returns the given place and its complements. A complement is a steady place; see
-// [structure.steady]. In every known state, the tokens in the given place and in a complement add
-// up to top.
+// mirrors returns the given place and its complements. In every known state, the place and a
+// complement together hold exactly the number of tokens given by top. Complements are also steady;
+// see [structure.steady].
 func (n *Net) mirrors(place, top int) []int {
 	out := []int{place}
 	for p := range n.Info.Places {

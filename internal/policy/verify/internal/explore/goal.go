@@ -6,7 +6,7 @@ import "github.com/petrigate/petrigate/internal/policy/verify/internal/callclass
 type Goal struct {
 	Matches func(*callclass.Class) bool             // reports whether calls of the class meet the goal, at least in some states
 	ok      func(s *Space, k int32, class int) bool // reports whether a call of the class meets the goal in state k
-	values  bool                                    // whether calls with values other than the tracked one can also meet the goal, although ok returns false for them
+	values  bool                                    // whether calls with untracked key values can also meet the goal; the function ok rejects such calls
 	one     bool                                    // whether only calls with the tracked value meet the goal
 	excused func(s *Space, k int32) bool            // reports whether a run may stop in state k without reaching the goal; may be nil
 }
@@ -70,9 +70,9 @@ func (s *Space) afterSuccess(k int32, c uint32) (to int32, ok bool) {
 	return to, ok
 }
 
-// Unhindered reports whether calls of the class are known to be possible and cannot be refused by a
-// net that the view leaves out. It always returns false if the view was made without
-// [ViewOptions].Beyond.
+// Unhindered reports whether calls of the class are known to be possible and no net outside the
+// view can refuse them. The view must have been made with [ViewOptions].Beyond; otherwise,
+// Unhindered returns false.
 func (v *view) Unhindered(class int) bool {
 	c := &v.classes[class]
 	return c.sure && len(c.beyond) == 0

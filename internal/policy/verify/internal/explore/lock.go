@@ -60,10 +60,10 @@ func (s *Space) FindLock(g *Goal) Answer {
 	return Answer{Result: Refuted, Moves: Tidy(ms, nil), Nets: nets, Rough: !sure}
 }
 
-// badState returns a reachable state k with good[k] false, or -1 if no such state exists. It
-// prefers a state that is reachable with a single key value. If required is true, all calls on the
-// way to the state must be known to be possible. badState may recompute the paths of s, so that
-// s.path(k) is a path with these properties.
+// badState returns the index of a reachable state whose element in good is false, or -1 if no such
+// state exists. It prefers a state that is reachable with a single key value. If required is true,
+// all calls on the way to the state must be known to be possible. badState may recompute the paths
+// of s, so that s.path returns such a path to the state.
 func (s *Space) badState(good []bool, required bool) int32 {
 	if slices.ContainsFunc(s.nets, (*Net).Keyed) {
 		s.rebuildPaths(func(c *callclass.Class) bool { return c.Unsure() || c.HasOther() })
@@ -102,9 +102,9 @@ func (s *Space) leastSure() *callclass.Class {
 	return UnsureOf(list.Map(s.classes, func(c class) Move { return Move{Class: c.member} }))
 }
 
-// failSurplus returns the run ms with a failure appended for each call that is in flight at its end
-// but not in state k. Such calls can exist because a state lists only a few of many identical calls
-// that have no tokens in flight; see [maxAlike].
+// failSurplus extends the run ms with failures of the calls that are in flight at its end but not
+// in state k. Such calls can exist because a state lists only a few of many identical calls that
+// have no tokens in flight; see [maxAlike].
 func (s *Space) failSurplus(ms []Move, k int32) []Move {
 	r := s.newRun()
 	r.play(ms)

@@ -131,13 +131,11 @@ func (m *Model) addWaits() {
 	}
 }
 
-// An attractor holds the classes of calls that are always possible. It is computed by backward
-// induction over layers, without exploring the states of all nets together. The first layer holds
-// the calls that no net can refuse. A call belongs to the next layer if, from every state of the
-// nets that can refuse it, calls of lower layers and the passage of time lead to a state that
-// admits it. These calls prepare it. Nets that the same preparing calls affect are examined
-// together. A call is not used to prepare another one if its own preparation changes the state of a
-// net under examination.
+// An attractor holds the classes of calls that are always possible. It is computed in layers,
+// without exploring the states of all nets together. The first layer holds the calls that no net
+// can refuse. A call belongs to the next layer if, from every state of the nets that can refuse it,
+// calls of lower layers and the passage of time lead to a state that admits it. These calls prepare
+// it.
 type attractor struct {
 	model *Model
 	Ok    []bool         // for each class, whether it is in the attractor

@@ -8,15 +8,13 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// If all calls of a run have the same key value, no other value has been used when the run ends. By
-// symmetry, the tracked value can stand for each of these values: the one that the run has used, or
-// an unused one. A later call with a value other than the tracked one is therefore possible only if
-// the same call with the tracked value is possible after one of two runs: the run itself, or the
-// same run with calls that do not use the tracked value.
+// The model tracks a single key value, but a call that follows a run can have any value. If all
+// calls of the run have the same value, two searches are enough by symmetry: one where the run has
+// used the tracked value, and one where it has not. A call with an untracked value can be possible
+// only if one of the searches admits the same call with the tracked value.
 
-// maxOthers is the default maximum number of states visited in a search for calls that can follow a
-// run. If the limit on states per search exceeds [DefaultStates], the maximum is 1/25 of that
-// limit.
+// A search for calls that can follow a run visits at most maxOthers states, or 1/25 of the limit on
+// states per search if that is more.
 const maxOthers = 2000
 
 // overOthers reports whether a search for calls with values other than the run's must stop after
@@ -25,10 +23,11 @@ func (l *searchLimits) overOthers(visited int) bool {
 	return visited == max(maxOthers, l.Limit/25) || l.Stop()
 }
 
-// proveLost tries to prove that successful calls with any values can no longer meet the goal after
-// the run ms, whose calls all have the same value. It returns "" if it succeeds, and otherwise the
-// reason why the result is unknown. It first tries the given nets, which forbid the goal for the
-// run's value, and then all nets that are connected with the goal; see [Goal.relatedNets].
+// proveLost tries to prove that successful calls can no longer meet the goal after the run ms. All
+// calls of the run have the same key value, but later calls can have any values. proveLost first
+// tries the given nets, which forbid the goal for the run's value. If they do not suffice, it tries
+// all nets that are connected with the goal; see [Goal.relatedNets]. It returns "" if it succeeds,
+// and otherwise the reason why the result is unknown.
 func (m *Model) proveLost(ms []Move, g *Goal, nets []int) (why string) {
 	if why = m.proveLostIn(ms, g, nets); why == "" {
 		return ""

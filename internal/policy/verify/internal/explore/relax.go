@@ -69,9 +69,9 @@ func (r *relaxation) blockers(goal []int) (nets []int, ok bool) {
 	return nets, true
 }
 
-// alwaysBlocks reports whether the net blocks calls with the given effect in every state that the
-// relaxation has found so far. The effect is the index of a [callclass.Meaning]. If the net has too
-// many states, alwaysBlocks returns false.
+// alwaysBlocks reports whether the net blocks certain calls in every state that the relaxation has
+// found so far. The argument is the index of the calls' [callclass.Meaning], which describes their
+// effect on the net. If the net has too many states, alwaysBlocks returns false.
 func (x *relaxedNet) alwaysBlocks(meaning int) bool {
 	return !x.any && !slices.ContainsFunc(x.states, func(s int) bool { return x.begin(s, meaning).verdict != blocks })
 }

@@ -230,10 +230,10 @@ func (r *run) play(ms []Move) {
 // maxReplay is the maximum number of repeated calls in a move that are replayed one by one.
 const maxReplay = 20_000
 
-// apply plays a move. Before each repetition of a call, it calls accept with the nets that block
-// the call, and stops if accept returns false. It does not call accept for repetitions that
-// [run.accelerate] plays in a single step. After maxReplay other repetitions, it sets r.long and
-// stops. It reports whether the whole move was played.
+// apply plays a move, which can repeat a call many times. Before each call, it passes the nets that
+// block the call to accept, and stops if accept returns false. It does not check the calls that
+// [run.accelerate] plays in a single step. If more than maxReplay other calls are needed, apply
+// sets r.long and stops. It reports whether the whole move was played.
 func (r *run) apply(mv Move, accept func(blocking []int) bool) bool {
 	if mv.Class == nil {
 		r.end(r.calls[mv.Call], mv.End)
@@ -380,10 +380,10 @@ func (r *run) extension() (ms []Move) {
 	return ms
 }
 
-// Tidy moves the end of each call to an earlier position if this does not change the effect of the
-// run, so that calls follow one another where possible. The end of a call moves before an event of
-// another call if the two calls affect different nets and tag returns 0 for at least one of them.
-// If tag is nil, only the nets matter. The last move stays last.
+// Tidy moves the end of each call to an earlier position where possible, so that calls follow one
+// another instead of overlapping. To keep the effect of the run, it reorders events of two calls
+// only if the calls affect different nets and tag returns 0 for at least one of them. If tag is
+// nil, only the nets matter. The last move stays last.
 func Tidy(ms []Move, tag func(*callclass.Class) uint8) []Move {
 	out := slices.Clone(ms)
 	of := make(map[int]*callclass.Class)

@@ -39,9 +39,9 @@ const Wanted = 1
 // Succeeded is the tag bit of calls whose success the monitor waits for.
 const Succeeded = 2
 
-// An openType describes calls in flight that have the same tokens and waiting observers in each of
-// the view's nets, and that agree in the [Succeeded] bit of their tags. Such calls are
-// interchangeable.
+// An openType describes calls in flight that are interchangeable. They have the same tokens and
+// waiting observers in each of the view's nets. The query's monitor waits for the success of either
+// all or none of them.
 type openType struct {
 	tag     uint8
 	many    bool // whether any number of such calls can be in flight, because the beginning of one changes no state
@@ -325,9 +325,9 @@ func (t *openType) isSaturated(alike int) bool {
 	return t.watches && !t.stays && (t.many && alike > 0 || alike >= maxAlike)
 }
 
-// survivors returns the types of the calls in flight after observers have stopped waiting. opens
-// holds the types before; survivors does not modify it. For each net, killed is the bit set of the
-// observers that have stopped. Calls that can no longer affect a net are dropped.
+// survivors returns the types of the calls in flight after some observers have stopped waiting. The
+// slice opens lists the types before that, and is not modified. For each net, killed contains the
+// bit set of the observers that have stopped. Calls that can no longer affect a net are dropped.
 func (o *openTypeTable) survivors(opens []uint32, killed []uint64) []uint32 {
 	var out []uint32
 	for _, id := range opens {

@@ -30,14 +30,13 @@ func (m *Model) OneValue() *Model {
 }
 
 // Assured reports, for each state, whether successful calls of allowed classes can certainly reach
-// the goal. These calls have the tracked key value. Unless the goal is only about the tracked
-// value, calls with a new value can follow them.
+// the goal.
 //
-// Map statements of the policy name calls by their arguments, and can match one value but not
-// another. Assured therefore searches once for each value that the classes mention. A state is
-// assured if every search reaches the goal from it. If new values may be tried, a single search
-// that reaches the goal from all states is enough, because calls with its value can follow any
-// state.
+// The model tracks a single key value, and a map statement can match one value but not another.
+// Assured therefore searches once for each value that the classes mention, and requires that every
+// search reaches the goal. Unless the goal is only about the tracked value, calls with a new value
+// can also reach it. One search that reaches the goal from all states is then enough, because calls
+// with its value can follow any state.
 func (s *Space) Assured(g *Goal, allowed func(class int) bool) []bool {
 	var all []bool
 	for _, v := range s.valuesOf(allowed) {

@@ -95,10 +95,10 @@ func (m *Model) view(nets []int, o ViewOptions) *view {
 	return v
 }
 
-// noteBeyond updates c.sure and c.beyond for s, one of the classes that c represents. It finds the
-// nets outside the view that can refuse calls of class s. It stores them if they are the first nets
-// found or fewer than before. It does nothing if o.Beyond is false, or if calls of class s are not
-// known to be possible.
+// noteBeyond updates c for s, one of the classes that c represents. If calls of class s are known
+// to be possible, it sets c.sure and finds the nets outside the view that can refuse such calls. It
+// stores the smallest set of nets found so far in c.beyond. If o.Beyond is false, noteBeyond does
+// nothing.
 func (c *class) noteBeyond(v *view, s *callclass.Class, o ViewOptions) {
 	if !o.Beyond || uncertain(s) {
 		return
