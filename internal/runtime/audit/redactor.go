@@ -88,9 +88,9 @@ func (r *Redactor) Arguments(args []byte) json.RawMessage {
 	return r.Mask(args)
 }
 
-// Mask returns a JSON value with its masked values replaced: a string by "***", and any other value
-// except null by "***" and the name of its type, such as "*** number". Unlike [Redactor.Arguments],
-// Mask has no size limit. It returns nil in mode Hash.
+// Mask masks the sensitive parts of a JSON value and returns the result. A masked string becomes
+// "***". Any other masked value except null becomes "***" followed by the name of its type, such as
+// "*** number". Unlike [Redactor.Arguments], Mask has no size limit. It returns nil in mode Hash.
 func (r *Redactor) Mask(value []byte) json.RawMessage {
 	switch {
 	case len(value) == 0 || r.arguments != Masked && r.arguments != Full:

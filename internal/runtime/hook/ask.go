@@ -13,10 +13,10 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// ask asks a person about a call. If the person approves the call, ask decides on it again;
-// otherwise ask refuses it. Until then, the call fires no transitions. If the answer takes too
-// long, ask refuses the call, but the request stays open. ask never answers the agent with a
-// question, because some agents treat a question as permission.
+// ask asks a person to approve a call. If the person approves it, ask decides on the call again;
+// otherwise, ask refuses the call. The call fires no transitions before the second decision. If the
+// answer takes too long, ask refuses the call but leaves the request open. ask never answers the
+// agent with a question, because some agents treat a question as permission.
 func (g *Gate) ask(ctx context.Context, c *admission.Call, where []byte, q *admission.Asked) admission.Decision {
 	defer g.Admission.Withdraw(context.WithoutCancel(g.Ctx), c.Key, q)
 	for {

@@ -9,8 +9,8 @@ import (
 )
 
 // maxOpen is the maximum number of open calls per session. A call is open until its end is
-// reported. If there are too many, the oldest is removed. If that call was admitted, its outcome is
-// recorded as unknown.
+// reported. If a session exceeds the limit, its oldest open call is removed. If the removed call
+// was admitted, its outcome is recorded as unknown.
 const maxOpen = 1000
 
 // Limits on the number of sessions.
@@ -67,7 +67,8 @@ func (s *calls) add(c *call, unique bool) (known *call, over bool, late []*call)
 }
 
 // admit sets the ticket of a call that was admitted. It returns false if the session has ended, or
-// if add has removed the call because too many calls were open; no end of the call will be found.
+// if the call was removed because too many calls were open. The caller must then record the call's
+// outcome as unknown.
 func (s *calls) admit(c *call, t *admission.Ticket) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

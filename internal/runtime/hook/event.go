@@ -52,10 +52,10 @@ func (e *Event) Before() bool { return e.kind == agenttool.BeforeCall }
 // Ignored reports whether the event requires no action.
 func (e *Event) Ignored() bool { return e.kind == agenttool.Ignored }
 
-// Read reads an event. It ignores an event with an unknown name, unless the name begins with "pre"
-// or "before". It assumes that such an event, or an event whose name it cannot read, announces a
-// call, and returns an error. Read always returns an event, even with an error. The caller may
-// ignore an error if the event does not announce a call; see [Event.Before].
+// Read reads an event. If the event's name cannot be read, or is unknown but begins with "pre" or
+// "before", Read assumes that the event announces a call, and returns an error. It ignores events
+// with other unknown names. The returned event is never nil. The caller may ignore an error if the
+// event does not announce a call; see [Event.Before].
 func (a *Agent) Read(body []byte) (*Event, error) {
 	e := &Event{agent: a, kind: agenttool.BeforeCall}
 	if len(body) > MaxEvent {
@@ -219,12 +219,12 @@ func (e *Event) splits() [][2]string {
 	return agenttool.Parts(e.Tool)
 }
 
-// throughProxy reports whether the call goes through the proxy, which then decides on it, and
-// returns the name of the proxy's tool. The call's MCP server must have one of the given names, and
-// the callback must confirm that the proxy offers the tool. VS Code reports only a shortened form
-// of the server's name, so only this form is compared. The server's name alone is not sufficient,
-// because other servers can have the same name. An empty name, perhaps from an unset variable,
-// matches no server.
+// throughProxy reports whether the call goes through the proxy, and returns the name of the proxy's
+// tool. The proxy itself decides on such a call. The call's MCP server must have one of the given
+// names, and the callback must report that the proxy offers the tool. VS Code reports only a
+// shortened form of the server's name, so only this form is compared. The server's name alone is
+// not sufficient, because other servers can have the same name. Empty server names, perhaps from
+// unset variables, are ignored.
 func (e *Event) throughProxy(servers []string, offered func(string) bool) (tool string, ok bool) {
 	for _, s := range servers {
 		if s == "" {

@@ -28,7 +28,7 @@ type Options struct {
 	End     func(admission.Key)
 	Moved   func(admission.Key)                // called with a session's key when the markings of its nets have changed
 	Tools   func() []gate.Call                 // returns the tools of all upstream servers
-	Met     func(agent string, names []string) // called on an agent's first event, with the names of the agent's shell tools and the name bash, which stands for all of them in rules
+	Met     func(agent string, names []string) // called on an agent's first event, with the names of the agent's shell tools and the name bash; in rules, bash stands for all shell tools
 	Hold    func(agent string) time.Duration
 	Asked   func(*approval.Request, string) // called with the request and the agent's name when a call starts waiting for approval
 	Texts   Texts

@@ -56,9 +56,10 @@ func (all unflushedSteps) flush() {
 	}
 }
 
-// commitNext commits and flushes the next batch, unless the step s has already ended or is already
-// committed. It then records failures for the admitted calls that must not be sent. The caller must
-// hold the commit lock, which commitNext releases.
+// commitNext commits and flushes the next batch, unless the given step has already ended or is
+// already committed. In both cases, it then records a failure as the outcome of each call that was
+// refused although its admission was committed. The caller must hold the commit lock, which
+// commitNext releases.
 func (c *committer) commitNext(s *queuedStep) {
 	defer func() {
 		for _, call := range c.unsent.takeAll() {
@@ -178,9 +179,9 @@ func splitDropped(batch []*queuedStep) (valid, lost []*queuedStep) {
 	return valid, lost
 }
 
-// finishBatch ends each step with its result from the database. It does not end the committed steps
-// that still need a flush, but returns them. If the recorder cannot write the records, the admitted
-// calls are not sent, and their outcomes are recorded as failures.
+// finishBatch ends the steps of a batch that the database has processed. It returns the steps that
+// still need a flush, and leaves it to the caller to end them. If the recorder cannot write the
+// records, the admitted calls are not sent, and their outcomes are recorded as failures.
 func (c *committer) finishBatch(steps []*queuedStep) (all unflushedSteps) {
 	unwritten := c.copyRecords(steps)
 	for _, s := range steps {

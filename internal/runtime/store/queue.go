@@ -14,7 +14,7 @@ import (
 )
 
 // Limits on the number of steps in the queue and in a commit. If the queue is full, its steps are
-// committed before the next step of a session is decided.
+// committed before the next decision is made.
 const (
 	maxQueue = 4096
 	maxBatch = 512
@@ -203,14 +203,14 @@ const (
 )
 
 // gather delays a commit so that the callers of the last commit can queue their next steps. The
-// delay ends when the expected number of steps is queued, or after half the duration of the last
-// commit, but at the latest after maxGather. If the last commit took less than fastCommit, gather
-// returns immediately.
+// delay ends when the expected number of steps is queued. It never exceeds maxGather or half the
+// duration of the last commit. If the last commit took less than fastCommit, gather returns
+// immediately.
 //
-// After a commit without stale steps, gather also returns immediately in two other cases. If s was
-// queued while no commit was in progress, its caller may be the only active one. If one of the last
-// few commits contained stale steps, other processes are probably changing the same parts of the
-// state, and a delay would make the waiting steps stale.
+// After a commit without stale steps, gather also returns immediately in two other cases. If the
+// given step was queued while no commit was in progress, no other caller may be active, so waiting
+// could be useless. If one of the last few commits contained stale steps, other processes are
+// probably changing the same parts of the state, and a delay would make the waiting steps stale.
 func (q *queue) gather(s *queuedStep) {
 	if q.lastCommit < fastCommit || !q.hadStale && (!s.duringCommit || q.contention > 0) || !q.setTarget(q.expected) {
 		return

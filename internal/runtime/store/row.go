@@ -10,11 +10,11 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/statecode"
 )
 
-// row tracks a row of the database, usually that of an [entry] or a [part]: the row's version, and
-// the changes since the last write. The row is valid until a failed step or a check of its version
-// shows that the database might lack the data that this process last read or wrote. An invalid row
-// is dropped, and the entry or part reads a new one. The lock of the entry or part guards all
-// fields except the atomic ones.
+// row describes a row of the database, usually that of an [entry] or a [part]. It contains the
+// row's version and the changes since the last write. A row becomes invalid when a failed step or a
+// check of its version shows that it might differ from the database. An invalid row is dropped, and
+// the entry or part reads a new one. The lock of the entry or part guards all fields except the
+// atomic ones.
 type row struct {
 	id      backend.PartID
 	version int64       // version after all staged steps, including those that are not committed yet

@@ -61,7 +61,7 @@ type survey struct {
 	chains      map[string]*oldChain
 	order       []*oldChain // chains in the order of discovery
 	total       uint64
-	oldestStart time.Time // start records from this time on may be kept (see startSlack); zero if all start records read so far can be removed
+	oldestStart time.Time // earliest time that a kept start record can have (see noteKeptStart); zero if all start records read so far can be removed
 }
 
 // plan returns the next removal event, or nil if nothing can be removed.
@@ -151,8 +151,8 @@ func (s *survey) scan(ctx context.Context, of *Retention) error {
 	return nil
 }
 
-// noteKeptStart records that start records from the given time on may be kept. The earliest such
-// time determines the removal events that keepRemovals keeps.
+// noteKeptStart must be called with a time if start records from that time on may be kept. It
+// stores the earliest such time in s.oldestStart.
 func (s *survey) noteKeptStart(at time.Time) {
 	if s.oldestStart.IsZero() || at.Before(s.oldestStart) {
 		s.oldestStart = at

@@ -26,10 +26,10 @@ type rejection struct {
 	failed error // error from reading or writing the store; might be temporary
 }
 
-// Register registers the tools listed by a server and accepts the new ones. It ignores a tool whose
-// name is missing or longer than maxName. It returns an error if it cannot accept all others. To
-// avoid repeated reports, it returns nil if the previous call for the server failed with the same
-// error.
+// Register registers the tools listed by a server and accepts the definitions of the new ones. It
+// ignores a tool whose name is missing or longer than maxName. If another tool cannot be
+// registered, Register returns an error. To avoid repeated reports, it returns nil if the previous
+// call for the server failed with the same error.
 func (g *Guard) Register(ctx context.Context, server string, tools []json.RawMessage) error {
 	var all []Definition
 	for _, object := range tools {

@@ -30,8 +30,8 @@ type Store interface {
 	// Find returns the pin of a tool if this process knows it.
 	Find(server, tool string) (Pin, bool)
 
-	// Accept makes d the tool's pin, whether or not the tool has one already, and records who
-	// accepted the definition.
+	// Accept stores d as the accepted definition of its tool, called the tool's pin, and records
+	// who accepted it. It replaces any earlier pin.
 	Accept(ctx context.Context, d Definition, by string) error
 
 	// Refresh reads pins accepted by other processes. It reports whether any pin has changed.

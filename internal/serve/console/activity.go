@@ -36,7 +36,7 @@ type activityBody struct {
 	Kinds    []string
 	Nets     []string
 	Stands   journalStatus
-	Kept     bool // whether audit records are stored; they may include calls older than those in the journal
+	Kept     bool // whether audit records are stored; they may contain calls that the console no longer keeps
 }
 
 func (c *Console) activity(w http.ResponseWriter, r *http.Request) {
@@ -93,9 +93,9 @@ func (b *activityBody) setLinks(before string) {
 	b.Pause = addressOf("/activity", v, "before", before)
 }
 
-// addressOf returns the URL with the given path and query. The remaining arguments are further
-// query parameters, alternating between names and values. Each of them replaces a parameter with
-// the same name in the query. Further parameters with an empty value are ignored.
+// addressOf returns a URL with the given path and query. The remaining arguments are alternately
+// names and values of query parameters to add or replace. An empty value leaves the parameter
+// unchanged.
 func addressOf(path string, query url.Values, more ...string) string {
 	v := url.Values{}
 	maps.Copy(v, query)

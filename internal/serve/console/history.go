@@ -47,9 +47,9 @@ type track struct {
 // records to rebuild states from before the console was opened, and leaves out states that cannot
 // be determined for certain. A history is safe for concurrent use.
 //
-// Each rebuilt step describes a single stored record. Records of a session that are read from the
-// audit feed at the same time share a step. The state in such a step is read after the records, so
-// it may already reflect records that have not been read yet.
+// A rebuilt step describes a single stored record. A step from the audit feed describes all records
+// of a session that were read from the feed at the same time. Its state is read after these
+// records, so it may already reflect later ones.
 type history struct {
 	done    chan struct{}
 	ready   chan struct{}   // closed when the stored records have been processed
@@ -83,8 +83,9 @@ func (h *history) forget(why string) {
 	h.count, h.before = 0, why
 }
 
-// open creates a track for a session that has just started, unless the session already has one. It
-// marks the track as complete, because no steps of the session have been missed.
+// open creates the list of steps, called a track, of a session that has just started, unless the
+// session already has one. It marks the track as complete, because no steps of the session have
+// been missed.
 func (h *history) open(session string, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -112,9 +113,9 @@ func (h *history) skip(session, why string, at time.Time) {
 	t.gap, t.used = why, at
 }
 
-// add adds at most one step to each session. The step describes the given records about the
-// session's nets, except those that already have a step, and contains the session's current state.
-// If this state cannot be read, add adds no step and marks the state as unknown. It also counts the
+// add adds a step to each session with new records about its nets. The step describes these records
+// and contains the session's current state. If the current state cannot be read, add adds no step
+// and marks the state as unknown. add ignores records that already have a step. It also counts the
 // records that were lost before the given ones.
 func (h *history) add(records [][]byte, lost int, state func(session string) (*gate.State, error)) {
 	fresh := map[string]*step{}

@@ -60,11 +60,11 @@ func newJournal(now func() time.Time) *journal {
 	return &journal{now: now, began: now(), done: make(chan struct{}), first: 1, admitted: map[callKey]uint64{}, known: map[string]bool{}, changed: make(chan struct{})}
 }
 
-// run fills the journal until ctx is done. If a source of stored records is given, run first adds
-// these records. It also sends them to the given channel, which must be buffered; if reading them
-// fails, it sends nil instead. It then adds new records from the audit feed. If the source is a
-// database, it also adds the records of other processes while someone views a page. At the end, it
-// closes the follower of the feed. If the follower is nil, run returns at once.
+// run adds records to the journal until ctx is done. If a source of stored records is given, run
+// first adds the newest of these records, and sends them to the given channel, which must be
+// buffered. If reading them fails, run sends nil. It then adds new records from the audit feed. If
+// the source is a database, it also adds the records of other processes while someone views a page.
+// At the end, it closes the follower of the feed. If the follower is nil, run returns at once.
 func (j *journal) run(ctx context.Context, live *audit.Follower, past trail.Source, read chan<- []trail.Record) {
 	defer close(j.done)
 	if live == nil {

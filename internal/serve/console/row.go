@@ -59,8 +59,8 @@ type row struct {
 	SettledBy string             `json:"settledBy,omitempty"`
 	About     string             `json:"about,omitempty"` // name of the net, process or other thing that the event concerns
 
-	// More contains members of the decision record that no other field shows. It leaves out long
-	// ones, and those listed in notMore.
+	// More contains the members of the decision record that have no field in row, except long ones
+	// and those listed in notMore.
 	More map[string]json.RawMessage `json:"more,omitempty"`
 
 	command string
@@ -163,8 +163,9 @@ func (r *row) end(e *trail.Entry) {
 	r.Outcome, r.Millis, r.By, r.Ended = e.Outcome, e.Millis, e.By, e.Time
 }
 
-// canBeSettled reports whether e can be the record of an operator who set the outcome of the row's
-// call. The row must not contain a known outcome, and must not be newer than the record.
+// canBeSettled reports whether e, which records that an operator set the outcome of a call, can
+// apply to the row's call. The row's outcome must be missing or unknown, and the row must not be
+// newer than the record.
 func (r *row) canBeSettled(e *trail.Entry) bool {
 	return (r.Outcome == "" || r.Outcome == "unknown") && !e.Time.Before(r.Time)
 }

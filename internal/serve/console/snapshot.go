@@ -92,10 +92,10 @@ func (m *snapshot) showStep(s *step) {
 	m.state, m.policy, m.nets, m.unknown = nil, s.policy, s.past.Nets(), s.past.Unknown
 }
 
-// addSteps adds links to the given steps, and sets m.Here to the step that the address selects, if
-// it is one of them. Unless the session has ended, addSteps also adds a link to the current state.
-// If steps between the last given step and the current state are missing, gap must contain the
-// reason.
+// addSteps adds links to the given steps. Unless the session has ended, addSteps also adds a link
+// to the current state. If the address selects one of the steps, addSteps sets m.Here to that step.
+// The parameter gap explains why steps between the last given step and the current state are
+// missing; it is empty if no steps are missing.
 func (m *snapshot) addSteps(steps []step, gap string, at netsAddress) {
 	now := at
 	now.At, now.Why = "", ""

@@ -117,8 +117,9 @@ func (s *limitListener) longestIdle(from netip.Addr) (oldest *limitedConn) {
 // connKey is the context key for a request's connection.
 type connKey struct{}
 
-// serve serves connections until the server is closed. If bounded is false, it limits how long a
-// request body may take to arrive. If bounded is true, the handler must do this itself.
+// serve serves connections until the server is closed. The parameter bounded reports whether the
+// server's handler limits how long a request body may take to arrive. If it does not, serve limits
+// this time.
 func (s *limitListener) serve(server *http.Server, bounded bool) error {
 	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		if secure, ok := c.(*tls.Conn); ok {

@@ -43,7 +43,7 @@ func newMonitor(c *config.Config, log *slog.Logger, secrets masker, version stri
 }
 
 // observe sets options of the proxy so that it reports calls and database commits to the monitor.
-// The proxy also reports calls to p, unless p is nil.
+// If p is not nil, the proxy also reports calls to p, which adjusts the number of processors.
 func (m *monitor) observe(o *proxy.Options, p *processors) {
 	o.Meter = m.metrics
 	if p != nil {

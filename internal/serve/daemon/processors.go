@@ -32,9 +32,9 @@ type processors struct {
 // stops all goroutines.
 const minAlone = 32
 
-// newProcessors returns a new processors value. It returns nil if GOMAXPROCS is set, if the number
-// of processors is not two, or if neither clients nor servers use HTTP, because calls over stdio
-// are faster with two processors.
+// newProcessors returns nil, which leaves the number of processors unchanged, if GOMAXPROCS is set,
+// if the number is not two, or if all clients and servers use stdio. Calls over stdio are faster
+// with two processors. Otherwise, newProcessors returns a new processors value.
 func newProcessors(c *config.Config) *processors {
 	if os.Getenv("GOMAXPROCS") != "" || runtime.GOMAXPROCS(0) != 2 || !overHTTP(c) {
 		return nil

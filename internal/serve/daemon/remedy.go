@@ -87,7 +87,7 @@ func (f *remedyFinder) remedy(s *gate.State, c gate.Call, r *gate.Refusal) proxy
 	}
 	told := proxy.Remedy{Text: found.Sentence(c.Tool), Steps: found.Calls(), None: found.None}
 	if found.None && !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool { return b.Cause != gate.CauseBlock }) {
-		told.Text = "" // the refusal of a block rule already makes clear that no other call helps
+		told.Text = "" // if only block rules refuse the call, the refusal already implies that no other call helps
 	}
 	return told
 }
@@ -148,8 +148,8 @@ func (f *remedyFinder) refusedAgentTools(c gate.Call) []gate.Call {
 	return slices.Clone(f.agents)
 }
 
-// finderFor returns a finder that considers the tools in names. It returns the same finder as in
-// the previous call for this scope, unless the tools have changed.
+// finderFor returns a finder that considers the given tools. It keeps one finder for each tool
+// scope, and creates a new one only if the tools have changed.
 func (f *remedyFinder) finderFor(from toolScope, tools toolset, names []gate.Call) *verify.RemedyFinder {
 	same := func(a, b gate.Call) bool { return a.Tool == b.Tool && slices.Equal(a.Also, b.Also) }
 	definitions := list.Map(names, func(n gate.Call) string { return tools.Definition(n.Tool) })

@@ -77,8 +77,8 @@ func readTokens(path string) (tokens, error) {
 func exposed(mode os.FileMode, ofRoot bool) bool { return mode.Perm()&forbidden(ofRoot) != 0 }
 
 // forbidden returns the mode bits that would let other users access a file. If root owns the file
-// and this process runs as another user, the file's group may read it, because Kubernetes Secrets
-// and systemd credentials are files of this kind.
+// and this process runs as another user, the file's group may read the file: Kubernetes Secrets and
+// systemd credentials are provided in this way.
 func forbidden(ofRoot bool) os.FileMode {
 	if ofRoot {
 		return 0o037

@@ -38,8 +38,8 @@ func TokenProblems(c *config.Config) diag.List {
 	return diag.List{tokenProblem(c, diag.Error, check.UnusableTokens, err.Error())}
 }
 
-// tokenProblem returns a problem with the token file. It is reported at the configuration key that
-// names the file or, if the key is absent, at the section that could contain the key.
+// tokenProblem returns a [diag.Problem] about the token file. Its position is the configuration key
+// that names the file or, if the key is absent, the section that could contain the key.
 func tokenProblem(c *config.Config, severity diag.Severity, code, msg string) diag.Problem {
 	at := c.Listen.Of("tokenFile", "")
 	if at == (config.Position{}) {

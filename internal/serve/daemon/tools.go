@@ -17,8 +17,8 @@ import (
 )
 
 // Default limits on how long [ListTools] waits for the servers' first answers. The limit firstFetch
-// applies if a command may have to download a program. It is longer, because killing the command
-// during the download could corrupt its cache of downloads.
+// applies if a server's command may have to download a program. It is longer than firstStart,
+// because killing the command during a download could corrupt the command's cache.
 const (
 	firstStart = time.Minute
 	firstFetch = 5 * time.Minute

@@ -43,10 +43,10 @@ func Wrapped(name, url, protocol string, args []string) (config.Server, error) {
 // describes the server better than the program's name.
 var runners = []string{"npx", "bunx", "uvx", "pipx", "pnpm", "yarn", "uv"}
 
-// commandName derives a server name from a command. The result is the name of the program without
-// its extension or, if the program runs packages (as npx does), the name of the package. The
-// package's scope and version and parts such as "mcp-" or "-server" are removed. If the command
-// names no package, the result is [Unnamed].
+// commandName derives a server name from a command. Usually, this is the name of the program
+// without its extension. If the program runs packages, as npx does, it is the name of the package
+// without its scope, its version, and parts such as "mcp-" or "-server". If the arguments contain
+// no package name, it is [Unnamed].
 func commandName(command string, args []string) string {
 	base := filepath.Base(command)
 	name := strings.TrimSuffix(base, filepath.Ext(base))

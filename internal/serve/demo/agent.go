@@ -82,8 +82,8 @@ func (a *agent) proxyLog() string {
 	return "\nthe proxy said:\n" + strings.TrimRight(a.log.String(), "\n")
 }
 
-// call calls a tool and returns the reply. The outcome is a refusal if the reply is an error that
-// contains petrigate's decision.
+// call calls a tool and returns the reply. An error reply that contains petrigate's decision is a
+// refusal. Any other error reply is a failure.
 func (a *agent) call(ctx context.Context, tool, args string) (reply, error) {
 	var request mcp.CallToolRequest
 	request.Params.Name, request.Params.Arguments = tool, json.RawMessage(args)

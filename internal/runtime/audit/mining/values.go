@@ -22,7 +22,7 @@ type candidate struct {
 	once, each  chance // chance that successful calls to A and alt have all values of B by accident, and chance that one of them then also succeeds again before each further call to B with the same value
 	hits, tries int    // number of sessions where the first value of B also occurred in another session, in a successful call to A or alt, and number of sessions checked for this
 
-	drawn, early, altEarly int       // number of values of B, where equal values in one session count once, and numbers of these that A had and that alt had
+	drawn, early, altEarly int       // number of values in calls to B, counting equal values in a session once; number of these that an earlier successful call to A also had; and the same number for alt
 	fields                 fieldPair // statistics that show whether a two-field key needs both fields
 }
 
@@ -186,8 +186,7 @@ func (m *matchVisitor) end(s *session) {
 	}
 }
 
-// endSession adds an ended session to the statistics. It includes the chance that A and alt would
-// have all values of B if the values were drawn at random.
+// endSession adds an ended session to the candidate's statistics.
 func (c *candidate) endSession(s *session) {
 	c.sessions++
 	then := s.values[fieldKey{c.b, c.then}]

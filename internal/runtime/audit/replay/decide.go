@@ -132,11 +132,11 @@ func (r *Replay) compare(record *trail.Record, e *trail.Entry, s *session, v *ve
 	}
 }
 
-// agrees reports whether the replayed decision equals the recorded one. If samePolicy is true, the
-// record was made under the replayed policy. The kind of the refusal, all verdicts, and the
-// decision that nets in shadow mode would have made must then also be equal, unless a person was
-// asked. A recorded refusal of kind [gate.KindStateChanged] agrees with any decision that does not
-// allow the call.
+// agrees reports whether the replayed decision equals the recorded one. The parameter samePolicy
+// reports whether the record was made under the replayed policy. If so, and unless a person was
+// asked, agrees also compares the kind of the refusal, all verdicts, and the decision that nets in
+// shadow mode would have made. A recorded refusal of kind [gate.KindStateChanged] agrees with any
+// decision that does not allow the call.
 func (r *Replay) agrees(e *trail.Entry, v *verdict, samePolicy bool) bool {
 	was := recordedDecision(e)
 	switch {

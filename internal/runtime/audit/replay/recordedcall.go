@@ -102,8 +102,8 @@ func (r nameReader) Finds(pattern int) gate.Found {
 // Only implements [gate.Reading].
 func (r nameReader) Only(patterns []int) bool { return r.names[r.maps[patterns[0]].As].Certain }
 
-// Doubt implements [gate.Reading]. The result is empty, because a record lists the uncertain names
-// of a call without reasons.
+// Doubt implements [gate.Reading]. The result is empty, because records do not contain the reasons
+// why a call's names are uncertain.
 func (r nameReader) Doubt(int) gate.Doubt { return gate.Doubt{} }
 
 // Evidence implements [gate.Reading].

@@ -26,13 +26,13 @@ func (s *State) Nets() []gate.NetState { return s.policy.NetsOf(s.state) }
 // the log.
 const UnknownBeginning = "the session may have begun before the oldest available record"
 
-// State returns the markings of a session's nets after the records replayed so far, with the clocks
-// advanced to the given time. If the session as a whole is unknown, for example because the log
-// lacks its beginning, State returns nil and the reason.
+// State returns the markings of a session's nets after the records replayed so far, with the nets'
+// clocks advanced to the given time. If all markings are unknown, for example because the log lacks
+// the session's beginning, State returns nil and the reason.
 //
 // The result's field Unknown lists the nets whose markings are unknown. All other markings are
-// certain: every verdict in the session agrees with the record, the session and its shared nets
-// were recorded from their beginning, and the recorded policy is the replayed one.
+// certain. For them, every verdict in the session agrees with the record, the session and its
+// shared nets were recorded from their beginning, and the recorded policy is the replayed one.
 func (r *Replay) State(id string, at time.Time) (state *State, reason string) {
 	s := r.sessions[id]
 	switch {

@@ -222,9 +222,9 @@ func (v *verifier) compareEnd(path string) {
 	}
 }
 
-// startOf returns the position that the first line of a log must follow. The number of this line
-// can be above 1, because old files may have been removed. If the line is valid but a log cannot
-// begin with it, startOf also returns an explanation.
+// startOf returns the position before the first line of a log. The number of this line can be above
+// 1, because old files may have been removed. If the line is valid but a log cannot begin with it,
+// startOf also returns an explanation.
 func startOf(line []byte) (before audit.Place, fault string) {
 	l, err := audit.ParseLine(line)
 	if err != nil || l.Seq == 1 || !l.Linked {

@@ -97,7 +97,7 @@ type Write struct {
 // Event is an event to record, as a JSON object without a record number and without line breaks.
 type Event struct {
 	Time    time.Time
-	Session string // session of the op or stop that the event is recorded with; empty if that op or stop has no session
+	Session string // session of the recorded op or stop; empty if it has no session
 	Object  []byte
 }
 

@@ -279,7 +279,7 @@ func (r *replica) cut(junk int64) error {
 // sealed the segment, openPosition opens no file and reloads the checkpoint.
 func (r *replica) openPosition() error {
 	at := &r.image.at
-	unnamed := r.log.open() // the log is missing during a rotation, and after a process was killed during one
+	unnamed := r.log.open() // the log is missing during a rotation, and remains missing if the process is killed during the rotation
 	if unnamed != nil && !errors.Is(unnamed, fs.ErrNotExist) {
 		return unnamed
 	}

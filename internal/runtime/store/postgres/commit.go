@@ -16,8 +16,8 @@ import (
 // before the statement began. That is enough, because the following are locked before they are
 // read, in this order, and stay locked until the end of the transaction:
 //
-//   - The stops, by a table lock: commits that admit calls share the lock, SetStop acquires it
-//     exclusively. When SetStop has returned, each later admission sees the stop. An advisory
+//   - The stops, by a table lock: commits that admit calls share the lock, and SetStop acquires
+//     it exclusively. When SetStop has returned, each later admission sees the stop. An advisory
 //     lock would not do, because any role that can connect could hold it. A row lock would not
 //     do either, because commits that share a row lock would not queue behind a stop.
 //   - The writer, by SELECT FOR UPDATE. Its row contains the commit count, so a commit that is

@@ -87,9 +87,9 @@ func idColumns(ids []backend.PartID) (scopes []string, names [][]byte) {
 
 const versionsSQL = `SELECT coalesce(p.version, 0), coalesce(` + markSQL + `, '')` + eachPartSQL
 
-// Versions implements [backend.Backend]. For an existing part of the state that is not fresh (see
-// [freshParts]), it returns the negated version, which never matches, so that the caller reads the
-// part again.
+// Versions implements [backend.Backend]. If a part of the state exists but is not fresh (see
+// [freshParts]), Versions returns the negated version. The caller then reads the part again,
+// because a negative version never matches.
 func (d *DB) Versions(ctx context.Context, ids ...backend.PartID) (versions []int64, err error) {
 	scopes, names := idColumns(ids)
 	err = d.readCurrent(ctx, len(ids), func(ctx context.Context) (mark string, err error) {

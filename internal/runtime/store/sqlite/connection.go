@@ -276,13 +276,14 @@ var explanations = map[int]string{
 
 // checkState checks the database file and returns its state. It is called before a new connection
 // is opened, and when the file has changed, usually because of an SQLite checkpoint. The parameter
-// same reports whether the file is the one that was last checked. If so, checkState refuses the
-// file only if its content is older than before. If this file cannot be read at the moment,
-// checkState skips the check and returns the last known state.
+// same reports whether the file is the one that was last checked. If it is, checkState refuses the
+// file only if its content is older than at the last check. If the file cannot be read at the
+// moment, checkState returns the last known state.
 //
-// Another file is refused if the write-ahead log next to it belongs to the old file and the two
-// files differ, because SQLite would apply the log to the wrong file or remove it. In the first
-// check by a process, a file is refused if it is empty but its log is not.
+// If the file has replaced another one, checkState refuses it if the write-ahead log next to it
+// belongs to the old file and the two files differ, because SQLite would apply the log to the wrong
+// file or remove it. In the first check by a process, a file is refused if it is empty but its log
+// is not.
 func (c *connection) checkState(info fs.FileInfo, same bool) (fileState, error) {
 	i, err := readFileState(c.dialer, c.path)
 	if same {

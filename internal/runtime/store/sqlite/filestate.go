@@ -41,8 +41,8 @@ func (i fileState) olderThan(j fileState) bool {
 	return i.step < j.step || i.counter < j.counter || i.counter == j.counter && i.pages < j.pages
 }
 
-// unchanged reports whether the file infos a and b show the same modification time and size. If
-// they do, the database file was probably not written in between.
+// unchanged compares the modification times and sizes in two infos about the database file. If it
+// returns true, the file was probably not written between the two calls that returned the infos.
 func unchanged(a, b os.FileInfo) bool {
 	return a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }

@@ -18,11 +18,10 @@ type Change struct {
 }
 
 // AppendSessionChange appends a JSON object with the changes to a session's part of the state since
-// the last write. Since that write, the policy and the field Writer of i must not have changed,
-// because the object contains neither of them. It contains the other members of the part that can
-// change, the changed nets keyed by name, and the changed calls keyed by number. A null value means
-// that a net is back in its initial state or that a call has ended. [Merge] applies the changes to
-// the part.
+// the last write. [Merge] applies these changes to the part. The object contains the changed nets
+// keyed by name, the changed calls keyed by number, and the other members that can change. A null
+// value means that a net is back in its initial state or that a call has ended. The object contains
+// neither the policy nor the session's writer, so they must not have changed since the last write.
 func (c *Codec) AppendSessionChange(dst []byte, s *gate.State, i Info, p Processes, change *Change) ([]byte, error) {
 	e := encoder{Codec: c, dst: dst}
 	e.text(`{"v":` + formVersion(s, i.Writer, p))
