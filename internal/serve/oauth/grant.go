@@ -92,10 +92,14 @@ func (g *Grant) withToken(t *oauth2.Token, asked []string, now time.Time) (*Gran
 }
 
 // refreshed uses the refresh token of g to request new tokens, and returns a copy of g with the new
-// tokens.
+// tokens. Only a new login can grant the scopes in Wanted, so the copy keeps them.
 func (g *Grant) refreshed(ctx context.Context, client *http.Client, now func() time.Time) (*Grant, error) {
 	refresh := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {g.RefreshToken}}
-	return g.requestToken(ctx, client, clientcredentials.Config{EndpointParams: refresh}, g.Scopes, now)
+	next, err := g.requestToken(ctx, client, clientcredentials.Config{EndpointParams: refresh}, g.Scopes, now)
+	if err == nil {
+		next.Wanted = g.Wanted
+	}
+	return next, err
 }
 
 // withClientCredentials requests a token for the client itself rather than for a person, and

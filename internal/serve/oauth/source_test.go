@@ -198,6 +198,14 @@ func TestMissingScopesNeedLogin(t *testing.T) {
 	if err != nil || strings.Join(status.Wanted, " ") != "read write" {
 		t.Fatalf("status %+v, %v", status, err)
 	}
+	s.clock.move(time.Hour)
+	if _, err := source.Authorization(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.counted("refresh_token", 1)
+	if status, err = oauth.StatusOf(s.is, s.store(), s.clock.Now()); err != nil || strings.Join(status.Wanted, " ") != "read write" {
+		t.Fatalf("status after a refresh %+v, %v", status, err)
+	}
 	if status = s.mustLogin(); strings.Join(status.Scopes, " ") != "read write" || status.Wanted != nil {
 		t.Fatalf("status %+v", status)
 	}
