@@ -94,9 +94,10 @@ type Approval struct {
 	PIN      string        // hash of the PIN for approvals through cli, web or url, as printed by petrigate approvals pin; empty means no PIN
 	Verb     string        // command for answering an approval, as shown in the log; empty means petrigate approvals
 
-	// People maps each person's name to the principal of the calls that the person makes. Unless
-	// Self is set, people can approve their own calls only through elicit. The name is either the
-	// actor of an answer or the name that the channel has authenticated.
+	// People maps the names of people to the principals of their calls, so that people cannot
+	// approve their own calls. This does not apply to approvals through elicit, or if Self is set.
+	// The name is either the actor recorded with an answer or the name that the channel has
+	// authenticated.
 	People map[string]string
 
 	// Page returns the URL of an approval's page, for the url channel. If Page is nil or returns

@@ -117,7 +117,8 @@ func (p *sessionView) State(id string) (*gate.State, error) {
 }
 
 // ListSessions is like [Proxy.AllSessions], but omits the nets, because reading the nets of many
-// sessions takes a long time. It sets the field Used even if states are not in a database.
+// sessions takes a long time. Unlike AllSessions, it also sets the field Used for sessions in
+// memory.
 func (p *sessionView) ListSessions() ([]operator.SessionInfo, error) {
 	list, _, err := p.listSessions()
 	return list, err
@@ -286,9 +287,9 @@ func (p *sessionView) lostCallsOf(k admission.Key) map[uint64]bool {
 	return lost
 }
 
-// markUnwritten marks the calls of the session whose outcomes could not be recorded, and returns
-// all calls. If the database was unavailable, such a call may be missing from calls; markUnwritten
-// adds it.
+// markUnwritten returns the given calls of the session, and marks those whose outcomes this process
+// knows but could not record. If such a call is missing, for example because the database was
+// unavailable, markUnwritten adds it.
 func (p *sessionView) markUnwritten(session string, calls []operator.CallInfo) []operator.CallInfo {
 	for _, e := range p.unwrittenCalls() {
 		if e.Session != session {

@@ -206,7 +206,8 @@ func (s *Success) Position() gate.Position { return s.Pos }
 func (s *Success) names() []Name { return nil }
 
 // provesEffect reports whether a match of the map statement can prove that the call performs the
-// action that the name stands for. Only a command in a single script can prove it.
+// named action. Only a statement with "runs" can prove it, and only if its field selects a single
+// script.
 func (s *Map) provesEffect() bool { return s.Pattern.Kind == Runs && !s.readsSeveral() }
 
 // exempts reports whether the map statement can give its name to a call with certainty. Only then

@@ -10,9 +10,9 @@ import (
 // identifier matches the keys that an expression can read as args.KEY.
 var identifier = regexp.MustCompile(`^[A-Za-z_]\w*$`)
 
-// asExpression returns the map statement m with an expression instead of its pattern, for use in
-// hints. The resulting statement, unlike m, gives a name that can exempt calls; see [Map.exempts].
-// If the field or the pattern cannot be converted, the result is a form with placeholders.
+// asExpression returns the map statement m, written with an expression instead of its pattern.
+// Hints suggest this form, because a name given by an expression can exempt calls from rules. If
+// the field or the pattern cannot be converted, asExpression returns a template with placeholders.
 func (m *Map) asExpression() string {
 	pattern := m.Pattern.Text
 	if !identifier.MatchString(m.Field) || strings.Contains(pattern, "'") {
@@ -45,8 +45,8 @@ func (c *compiler) checkUnless(s Statement, r *Rule, tools []Name) {
 	}
 }
 
-// checkCertain rejects a name in an allow statement or after "unless" if a map statement gives the
-// name, but can never give it with certainty. It ignores patterns.
+// checkCertain rejects a name in an allow statement or after "unless" if a map statement that gives
+// the name can never give it with certainty. It ignores names with wildcards.
 func (c *compiler) checkCertain(s Statement, names []Name) {
 	for _, n := range names {
 		maps := c.labels.maps[n.Text]
@@ -59,8 +59,8 @@ func (c *compiler) checkCertain(s Statement, names []Name) {
 
 // checkEvidence warns if a map statement gives the name n to calls without proof that they perform
 // the named action. For example, a statement that looks for the word cp also matches "echo cp",
-// which copies nothing. The effect argument describes the effect of the call in the warning, for
-// example as "unlocks deploy".
+// which copies nothing. The warning includes the effect of such a call, for example "unlocks
+// deploy".
 func (c *compiler) checkEvidence(n Name, effect string) {
 	m := c.labels.firstWeak(n)
 	if m == nil {

@@ -81,8 +81,8 @@ func (c *compiler) checkContrary() {
 	}
 }
 
-// subject describes the limit by its names, the field of its sum, if any, its span and its key, but
-// without the count. It serves to find limits that differ only in the count.
+// subject returns a description of the limit without its count: the names, the field of a sum, the
+// span and the key. It is used to find limits that differ only in the count.
 func (s *Limit) subject() string {
 	of := ""
 	if s.Of != nil {
@@ -138,9 +138,10 @@ type strongerRules struct {
 	limits map[string][]*Limit // limits with the lowest count for their span
 }
 
-// findStrongerRules collects rules without "unless": blocks that apply at all times, and limits
-// that count all their calls; see [Limit.countsAll]. A rule for a pattern, such as git_*, is listed
-// under the pattern and under each limited name that matches it.
+// findStrongerRules collects the rules that can make a limit redundant: blocks without "after", and
+// limits that simply count their calls (see [Limit.countsAll]). Rules with "unless" are left out. A
+// rule for a pattern, such as git_*, is listed under the pattern and under each limited name that
+// matches it.
 func (c *compiler) findStrongerRules() strongerRules {
 	over := strongerRules{make(map[string]*Block), make(map[string][]*Limit)}
 	var limited []string
@@ -241,7 +242,7 @@ func (s *Limit) implies(other *Limit) bool {
 		return false
 	case other.countsPerPrincipal() && !s.countsPerPrincipal():
 		return false
-	case s.subject() == other.subject(): // left to checkContrary
+	case s.subject() == other.subject(): // checkContrary warns about such limits
 		return false
 	case s.interval() == 0:
 		return true

@@ -13,7 +13,7 @@ import (
 // is ready to use.
 type Options struct {
 	Strict bool // whether to assume that a script that is not fully understood can run any command
-	Pass   bool // whether a map statement gives its name to a call only if the script in the call certainly runs the statement's command, or certainly reads or writes a file that the statement describes
+	Pass   bool // whether to ignore uncertain matches of map statements with "runs", "reads" or "writes"
 }
 
 // Compile compiles files with default options; see [Options.Compile].

@@ -120,9 +120,9 @@
 // or a CEL expression in quotes. "with same src as path" compares the src of the first call with
 // the path of the second; "result.$.path" is a part of the first call's result. Values are compared
 // as JSON values. An array needs a successful call for each of its elements. A call without a value
-// is refused if the rule restricts it, and otherwise unlocks and refills nothing. The calls named
-// after "since" have the same field as the calls that wait; a call without the field cancels all
-// successes.
+// is refused if the rule restricts it, and otherwise unlocks and refills nothing. For a call named
+// after "since", the field is the same as for the second call; without this field, the call cancels
+// all successes.
 //
 // "at once" limits the calls under way, "in a row" consecutive identical calls, and "to 1000 of
 // amount per day" the sum of a field. "require 2 human-approvals" needs two different people.
@@ -138,10 +138,10 @@
 // The keyword "runs" reads the field as a shell script and finds the commands that it would run;
 // more words narrow the match. If a match is uncertain (because the script does not parse or
 // contains $X, for example), the call is restricted as if it matched, but it unlocks and refills
-// nothing. Words of the command can be quoted. With "exactly", a command matches only if its other
-// arguments do not change its effect, even for restrictions. For exemptions, and for calls that
-// unlock or refill something, a * as the last word allows any arguments. The keywords "reads" and
-// "writes" find the files that the script would read or write: one match of several patterns is
+// nothing. Words of the command can be quoted. A call is exempt, or unlocks or refills something,
+// only if the other arguments of the command do not change its effect; a * as the last word allows
+// any arguments. With "exactly", the same condition applies to restrictions. The keywords "reads"
+// and "writes" find the files that the script would read or write: one match of several patterns is
 // enough, and * matches any text. The names that they give restrict calls, but unlock, refill and
 // exempt nothing. The text after "when" is a CEL expression over args, tool, upstream and
 // annotations, in a JSON string; if it fails, the call is restricted as well. If other argument

@@ -10,7 +10,7 @@ import (
 // statements. Such a name is called a label.
 type labels struct {
 	maps  map[string][]*Map // map statements, keyed by label
-	weak  map[string]*Map   // first map statement, in file order, that gives the label without proof that the call performs the named action; keyed by label
+	weak  map[string]*Map   // first map statement, in file order, that gives a name to calls without proof that they perform the named action; keyed by name
 	order map[*Map]int
 	words vocabulary
 }

@@ -14,7 +14,7 @@ import (
 // A parser parses the statement in a line.
 type parser struct {
 	line *scanner
-	seen map[string]bool // names or fields in the current list, for detecting duplicates; nil for a list of fewer than two names
+	seen map[string]bool // names or fields read so far in the current list, for detecting duplicates; nil until the second name of a list of names
 }
 
 // name parses a single name. If the name is missing, it fails with the given message.
@@ -79,8 +79,8 @@ func (p *parser) appendName(names []Name, t token, noun, form string) []Name {
 	return append(names, n)
 }
 
-// isRepeated reports whether p.seen contains the given entry. If not, isRepeated adds it, unless
-// p.seen is nil.
+// isRepeated reports whether the current list already contains the given entry, and records the
+// entry in p.seen. If p.seen is nil, isRepeated returns false and records nothing.
 func (p *parser) isRepeated(text string) bool {
 	again := p.seen[text]
 	if p.seen != nil {

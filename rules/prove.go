@@ -28,7 +28,7 @@ type Prove struct {
 
 	Count      int  // for AtMost, maximum number of calls
 	Over       Span // for AtMost, span over which calls are counted, unless Others restart the count
-	User       bool // for AtMost, whether calls are counted per user over a time span, as in "per user per day"; Over is then the time span
+	User       bool // for AtMost, whether calls are counted per user in each time span, as in "per user per day"; Over is then the time span
 	Successful bool // for AtMost, whether only successes of Others restart the count
 
 	OwnBudget bool   // for AlwaysPossible, whether to ignore limits that apply only to the call itself

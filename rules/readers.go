@@ -9,7 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/shell"
 )
 
-// readers collects the patterns and expressions of all statements during compilation.
+// readers holds the objects that match scripts and evaluate expressions for the compiled nets.
+// Compilation adds each script pattern and each expression to one of them.
 type readers struct {
 	scripts *shell.Reader
 	calls   *cel.Reader // evaluates expressions about calls

@@ -101,10 +101,10 @@ func (q *askedCall) toolChanged() bool {
 }
 
 // redeem asks the gate for a new decision on the call, using the approval of the request r. If the
-// gate admits the call, redeem forwards it and uses up the approval. If the gate refuses the call,
-// redeem sends the refusal to the client. If the gate now requires a different approval, redeem
-// returns the refusal for the client. used is false if the approval has become invalid, for example
-// because another call has already used it.
+// gate admits the call, redeem uses up the approval and forwards the call. If the gate refuses the
+// call, redeem sends the refusal to the client. If the gate now requires a different approval,
+// redeem returns a refusal as the response for the client. The second result is false if the
+// approval can no longer be used, for example because another call has already used it.
 func (q *askedCall) redeem(r *approval.Request) (a answer, used bool) {
 	shown := q.Approvals.Look(r)
 	if shown.Answer.State != approval.Approved {
@@ -156,9 +156,9 @@ const (
 )
 
 // beginWait starts the call's wait for the answer to the request r. If r is still pending and the
-// call has not been canceled, it asks a person, and determines how long the call waits. The field
-// hold of the result is nil if the call need not wait, because the outcome is already known, the
-// call has been canceled, no person can be asked, or the client must call again with the answer.
+// call has not been canceled, it asks a person, and determines how long the call waits. The call
+// need not wait if the outcome is already known, if the call has been canceled, if no person can be
+// asked, or if the client must call again with the answer.
 func (q *askedCall) beginWait(r *approval.Request) *personWait {
 	w := &personWait{request: r, rounds: q.readResponse(r)}
 	w.state = q.Approvals.Status(r).State

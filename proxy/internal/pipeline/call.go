@@ -215,7 +215,7 @@ type input struct {
 	round     int    // how often the client has been asked for input before
 	suspended string // ID of the suspended call; empty if none
 	elsewhere bool   // whether another process suspended the call
-	ours      bool   // whether the requestState can be trusted: the client sent none, or the proxy created it for this call or for an approval
+	ours      bool   // whether the call has no requestState, or one that the proxy created for this call or for an approval
 }
 
 // admission returns the call in the form used for decisions and audit records.

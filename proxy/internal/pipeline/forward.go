@@ -52,8 +52,8 @@ func (p *Pipeline) forward(c *Call, pass admission.Pass) {
 }
 
 // forwardAgain sends an admitted call again. If the call cannot be sent, forwardAgain records that
-// it failed. If the client is still waiting, forwardAgain then refuses the call. But if the reason
-// is that the policy has changed since the admission, it asks the gate for a new decision instead.
+// it failed. It then refuses the call or, if the policy has changed since the admission, asks the
+// gate for a new decision. If the client has stopped waiting, it does neither.
 func (p *Pipeline) forwardAgain(c *Call, ticket *admission.Ticket) {
 	pass, err := ticket.NewPass(p.Life.Ctx, p.Admission)
 	if err == nil {
@@ -211,8 +211,8 @@ func (f *inflightCall) end(r upstream.Reply, fromServer bool) {
 // finish handles the end of the request: it records the outcome, and then responds to the client
 // that made the call c. It runs on the goroutine that waits for the call. If no goroutine waits, or
 // if the waiting goroutine cannot respond, it runs on the one that ended the request. If the call
-// becomes a task, or waits for the client's input, finish does not record an outcome yet. If
-// together is not nil, the outcomes of a burst of replies are recorded together.
+// becomes a task, or waits for the client's input, finish does not record an outcome yet. The
+// outcomes of replies that were read in one burst are recorded together.
 func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) {
 	p := c.pipeline
 	open, staged := false, false // if open is true, the outcome will be recorded later; if staged is true, e.Continue closes the request

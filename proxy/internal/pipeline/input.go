@@ -26,12 +26,12 @@ func (c *Call) subject() []byte {
 	}, "\x00"))
 }
 
-// readInput reads the input from a call that the client has sent again. If the call has a
-// requestState, the input is forwarded only if the proxy created the requestState for this call
-// because the server asked for input. If a person has approved the params, they must also be
-// unchanged, apart from _meta. If the call has no requestState, its inputResponses are forwarded
-// unchanged, because they may be meant for a server that keeps no state. Such responses never count
-// as a person's approval.
+// readInput reads the input from a call that the client has sent again. Without a requestState, the
+// call's inputResponses are forwarded unchanged, because they may be meant for a server that keeps
+// no state. Such responses never count as a person's approval. With a requestState, the
+// inputResponses are forwarded only if the proxy created the requestState for this call because the
+// server asked for input. If a person has approved the call, its params, apart from _meta, must
+// also be the same as those that the person approved.
 func (c *Call) readInput() {
 	if !c.Peer.Rev.InputRequired {
 		return

@@ -179,9 +179,10 @@ func (p *Pipeline) checkRecordable(c *Call) answer {
 	return nil
 }
 
-// yield lets other goroutines run before this one waits until a decision or an outcome has been
-// recorded, so that several of them can be recorded together. It does so only if at least
-// [burst.MinInFlight] calls to a server over streamable HTTP are in flight.
+// yield lets other goroutines run before the caller waits until a decision or an outcome has been
+// recorded. The decisions and outcomes of these goroutines can then be recorded together with the
+// caller's. yield does this only if the server uses streamable HTTP and at least
+// [burst.MinInFlight] calls to it are in flight.
 func (c *Call) yield() {
 	if u := c.Tool.Upstream; !u.OneReader() && u.InFlight.Len() >= burst.MinInFlight {
 		runtime.Gosched()
@@ -204,8 +205,8 @@ func (d *decidedCall) Continue() {
 }
 
 // MaxKeptWhole is the maximum size, in bytes, of a message that stays in memory until its call
-// ends. A call that has been sent usually needs only the _meta, which is copied from larger
-// messages, so that they can be freed.
+// ends. A larger message can be freed once its call has been sent, because the _meta, usually the
+// only part needed later, is copied from it.
 const MaxKeptWhole = 4 << 10
 
 // Prepare parses a call and looks up its tool, which may be missing while servers are starting. If

@@ -40,11 +40,10 @@ type placement struct {
 	quota quota.Quota // limits the number of dedicated connections
 }
 
-// DedicateNext is called when the server sends a request to a client, unless the request arrives on
-// the response stream of a call. If the isolation is "auto" (the default) and u is the shared
-// connection, sessions that start to use the server later can get dedicated connections; see
-// [IsolateAuto]. DedicateNext reports whether it has made this change, so it returns true only
-// once.
+// DedicateNext is called for each request that the server sends to a client outside the response
+// stream of a call. If the isolation is "auto" (the default) and u is the shared connection, the
+// first such request allows later sessions to get dedicated connections; see [IsolateAuto].
+// DedicateNext returns true only for this first request.
 func (u *Server) DedicateNext() bool {
 	auto := u.Config.Isolation == "" || u.Config.Isolation == IsolateAuto
 	return !u.Dedicated() && auto && !u.placement.asks.Swap(true)

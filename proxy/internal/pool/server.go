@@ -256,10 +256,11 @@ func (b *ServerMap[T]) Forget(u *Server) {
 }
 
 // WithServerInfo changes a result of initialize or server/discover so that it describes the server
-// in the state u instead of the proxy. It replaces the name, version and icons (serverInfo). It
-// also adds the server's members of _meta, and the server's members that the specification does not
-// define, unless the given result already has members of these names. If u is not up,
-// WithServerInfo returns the result unchanged. It is used if there is only one server.
+// instead of the proxy. It is used if there is only one server; u is the state of that server. It
+// replaces the name, version and icons (serverInfo). It also adds the server's members of _meta,
+// and the server's members that the specification does not define, unless the given result already
+// has members with the same names. If the server is not up, WithServerInfo returns the result
+// unchanged.
 func WithServerInfo(u upstream.State, result []byte) []byte {
 	if u.Phase != upstream.Up {
 		return result

@@ -109,12 +109,11 @@ func (p *Relay) Complete(ctx context.Context, q session.Request) ([]byte, error)
 	return r.Serve(ctx)
 }
 
-// findReferenced sets r.Upstream to the server that offers the prompt or template in the parameter
-// ref. If no such server is known, but the proxy has only one server, findReferenced chooses that
-// server, unless some net that enforces its decisions names a prompt. If ref is of an unknown kind,
-// it chooses no server. If clients know the prompt by another name than the server does,
-// findReferenced sets r.Change to restore the server's name. If the policy refuses the request,
-// findReferenced returns the reason, and otherwise "".
+// findReferenced sets r.Upstream to the server that offers the prompt or resource template to
+// complete. If clients know the prompt by a different name than the server does, findReferenced
+// also sets r.Change to restore the server's name. If the prompt is unknown and the proxy has only
+// one server, findReferenced chooses that server, unless a net that enforces its decisions names a
+// prompt. If the policy refuses the request, findReferenced returns the reason, and otherwise "".
 func (p *Relay) findReferenced(ctx context.Context, r *pool.RelayedRequest) (why string) {
 	ref, _ := rawjson.Member(r.Message.Params, "ref")
 	switch rawjson.StringAt(ref, "type") {

@@ -34,7 +34,7 @@ type Relay struct {
 	Sessions   *session.Sessions
 	Admission  *admission.Admission
 	Pool       *pool.Pool
-	Advertiser *advertise.Advertiser // is told when the list of tools has changed; nil if all clients see the same tools
+	Advertiser *advertise.Advertiser // notified when the list of tools has changed; nil if all clients see the same tools
 	Tasks      *tasks.Tasks
 
 	prompts   table

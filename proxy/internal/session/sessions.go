@@ -11,9 +11,9 @@
 //
 // Several replicas of the proxy can serve the same clients if their states are in a shared
 // database. An HTTP session can then continue on another replica. After the handshake,
-// [Sessions.Introduce] stores the session's [About] with a hash of the client's Mcp-Session-Id. A
-// replica that receives an unknown Mcp-Session-Id derives the session's ID from it
-// ([Sessions.Kept]), looks the session up in the database, and adds the client with
+// [Sessions.Introduce] stores a description of the session ([About]), which includes a hash of the
+// client's Mcp-Session-Id. A replica that receives an unknown Mcp-Session-Id derives the session's
+// ID from it ([Sessions.Kept]), looks the session up in the database, and adds the client with
 // [Sessions.Restore], without a new handshake. A replica that stops serving such a client sets
 // Session.Left, so that it does not end a session that another replica may still serve. Connections
 // to servers, subscriptions and requests in flight stay with their replica.
@@ -235,9 +235,8 @@ func (s *Sessions) EndAgent(id string) bool {
 	return true
 }
 
-// Uses returns the time of last use of each session whose nets apply to a client's calls. Only
-// clients that use streamable HTTP update this time; for any other client, it is the time when the
-// client connected.
+// Uses returns the time when connected clients last used each session for their calls. If a client
+// does not use streamable HTTP, the time when it connected counts as its latest use.
 func (s *Sessions) Uses() map[*Session]time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -338,9 +337,9 @@ func (s *Sessions) Idle(c *Client, busy bool, ttl time.Duration) bool {
 	return !busy && now.Sub(c.seen) > ttl
 }
 
-// Of returns the session whose nets apply to a request. It opens the session if necessary, unless
-// it is the session of the connection. Only this method chooses the session of a client's request.
-// A client can name only sessions of its own principal.
+// Of returns the session whose nets apply to a request, according to the configured [Way]. If the
+// session does not exist yet, Of opens it. Only this method chooses the session of a client's
+// request. A client can name only sessions of its own principal.
 func (s *Sessions) Of(o Origin) (*Session, error) {
 	switch s.way.By {
 	case "name":
@@ -383,8 +382,9 @@ func (s *Sessions) split(by, what, principal, label string) (*Session, error) {
 }
 
 // OfAgent returns the session whose nets apply to the calls reported by an agent's hooks. If the
-// configured [Way] gives each connection its own session, OfAgent returns the session named label,
-// which consists of the agent's name and its session_id. Otherwise, the configured Way applies.
+// configured [Way] gives each connection its own session, OfAgent returns the session with the
+// given name, which consists of the agent's name and its session_id. Otherwise, the configured Way
+// applies.
 func (s *Sessions) OfAgent(principal, label string, header http.Header) (*Session, error) {
 	if s.way.By != "" && s.way.By != "connection" {
 		return s.Of(Origin{Principal: principal, Header: header})

@@ -17,8 +17,8 @@ import (
 var errTaskGone = errors.New("the upstream no longer knows the task")
 
 // Request sends a request about the task on behalf of the proxy. It waits for the reply until the
-// server's timeout or until ctx is done. The params contain the task's ID and the given members,
-// which must each begin with a comma. If the server now uses a revision with a different form of
+// server's timeout or until ctx is done. The params contain the task's ID and the given JSON
+// members, each preceded by a comma. If the server now uses a revision with a different form of
 // tasks, Request returns errTaskGone.
 func (s *Tasks) Request(ctx context.Context, x *Task, method string, members ...byte) (upstream.Reply, error) {
 	u := x.Upstream

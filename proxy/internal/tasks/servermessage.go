@@ -95,9 +95,9 @@ func (x *Task) notify(method string, params []byte) {
 
 // ServerRequest handles a server's request about a task (elicitation/create, sampling/createMessage
 // or roots/list with related-task in its _meta). The request can arrive on any stream. A client
-// that uses revision 2026-07-28 receives it in the task's inputRequests, and any other client as a
-// request. If such a client cannot be reached, the request is kept until the client asks for the
-// task's result. ServerRequest returns false if the request is not about a task.
+// that uses revision 2026-07-28 receives it in the task's inputRequests. Any other client receives
+// it as a request: immediately if it has an open stream, and otherwise when it asks for the task's
+// result. ServerRequest returns false if the request is not about a task.
 func (s *Tasks) ServerRequest(u *pool.Server, q *upstream.ServerRequest) bool {
 	x := s.byServer(u, wire.RelatedTask(q.Params))
 	if x == nil {

@@ -17,10 +17,10 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Task is a tool call that the server has answered with a task (CreateTaskResult). To the gate,
-// which decides on tool calls, the call stays open until the outcome of the task is known. Clients
-// know the task by an ID assigned by the proxy. Only clients of the same session can use this ID.
-// mu guards the fields below it.
+// A Task is a tool call that the server has answered with a task (CreateTaskResult). The gate,
+// which decides on tool calls, considers the call in flight until the outcome of the task is known.
+// Clients know the task by an ID assigned by the proxy. Only clients of the same session can use
+// this ID. mu guards the fields below it.
 type Task struct {
 	id       string
 	theirs   string // the server's own taskId
@@ -43,7 +43,7 @@ type Task struct {
 	about   wire.Task
 	asked   time.Time                 // when the latest task object arrived or the latest poll failed, whichever is later
 	streams []spec.Stream             // streams of clients waiting for the result (tasks/result)
-	waiting []*upstream.ServerRequest // the server's requests to send when the client asks for the task's result
+	waiting []*upstream.ServerRequest // requests from the server, kept until the client asks for the task's result
 	inputs  []taskInput               // the server's requests shown to clients as inputRequests, oldest first
 	asks    int                       // number of requests ever added to inputs, used to make their keys
 }
@@ -110,8 +110,8 @@ func (x *Task) shown() []byte {
 }
 
 // NextPoll returns how long to wait before the next tasks/get request. The interval between
-// requests is the server's pollInterval, within limits, or usualPoll if the server gives none. It
-// is longer after failed requests. misses is the number of consecutive failures.
+// requests is the server's pollInterval, within limits, or a default if the server gives none.
+// misses is the number of consecutive failures, which make the interval longer.
 func (x *Task) NextPoll(misses int, now time.Time) time.Duration {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -77,8 +77,9 @@ func (u *Upstream) Declare(ctx context.Context, capabilities []byte) {
 // redeclare repeats the handshake, unless Options.Busy returns true. Over streamable HTTP in
 // revision 2025-11-25, it opens a new session, and in-flight requests continue in the old one. Over
 // streamable HTTP in revision 2026-07-28, it replaces the connection, and in-flight requests
-// continue. Over any other transport, it waits for short requests, and then replaces the connection
-// unless another request is in flight.
+// continue. Over any other transport, it does nothing while a request that may take long, such as
+// tools/call, is in flight. Otherwise, it waits for the in-flight requests, and then replaces the
+// connection.
 func (u *Upstream) redeclare(ctx context.Context, c conn.Conn, again <-chan struct{}) {
 	if u.host.Options.Busy != nil && u.host.Options.Busy() {
 		return
@@ -209,8 +210,9 @@ func covers(a, b []byte) bool {
 	return true
 }
 
-// union returns those capabilities in a or b that the proxy can forward. A capability contained in
-// both gets the parts from both.
+// union returns those capabilities in a or b that the proxy can forward. If both contain a
+// capability, the result includes the parts from both, such as the form and url modes of
+// elicitation.
 func union(a, b []byte) []byte {
 	var all rawjson.Object
 	for _, x := range abilities() {

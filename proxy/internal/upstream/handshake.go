@@ -285,8 +285,8 @@ func (a *adapter) introduction() conn.Introduction {
 	return i
 }
 
-// maxAround limits the size, in bytes, of a server's self-description. If it is larger, _meta and
-// the members that the specification does not define are not stored.
+// If a server's self-description is larger than maxAround bytes, the proxy does not store its _meta
+// and the members that the specification does not define.
 const maxAround = 256 << 10
 
 // undefinedMembers returns a JSON object with _meta and with all members of a server's

@@ -93,7 +93,7 @@ func AppendText(dst []byte, text string) []byte {
 
 // AppendToolError appends the result of a failed tool call. The text becomes its only content
 // block, which the model reads. If meta is not nil, it becomes the result's _meta, which only
-// programs read. If typed is true, the result has resultType "complete".
+// programs read. The flag typed adds the resultType "complete", as revision 2026-07-28 requires.
 func AppendToolError(dst []byte, text string, meta []byte, typed bool) []byte {
 	dst = append(dst, `{"content":[`...)
 	dst = append(AppendText(dst, text), `],"isError":true`...)

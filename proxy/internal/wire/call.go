@@ -192,11 +192,11 @@ func forwardMeta(out *splicer, f field, h Hop) {
 	out.dst, out.done = inner.close(), f.end
 }
 
-// OtherParams returns the params other than those with the given keys, for showing them to a
-// person. The first result leaves out _meta, inputResponses and requestState. The second result
-// contains the members of _meta, without trace data and without the members that apply only between
-// the client and the proxy. A malformed traceparent is not left out, because it could carry other
-// data. Each result is a JSON object, or nil if it would be empty.
+// OtherParams returns the params to show to a person in addition to those with the given keys. The
+// first result omits _meta, inputResponses and requestState. The second result contains the members
+// of _meta, except trace data and members that apply only between the client and the proxy. A
+// malformed traceparent is included, because it could carry other data. Each result is a JSON
+// object, or nil if it would be empty.
 func (c Call) OtherParams(named ...string) (members, meta []byte) {
 	var others, metas rawjson.Object
 	rawjson.Members(c.params, func(key, value []byte, _ int) bool {
@@ -223,10 +223,10 @@ func (c Call) OtherParams(named ...string) (members, meta []byte) {
 	return members, meta
 }
 
-// WithMetaShown returns a copy of c that forwards only the _meta that a person has seen. The
-// argument is this _meta, as returned by [Call.OtherParams]. The copy also keeps the members that
-// identify the request, because they carry no other data. If nothing else of c's own _meta would be
-// forwarded, WithMetaShown returns c itself.
+// WithMetaShown returns a copy of c that forwards only the given members of _meta, which a person
+// has seen; see [Call.OtherParams]. The copy also keeps the members that identify the request,
+// because they carry no other data. If c already forwards only these members, WithMetaShown returns
+// c itself.
 func (c Call) WithMetaShown(meta []byte) Call {
 	_, own := c.OtherParams()
 	same := bytes.Equal(own, meta)

@@ -103,8 +103,9 @@ func (c *Conn) findEndpoint(events *streamable.EventReader) error {
 	return err
 }
 
-// endpoint resolves an announced address for messages against the stream's address. It returns an
-// error if the announced address is invalid or the addresses have different origins.
+// endpoint returns the address that the server has announced for messages. A relative address is
+// resolved against the address of the stream. endpoint returns an error if the announced address is
+// invalid or has a different origin than the stream.
 func (c *Conn) endpoint(reference []byte) (string, error) {
 	address, err := streamable.SameOrigin(c.stream, strings.TrimSpace(string(reference)))
 	switch {

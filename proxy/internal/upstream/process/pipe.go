@@ -62,14 +62,15 @@ func NewPipe(file *os.File, broken func(error)) *Pipe {
 // false for it.
 const Nowhere = math.MaxInt64
 
-// Write queues a message followed by a newline. The build function appends the message to its
-// argument; size is the approximate length of the message. Write sets *position to the offset of
-// the message, for use with [Pipe.Reached].
+// Write adds a message, followed by a newline, to the queue. The build function appends the message
+// to its argument; size is the approximate length of the message. Write sets *position to the
+// offset of the message, for use with [Pipe.Reached].
 //
-// Unless another goroutine is writing or Cork holds back writes, Write then writes as many of the
-// queued bytes as the pipe accepts, and leaves the rest to the flusher. If several is true, other
-// goroutines probably have messages too; Write yields to them first, so that one system call can
-// write all messages.
+// Write also writes as many of the queued bytes as the pipe accepts, and a background goroutine
+// writes the rest. If another goroutine is already writing, or if [Pipe.Cork] holds back writes,
+// Write only queues the message. Callers set the flag several if other goroutines probably have
+// messages, too. Write then lets these goroutines run first, so that one system call can write all
+// messages.
 //
 // Write fails if the pipe is closed or broken, or if the child does not read.
 func (p *Pipe) Write(position *int64, several bool, size int, build func([]byte) []byte) error {

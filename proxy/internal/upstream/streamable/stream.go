@@ -30,12 +30,12 @@ type responseStream struct {
 	events *EventReader
 }
 
-// read handles the notifications and requests on the event stream, and delivers the reply to r.x.
-// It then returns an empty Reply. If it cannot deliver the reply, it returns a Reply with an error.
-// A server that uses revision 2025-11-25 may end the stream early. If the stream contained an event
-// ID, read then requests the rest with GET, which does not execute the request again. If Send is
-// running on the caller's goroutine and must return early, read returns a Reply with a Rest
-// function that continues reading.
+// read handles the messages on the event stream until it has delivered the reply to the exchange
+// r.x. It then returns an empty Reply. If it cannot deliver the reply, it returns a Reply with an
+// error. A server that uses revision 2025-11-25 may end the stream early. If the stream contained
+// an event ID, read then requests the rest with GET, which does not execute the request again. If
+// Send must return before the reply has arrived, read returns a Reply with a Rest function, which
+// another goroutine can call to continue reading.
 func (r responseStream) read(body io.ReadCloser) conn.Reply {
 	for resumes, seen := 0, ""; ; resumes++ {
 		err := r.follow()
