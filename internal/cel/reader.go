@@ -169,8 +169,8 @@ func (r *reading) find(pattern int) gate.Found {
 // expression is about the whole call.
 func (r *reading) Only(patterns []int) bool { return slices.ContainsFunc(patterns, r.Evidence) }
 
-// Doubt explains why an expression has no boolean value for the call. It returns the zero
-// [gate.Doubt] if the expression has one.
+// Doubt explains why the condition of a map statement has no boolean value for the call. If the
+// condition is true or false, Doubt returns the zero [gate.Doubt].
 func (r *reading) Doubt(pattern int) gate.Doubt {
 	if r.Finds(pattern) != gate.Perhaps {
 		return gate.Doubt{}

@@ -142,7 +142,7 @@ type Hook struct {
 	URL    string // URL of the hook; empty if the hook is a command
 	Before bool   // whether the hook runs before a call
 	Closed bool   // whether the call is refused if the hook fails
-	Narrow bool   // whether the hook covers only some of the calls that petrigate needs, or the agent does not wait for its answer
+	Narrow bool   // whether the hook covers fewer calls than the hook that petrigate installs, or runs concurrently with the call
 
 	command string
 }
@@ -203,8 +203,9 @@ func (h Hooks) Installed(d *splice.Document) (all []Hook) {
 	return all
 }
 
-// isNarrow reports whether a hook for e, or a group of hooks, covers only some of the calls that
-// petrigate needs, or runs concurrently with the call.
+// isNarrow reports whether a hook with the given settings covers fewer calls than petrigate's own
+// hook for the event, or runs concurrently with the call. The settings can also be those of a group
+// of hooks.
 func isNarrow(e agenttool.HookEvent, fields map[string]any) bool {
 	match, _ := fields["matcher"].(string)
 	return !slices.Contains([]string{"", "*", ".*", e.Tools}, match) || fields["if"] != nil || fields["async"] == true || fields["asyncRewake"] == true

@@ -27,9 +27,10 @@ type Walk struct {
 	client *chatClient
 }
 
-// Page follows all steps on the page, and reports an error if the output or the outcome of a call
-// differs from that on the page, or if the client's file does not have its original content at the
-// end. It returns the page, updated to show the actual output of the commands that differ.
+// Page follows all steps on the page, and reports an error if the output of a command or the
+// outcome of a call differs from that on the page. It also reports an error if the client's file
+// does not have its original content at the end. Page returns the page, corrected to show the
+// actual output of the commands.
 func (w *Walk) Page(t testing.TB, page string) string {
 	t.Helper()
 	file := filepath.Join(w.Home, ".config", "Claude", "claude_desktop_config.json")

@@ -63,8 +63,8 @@ func (d *Doctor) withReconnect(c takeover.Inspection, f Finding) Finding {
 	})
 }
 
-// checkEntry checks an entry for petrigate in a client's file. If the finding reports that the
-// client is connected, its message includes the string running, such as ", and is running".
+// checkEntry checks an entry for petrigate in a client's file. The argument running is ", and is
+// running" or empty. If the client is connected, the message of the finding includes it.
 func (d *Doctor) checkEntry(c takeover.Inspection, e takeover.Entry, running string) Finding {
 	fix := "petrigate connect " + c.Name
 	if e.URL != "" {

@@ -57,8 +57,8 @@ func clauseOf(keyword string, m *match) form {
 	return form{}
 }
 
-// keywordsIn returns the keywords in the given parts of a form, including optional keywords and
-// alternatives.
+// keywordsIn returns the keywords in the given parts of a statement's syntax, including those in
+// optional parts and alternatives.
 func keywordsIn(parts []part) []string {
 	var all []string
 	for _, p := range parts {

@@ -100,7 +100,7 @@ var clauses = map[string]form{
 // actions.
 var reservedNames = []string{"human-approval", "human-approvals"}
 
-// operands gives the syntax of each operand that occurs in forms.
+// operands contains the syntax of each operand, keyed by the operand's name in forms.
 var operands = map[string]class{
 	"A": callNames, "B": callNames, "F": callNames, "X": callNames, "S": callNames, "U": callNames, "C": callName,
 	"EITHER": either, "K": key, "M": field,

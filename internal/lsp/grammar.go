@@ -128,8 +128,8 @@ func (m *match) matchParts(parts []part, start int, then func(start int) bool) b
 
 // oneOf tries the alternatives of a choice, beginning with the word at index start. For each
 // possible match, it calls the callback with the index of the next word. If the callback returns
-// true, oneOf stops and returns true. Before returning true for a choice that is a clause, it
-// records the clause in m.
+// true, oneOf stops and returns true. If the choice is a clause, a successful match also records
+// the clause's name and operand in m.
 func (m *match) oneOf(p part, start int, rest func(int) bool) bool {
 	for _, parts := range p.choice {
 		fits := m.matchParts(parts, start, func(end int) bool {
@@ -149,8 +149,9 @@ func (m *match) oneOf(p part, start int, rest func(int) bool) bool {
 	return false
 }
 
-// assign calls the callback with the index end. If the callback returns true, assign records that
-// the words in [start, end) match p, and returns true.
+// assign matches the words in the range [start, end) with a part. It calls the callback with the
+// index end to match the rest of the line, and returns the callback's result. If the result is
+// true, assign records the match.
 func (m *match) assign(p part, start, end int, rest func(int) bool) bool {
 	if !rest(end) {
 		return false
@@ -263,8 +264,8 @@ func (m *match) list(p part, l listSyntax, start int, rest func(int) bool) bool 
 	}
 }
 
-// sentence returns the explanation of the statement in the line, or "" if no form matches the line.
-// The explanation contains the operands of the line, formatted by the function quote.
+// sentence returns the explanation of the statement in the line, or "" if the line is not a
+// complete statement. The callback formats each operand that the explanation quotes from the line.
 func (m *match) sentence(quote func(string) string) string {
 	if m.form == nil {
 		return ""

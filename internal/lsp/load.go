@@ -103,9 +103,8 @@ func singleFile(d *document) *project {
 	return p
 }
 
-// A currentRules is a rules file of a policy, parsed from the editor's text if the file is open
-// there. The field text holds the content of the file if the request is about this file, and is nil
-// otherwise.
+// A currentRules is a rules file of a policy. If the file is open in the editor, it is parsed from
+// the editor's text. The content of the file is included only if the request is about this file.
 type currentRules struct {
 	file *rules.File
 	text *content

@@ -22,13 +22,16 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// CheckCalls reports an error for each message that does not appear in the given text, usually the
-// contents of golden files. Messages are the strings of at least two words that are passed to one
-// of the given functions in non-test files that match one of the globs. A function is given as
-// "usage" or "fmt.Errorf", or as ".Warn", which stands for all methods named Warn and for the
-// functions of that name in other packages. The map except contains messages that need not appear,
-// each with the reason. CheckCalls also reports an error for each exception that is not needed, and
-// if it finds no messages at all.
+// CheckCalls reports an error for each message of a program that does not appear in the given text,
+// usually the contents of golden files.
+//
+// A message is a string of at least two words that is passed to one of the given functions.
+// CheckCalls finds messages in the non-test files that match one of the globs. A function is
+// written as "usage" or "fmt.Errorf", or as ".Warn", which stands for all methods named Warn and
+// for the functions of that name in other packages.
+//
+// The map except contains messages that need not appear, each with the reason. CheckCalls also
+// reports an error for each exception that is not needed, and if it finds no messages at all.
 func CheckCalls(t *testing.T, functions []string, shown string, except map[string]string, globs ...string) {
 	t.Helper()
 	used := make(map[string]bool)

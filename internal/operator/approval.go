@@ -37,7 +37,7 @@ type ApprovalInfo struct {
 	Needs     int             `json:"needs,omitempty"`     // number of people who must approve the call, or 0 if one is enough
 	Approvals int             `json:"approvals,omitempty"` // number of people who have approved so far
 	Question  string          `json:"question,omitempty"`  // text that the person must read before answering; empty in a list of approvals
-	Shown     string          `json:"shown,omitempty"`     // hash of the question, ignoring the remaining time in it; see [Answer.Shown]
+	Shown     string          `json:"shown,omitempty"`     // hash of the question without the remaining time; see [Answer.Shown]
 
 	Client     string          `json:"client,omitempty"`   // client name and version, as reported by the client
 	Via        string          `json:"via,omitempty"`      // only channel that the rule accepts answers from; if empty, the rule accepts answers from all configured channels

@@ -20,7 +20,7 @@ type WouldInfo = admission.Would
 type ShadowNet struct {
 	Session string `json:"session"`
 	Net     string `json:"net"`
-	Actual  string `json:"actual"` // actual marking; reflects all admitted calls as far as possible, even those that a net in shadow mode would have refused
+	Actual  string `json:"actual"` // actual marking, which also reflects calls that a net in shadow mode would have refused
 	NetShadow
 }
 

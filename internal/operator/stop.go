@@ -17,7 +17,7 @@ type Stopping struct {
 	Shared  bool       `json:"shared"`  // whether session states are in a database; if so, the change applies to all processes that share it, unless Alone is set
 	Left    []StopInfo `json:"left"`    // stops that are now in force
 
-	// Alone explains why the change could not be recorded or written to the database, and names the
-	// consequences. It is empty if there was no such failure.
+	// Alone explains why the change could not be stored, and names the consequences. It is empty if
+	// nothing failed.
 	Alone string `json:"alone,omitempty"`
 }

@@ -5,8 +5,8 @@ import "slices"
 // Advance fires structural transitions, which fire by themselves, in the marking m. It proceeds in
 // rounds until a round fires no transition or a marking repeats. If this takes more than the given
 // number of rounds, Advance restores m and returns false. Transitions that conflict with each other
-// do not fire. Conflicts are determined in the marking present(m), which may have more tokens than
-// m.
+// do not fire. Conflicts are determined in the marking that the callback returns for m, which may
+// have more tokens than m.
 func (n *Net) Advance(m Marking, structural []int, rounds int, present func(Marking) Marking) bool {
 	start := slices.Clone(m)
 	seen := map[string]bool{string(m.AppendKey(nil)): true}

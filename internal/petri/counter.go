@@ -357,8 +357,8 @@ func (a *Analysis) countStates(c *counterSearch, o *Options) bool {
 	return exact
 }
 
-// terminal returns boxes of counter values. In control state u, a terminal place is marked exactly
-// if the counter values are in one of the boxes.
+// terminal determines for control state u when a terminal place is marked: exactly if the counter
+// values are in one of the returned boxes.
 func (c *counterSearch) terminal(u *control, places []int) []box {
 	var marked []box
 	for _, p := range places {

@@ -52,8 +52,8 @@ type node struct {
 	parent, by int // indexes of the parent node and of the transition; -1 for the initial marking
 }
 
-// omegaSum is the contribution of an unbounded place to a sum. Larger token counts contribute no
-// more than that, so a marking that covers another never has a smaller sum.
+// omegaSum is the contribution of an unbounded place to a sum of tokens. It is also the maximum
+// contribution of any place. A marking that covers another therefore never has a smaller sum.
 const omegaSum = 1 << 40
 
 // newCover runs the search until it is complete or exceeds the given number of markings. If first

@@ -64,8 +64,8 @@ func (s *search) countGathered() {
 	}
 }
 
-// countState updates the search statistics for the first state not yet counted. enabled lists the
-// transitions that the search fires in that state; it is empty only for a deadlock.
+// countState adds the next state to the search statistics. Its argument lists the transitions that
+// the search fires in that state; the list is empty only for a deadlock.
 func (s *search) countState(enabled []int32) {
 	for _, t := range enabled {
 		s.fired[t] = true

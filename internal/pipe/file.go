@@ -83,8 +83,8 @@ func (p *File) Read(b []byte) (int, error) {
 	return p.in.run(p.raw.Read, b, false)
 }
 
-// TryRead reads the available data without waiting, ignoring the read deadline. The result waits is
-// true if nothing was read, because no data is available yet or the file may block.
+// TryRead reads the available data without waiting, ignoring the read deadline. The second result
+// reports whether it read nothing because no data is available yet or the file may block.
 func (p *File) TryRead(b []byte) (n int, waits bool, err error) {
 	if p.raw == nil {
 		return 0, true, nil

@@ -16,11 +16,11 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// servers holds a proxy's enabled servers and the prefixes of their tools. A bare name is a name
-// without a prefix. If there are several servers, each of them may have a tool with that name, now
-// or later. A rule can therefore use a bare name to restrict the tools of all servers, but not
-// where the name must identify the tool of a particular server, for example to require a call to
-// it.
+// servers holds a proxy's enabled servers and the prefixes of their tools. It determines where a
+// policy can use a bare name, that is, a tool's name without the prefix. If there are several
+// servers, each of them may have a tool with that name, now or later. A bare name can restrict the
+// tools of all servers, but it cannot identify the tool of a particular server, for example in a
+// rule that requires a call to it.
 type servers toolname.Owners
 
 // Owners returns the configuration's enabled servers with the prefixes of their tools.

@@ -86,10 +86,9 @@ func listed(names []rules.Name) string { return text.And(list.Map(names, rules.N
 
 func textOf(n rules.Name) string { return n.Text }
 
-// A use specifies how a policy uses a name. Its value is a phrase for error messages: the
-// consequence if the name does not identify the server or agent that its tool belongs to. The value
-// is empty if the name only restricts calls, because such a name can denote tools of several
-// servers.
+// A use describes how a policy uses a name. Its value is part of the error message about a name
+// that does not identify the server or agent of its tool, and states the consequence. The value is
+// empty if the name only restricts calls, because such a name can denote tools of several servers.
 type use string
 
 const (

@@ -64,10 +64,10 @@ func areAgents(a, b string) bool {
 	return slices.Contains(own, a) && slices.Contains(own, b)
 }
 
-// misspells reports whether s is probably a misspelling of other. This depends on the likeness l,
-// on how often each name is used, on whether s occurs later than other, and on whether map
-// statements or map entries assign the names. A name assigned by a map statement or map entry is
-// never considered a misspelling, and neither is a name that differs from the other only in case.
+// misspells reports whether s is probably a misspelling of other. The result depends on how similar
+// the two names are, how often each of them is used, which of them occurs later, and whether map
+// statements or map entries assign them. A name assigned by a map statement or map entry is never
+// considered a misspelling, and neither is a name that differs from the other only in case.
 func (v *vocabulary) misspells(s, other *spelling, l likeness, later bool) bool {
 	given := func(s *spelling) bool { return s.given != gate.Position{} }
 	fewer := len(s.uses) < len(other.uses) || len(s.uses) == len(other.uses) && later

@@ -68,8 +68,8 @@ type Result struct {
 }
 
 // A Claim is a property that a policy must have. It is written as a line in rules that begins with
-// "prove", or as an entry under "prove" in a net. If the claim mentions a net or places, the policy
-// has them. Fields without a comment have the same meaning as in [rules.Prove].
+// "prove", or as an entry under "prove" in a net. The net and the places that a claim mentions
+// always exist in the policy. Fields without a comment have the same meaning as in [rules.Prove].
 //
 // [rules.Prove.Each] can split a claim in rules into several claims. If it does, Parts contains
 // these claims, Text is the text of the whole claim, and the other fields are those of the first

@@ -31,8 +31,8 @@ type jsonList struct {
 	decision Decision
 }
 
-// lists reads permission lists from JSON files and converts every string in them to a [Line]. It
-// calls the given function to set the fields of the Line that depend on the syntax of the string.
+// lists returns the strings in the permission lists of the given JSON files, each as a [Line]. The
+// callback sets the fields of the Line that depend on the syntax of the string.
 func (f files) lists(paths []string, lists []jsonList, understand func(*Line, string)) (all []Line) {
 	for _, path := range paths {
 		all = append(all, f.read(path, splice.JSON, func(d *splice.Document) (all []Line) {

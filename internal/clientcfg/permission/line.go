@@ -44,10 +44,10 @@ func call(text string) (tool, inside string, ok bool) {
 	return strings.TrimSpace(tool), strings.TrimSpace(inside), ok && closed
 }
 
-// setCommand sets the command that the line matches. If text is "*" or has no words, the line
-// matches any command. If text is not a plain command, setCommand records that the line cannot be
-// converted. If exactly is true, the line does not match the command with further arguments, unless
-// text ends with ":*" or " *".
+// setCommand parses the pattern of a shell command and sets the command that the line matches. An
+// empty pattern or "*" matches any command. A pattern that ends with ":*" or " *" also matches the
+// command with further arguments. Any other pattern does so only if exactly is false. If the
+// pattern cannot be written in a map statement, setCommand records the reason.
 func (l *Line) setCommand(text string, exactly bool) {
 	words, any := strings.CutSuffix(text, ":*")
 	if !any {

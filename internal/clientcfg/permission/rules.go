@@ -28,9 +28,10 @@ var fileTools = map[bool][]string{
 }
 
 // Rules converts the lines to rules. A comment before each rule quotes the line. If any line allows
-// a command, a further rule applies to all other commands, in shadow mode (it refuses nothing).
-// Lines that cannot be converted are returned, and also listed in a comment at the end of the
-// rules. Rules also records in the argument lines why they cannot be converted.
+// a command, Rules adds a rule that requires approval for all other commands. That rule is in
+// shadow mode, so it refuses nothing. Rules returns the lines that cannot be converted, and lists
+// them in a comment at the end of the rules. It also records the reasons in the elements of the
+// slice that was passed to it.
 func Rules(agent, title string, lines []Line) (rules string, left []Line) {
 	w := &writer{agent: agent}
 	fmt.Fprintf(&w.out, "# Permission lists for %s, as rules.\n", title)
@@ -108,10 +109,10 @@ func (w *writer) rule(d Decision, name string) {
 	fmt.Fprintln(&w.out, clientcfg.RuleFor(name, d == Deny))
 }
 
-// files restricts the calls that read or edit the files named in the line. It writes one map
-// statement for each tool that edits files or, if the line is about reading, for each tool that
-// only reads them. If the file pattern is not plain, files writes nothing and records that the line
-// cannot be converted.
+// files writes the rule for a line about files. It adds a map statement for each tool that edits
+// files or, if the line is about reading, for each tool that only reads them. If the line's file
+// pattern contains brackets, quotation marks or other special characters, files writes nothing and
+// records that the line cannot be converted.
 func (w *writer) files(l *Line) {
 	glob := l.reads + l.edits
 	if strings.ContainsAny(glob, "[]{}!\"\n") {

@@ -217,10 +217,10 @@ func segments(object *hujson.Object) (head hujson.Extra, all []jsonSegment) {
 	return head, all
 }
 
-// tail splits the comments and white space after a value, a comma or an opening brace. If the first
-// line contains a comment, and no comment continues on the second line, tail returns the first line
-// without its line break as comment, and the remaining text as rest. Otherwise, comment is nil, and
-// rest is the whole text.
+// tail splits off the comments at the end of a line. Its argument is the text after a value, a
+// comma or an opening brace. If the first of several lines contains comments and all of them end on
+// it, tail returns this line, without its line break, and the remaining text. Otherwise, it returns
+// nil and the whole text.
 func tail(extra hujson.Extra) (comment, rest hujson.Extra) {
 	end := bytes.IndexByte(extra, '\n')
 	if end < 0 {

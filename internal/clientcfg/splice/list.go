@@ -45,11 +45,11 @@ func (d *Document) Append(path []string, items []Item) ([]byte, error) {
 }
 
 // Drop removes petrigate's items from all lists in the mapping at the given path, and returns the
-// resulting text of the file. The function ours reports whether an item is petrigate's. If an item
+// resulting text of the file. The callback reports whether an item is petrigate's. If an item
 // contains a list under the key inner, Drop removes petrigate's elements of that list, and removes
-// the item only if no elements are left. Drop also removes a list or mapping that becomes empty,
-// unless it existed in old, an earlier version of the file. If old is nil, all those that become
-// empty are removed. Drop changes only JSON files.
+// the item only if no elements are left. Drop also removes lists and mappings that become empty,
+// except those that existed in the earlier version of the file, if one is given. Drop changes only
+// JSON files.
 func (d *Document) Drop(path []string, inner string, old *Document, ours func(any) bool) ([]byte, error) {
 	b, ok := d.body.(*jsonBody)
 	if !ok || b.root == nil {

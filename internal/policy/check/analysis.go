@@ -100,7 +100,7 @@ type Analysis struct {
 	shadow bool                // whether the policy is in shadow mode; if so, it was analyzed as an enforced policy
 	shell  config.Shell
 
-	unlisted []string    // names of the tools returned by otherTools
+	unlisted []string    // names of the tools whose reachability is verified separately; see otherTools
 	written  writtenNets // hand-written nets, with the lines of their transitions
 	bases    []string    // files of the base policies that the configuration extends
 	found    diag.List   // problems found while the policy was built, before the verification
@@ -271,10 +271,10 @@ func withLiveHint(why, supposed string) string {
 	return why + "; run petrigate check --live to find out"
 }
 
-// withToolsHint is like [withLiveHint], but returns a different hint if supposed is a name that a
-// map statement assigns. Even if no tool has this name, calls to other tools can get it. That hint
-// therefore refers to the statement. It also suggests the option --tools as an alternative to
-// --live.
+// withToolsHint is like [withLiveHint], but returns a different hint if a map statement assigns the
+// name of the tool whose existence decides the result. Calls to other tools can have this name even
+// if that tool does not exist. The hint therefore refers to the map statement, and also suggests
+// the option --tools.
 func (v *Analysis) withToolsHint(why, supposed string) string {
 	for _, m := range v.policy.Maps() {
 		if supposed == m.As {

@@ -47,10 +47,10 @@ type visibility struct {
 	command presence
 }
 
-// add adds tool t, unless the policies mention none of its names. It also omits t if the policies
-// treat t in the same way as a tool in the alphabet, or as a tool with only one name. Tools with
-// one name are enumerated without the alphabet. If the comparison must stop, add adds nothing and
-// marks the alphabet as incomplete.
+// add adds a tool to the alphabet, unless the policies mention none of its names. It also omits the
+// tool if the policies treat it in the same way as another tool in the alphabet, or as if it had
+// only one of its names. Tools with one name are enumerated separately. If the comparison must
+// stop, add adds nothing and marks the alphabet as incomplete.
 func (a *alphabet) add(t namedTool) {
 	if a.stop() {
 		a.why = verify.WhyTime

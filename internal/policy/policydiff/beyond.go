@@ -48,9 +48,9 @@ func (d *Comparison) rechanneled(n gate.NetInfo) bool {
 }
 
 // crossSessionNet returns why exploring a single session is not sufficient, or "" if it finds no
-// reason. It is not sufficient if a net that both policies have counts across sessions and affected
-// the comparison. The exception is a limit that no call refills, because it never permits more in a
-// later session.
+// reason. The reason is a net that both policies have, that counts across sessions, and that
+// affected the comparison. Limits that no call refills do not matter, because they never permit
+// more in a later session.
 func (d *Comparison) crossSessionNet() string {
 	for i, t := range d.pairs {
 		if d.shared != nil && !d.kept[i] {

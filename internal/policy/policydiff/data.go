@@ -17,9 +17,9 @@ import (
 // readsData reports whether the state of the net depends on the arguments of calls.
 func readsData(n gate.NetInfo) bool { return n.Sum != nil || n.Row || hasKey(n.Net) }
 
-// lenient returns a variant of n for loose searches. The variant has no functions that check the
-// arguments of calls or record values from their results. If the state of n depends on arguments,
-// the variant admits all calls.
+// lenient returns a variant of n for loose searches, which cover more calls than the policies
+// admit. The variant does not check the arguments of calls or record values from their results. If
+// the state of n depends on arguments, the variant admits all calls.
 func lenient(n gate.Net) gate.Net {
 	n.Validate, n.OnSuccess = nil, nil
 	if readsData(gate.NetInfo{Net: n}) {
@@ -28,8 +28,9 @@ func lenient(n gate.Net) gate.Net {
 	return n
 }
 
-// permissive returns a net that admits all calls. It lists the free tools of n and the tools of its
-// transitions, except transitions that only observe calls. It has no allowlists.
+// permissive returns a variant of n that admits all calls. The variant still lists the tools of n,
+// because a policy with "default: deny" refuses calls to unlisted tools. It omits allowlists, and
+// transitions that only observe calls.
 func permissive(n gate.Net) gate.Net {
 	place := []string{"p"}
 	out := gate.Net{Name: n.Name, Places: place, Initial: map[string]int{"p": 1}, Free: n.Free, Mapper: n.Mapper, Labels: n.Labels, Maps: n.Maps, MatchFirst: n.MatchFirst}

@@ -26,10 +26,9 @@ func (d *Comparison) excluded(alone []gate.Map) (never [2]bool) {
 	return [2]bool{to.within(from, alone, d.stop), from.within(to, alone, d.stop)}
 }
 
-// within reports whether the other policy is proved to refuse everything that s refuses. It returns
-// false if s has an advisory net. Such a net can let calls pass in favor of other nets, and in the
-// other policy, it might let more calls pass because there are more nets. It also returns false if
-// stop returns true.
+// within reports whether the other policy is proved to refuse everything that s refuses. It always
+// returns false if s has an advisory net, because such a net might block fewer calls in a policy
+// with more nets. It also returns false if the callback stops the proof.
 func (s *Side) within(other *Side, alone []gate.Map, stop func() bool) bool {
 	if s.yields() {
 		return false
@@ -65,10 +64,10 @@ func replaces(strict, n gate.NetInfo, alone []gate.Map, more bool) bool {
 	return same && (strict.Labels == nil) == (n.Labels == nil) && sameClass(strict, n) && !reads(n, alone)
 }
 
-// withList returns a copy of n that counts only the calls that the second net counts. The copy is
-// therefore at most as strict as n. Both nets must be limits that no call refills, and n must count
-// all calls that the second net counts. Otherwise, or if n limits consecutive identical calls,
-// withList returns n.
+// withList returns a variant of n that counts only the calls that the second net counts. The
+// variant is at most as strict as n. This requires that both nets are limits that no call refills,
+// and that n counts all calls that the second net counts. Otherwise, or if n limits consecutive
+// identical calls, withList returns n.
 func withList(n, other gate.Net) gate.Net {
 	lists := func(t gate.Transition) bool { return len(t.Tools) > 0 }
 	i := slices.IndexFunc(n.Transitions, lists)

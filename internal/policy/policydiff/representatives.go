@@ -119,7 +119,7 @@ func (d *Comparison) bothNets(labels *gate.Labels) []gate.Net {
 }
 
 // doubt records a call that might be impossible. If a map statement that only one policy has might
-// give the call a name, doubt also records a variant of the call that certainly has the name. If a
+// apply to the call, doubt also records a variant of the call that it certainly applies to. If a
 // policy might give the call other names than those recorded, doubt does not record the call, but
 // marks the comparison as incomplete.
 func (d *Comparison) doubt(c representative, single []gate.Map) {
@@ -151,10 +151,10 @@ func (d *Comparison) doubt(c representative, single []gate.Map) {
 	}
 }
 
-// sees reports whether, under the policy, the call has only its own names and the given names
-// assigned by map statements. It returns false if a net uses one of the given names although none
-// of the net's map statements assigns it. It also returns false if a net determines names with a Go
-// function or applies only the first map entry that matches.
+// sees reports whether the names of the call are fully known: under the policy, it has only its own
+// names and the given names assigned by map statements. The names are not fully known if a net
+// determines names with a Go function, applies only the first matching map entry, or mentions one
+// of the given names although none of the net's map statements assigns it.
 func (s *Side) sees(call gate.Call, mapped []gate.Name) bool {
 	known := func(text string) bool {
 		is := func(n gate.Name) bool { return n.Text == text }

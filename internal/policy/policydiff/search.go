@@ -11,8 +11,8 @@ import (
 // search looks for sequences of calls that show a difference: the two policies decide differently
 // on the last call. For each kind of difference, stricter and looser, it records the first
 // confirmed sequence in the comparison. A loose search records only that there is a difference.
-// search explores states in breadth-first order and stops once it has found more than the given
-// number. If a difference depends on shared nets that the product omits, search stops and returns
+// search explores states in breadth-first order, up to the given number of states. If a difference
+// depends on nets that both policies have and that the product omits, search stops and returns
 // their indexes.
 func (p *product) search(limit int) (missing []int) {
 	first := node{from: -1, now: time.Unix(0, 0)}

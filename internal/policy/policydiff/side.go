@@ -96,8 +96,9 @@ func sameClass(a, b gate.NetInfo) bool {
 	return a.Advisory == b.Advisory && a.Priority == b.Priority && maps.Equal(a.Recovery, b.Recovery)
 }
 
-// reads reports whether any of the given map statements assigns a name that net n lists or uses in
-// an exemption. It returns false if map statements do not apply to n, as for a hand-written net.
+// reads reports whether net n mentions a name that any of the given map statements assigns, even if
+// only in an exemption. It returns false if map statements do not apply to n, as for a hand-written
+// net.
 func reads(n gate.NetInfo, maps []gate.Map) bool {
 	return n.Labels != nil && slices.ContainsFunc(maps, func(m gate.Map) bool { return speaksOf(n, m.As) })
 }

@@ -23,7 +23,7 @@ type Event struct {
 	Returns json.RawMessage `json:"returns,omitempty"` // result of a successful call, as any JSON value
 	Net     string          `json:"net,omitempty"`
 	For     string          `json:"for,omitempty"`   // duration of a wait event, such as "20s"
-	Times   int             `json:"times,omitempty"` // maximum number of consecutive calls; each admitted call ends as a success, unless a success condition rejects Returns; if 0, the event makes a single call and does not end it
+	Times   int             `json:"times,omitempty"` // maximum number of consecutive calls; the event stops at the first call that is not admitted, and ends each admitted call with the result in Returns; if 0, the event makes a single call and leaves it open
 }
 
 // Outcomes contains the JSON word for each outcome.

@@ -94,8 +94,8 @@ func quote(text string) string {
 	return string(b)
 }
 
-// stepsText returns the steps of a test that repeats the session. A call whose approval request was
-// answered becomes a step at the position of the last answer.
+// stepsText returns the steps of a test that repeats the session. A call and the answers to its
+// approval request become a single step, at the position of the last answer.
 func (m *Simulator) stepsText() []string {
 	var steps []string
 	at := make(map[int]int) // for each call, keyed by its number, the number of the step that makes it

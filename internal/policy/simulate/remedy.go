@@ -70,11 +70,10 @@ func (s *Simulation) allowAgents(w *remedy, c gate.Call, r *gate.Refusal) {
 	}
 }
 
-// restrictToServers adapts the remedy w to a session that has only calls to servers' tools. tool is
-// the tool of the refused call; if it has the name of an agent's built-in tool, w stays unchanged.
-// If the remedy calls an agent's built-in tool, restrictToServers discards it. If the remedy calls
-// a tool with the same name as a built-in tool, the sentence in w explains that it must be a
-// server's tool.
+// restrictToServers adapts a remedy to a session that has only calls to servers' tools. If the
+// remedy calls an agent's built-in tool, restrictToServers discards it. If the remedy calls a tool
+// with the same name as a built-in tool, its sentence explains that it must be a server's tool. If
+// the tool of the refused call has the name of a built-in tool, the remedy stays unchanged.
 func (s *Simulation) restrictToServers(w *remedy, tool string) {
 	own := agenttool.Names()
 	if slices.Contains(own, tool) {

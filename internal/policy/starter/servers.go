@@ -19,7 +19,7 @@ import (
 type tool struct {
 	toolkind.Guess
 	name  string // name as written in rules
-	asked string // like name, but a glob if the name contains invisible characters; used in approval statements if calls are allowed by default
+	asked string // name as written in approval statements if calls are allowed by default; see visibleName
 	bare  string
 }
 

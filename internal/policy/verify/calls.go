@@ -51,11 +51,10 @@ func Calls(p *gate.Policy, o Options) (calls []Call, why string) {
 	return calls, why
 }
 
-// Synthesize returns a name for each set of patterns that a single name can match, and counts each
-// pattern separately with each prefix. The name matches exactly these patterns and is not in taken.
-// A pattern matches a name with a prefix if it matches the prefix followed by the name. The first
-// prefix must be empty. complete is false if some names might be missing, because a pattern is too
-// long or the search reached its limit.
+// Synthesize returns one name for each kind of name that the patterns distinguish. Two names are of
+// different kinds if, with one of the prefixes added to both, some pattern matches only one of
+// them. The first prefix must be empty. The returned names are not in taken. complete is false if
+// some names might be missing, because a pattern is too long or the search reached its limit.
 func Synthesize(patterns, prefixes []string, taken map[string]bool) (names []string, complete bool) {
 	return callclass.Synthesize(patterns, prefixes, taken)
 }

@@ -12,16 +12,17 @@ import (
 )
 
 // A map statement gives a label, an additional name, to the calls that it matches. If it uses a
-// reader, such as the reader of shell scripts, the label has two properties: whether the call is
-// certain to have the label, and whether the call's success counts toward requirements that name
-// the label. If several map statements with readers match the same text, only some combinations of
-// their labels' properties are possible. kindsOf returns values for exactly these combinations.
+// reader, such as the reader of shell scripts, two properties of the label can vary: whether the
+// call is certain to have the label, and whether the call's success counts toward requirements that
+// name the label. If several map statements with readers match the same string, only some
+// combinations of these properties are possible. kindsOf returns values for exactly these
+// combinations.
 
 // maxLabels is the maximum number of labels per value whose properties are enumerated. More labels
 // have too many combinations of properties.
 const maxLabels = 6
 
-// findCertainties determines which properties make a difference for each label that a reader
+// findCertainties determines which properties of a label matter, for each label that a reader
 // assigns. Whether a call is certain to have the label matters only if the label can exempt the
 // call from a rule or from "default: deny". Whether the call's success counts toward requirements
 // matters only if some net or assertion depends on it.
@@ -238,12 +239,12 @@ func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways
 		return ways, true
 	}
 	one := oneCommand(ps, readers)
-	for _, plain := range []bool{true, false} { // start with the combinations where each label that can have both properties has both or neither
+	for _, plain := range []bool{true, false} { // start with the simple combinations: each label that can have both properties has both or neither
 		for certain := range partsOf(exempting) {
 			if !one && !compatible(ps, readers, matter, certain) {
 				continue
 			}
-			for evidence := range partsOf(proving) { // any subset of the labels may count toward requirements, because a script can ignore the failure of any command
+			for evidence := range partsOf(proving) { // any subset can count toward requirements, because a script can ignore the failure of any command
 				if plain == (evidence&exempting == certain&proving) {
 					take(evidence, certain)
 				}
@@ -263,9 +264,9 @@ func oneCommand(ps []pattern, readers []int) bool {
 	})
 }
 
-// compatible reports whether a call that matches all patterns with the indexes in readers might be
-// certain to have all selected labels. The bit set strong selects the labels: bit k stands for the
-// label of ps[matter[k]].
+// compatible reports whether a call that matches several patterns might be certain to have all
+// selected labels. The patterns are those with the indexes in readers. In the bit set strong, bit k
+// selects the label of ps[matter[k]].
 func compatible(ps []pattern, readers, matter []int, strong uint64) bool {
 	for at, i := range matter {
 		if strong&(1<<at) == 0 {

@@ -41,7 +41,7 @@ type Reading struct {
 // A sort is a set of fields that are compared with each other.
 type sort struct {
 	fields []gate.Field
-	texts  [2]string // strings that represent the tracked value and another value; if possible, no map statement for any of the fields matches them
+	texts  [2]string // two strings that represent values of the fields: the tracked value and one other value; if possible, no map statement for any of the fields matches them
 }
 
 // normalize returns f without the parts that do not affect the value read.
@@ -174,9 +174,8 @@ func (b *fieldTable) Crossed(key []gate.Field) bool {
 	return false
 }
 
-// valueTexts are candidates for the strings that represent the values of a [sort]. A sort uses the
-// first two candidates that do not match any map statement (see [gate.Map]) for its fields. If
-// fewer than two candidates meet this condition, it uses the first two in the list.
+// valueTexts lists the candidates for the two strings that represent the values of a [sort], a set
+// of fields that are compared with each other.
 var valueTexts = []string{"x", "y", "z", "main", "other", "k1", "k2", "1", "2", "a-b", "c-d", "#", "-"}
 
 // findTexts chooses the two strings that represent the values of s. If possible, it chooses strings
@@ -275,10 +274,10 @@ func (s *Class) Counterpart() *Class {
 	return s.exchanged
 }
 
-// exchange sets the result of [Class.Counterpart], and the field alike, for each of the given
-// classes, which must differ only in their values. A class with both the tracked value and another
-// value gets no counterpart. In a counterpart, every field of the call's result is [Lacks], because
-// the result never contains the newly tracked value.
+// exchange finds the result of [Class.Counterpart] for each of the given classes, which must differ
+// only in the values of their fields. It also stores the list of these classes in each of them. A
+// class with both the tracked value and another value gets no counterpart. In a counterpart, every
+// field of the call's result is [Lacks], because the result never contains the newly tracked value.
 func exchange(all []*Class) {
 	for _, s := range all {
 		s.alike = all

@@ -7,10 +7,10 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// entangled reports whether the arguments set by f could affect a map statement that reads another
-// field. This happens if a field that f sets overlaps a field that f does not set; see [overlap].
-// It also happens if the first keys that differ between a set field and any other field of the tool
-// differ only in letter case, even if f sets both fields.
+// entangled reports whether the arguments set by the form f could affect a map statement that reads
+// another field. This happens if a field that f sets overlaps a field that f does not set; see
+// [overlap]. It also happens if the first difference between a field that f sets and any other
+// field is the letter case of a key.
 func (b *Enumerator) entangled(f *form) bool {
 	if len(f.fields) == 0 {
 		return false
@@ -49,9 +49,9 @@ func isPath(field string) bool {
 	return strings.HasPrefix(field, "$.") || strings.HasPrefix(field, "$[")
 }
 
-// overlap reports whether one value can affect both fields. It returns false if neither field is a
-// path. Otherwise, two fields overlap if the steps of one are a prefix of the steps of the other,
-// or if the first steps that differ include an array element.
+// overlap reports whether changing the value of one field can change the value of the other. It
+// returns false if neither field is a path. Otherwise, two fields overlap if one of them begins
+// with the other, or if the first steps that differ include an array element.
 func overlap(a, b string) bool {
 	if !isPath(a) && !isPath(b) {
 		return false
@@ -85,8 +85,8 @@ func keysOf(field string) []string {
 	return steps(field)
 }
 
-// steps returns the keys and brackets in a path. It also splits keys that contain a dot. This is
-// imprecise: at worst, the arguments of some calls remain unknown or lack a required value.
+// steps splits a path into keys and array elements. It also splits keys that contain a dot. As a
+// result, the arguments of some calls may remain unknown or lack a required value.
 func steps(field string) []string {
 	text := strings.NewReplacer(`["`, ".", `"]`, "", "[", ".[").Replace(strings.TrimPrefix(field, "$"))
 	return strings.FieldsFunc(text, func(c rune) bool { return c == '.' })

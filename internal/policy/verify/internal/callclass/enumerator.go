@@ -43,7 +43,7 @@ type Class struct {
 	lacking   string         // an argument of the calls that is missing from the tool's schema, if any
 	labels    []naming.Label // first the policy's labels, then those added by nets' own maps, then patterns that match a label
 	Effects   []Effect       // effects of the class, at most one per net
-	KnownTo   []int          // indexes of the nets that gate a name that the call is certain to have, or that list such a name as free or in a phase; used if the policy denies all other calls by default
+	KnownTo   []int          // indexes of the nets that list a name that the call is certain to have, not counting transitions that only observe; if empty, a policy that denies calls by default refuses the call
 	Waits     bool           // whether the class is not a call but the passage of time until a timed transition fires
 	Wait      time.Duration
 	BlockedBy []int // indexes of the nets that block the class in every state

@@ -62,9 +62,9 @@ func (b *Enumerator) Doubt(s *Class, tool string) (why, supposed string) {
 	return fmt.Sprintf("no arguments of %s are known that are %s and nothing else that matters here", s.Tool, joinNames(names)), ""
 }
 
-// mappedAt returns the file and line of the policy's first map that gives this name to calls of the
-// tool, in parentheses and after a space. It returns "" if no such map exists or if its position is
-// unknown.
+// mappedAt returns the file and line of the policy's first map statement that gives this name to
+// calls of the tool, in the form " (file:line)". It returns "" if no statement with a known
+// position does so.
 func (b *vocabulary) mappedAt(tool, name string) string {
 	for _, m := range b.naming.maps {
 		if m.matchesTool(tool) && m.As == name && m.Rule.Line > 0 {

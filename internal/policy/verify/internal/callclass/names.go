@@ -109,9 +109,9 @@ func (b *vocabulary) taken() map[string]bool {
 }
 
 // synthesizeBases adds tools that the patterns distinguish only by the names of their actions. The
-// tools in unnamed were added for patterns and not because a rule names them. Each of them already
-// represents all tools that the patterns do not distinguish from it. complete is false if some
-// tools might be missing.
+// given unnamed tools were added earlier because patterns match them, not because a rule names
+// them. synthesizeBases adds no tool that the patterns treat in the same way as one of these.
+// complete is false if some tools might be missing.
 func (b *vocabulary) synthesizeBases(v synthesis, unnamed []string) (complete bool) {
 	v.distinguish = func(at []uint64) string {
 		after := v.step(at, '.')

@@ -16,9 +16,8 @@ type policyNaming struct {
 }
 
 // newNaming collects the names that rules and assertions use, and numbers the patterns among them.
-// extra holds the names in assertions, and known holds the known tools with their aliases. Patterns
-// from extra, and from nets that do not use the policy's labels, get the last numbers, so that they
-// do not affect any other net.
+// The argument extra holds the names in assertions. Patterns in assertions, and in nets that do not
+// use the policy's labels, come last, so that they do not change the numbers of the other patterns.
 func newNaming(maps []gate.Map, nets []*Net, extra []gate.Tool, known []Tool) *policyNaming {
 	g := &policyNaming{Naming: *naming.New(nil), maps: newMappings(maps, -1), others: make(map[string]bool)}
 	for _, t := range known {
