@@ -200,7 +200,7 @@ type ValueReader interface {
 type Sum struct {
 	Field Field         // field to add up; must be an argument
 	Most  int           // maximum value of the sum
-	Every time.Duration // time after which the maximum is fully refunded, at a constant rate; 0 means no refunds
+	Every time.Duration // time for a full refund of the maximum, at a constant rate; 0 means no refunds
 }
 
 // A Phase is an allowlist that applies while a place is marked.

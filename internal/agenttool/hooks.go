@@ -2,11 +2,10 @@ package agenttool
 
 import "github.com/petrigate/petrigate/internal/list"
 
-// Hooks describes the hooks of an agent: the events that it reports, and the file in which users
-// configure the programs to run for them.
+// Hooks describes the hooks of an agent: the events that it reports, and the file that configures
+// the programs to run for them.
 type Hooks struct {
-	// Events lists the known events. Those with Configured set are in the order in which they are
-	// written to the file.
+	// Events lists the known events. Those with Configured set are written to the file in this order.
 	Events []HookEvent
 
 	File HookFile
@@ -84,5 +83,5 @@ func (h *Hooks) Configured() []HookEvent {
 // long.
 const timeoutGap = "a hook that exceeds its timeout lets the call pass, and so does a failing hook on Windows"
 
-// exceptMCP is the pattern with which Cursor selects its own tools, without those of MCP servers.
+// exceptMCP is a pattern that makes Cursor select its own tools, but not those of MCP servers.
 const exceptMCP = "^(?!MCP:)"

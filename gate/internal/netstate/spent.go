@@ -8,7 +8,7 @@ import (
 // Spent is the amount that the calls of a net with a sum have spent. It is immutable.
 type Spent struct {
 	Amount *big.Rat  // always positive
-	Time   time.Time // time from which the next refund is calculated; zero if unknown
+	Time   time.Time // start of the interval for the next refund; zero if unknown
 }
 
 // compactSpent is the form of a [Spent] whose numerator and denominator fit in 64 bits each.
