@@ -13,11 +13,10 @@ import (
 
 // defaultHolds contains the hold times (see [Approval.HoldFor]) of clients that are known to wait
 // unusually long for the result of a call. It must not be modified. For all other clients, the
-// default is 45 s, because most clients end a call after 60 s, and some of these 60 s may pass
-// while the proxy starts.
+// default is 45 s, because most clients end a call after 60 s.
 var defaultHolds = map[string]time.Duration{
-	"claude-code":            100 * time.Second, // waits almost indefinitely, but moves a call to the background after 2 min
-	"gemini-cli-mcp-client*": 100 * time.Second, // ends a call after 10 min, and cannot ask its user for approval
+	"claude-code":            100 * time.Second, // the client waits almost indefinitely, but moves a call to the background after 2 min
+	"gemini-cli-mcp-client*": 100 * time.Second, // the client ends a call after 10 min, and cannot ask its user for approval
 }
 
 // HoldFor returns the hold time: how long a call from the named client waits for approval before
@@ -94,7 +93,7 @@ type Approval struct {
 	PIN     string                   `json:"-"`          // hash of the PIN that approvers must type; empty if no PIN is required
 	Desktop bool                     `json:",omitempty"` // whether to show a desktop notification when a call is waiting
 	Self    bool                     `json:",omitempty"` // whether callers may approve their own calls
-	People  map[string]string        `json:",omitempty"` // maps each person's name to the principal of that person's own calls
+	People  map[string]string        `json:",omitempty"` // maps each person's name to the principal that the person's own calls have
 	Grants  time.Duration            `json:",omitempty"` // maximum lifetime of a grant; 0 means one hour; negative values disable grants
 }
 

@@ -96,7 +96,7 @@ type Console struct {
 // Pinning configures what happens when a server changes a tool definition that has been accepted.
 type Pinning struct {
 	Mode string // "off", "warn" or "enforce"; with "enforce", a changed tool is hidden and refused until a person accepts the change
-	File string // file for accepted definitions; if empty, they are stored in the PostgreSQL database or, if that is not configured, in a default file for this configuration
+	File string // file for accepted definitions; empty means the PostgreSQL database or, without one, a default file for this configuration
 }
 
 // Log configures the log of the process.

@@ -181,9 +181,9 @@ func (v Value) setting() (string, bool) {
 }
 
 // A check validates a string. It returns a message and a hint that describe the problem, or empty
-// strings if the string is valid. Its first two arguments are only for use in the message: the name
-// of the setting, variable or flag, and the string in quotes. If the string comes from the file, it
-// is quoted as written there, so that the message never shows a value that replaced a ${...}.
+// strings if the string is valid. Two arguments are for the message: key is the name of the
+// setting, variable or flag, and quoted is the string in quotes. A string from the file is quoted
+// as written there, before any ${...} is replaced.
 type check func(key, quoted, text string) (msg, hint string)
 
 // accept returns a check that accepts a string if valid returns true for it. For any other string,

@@ -327,7 +327,7 @@ func (o Options) checkRequired(file string, bases []Base) error {
 }
 
 // checkNarrows reports settings that are weaker than those of a base policy. It does not compare
-// nets; package policydiff does, because it can prove that nets admit no additional calls.
+// nets; package policydiff does.
 func (c *Config) checkNarrows(root Value, b *baseFile, l *layers) {
 	weaker := func(n *node, key, ours, theirs string) {
 		root.faultAt(n, fmt.Sprintf("%s %s is weaker than the %s of the base policy %q", key, ours, theirs, b.Name), "a configuration may only narrow what it extends")

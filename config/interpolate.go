@@ -18,8 +18,7 @@ type environment struct {
 	unsaved func(path string) ([]byte, bool) // returns unsaved text, like [Options.Unsaved]; may be nil
 
 	// closed reports whether ${...} and references to other files are errors. It is true for a base
-	// policy, which must have the same meaning on every machine. A signature would not cover the
-	// values of variables or the contents of other files.
+	// policy, which must have the same meaning on every machine.
 	closed bool
 
 	// text is true if the file is read as plain text: no ${...} is looked up and no environment

@@ -124,8 +124,7 @@ func withoutComments(text string) string {
 	})
 }
 
-// looksJSON reports whether the text begins like a JSON object or array. Such text may contain
-// Unicode line separators, which JSON allows in strings. In YAML, they end a line.
+// looksJSON reports whether the text begins like a JSON object or array.
 func looksJSON(text string) bool {
 	text = strings.TrimLeft(text, " \t\n\r")
 	return strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")

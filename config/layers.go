@@ -68,8 +68,8 @@ func (l *layers) scalar(name string) func(Value) {
 	}
 }
 
-// section decodes a mapping of settings. It adds the decoder functions for the section's scalars to
-// others, which contains those for all other keys.
+// section decodes a section of the file. The caller passes the decoder functions for all keys
+// except scalars, and section adds those for the section's scalars.
 func (l *layers) section(v Value, others Keys) {
 	for name := range scalars {
 		if section, key, _ := strings.Cut(name, "."); section == v.key.text {

@@ -116,11 +116,11 @@ func Servers(o Options) (file string, servers []Server, err error) {
 	return file, servers, nil
 }
 
-// Parse checks the bytes of a configuration. The given name is the path of the file that they come
-// from, for error messages and as the base for relative paths; Parse ignores Options.Path. It does
-// not check that the configuration extends the required base policies (see [Options].Require). The
-// error is an [ErrorList]. If the configuration is an empty mapping, Parse returns the defaults,
-// overridden by the environment and the flags.
+// Parse checks the bytes of a configuration. name is the path of its file, for error messages and
+// as the base for relative paths; Options.Path is ignored. Parse does not check that the
+// configuration extends the required base policies (see [Options].Require). The error is an
+// [ErrorList]. If the configuration is an empty mapping, Parse returns the defaults, overridden by
+// the environment and the flags.
 func Parse(name string, src []byte, o Options) (*Config, error) {
 	o.text = o.text || o.Found && (o.Trust == nil || !o.Trust(name, src))
 	root, ok := readConfiguration(name, src, o)

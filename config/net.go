@@ -25,7 +25,7 @@ type Net struct {
 	// The following fields determine how the net affects the advertised tools; see package gate.
 	Priority int
 	Class    string         // "required" or "advisory"; empty means "required"
-	Recovery map[string]int // minimum number of tokens in each listed place for the net to be in recovery; meanwhile, advisory nets of lower priority let calls pass; nil means never
+	Recovery map[string]int // minimum number of tokens in each listed place; while all places have that many, the net is in recovery, and advisory nets of lower priority let calls pass; nil means never
 
 	origin
 }
@@ -42,7 +42,7 @@ type Transition struct {
 	Deferred        bool
 	Observe         bool
 	Unknown         string // "release" returns a call's tokens if its outcome is unknown; "hold" or empty keeps them until the outcome is known
-	Weak            string // treatment of a call that might not have a name in Tools: "progress" fires the transition; "block" or empty blocks the call if firing the transition would increase the number of tokens in a place; without effect if Observe is set
+	Weak            string // treatment of a call that only might have a name in Tools: "progress" fires the transition; "block" or empty blocks the call if firing would add tokens to a place; without effect if Observe is set
 	Via             string // approval channel of a manual transition; empty means any channel
 	Unless          []string
 	Position        Position
@@ -50,16 +50,16 @@ type Transition struct {
 	origin
 }
 
-// A Map is a map entry of a net. It gives the additional name As to the calls of Tool that satisfy
-// a condition. Exactly one of Word, Pattern, Runs, Reads, Writes and When is set and contains the
-// condition. If When is set, Field is empty.
+// A Map is a map entry of a net. If a call of Tool satisfies the entry's condition, As becomes an
+// additional name of the call. Exactly one of Word, Pattern, Runs, Reads, Writes and When is set
+// and contains the condition. If When is set, Field is empty.
 type Map struct {
 	Tool     string
 	Field    string // name of an argument, or a path that begins with "$."
 	Word     string
 	Pattern  string   // regular expression in RE2 syntax
 	Runs     []string // words of a command that the script in the argument must run
-	Exactly  bool     `json:",omitempty"` // whether further arguments of the command are allowed only if they do not change its effect
+	Exactly  bool     `json:",omitempty"` // for Runs: whether to reject further arguments that could change the command's effect
 	Reads    []string `json:",omitempty"` // globs for files; the script in the argument must read one of them
 	Writes   []string `json:",omitempty"` // globs for files; the script in the argument must write one of them
 	When     Expression

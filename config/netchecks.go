@@ -81,9 +81,8 @@ func checkValidatorsAndMemories(v Value, net *Net) {
 // selfLoopHint explains how a net can validate the calls to a tool without changing its marking.
 const selfLoopHint = "add one whose outputs are its inputs; it changes nothing"
 
-// checkGated reports an error unless a transition of the net can forbid calls to the validator's
-// tool, because the validator would otherwise have no effect. It also reports an error for a tool
-// in freeTools, because the net does not validate calls to such a tool.
+// checkGated reports an error if a validator for the tool would have no effect, because the net
+// lists the tool in freeTools or has no transition that can forbid calls to it.
 func checkGated(v Value, tool *node, net *Net, gated, observed []string) {
 	switch {
 	case tool.kind != textKind || tool.text == "":

@@ -15,7 +15,7 @@ type node struct {
 }
 
 type field struct {
-	key   *node // always of kind textKind
+	key   *node // its kind is always textKind
 	value *node
 }
 

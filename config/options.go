@@ -23,7 +23,7 @@ type Options struct {
 	// text; see [Config.TextOnly].
 	Found bool
 	Trust func(path string, src []byte) bool // reports whether to trust a discovered file; nil means never
-	Kept  Fetch                              // replaces Fetch for a file that is read as plain text, to avoid network access; if nil, a remote base policy in such a file is an error
+	Kept  Fetch                              // replaces Fetch for a file that is read as plain text, and must not access the network; if nil, a remote base policy in this file is an error
 
 	// Unsaved returns the text of a file that is open in an editor. For the configuration, rules,
 	// nets and local base policies, it takes precedence over the file on disk. If nil, files are

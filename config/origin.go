@@ -7,9 +7,9 @@ type origin struct {
 	node   *node
 }
 
-// Of returns the position to report for a problem with a key. If the value of the key is a list
-// that contains the given text, this is the position of that element; otherwise, it is the position
-// of the value. If the key does not exist, it is the position of the mapping that should contain
+// Of returns the position to report for a problem with a key. Usually, this is the position of the
+// key's value. If the value is a list that contains the given text, Of returns the position of that
+// element. If the key does not exist, Of returns the position of the mapping that should contain
 // it. If the configuration does not come from a file, Of returns the zero Position.
 func (o origin) Of(key, text string) Position {
 	if o.source == nil {

@@ -11,9 +11,8 @@ type RuleText struct {
 	Text string
 
 	// The following fields locate Text in a configuration file. In a YAML block, each line of Text
-	// is assumed to be a line of the file. This is true for a block that begins with |, but not
-	// always for one that begins with >. In any other string, only positions in the first line are
-	// exact. A later position is reported as the start of the string.
+	// is assumed to be a line of the file, but this is not always true for a block that begins with
+	// >. In any other string, only positions in the first line are exact.
 	inline       bool
 	block        bool
 	line, column int

@@ -6,12 +6,11 @@ import (
 	"strings"
 )
 
-// Secrets returns the values that must not be logged, longest first. These are the values of
-// references such as ${env:NAME}, of variables in environment files, of headers, and of a server's
-// variables if their names suggest a secret. They also include the database's connection string and
-// its password, OAuth client secrets, and the secrets and URLs of approval channels. Values shorter
-// than 6 bytes are left out. So are the values of references and environment files if they begin
-// with a slash or belong to a well-known variable such as HOME.
+// Secrets returns the values that must not be logged, longest first. They come from references such
+// as ${env:NAME}, environment files, headers, server variables with names that suggest a secret,
+// the database's connection string, OAuth clients and approval channels. Secrets leaves out values
+// shorter than 6 bytes. It also leaves out a value from a reference or an environment file if the
+// value begins with a slash or belongs to a well-known variable such as HOME.
 func (c *Config) Secrets() []string {
 	var secrets []string
 	if c.secrets != nil {

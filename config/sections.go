@@ -34,9 +34,9 @@ func readServersAlone(v Value) (servers []Server) {
 	return servers
 }
 
-// withClientKeys returns the keys that the decoder accepts in the root v of a file. For a JSON file
-// with servers, these are the known keys and all keys that do not resemble a known one. Such a file
-// may belong to an MCP client, so the client's own keys only cause a warning.
+// withClientKeys returns the keys that the decoder accepts at the top level of a file. A JSON file
+// with servers may belong to an MCP client, so keys that do not resemble a known one are accepted
+// with a warning.
 func withClientKeys(v Value, known Keys) Keys {
 	if !v.json || v.kind != mapKind || v.get("mcpServers") == nil {
 		return known

@@ -152,7 +152,7 @@ func values(check func(key, value string) string) func(Value) (map[string]string
 			if msg := check(key, text); ok && msg != "" {
 				v.faultAt(value.key, fmt.Sprintf("%s in %s", msg, v.what), "")
 			}
-			all[key] = text // even if invalid, because [Servers] returns such values, too
+			all[key] = text // keep an invalid value, because [Servers] returns the server anyway
 		})
 		return all, true
 	}

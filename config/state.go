@@ -21,8 +21,8 @@ func (s State) String() string { return "config.State of " + s.Driver }
 func (s State) GoString() string { return s.String() }
 
 // defaultDriver returns the driver for a configuration that does not specify one. Without a
-// configuration file, this is "memory", because the default path of a database is derived from the
-// path of the configuration file.
+// configuration file, this is "memory", because the default path of a database depends on the path
+// of that file.
 func defaultDriver(file string) string {
 	if file == "" {
 		return "memory"

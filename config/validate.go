@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// A Validator is an element of [Net.Validate]: a condition that a call must meet if any of its
-// names is listed in Tools.
+// A Validator is an element of [Net.Validate]: a condition that a call must meet if it has one of
+// the names in Tools.
 type Validator struct {
 	Tools    []string
 	Require  Expression

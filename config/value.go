@@ -25,8 +25,8 @@ type Value struct {
 	*decoder
 	*node
 	key   *node  // key in the enclosing mapping; for a list entry, key of the list; nil at the root
-	what  string // name of the value in messages; for a list entry, name of the list
-	entry bool   // whether the value is a list entry
+	what  string // name for messages: of the value or, if entry is true, of the list that contains it
+	entry bool   // whether messages call the value an entry of a list
 }
 
 // Keys maps each known key of a mapping to the function that decodes its value.
@@ -58,8 +58,8 @@ func (v Value) Position() Position { return v.position(v.node) }
 // Fault records a mistake in the value, with a hint on how to correct it.
 func (v Value) Fault(msg, hint string) { v.faultAt(v.node, msg, hint) }
 
-// Fields decodes a mapping. It calls the function for each known key and records every other key as
-// a mistake. It reports whether the mapping is free of mistakes.
+// Fields decodes a mapping by calling the functions in known for its keys. It records an unknown
+// key as a mistake. It reports whether the mapping is free of mistakes.
 func (v Value) Fields(known Keys) (ok bool) {
 	before := v.Faults()
 	if v.visit != nil {
@@ -94,8 +94,8 @@ func (v Value) Each(f func(key string, value Value)) {
 
 func firstAt(p Position) string { return fmt.Sprintf("the first is at %d:%d", p.Line, p.Column) }
 
-// otherNames maps keys of other programs, and other words for keys of petrigate, to the keys of
-// petrigate. It is read-only.
+// otherNames maps words that people might write instead of petrigate's keys, such as the keys of
+// other programs, to the correct keys. It is read-only.
 var otherNames = map[string]string{
 	"servers": "mcpServers", "upstreams": "mcpServers", "upstream": "mcpServers", "mcp_servers": "mcpServers", "context_servers": "mcpServers", "extensions": "mcpServers",
 	"serverUrl": "url", "httpUrl": "url", "uri": "url", "endpoint": "url",

@@ -15,9 +15,9 @@ const (
 	flushTime = 2 * time.Second // no append starts later than this, even if the disk is slow
 	flushSize = 1600            // size of an append in bytes, equal to that of a decision record
 
-	// After each flush, the benchmark imitates the rest of a call: it writes as many bytes as an
-	// outcome record has, without flushing them, and pauses. Without the pause, the disk would
-	// never be idle, and each flush would take only half as long as during a call.
+	// After each flush, the benchmark writes as many bytes as an outcome record and pauses, to
+	// imitate the rest of a call. Without the pause, a flush would take only half as long as during
+	// a real call.
 	unflushed = 600
 	idle      = 300 * time.Microsecond
 )

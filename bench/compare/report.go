@@ -69,8 +69,8 @@ func (r *report) row(s scenario) []string {
 	}
 }
 
-// memoryGoal describes the goal for the target "memory" and whether it was met. The costs, one per
-// round, are relative to those of the target "floor".
+// memoryGoal formats a table cell with the goal for the target "memory" and whether it was met. For
+// each round, costs contains the cost relative to the target "floor".
 func (r *report) memoryGoal(s scenario, costs []float64) string {
 	if s.memory == 0 {
 		return "-"
@@ -78,8 +78,7 @@ func (r *report) memoryGoal(s scenario, costs []float64) string {
 	return r.judge(s, "memory", fmt.Sprintf("%.1f", s.memory), costs, median(costs) <= s.memory)
 }
 
-// defaultGoal describes the goal for the target "default" and whether it was met. The description
-// includes the measured ratio if no other column of the table shows it.
+// defaultGoal formats a table cell with the goal for the target "default" and whether it was met.
 func (r *report) defaultGoal(s scenario, memory, byDefault series) string {
 	costs := byDefault.relativeTo(memory)
 	text := fmt.Sprintf("%.2f", mostCost)

@@ -83,7 +83,7 @@ func reasonFlag(c *cobra.Command) *string {
 }
 
 // readApproval finds the approval whose ID starts with the ID in args or, without an ID, the only
-// pending approval. It returns the approval twice: as an entry of the proxy's list, and with all
+// pending approval. It returns the proxy's list entry for the approval, and the approval with all
 // details.
 func readApproval(args []string) (ownedItem[operator.ApprovalInfo], operator.ApprovalInfo, error) {
 	found, err := chosenApproval(args)

@@ -112,7 +112,7 @@ func (f checkFlags) source() (policy.Source, diag.List, error) {
 	if err != nil || !f.live {
 		return source, slices.Concat(followed, daemon.Doubts(cfg)), err
 	}
-	return source, slices.Concat(followed, check.ConfigWarnings(cfg), check.NoUpstream(cfg), check.NoAudit(cfg), check.Sessions(cfg)), nil // like daemon.Doubts, but without warnings about missing commands and TLS, because --live reports them as errors
+	return source, slices.Concat(followed, check.ConfigWarnings(cfg), check.NoUpstream(cfg), check.NoAudit(cfg), check.Sessions(cfg)), nil // omit the warnings about commands and TLS files, because --live reports these problems as errors
 }
 
 // agents returns the agents whose built-in tools must be checked. It reads the agents'

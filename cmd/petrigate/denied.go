@@ -15,7 +15,7 @@ const denyTools = "deny-tools"
 
 // acceptDenied checks whether the policy, once enforced, would refuse built-in agent tools just
 // because no rule names them. If so, it prints a warning, and returns an error unless accepted is
-// true or the user agrees. If the user cannot be asked, ask is nil.
+// true or the user agrees. If ask is nil, the user cannot be asked.
 func acceptDenied(out io.Writer, c *config.Config, agents []string, accepted bool, ask func(string) (bool, error)) error {
 	denied := check.Denied(c, agents)
 	if len(denied) == 0 {

@@ -62,9 +62,9 @@ func newDiff(s stdio) *cobra.Command {
 	return c
 }
 
-// failOn returns an error if the new policy is looser than, stricter than or different from the old
-// one, depending on the value of --fail-on. Unless allowUnknown is true, an inconclusive comparison
-// is also an error.
+// failOn returns an error if the comparison found the kind of difference that --fail-on names:
+// "looser", "stricter" or "different". Unless allowUnknown is true, an inconclusive comparison is
+// also an error.
 func failOn(d *policydiff.Comparison, direction string, allowUnknown bool) error {
 	looser, stricter := d.Looser != nil, d.Stricter != nil
 	found := map[string]bool{"looser": looser, "stricter": stricter, "different": looser || stricter}[direction]

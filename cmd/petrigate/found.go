@@ -21,10 +21,9 @@ import (
 // A configuration found in the working directory may belong to a project that someone else wrote.
 // Until the user trusts it, commands treat it as plain text ([config.Config.TextOnly]).
 
-// actingVerbs returns the commands that may do more than read a configuration: start its servers,
-// log in to them, open its database, or configure a client to use it. For each command, a function
-// reports whether the flags, the arguments and the configuration make it do so. Only these commands
-// ask the user to trust a configuration. All others treat an untrusted configuration as plain text.
+// actingVerbs returns the commands that may do more than read a configuration, for example start
+// its servers or open its database. A command asks the user to trust the configuration if its
+// function returns true. All other commands treat an untrusted configuration as plain text.
 func actingVerbs() map[string]actsFunc {
 	always := func(*cobra.Command, *config.Config) bool { return true }
 	unnamed := func(c *cobra.Command, cfg *config.Config) bool { return c.Flags().NArg() == 0 && daemon.Elsewhere(cfg) }
@@ -102,9 +101,9 @@ func (r configLoader) load(o config.Options) (*config.Config, error) {
 
 // askTrust asks the user to trust the file at path, which was found in the working directory,
 // unless the user already trusts it. It returns a function for [config.Options.Trust] that accepts
-// only the content that askTrust has read, so that a later change is not trusted. It returns an
-// error if the user declines or cannot be asked, or if another user could have written the file. To
-// describe the file to the user, askTrust uses cfg, which is nil if the file cannot be loaded.
+// only the content that askTrust has read. It returns an error if the user declines or cannot be
+// asked, or if another user could have written the file. The question describes the configuration
+// cfg, which is nil if the file cannot be loaded.
 func (r configLoader) askTrust(path string, cfg *config.Config) (func(string, []byte) bool, error) {
 	src, err := os.ReadFile(path)
 	if err != nil {
@@ -145,8 +144,8 @@ func (r configLoader) requireOwnFile(path string) error {
 }
 
 // locate returns the path of the configuration for a command that does more than read it. If the
-// file was found in the working directory, locate asks the user to trust it, and also returns the
-// function from [configLoader.askTrust]. Otherwise, the function is nil.
+// file was found in the working directory, locate calls [configLoader.askTrust] and also returns
+// its result. Otherwise, trusts is nil.
 func (r configLoader) locate() (file string, trusts func(string, []byte) bool, err error) {
 	file, found, err := config.Lookup(r.options())
 	if err != nil || !found {

@@ -59,11 +59,10 @@ func (s stdio) initAgent(c *cobra.Command, name string, tests []string, yes, pip
 	return err
 }
 
-// offerPipefail offers to prefix scripts with "set -o pipefail" if they pipe the output of a test
-// command. Without pipefail, the pipe hides a failed test, so the script cannot prove that the
-// tests succeeded. If the user agrees, offerPipefail adds the prefix to the plan. If wanted is
-// true, it does so without asking, and returns an error if the prefix would have no effect.
-// Otherwise, if yes is true or ask is nil, it changes nothing.
+// offerPipefail makes the plan prefix scripts with "set -o pipefail" if wanted is true or the user
+// agrees. Without the prefix, a pipe after a test command hides failed tests. The user is not asked
+// if yes is true or ask is nil. If wanted is true but the prefix would have no effect,
+// offerPipefail returns an error.
 func offerPipefail(plan *starter.Plan, a starter.Agent, tests []string, wanted, yes bool, ask func(string) (bool, error)) (err error) {
 	switch {
 	case !plan.OffersPipefail():

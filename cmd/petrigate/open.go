@@ -73,9 +73,9 @@ func startBrowser(address string) error {
 	return started.Process.Release()
 }
 
-// pageTo writes a page that redirects to the given address, and returns the path of the page's
-// file. It also removes all earlier pages. The addresses in them contain login codes, which work
-// only once and only for a few minutes.
+// pageTo writes a page that redirects to the given address, and returns the path of the file. It
+// also removes the pages of earlier calls, because the login codes in them expire after a few
+// minutes and work only once.
 func pageTo(address string) (file string, err error) {
 	dir := daemon.RuntimeDir()
 	old, _ := filepath.Glob(filepath.Join(dir, "open-*.html")) // ignore the error, because the pattern is valid

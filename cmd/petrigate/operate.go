@@ -39,8 +39,8 @@ func proxyFlag(c *cobra.Command) *int {
 }
 
 // selectProxy returns the client for the proxy with the given process ID or, if pid is 0, the only
-// client. If it cannot select exactly one client, it returns an error. The error message contains
-// trait, such as "a console", which names something that all these proxies have.
+// client. If it cannot select exactly one client, it returns an error. In the error message, trait
+// describes what all these proxies have, such as "a console".
 func selectProxy(clients []*control.Client, pid int, trait string) (*control.Client, error) {
 	var choices []string
 	for _, client := range clients {
@@ -122,8 +122,8 @@ func uniqueBy[T any](all []T, id func(T) string) []T {
 	})
 }
 
-// match returns the item whose ID equals id. If no ID equals id, it returns all items whose name is
-// id or whose ID starts with id (ignoring case). IDs take precedence over names, because clients
+// match returns the item with the given ID. Without such an item, it returns all items that have id
+// as their name or as a prefix of their ID (ignoring case). IDs take precedence, because clients
 // can give a session any name, even the ID of another session.
 func match[T any](all []T, id string, of func(T) (id, name string)) (hits []T) {
 	for _, one := range all {
@@ -139,7 +139,7 @@ func match[T any](all []T, id string, of func(T) (id, name string)) (hits []T) {
 }
 
 // single returns the only element of hits. If hits is empty or has several elements, it returns an
-// error that combines kind and trait, such as "no session has the name x".
+// error such as "no session has the name x", where kind is "session" and trait is "the name x".
 func single[T any](hits []T, kind, trait string) (one T, err error) {
 	switch len(hits) {
 	case 0:
@@ -246,7 +246,7 @@ func actor() string {
 			return v
 		}
 	}
-	if u, err := user.Current(); err == nil && u.Username != "" { // hooks and services often run without these environment variables
+	if u, err := user.Current(); err == nil && u.Username != "" { // hooks and services often run without the variables checked above
 		return u.Username
 	}
 	return fmt.Sprintf("uid %d", os.Getuid())

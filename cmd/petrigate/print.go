@@ -42,9 +42,8 @@ func printAnswer(w io.Writer, name string, v any) error {
 	return printJSON(w, json.RawMessage(fmt.Sprintf(`{"version":1,%q:%s}`, name, b.Bytes())))
 }
 
-// answering makes the command c print an answer. The function ask returns the answer and a function
-// that prints it as text. With --json, c instead prints a JSON object in the format of
-// [printAnswer].
+// answering adds the flag --json to c, and makes c print the answer that ask returns. With --json,
+// c prints it with [printAnswer]; otherwise, it calls the function show that ask returned.
 func answering(c *cobra.Command, s stdio, name string, ask func(args []string) (answer any, show func() error, err error)) *cobra.Command {
 	asJSON := c.Flags().Bool("json", false, "print JSON")
 	c.RunE = func(_ *cobra.Command, args []string) error {

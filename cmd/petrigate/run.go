@@ -23,7 +23,7 @@ func run(ctx context.Context, args []string, s stdio) int {
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		err = errors.New("interrupted") // the user sent a signal, and need not know which operation it canceled
+		err = errors.New("interrupted") // the user sent a signal, so do not report which operation was canceled
 	}
 	return report(s.err, err)
 }

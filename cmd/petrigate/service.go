@@ -78,9 +78,9 @@ func serviceVariables(c *config.Config) (all []service.Variable) {
 	return all
 }
 
-// configVariables returns the names of the environment variables that are set in this process and
-// that affect the configuration: those that it refers to, and PETRIGATE_ variables, which override
-// its settings. It leaves out variables that are set in the service anyway.
+// configVariables returns the names of this process's environment variables that affect the
+// configuration: those that it refers to, and PETRIGATE_ variables, which override its settings.
+// Variables that the service has anyway, such as HOME, are left out.
 func configVariables(ctx context.Context, path string, c *config.Config) (names []string) {
 	common := []string{"HOME", "USER", "LOGNAME", "APPDATA", "XDG_CONFIG_HOME"}
 	common = append(common, list.Map(serviceVariables(c), func(v service.Variable) string { return v.Name })...)

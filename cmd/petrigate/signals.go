@@ -36,9 +36,9 @@ func endBySignal(end context.CancelCauseFunc) {
 	}()
 }
 
-// newHangUps starts receiving SIGHUP, unless the process ignores this signal. Until claim is
-// called, the first SIGHUP calls the function end to start a graceful shutdown, and a second one
-// ends the program immediately.
+// newHangUps starts receiving SIGHUP, unless the process ignores this signal. The first SIGHUP
+// calls end to start a graceful shutdown, and a second one ends the program immediately. After a
+// call to [hangUps.claim], SIGHUP no longer ends the program.
 func newHangUps(end context.CancelCauseFunc) *hangUps {
 	h := &hangUps{received: make(chan struct{}, 1)}
 	if signal.Ignored(syscall.SIGHUP) { // nohup, for example, causes SIGHUP to be ignored

@@ -69,8 +69,8 @@ func newStart(s stdio) *cobra.Command {
 	return c
 }
 
-// databaseFlag adds the --config flag. If the flag is set, the command writes to the database of
-// this configuration instead of contacting a proxy.
+// databaseFlag adds the --config flag, which makes the command write to the database of the given
+// configuration instead of contacting a proxy.
 func databaseFlag(c *cobra.Command) *string {
 	return c.Flags().String("config", "", "write to the database of this configuration `file`, whether or not a proxy is running")
 }
@@ -113,9 +113,9 @@ func resolveSession(p *proxy.Proxy, session string) string {
 }
 
 // switchProxies makes proxies stop calls or allow them again, and prints the results. It acts on
-// the proxy that has the given session; without a session, on the proxy with the given process ID;
-// and with neither, on all running proxies. If ask is not nil, switchProxies first calls it to
-// prompt for the PINs of these proxies.
+// the proxy with the given session or process ID; the session takes precedence. If session is empty
+// and pid is 0, it acts on all running proxies. If ask is not nil, it is called first, to prompt
+// for the PINs of the proxies.
 func switchProxies(s stdio, on bool, session string, pid int, ask func([]*control.Client) error, order func(*control.Client, string) (operator.Stopping, error)) error {
 	clients, session, err := switchTargets(session, pid)
 	if errors.Is(err, errNoProxy) {

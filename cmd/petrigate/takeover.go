@@ -32,8 +32,8 @@ func (f *deskFlags) add(c *cobra.Command) {
 	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "write without confirmation")
 }
 
-// desk returns a [takeover.Driver], configured by the flags, that changes the files of the MCP
-// clients on this machine.
+// desk returns a driver that changes the files of the MCP clients on this machine, with the options
+// set by flags.
 func (f *deskFlags) desk(ctx context.Context, s stdio) (*takeover.Driver, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -115,10 +115,10 @@ func newImport(s stdio) *cobra.Command {
 	return c
 }
 
-// importTarget sets i.Config to the path of the configuration that receives the servers. If this
-// file was found in the working directory and is not trusted, importTarget sets i.TextOnly. If the
-// file was found there and is trusted, the caller must call the returned function after the import,
-// so that the file stays trusted. In all other cases, the function is nil.
+// importTarget sets i.Config to the path of the configuration that receives the servers. For an
+// untrusted file found in the working directory, it sets i.TextOnly. For a trusted one, it returns
+// a function that keeps the file trusted; the caller must call it after the import. In all other
+// cases, the function is nil.
 func (s stdio) importTarget(c *cobra.Command, i *takeover.Import) (trusted func() error, err error) {
 	r, err := s.configLoader(c)
 	if err != nil {

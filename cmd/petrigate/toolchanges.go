@@ -85,8 +85,8 @@ func toolsAccept(s stdio) *cobra.Command {
 }
 
 // acceptAll makes each proxy accept the changed tools that it reported, and returns the accepted
-// changes. If a proxy returns an error, acceptAll skips the rest of this proxy's changes, because a
-// wrong PIN would count as another failed attempt each time. It continues with the other proxies.
+// changes. After an error, it skips the proxy's other changes, so that a wrong PIN counts as only
+// one failed attempt. It continues with the other proxies.
 func acceptAll(found []ownedItem[operator.ToolChange], typed map[string]string) (accepted []ownedItem[operator.ToolChange], err error) {
 	refused := map[string]bool{}
 	var failed []error

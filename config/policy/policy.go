@@ -96,17 +96,15 @@ func parsed(schemas map[string]json.RawMessage) map[string][]policy.Schema {
 	return out
 }
 
-// lacks returns a function for [verify.Options.Lacks], which finds arguments that a net reads but
-// the schema of a tool does not list. If no schemas are known, lacks returns nil.
+// lacks returns a function for [verify.Options.Lacks], or nil if no tool schemas are known.
 func (p *Policy) lacks() func(tool string, f gate.Field) string {
 	return check.ToolSet{Schemas: p.source.Schemas}.Lacks()
 }
 
 // NewSession returns a session for a principal. If o.Active is nil, the configuration's active nets
-// are active. All sessions of the policy share the state of nets with global scope, and all
-// sessions of a principal share the state of nets with principal scope, unless o provides a
-// different state. If principal is empty, the session has its own state for nets with principal
-// scope.
+// are active. If o.Global is nil, the session shares the state of nets with global scope with the
+// policy's other sessions. If o.Principal is nil, it shares the state of nets with principal scope
+// with the principal's other sessions or, if principal is empty, with no other session.
 func (p *Policy) NewSession(principal string, o gate.SessionOptions) *gate.Session {
 	if o.Active == nil {
 		o.Active = p.Active

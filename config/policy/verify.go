@@ -49,15 +49,14 @@ type Question struct {
 	Why   string      // why the question is open: a limit that was reached, or a feature that is not considered
 }
 
-// A Topic is the kind of a [Question]. It determines what the report leaves open about the
-// question's Tools and Nets.
+// A Topic describes what a [Question] asks about its Tools and Nets.
 type Topic string
 
 const (
 	Lost      Topic = "lost"      // whether a failure can make Tools permanently unavailable
 	Useless   Topic = "redundant" // which of Nets never change a verdict
 	Deadlocks Topic = "deadlock"  // whether Nets can forbid all further calls
-	Causes    Topic = "because"   // whether all of Nets are needed to forbid calls to Tools; if Tools is empty, whether all are needed to forbid all further calls
+	Causes    Topic = "because"   // whether all of Nets are needed to forbid calls to Tools or, if Tools is empty, to forbid all further calls
 )
 
 // A Group is a set of nets that share calls, directly or through other nets.
@@ -81,9 +80,9 @@ type Proof struct {
 	Rule   gate.Position
 	Result Result
 
-	Counterexample []Step // sequence of steps that violates the claim, usually a shortest one, if Result is Refuted; empty if no single sequence is a counterexample
+	Counterexample []Step // if Result is Refuted, a sequence of steps that violates the claim, usually a shortest one; empty if no single sequence violates it
 	Witness        []Step // steps that lead to the call of a "reachable" claim, if Result is Proved
-	Because        []Net  // nets that cause the result; if Refuted, a minimal set of them, unless Open contains a question with the topic Causes
+	Because        []Net  // nets that cause the result; if Refuted, all of them are needed, except if Open contains a question with the topic Causes
 	Why            string // explanation, if Result is Unknown
 }
 
@@ -92,7 +91,7 @@ type Name struct {
 	Tool     gate.Tool
 	Callable Callable
 	Shortest []Step // shortest sequence of steps that ends with a call of this name
-	Because  []Net  // nets that together forbid all calls with the name, if Callable is Never; a minimal set, unless Open contains a question with the topic Causes
+	Because  []Net  // if Callable is Never, nets that together forbid all calls with the name; all of them are needed, except if Open contains a question with the topic Causes
 	Why      string // explanation, if Callable is Unsure
 }
 
@@ -101,8 +100,8 @@ type Callable string
 
 const (
 	Unsure       Callable = "unknown"
-	Possible     Callable = "possible"      // possible without calls that fail or overlap
-	AfterFailure Callable = "after-failure" // possible only after calls that fail or overlap
+	Possible     Callable = "possible"      // possible even if no calls fail or overlap
+	AfterFailure Callable = "after-failure" // possible only after some calls fail or overlap
 	Never        Callable = "never"
 )
 
@@ -112,8 +111,8 @@ type Step struct {
 	Tool    string        // tool that is called, if the step begins a call
 	Args    string        // arguments as JSON, if the step begins a call; empty means {}
 	Result  string        // result, as JSON, that the call must return on success; empty means any
-	Name    string        // name of the call for messages: the last name that a map statement gives the call; without one, Tool
-	Weak    bool          // whether Name only restricts the call, so that the call's success does not count toward requirements for Name
+	Name    string        // name of the call for messages: the last name that the policy gives the call or, without one, Tool
+	Weak    bool          // whether Name can only restrict the call; the call's success then does not count toward requirements for Name
 	Wait    time.Duration // if positive, the step is not a call but the passage of this amount of time
 	Ends    bool          // whether the step ends the call
 	Outcome gate.Outcome  // outcome, if the step ends the call

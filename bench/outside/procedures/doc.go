@@ -4,15 +4,14 @@
 //	go run ./bench/outside/procedures -tasks bank_tasks.json -rules bank.rules run1.json run2.json
 //
 // It reads the task files of SOPBench (arXiv 2503.08669), which are not part of this repository.
-// Each task in such a file has a directed graph, which shows the functions that must be called
-// before another function, combined by AND and OR nodes. The graph also shows which parameters must
-// have equal values. The output is one rules file per domain, with rules as a person would write
-// them:
+// Each task in such a file has a directed graph. The graph shows the functions that must be called
+// before another function, connected by AND and OR nodes, and the parameters that must have equal
+// values. The output is one rules file per domain, with rules such as:
 //
 //	require login_user before transfer_funds once with same username
 //	require get_score or get_account before get_loan once with same username
 //
-// For each recorded call that did not fail, the command compares two decisions: the gate's, which
-// follows from the rules, and the one that follows from the procedure itself. The report shows how
-// often they agree, and how many forbidden and permitted calls the gate refuses.
+// For each recorded call that did not fail, the command compares the gate's decision, which is
+// based on the rules, with a decision based on the procedure itself. The report shows how often
+// they agree, and how many forbidden and permitted calls the gate refuses.
 package main

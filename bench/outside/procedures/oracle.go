@@ -23,9 +23,8 @@ func (o *oracle) permits(function string, args map[string]any) bool {
 	return o.holds(p.Needs, values)
 }
 
-// holds reports whether the calls recorded so far satisfy the condition t. The arguments of the
-// recorded calls must equal the values of the condition's variables. A variable without a value, or
-// with one that the benchmark treats as missing, matches any argument.
+// holds reports whether the calls recorded so far satisfy the condition t, given the values of its
+// variables. A missing value (see [isMissing]) matches any argument.
 func (o *oracle) holds(t *tree, values map[string]any) bool {
 	switch {
 	case t == nil:

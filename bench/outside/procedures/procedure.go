@@ -60,8 +60,8 @@ func (t *tree) leaves() int {
 // maxDepth is the maximum depth of a tree. It is exceeded only if the graph has a cycle.
 const maxDepth = 100
 
-// tree returns the condition that a node stands for. For a function, it is just the function
-// itself. The calls that this function requires belong to the function's own procedure.
+// tree converts a node to a condition. A node with a function becomes a leaf: the calls that this
+// function requires belong to its own procedure.
 func (g *graph) tree(node, depth int) (*tree, error) {
 	if depth > maxDepth {
 		return nil, fmt.Errorf("node %d: the graph has a cycle", node)
