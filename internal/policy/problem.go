@@ -23,7 +23,7 @@ const (
 	BadCommand    = "E109" // a map entry of a net contains an invalid command or file pattern
 	WeakUnless    = "E110" // an exemption in a net never applies, because no call is certain to have the exempt name
 
-	BareName = "E111" // an unqualified name may belong to several servers' tools, but must identify one
+	BareName = "E111" // an unqualified name that must denote a single tool may denote tools of several servers
 
 	UnknownTool   = "W101" // a name does not belong to any known tool
 	FirstMatch    = "W102" // with "match: first", only the first matching map entry of a net assigns a name to a call

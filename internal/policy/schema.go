@@ -6,10 +6,9 @@ import (
 	"slices"
 )
 
-// A Schema is the JSON Schema of a tool's arguments. It is used to look up the properties that the
-// arguments can have. If the schema allows additional properties, any property is possible. Without
-// the keyword additionalProperties, only the listed properties count as possible, although JSON
-// Schema would allow others.
+// A Schema is the JSON Schema of a tool's arguments. It is used to look up the possible arguments.
+// If the schema lists properties, others are possible only if it explicitly allows them. JSON
+// Schema, by contrast, allows them by default.
 type Schema map[string]any
 
 // ParseSchema parses a schema. An invalid schema allows everything.
@@ -39,9 +38,9 @@ func (s Schema) members() (members map[string]any, ok bool) {
 	return members, ok
 }
 
-// lacks returns the first key on the path that the schema does not list, and the keys that it lists
-// at the same level. If the schema lists or may allow the whole path, the returned key is empty. In
-// the path, an empty key stands for the elements of an array.
+// lacks returns the first key on the path that the schema rules out, and the keys that it lists in
+// its place. If the whole path is possible, the returned key is empty. In the path, an empty key
+// stands for the elements of an array.
 func (s Schema) lacks(way []string) (key string, known []string) {
 	for _, step := range way {
 		var next any

@@ -71,9 +71,8 @@ type Result struct {
 // "prove", or as an entry under "prove" in a net. The net and the places that a claim mentions
 // always exist in the policy. Fields without a comment have the same meaning as in [rules.Prove].
 //
-// [rules.Prove.Each] can split a claim in rules into several claims. If it does, Parts contains
-// these claims, Text is the text of the whole claim, and the other fields are those of the first
-// element of Parts.
+// If [rules.Prove.Each] splits a claim into several, Parts contains them. Text is then the text of
+// the whole claim, and all other fields are those of the first part.
 type Claim struct {
 	Kind  rules.Claim
 	Text  string // the claim as a line in rules
@@ -96,5 +95,5 @@ type Claim struct {
 	Net    string // the net that the claim is about; for rules.Exclusive, the net that contains Places
 	Places []string
 
-	Parts []Claim // the claims that this claim is split into; all of them must hold; nil if it is not split
+	Parts []Claim // the claims that this claim is split into; nil if it is not split
 }

@@ -110,7 +110,7 @@ type spelling struct {
 type occurrence struct {
 	rules.Name
 	net  *config.Net // the net that uses the name; nil if a rule does
-	list string      // identifier of the statement, or of the list in a net, that contains the name
+	list string      // identifies the statement, or the list in a net, that contains the name
 	form string      // the text of the statement, with a placeholder instead of the name
 }
 

@@ -132,8 +132,8 @@ func (b *builder) noteNames() {
 }
 
 // explainOddName explains why a name probably does not denote a tool, and returns a hint. Both
-// strings are empty if it finds no reason. earlier contains the preceding names in the rules,
-// because a name that differs from one of them only in case is probably a mistake.
+// results are empty if it finds no reason. earlier contains the preceding names in the rules, to
+// find a name that differs from another one only in case.
 func (b *builder) explainOddName(n rules.Name, servers []string, earlier []rules.Name) (msg, hint string) {
 	if n.Quoted || b.givenBy(n.Text) != "" {
 		return "", ""
@@ -158,8 +158,8 @@ func (b *builder) explainOddName(n rules.Name, servers []string, earlier []rules
 	return "", ""
 }
 
-// isTool reports whether the name probably denotes a tool, because a map statement, a rule or a
-// claim uses it without an action.
+// isTool reports whether the name probably denotes a tool, because the rules use it on its own,
+// without an action.
 func (b *builder) isTool(name string) bool {
 	if slices.ContainsFunc(b.labels.Maps, func(m gate.Map) bool { return m.Tool == name }) {
 		return true

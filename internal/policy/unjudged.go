@@ -20,8 +20,8 @@ type successChecker struct {
 	warned map[string]bool // tools already warned about
 }
 
-// warn warns about a rule that depends on the success of a script if no condition defines that
-// success and the server might not report failures. It warns only once for each tool.
+// warn warns about a rule that depends on the success of a script, if a failed script might count
+// as successful. It warns only once for each tool.
 func (b successChecker) warn(n rules.Name, effect string) {
 	for _, tool := range b.scriptTools(n) {
 		known, condition := b.shellOf(tool)
@@ -41,8 +41,8 @@ func (b successChecker) warn(n rules.Name, effect string) {
 	}
 }
 
-// scriptTools returns the tools in the map statements that assign the name n to scripts with
-// certain commands. It also returns n itself if n is a script tool of a well-known server.
+// scriptTools returns the tools whose scripts can have the name n: the tools of map statements that
+// assign n to scripts, and n itself if it is a script tool of a well-known server.
 func (b successChecker) scriptTools(n rules.Name) (tools []string) {
 	if known, _ := b.shellOf(n.Text); known != nil {
 		tools = append(tools, n.Text)
@@ -56,9 +56,8 @@ func (b successChecker) scriptTools(n rules.Name) (tools []string) {
 	return tools
 }
 
-// shellOf finds the well-known server in the configuration that has the given script tool. It also
-// returns the server's success condition for the tool, which may be empty. If it finds no such
-// server, it returns nil.
+// shellOf returns the configured well-known server that has the given script tool, or nil. It also
+// returns the server's success condition for the tool, which may be empty.
 func (b successChecker) shellOf(tool string) (known *toolkind.Server, condition string) {
 	if b.source.Config == nil {
 		return nil, ""

@@ -106,8 +106,9 @@ func differing(by [2][]string) []string {
 	return once
 }
 
-// witnessed records the witness w. The first witness of each kind of difference becomes Stricter or
-// Looser. Later ones are listed as further differences if they involve other nets or tools.
+// witnessed records a witness, a sequence of calls that shows a difference. The first witness of
+// each kind of difference is stored in d.Stricter or d.Looser. Later ones are added to d.more if
+// they involve other nets or tools.
 func (d *Comparison) witnessed(w *Witness) {
 	found := d.direction(w.verdicts)
 	if *found == nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// representatives returns one call of each kind that either policy distinguishes. It does not
-// return calls that might be impossible, but stores them in d.maybe. If it omits calls, it also
-// returns the reason.
+// representatives returns the calls to compare: one of each kind that the policies distinguish.
+// Calls that might be impossible are stored in d.maybe instead. If some kinds are missing,
+// representatives returns the reason.
 func (d *Comparison) representatives(single []gate.Map) (calls []representative, why string) {
 	o, labels := verify.Options{Doubtful: true, Stop: d.stop}, &gate.Labels{}
 	for _, m := range d.sides[0].maps {
@@ -22,7 +22,7 @@ func (d *Comparison) representatives(single []gate.Map) (calls []representative,
 		}
 	}
 	names := make(map[string]string)
-	for i, m := range single { // replace the names that these map statements assign with unique ones, because the other policy may assign the same names to other calls
+	for i, m := range single { // use a unique name for each of these map statements, because the other policy may assign the same name to other calls
 		mark := markOf(i)
 		names[mark], m.As = m.As, mark
 		labels.Maps = append(labels.Maps, m)
@@ -80,10 +80,9 @@ func (d *Comparison) alphabet() *alphabet {
 	return a
 }
 
-// certainty returns an additional net for the enumeration of calls. The net exempts calls that
-// certainly have a name assigned by a map statement, so that the enumeration separates them from
-// calls that might have the name. This matters if calls are denied by default, or if only one
-// policy has the map statement.
+// certainty returns a net that refines the enumeration of calls. Because of this net, a call that
+// is certain to have a name is listed separately from a call that only might have it. The net
+// covers only names that map statements assign.
 func (d *Comparison) certainty(labels *gate.Labels) gate.Net {
 	t := gate.Transition{Name: otherTool, Inputs: []string{"p"}, Outputs: []string{"p"}, Tools: []gate.Tool{{Name: otherTool, Kind: gate.Literal}}}
 	for _, m := range labels.Maps {
@@ -94,12 +93,12 @@ func (d *Comparison) certainty(labels *gate.Labels) gate.Net {
 	return gate.Net{Name: "\x00certainty", Places: []string{"p"}, Initial: map[string]int{"p": 1}, Transitions: []gate.Transition{t}, Labels: labels}
 }
 
-// markOf returns the unique name that replaces the name assigned by a map statement. i is the
-// statement's index in the list of map statements that only one of the policies has.
+// markOf returns a unique name for a map statement that only one policy has. i is the statement's
+// index in the list of such statements.
 func markOf(i int) string { return strings.Repeat("\x00", i+2) }
 
-// bothNets returns the nets of both policies. Nets that use map statements get the given ones
-// instead of their own.
+// bothNets returns the nets of both policies, with the given map statements in place of each
+// policy's own.
 func (d *Comparison) bothNets(labels *gate.Labels) []gate.Net {
 	var nets []gate.Net
 	for i, s := range d.sides {
@@ -118,10 +117,9 @@ func (d *Comparison) bothNets(labels *gate.Labels) []gate.Net {
 	return nets
 }
 
-// doubt records a call that might be impossible. If a map statement that only one policy has might
-// apply to the call, doubt also records a variant of the call that it certainly applies to. If a
-// policy might give the call other names than those recorded, doubt does not record the call, but
-// marks the comparison as incomplete.
+// doubt records a call that might be impossible. If the call might match a map statement that only
+// one policy has, doubt also records a variant that is certain to match. If a policy might give the
+// call further names, doubt marks the comparison as incomplete instead.
 func (d *Comparison) doubt(c representative, single []gate.Map) {
 	for _, certain := range []bool{false, true} {
 		p := possibleCall{representative: c}
@@ -133,7 +131,7 @@ func (d *Comparison) doubt(c representative, single []gate.Map) {
 				continue
 			}
 			marked = true
-			m := single[len(name.Text)-2] // the map with this unique name; see markOf
+			m := single[len(name.Text)-2] // the map statement that this unique name stands for; see markOf
 			side := 0
 			if !hasMap(d.sides[0].maps, m) {
 				side = 1
@@ -151,10 +149,9 @@ func (d *Comparison) doubt(c representative, single []gate.Map) {
 	}
 }
 
-// sees reports whether the names of the call are fully known: under the policy, it has only its own
-// names and the given names assigned by map statements. The names are not fully known if a net
-// determines names with a Go function, applies only the first matching map entry, or mentions one
-// of the given names although none of the net's map statements assigns it.
+// sees reports whether the policy is certain to see the call with exactly its own names and the
+// given names from map statements. It returns false in doubtful cases, for example if a net
+// computes names with a Go function.
 func (s *Side) sees(call gate.Call, mapped []gate.Name) bool {
 	known := func(text string) bool {
 		is := func(n gate.Name) bool { return n.Text == text }

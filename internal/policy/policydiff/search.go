@@ -8,12 +8,11 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// search looks for sequences of calls that show a difference: the two policies decide differently
-// on the last call. For each kind of difference, stricter and looser, it records the first
-// confirmed sequence in the comparison. A loose search records only that there is a difference.
-// search explores states in breadth-first order, up to the given number of states. If a difference
-// depends on nets that both policies have and that the product omits, search stops and returns
-// their indexes.
+// search looks for sequences of calls that show a difference between the policies. It stores the
+// first confirmed sequence of each kind in p.Stricter or p.Looser. A loose search only sets
+// p.unreal. States are visited in breadth-first order until the limit is exceeded. If a difference
+// depends on nets that both policies have and the model omits, search stops and returns their
+// indexes.
 func (p *product) search(limit int) (missing []int) {
 	first := node{from: -1, now: time.Unix(0, 0)}
 	for i, policy := range p.policies {
@@ -74,9 +73,9 @@ func (p *product) begin(k int, c possibleCall) (missing []int) {
 	return nil
 }
 
-// endAll ends the open calls of node k, each with every outcome. Of several identical calls, it
-// ends only one. If these calls represent any larger number, endAll also considers the case where
-// one of them succeeds and another one takes its place.
+// endAll continues the search from node k: it ends each open call with each outcome. Of several
+// identical calls, only one is ended. If they stand for any larger number of calls, endAll also
+// tries a success that leaves their number unchanged.
 func (p *product) endAll(k int) {
 	alike := make(map[string]int)
 	for _, f := range p.nodes[k].open {
@@ -114,9 +113,9 @@ func (p *product) end(k, open int, o gate.Outcome, again bool) {
 	p.visit(n)
 }
 
-// wait lets the duration d pass under both policies. Each timed transition fires as often as its
-// full interval fits into d, or until it is no longer enabled. Because this ignores any remaining
-// time, [product.confirm] checks the differences found with the gate's own clock.
+// wait lets the duration d pass under both policies. Each timed transition fires once per full
+// interval, while it is enabled. This is only an approximation; [product.confirm] uses the gate's
+// own clock.
 func (p *product) wait(k int, d time.Duration) {
 	n := p.nodes[k].clone()
 	n.from, n.began, n.repeat = k, n.began+1, repeat{}
@@ -153,11 +152,10 @@ func (p *product) expandLoose(k int) (missing []int) {
 	return nil
 }
 
-// confirm replays a sequence of steps with the shared nets included and, except in a loose search,
-// with the gate's own clock. It returns a witness if the last call shows the same kind of
-// difference as the given verdicts. If omitted shared nets refuse a call or require approval,
-// confirm returns their indexes instead. If the sequence is impossible or does not show the
-// difference, confirm returns neither.
+// confirm replays the steps t under the complete policies. If the last call shows the same kind of
+// difference as the given decisions, confirm returns a witness. If omitted nets, which both
+// policies have, refuse a call or require approval, confirm returns their indexes instead. If the
+// replay does not show the difference, both results are nil.
 func (p *product) confirm(t verify.Trace, found [2]permission) (w *Witness, missing []int) {
 	whole := [2]*gate.Policy{p.sides[0].whole, p.sides[1].whole}
 	if p.loose {
@@ -204,7 +202,7 @@ func (d *Comparison) callOf(step verify.Step) possibleCall {
 }
 
 // needed returns the indexes of the omitted shared nets that refuse a call or require approval. The
-// nets that do so are given by name, separately for each policy.
+// argument contains the names of all such nets of each policy.
 func (d *Comparison) needed(by [2][]string) []int {
 	var out []int
 	for i, t := range d.shared {

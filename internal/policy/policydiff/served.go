@@ -40,8 +40,8 @@ func (a *alphabet) served(sides [2]*Side) {
 	}
 }
 
-// bares returns names that server o might give to its tools. For each of them, the policies mention
-// either the name itself or a name that the proxy derives from it.
+// bares returns the tool names that server o might use, judging by the names in the policies. It
+// tries each of these names as written and without the server's prefixes.
 func (a *alphabet) bares(o toolname.Owner) []string {
 	var all []string
 	for _, name := range a.bases() {
@@ -55,9 +55,9 @@ func (a *alphabet) bares(o toolname.Owner) []string {
 	return list.Sorted(all)
 }
 
-// synthesize returns one unused name for each set of patterns that can match the same name. A
-// pattern can match the name itself or the name after any of the prefixes. The prefixes must
-// include the empty string.
+// synthesize returns unused names that match the patterns in different ways, one for each way. Each
+// pattern is tried against a name alone and after each of the prefixes. The prefixes must include
+// the empty string.
 func (a *alphabet) synthesize(prefixes ...string) []string {
 	if len(a.patterns) == 0 {
 		return nil
@@ -127,9 +127,10 @@ func (a *alphabet) heads(names []string) []string {
 	return list.Sorted(all)
 }
 
-// mentionedOwners returns those of the given servers that have a tool mentioned in the policies:
-// the policies mention the server's name followed by the given rest, such as ".push".
-// mentionedOwners also returns unnamed, which represents all other servers.
+// mentionedOwners returns the given servers whose names, with the given suffix added, occur in the
+// policies or match a pattern there. For example, with the suffix ".push", it returns the server
+// git if a policy mentions git.push. The result always contains unnamed, which stands for all other
+// servers.
 func (a *alphabet) mentionedOwners(owners []string, rest string) []string {
 	all := []string{unnamed}
 	for _, o := range owners {

@@ -62,8 +62,8 @@ func (s *Side) buildPolicy(wanted func(gate.NetInfo) bool, seen func(gate.Net) g
 	return gate.NewPolicy(nets, gate.PolicyOptions{Labels: s.labels, Deny: s.deny})
 }
 
-// yields reports whether the policy has an advisory net. Such a net can let calls pass in favor of
-// other nets.
+// yields reports whether the policy has an advisory net, which lets some calls pass that it would
+// otherwise block; see [gate.Net].Advisory.
 func (s *Side) yields() bool {
 	return slices.ContainsFunc(s.nets, func(n gate.NetInfo) bool { return n.Advisory })
 }
@@ -73,8 +73,8 @@ func (s *Side) yields() bool {
 // depends on it.
 type sharedNet [2]string
 
-// sharedNets pairs the nets of one policy with identical nets of the other. It omits nets that
-// depend on a map statement that only one of the policies has; alone holds these statements.
+// sharedNets returns the nets that both policies have. It omits nets that use names assigned by the
+// given map statements, which only one policy has.
 func sharedNets(from, to *Side, alone []gate.Map) []sharedNet {
 	taken := make(map[string]bool)
 	var pairs []sharedNet
@@ -90,15 +90,13 @@ func sharedNets(from, to *Side, alone []gate.Map) []sharedNet {
 	return pairs
 }
 
-// sameClass reports whether the two nets have the same rules about letting calls pass in favor of
-// other nets.
+// sameClass reports whether the two nets agree in the fields Advisory, Priority and Recovery.
 func sameClass(a, b gate.NetInfo) bool {
 	return a.Advisory == b.Advisory && a.Priority == b.Priority && maps.Equal(a.Recovery, b.Recovery)
 }
 
-// reads reports whether net n mentions a name that any of the given map statements assigns, even if
-// only in an exemption. It returns false if map statements do not apply to n, as for a hand-written
-// net.
+// reads reports whether the net mentions a name that one of the map statements assigns. It returns
+// false if map statements do not apply to the net.
 func reads(n gate.NetInfo, maps []gate.Map) bool {
 	return n.Labels != nil && slices.ContainsFunc(maps, func(m gate.Map) bool { return speaksOf(n, m.As) })
 }

@@ -17,8 +17,8 @@ type vocabulary struct {
 	patterns []string
 }
 
-// vocabularyOf returns the names and patterns that two policies mention: those in their nets, and
-// those of the tools that map statements and map entries apply to.
+// vocabularyOf returns the names and patterns that the two policies mention in their nets, and as
+// tools of map statements and map entries.
 func vocabularyOf(sides [2]*Side) vocabulary {
 	names, patterns := make(map[string]bool), make(map[string]bool)
 	add := func(name string, pattern bool) {

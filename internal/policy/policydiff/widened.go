@@ -24,11 +24,9 @@ const (
 // widenedTime is the time limit of [Widened].
 const widenedTime = 5 * time.Second
 
-// Widened tries to prove that the configuration c only narrows its base policies. It returns an
-// error for each base policy that the proof fails for. A configuration narrows a base policy if it
-// admits only calls that the base policy also admits, and requires at least as many approvals.
-// result is the policy built from c. The daemon, the language server, "petrigate check" and the
-// check of proposed changes all call Widened, so that they report the same errors.
+// Widened tries to prove that the configuration c narrows its base policies: that it admits only
+// calls that they admit, and requires at least as many approvals. It returns an error for each base
+// policy without such a proof. result must be the policy built from c.
 func Widened(ctx context.Context, c *config.Config, result *policy.Result) (found diag.List) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -67,10 +65,9 @@ func widened(c *config.Config, b config.Base, result *policy.Result, stop func()
 	return &p
 }
 
-// mapOver returns the position that an error about the comparison should refer to. This is the
-// position of the map statement that only one of the two policies has and that assigns a name used
-// by a net of the base. If there is not exactly one such statement, mapOver returns the given
-// position.
+// mapOver returns the position for an error about the comparison. It looks for map statements that
+// only one policy has and that assign names used by the base's nets. If it finds exactly one, it
+// returns the statement's position; otherwise, the given position.
 func (d *Comparison) mapOver(at config.Position) config.Position {
 	over := list.Filter(unsharedMaps(d.sides[0], d.sides[1]), func(m gate.Map) bool {
 		return slices.ContainsFunc(d.sides[0].nets, func(n gate.NetInfo) bool { return reads(n, []gate.Map{m}) })

@@ -56,9 +56,8 @@ func newCoverage(items []*Item) *Coverage {
 	return c
 }
 
-// A spoiler is a transition that cancels the effect of earlier successful calls on a requirement,
-// so that these calls must succeed again. Every admitted call to one of its tools exercises it, no
-// matter which other transitions the call fires.
+// A spoiler is a transition that undoes the effect of earlier successes: calls that a rule requires
+// must then succeed again. It counts as exercised by every admitted call to one of its tools.
 type spoiler struct {
 	item  *Item
 	tools []gate.Tool

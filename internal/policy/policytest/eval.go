@@ -54,7 +54,7 @@ func Eval(r io.Reader, w io.Writer) (Evaluation, error) {
 // An Evaluation summarizes a call to [Eval]. It does not include the answers.
 type Evaluation struct {
 	Differences []Difference
-	Unreadable  []UnreadableCase // lines without a valid case and without an expected answer
+	Unreadable  []UnreadableCase // lines with neither a valid case nor an expected answer
 }
 
 // An UnreadableCase describes a line that does not contain a valid case.

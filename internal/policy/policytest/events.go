@@ -8,9 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
 )
 
-// event parses an event of a counterexample and adds it to t as a step. Events have the same format
-// as in the output of "check --json" and in cases. A single call stays pending until another event
-// ends it. Each call of an event that repeats a call succeeds at once.
+// event parses an event of a counterexample and adds it to t as a step. A call remains open until
+// another event ends it. If the event repeats a call, each of these calls succeeds at once instead.
 func (p *parser) event(t *Test, v config.Value) {
 	raw, ok := v.Object()
 	if !ok {

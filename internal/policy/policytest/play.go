@@ -95,7 +95,7 @@ func (r *testRun) call(number int, s *Step) gate.Call {
 		case i < 0:
 			c.Also = append(c.Also, name)
 		case name.Weak:
-			c.Also[i] = name // a test can weaken a name from the configuration, but not strengthen it
+			c.Also[i] = name // a test can mark a name from the configuration as weak, but cannot remove the mark
 		}
 	}
 	if s.Annotations != nil {
@@ -201,14 +201,14 @@ const inShadow = "in shadow "
 // numbered matches an expected rule given as a file, a line and optionally a column.
 var numbered = regexp.MustCompile(`^(.*?):([0-9]+)(?::([0-9]+))?$`)
 
-// speaksOf reports whether b, a net's refusal or approval request, comes from the rule that the
-// step expects.
+// speaksOf reports whether a refusal or approval request comes from the rule or net that the step
+// expects.
 func (s *Step) speaksOf(b gate.Block) bool {
 	m := numbered.FindStringSubmatch(s.Rule)
 	if m == nil {
 		return b.Net == s.Rule
 	}
-	line, _ := strconv.Atoi(m[2]) // Atoi can only overflow here, and its result then matches no line
+	line, _ := strconv.Atoi(m[2]) // the only possible error is an overflow, and the resulting number matches no line
 	column, _ := strconv.Atoi(m[3])
 	want, got := filepath.ToSlash(m[1]), filepath.ToSlash(b.Rule.File)
 	return (want == got || strings.HasSuffix(got, "/"+path.Clean(want))) && line == b.Rule.Line && (column == 0 || column == b.Rule.Column)

@@ -11,5 +11,5 @@ type Policy struct {
 	Source policy.Source
 
 	call  func(tool string) gate.Call // function that creates a call to a tool; see [Loader].Call
-	watch *watch                      // records coverage; nil if coverage is not recorded
+	watch *watch                      // records coverage; nil if disabled
 }

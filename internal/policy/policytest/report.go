@@ -65,7 +65,7 @@ type Failure struct {
 	Got      string                    `json:"got"`
 	Marking  map[string]map[string]int `json:"marking,omitempty"` // marking of each affected net just before the failed call, keyed by net name
 
-	nets []gate.NetState // states of the nets in Marking, just before the failed call
+	nets []gate.NetState // complete states of the nets in Marking
 }
 
 // newReport returns a report with the given problems and no files.

@@ -24,9 +24,9 @@ type Loader struct {
 	Cover  bool   // whether to record coverage
 	Config string // path of a configuration to test all files against; if empty, each file determines its own policy
 
-	// Options are the options for loading configurations. If a configuration was not chosen by the
-	// caller, but named by a test file or found in its directory, it is loaded without resolving
-	// ${...} unless Options.Trust accepts it; see [config.Config.TextOnly].
+	// Options are used to load configurations. A configuration that the caller did not choose is
+	// loaded without resolving ${...}, unless Options.Trust accepts it; see
+	// [config.Config.TextOnly].
 	Options config.Options
 
 	loaded map[string]*Policy

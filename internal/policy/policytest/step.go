@@ -151,9 +151,8 @@ func (t *Test) check(s *Step, v config.Value) {
 	s.Result, s.Times = cmp.Or(s.Result, "success"), max(s.Times, 1)
 }
 
-// settles returns the number of the step whose call the current step ends. Its argument is that
-// number or the name of the call. If the argument does not identify an earlier step with the result
-// pending or unknown, settles reports an error and returns 0.
+// settles returns the number of the earlier step that made the call to end. v contains this number
+// or the name of the call. If no such call can be ended, settles reports an error and returns 0.
 func (t *Test) settles(v config.Value) int {
 	number := 0
 	if v.IsNumber() {

@@ -7,10 +7,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// newWatch returns a [watch], which counts how often the items of a policy are exercised. It omits
-// transitions that fire on their own or are known never to fire, because these need no test. It
-// also omits all parts of nets that are inactive at the start. An allow rule counts only as a rule,
-// not also as a transition.
+// newWatch returns a [watch], which counts how often the items of a policy are exercised. It leaves
+// out transitions that no call can fire, and nets that are inactive at the start. The transitions
+// of an allow rule are not counted separately.
 func newWatch(p *Policy) (*watch, error) {
 	c := &watch{rules: make(map[string]*Item), moves: make(map[firing]*Item), maps: make(map[string][]*Item)}
 	var err error

@@ -16,14 +16,14 @@ type Event struct {
 	ID      string          `json:"id,omitempty"`
 	Tool    string          `json:"tool,omitempty"`
 	Also    []string        `json:"also,omitempty"` // other names of the tool
-	Weak    []string        `json:"weak,omitempty"` // names in Tool and Also that can only restrict the call: they neither satisfy a requirement nor exempt the call from a rule
+	Weak    []string        `json:"weak,omitempty"` // those names in Tool and Also that are weak: they can restrict the call, but not satisfy a requirement or exempt the call from a rule
 	Args    json.RawMessage `json:"args,omitempty"`
 	Approve Consent         `json:"approve,omitempty"`
 	Outcome string          `json:"outcome,omitempty"` // how the call ended; one of [Outcomes]
 	Returns json.RawMessage `json:"returns,omitempty"` // result of a successful call, as any JSON value
 	Net     string          `json:"net,omitempty"`
 	For     string          `json:"for,omitempty"`   // duration of a wait event, such as "20s"
-	Times   int             `json:"times,omitempty"` // maximum number of consecutive calls; the event stops at the first call that is not admitted, and ends each admitted call with the result in Returns; if 0, the event makes a single call and leaves it open
+	Times   int             `json:"times,omitempty"` // if positive, maximum number of consecutive calls, each ended with success; the event stops at the first call that is not admitted; if 0, a single call is made and left open
 }
 
 // Outcomes contains the JSON word for each outcome.
@@ -43,9 +43,8 @@ func (e *Event) Arguments() json.RawMessage {
 	return e.Args
 }
 
-// CallOf returns the event that makes the call c. The event records which of the call's names are
-// weak, but not which are certain; see [gate.Name]. [Event.Call] therefore treats each name that is
-// not weak as certain.
+// CallOf returns an event that makes the call c. Events do not record which of a call's names are
+// certain, so [Event.Call] treats all names that are not weak as certain; see [gate.Name].
 func CallOf(c gate.Call) Event {
 	e := Event{Type: "call", ID: c.ID, Tool: c.Tool, Args: c.Args}
 	if c.Foreign {

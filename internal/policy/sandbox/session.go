@@ -71,8 +71,7 @@ func (s *Session) End(id string, e gate.End) bool {
 }
 
 // Return ends a call like [Session.End], but first applies the policy's success conditions to the
-// call's result, if it is known. If the result is a JSON string, this string also becomes the
-// result text that conditions can read.
+// call's result, if it is known. If the result is a JSON string, conditions can read it as text.
 func (s *Session) Return(id string, e gate.End) bool {
 	if made, ok := s.calls[id]; ok && e.Result != nil {
 		e.Text, _ = rawjson.String(e.Result)

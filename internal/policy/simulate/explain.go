@@ -30,9 +30,9 @@ func (s *Simulation) newCall(c Call, id int) gate.Call {
 	return call
 }
 
-// piped returns the arguments of a call to an agent's shell tool, after inserting "set -o pipefail"
-// before the script. ok reports whether the agent accepts the changed script and the change makes
-// the call count toward more requirements.
+// piped returns the arguments of a call to an agent's shell tool, with "set -o pipefail" inserted
+// before the script. ok reports whether the agent accepts the changed script and the call then
+// counts toward more requirements.
 func (s *Simulation) piped(c *gate.Call) (args []byte, ok bool) {
 	if !agenttool.TakesScript(c.Upstream) || !slices.Contains(agenttool.Shells(c.Upstream), c.Tool) {
 		return nil, false
@@ -114,8 +114,8 @@ type explainedNet struct {
 
 var verdictWords = [...]string{gate.Abstain: "abstain", gate.Free: "free", gate.Gated: "gated", gate.Blocked: "blocked", gate.Yields: "yields"}
 
-// Explain decides on a call and explains the decision. If the call is refused, Explain also looks
-// for a remedy. If verbose is true, the explanation includes the nets that abstain.
+// Explain decides on a call and explains the decision. For a refused call, it also looks for a
+// remedy. If verbose is true, the explanation includes nets that take no part in the decision.
 func (s *Simulation) Explain(c Call, verbose bool) *Explanation {
 	call, session := s.newCall(c, 1), s.session
 	session.Tick(s.box.Now())

@@ -50,9 +50,9 @@ func (e *Explanation) Text(k text.Ink) string {
 	return b.String()
 }
 
-// writeReading explains how unqualified names were resolved to agents' built-in tools. If the
-// call's own name was not resolved but might denote such a tool, writeReading prints the command
-// that explains a call to that tool.
+// writeReading writes which unqualified names were resolved to agents' built-in tools. If the name
+// of the call was not resolved but might denote such a tool, it suggests the command that explains
+// a call to that tool.
 func (e *Explanation) writeReading(b *strings.Builder) {
 	for _, c := range e.of.readAs {
 		fmt.Fprintf(b, "%s is read as %s.\n", c.Asked, c.Tool)
@@ -99,9 +99,9 @@ func (e *Explanation) reasons(b *strings.Builder, k text.Ink) {
 	}
 }
 
-// waiting explains how a hand-written net blocks the call: it writes to b the net's marking, and
-// the tokens that the transitions for the call still need. It writes nothing for a net generated
-// from rules, or if the refusal is not of kind [gate.KindBlocked].
+// waiting explains how a hand-written net blocks the call. It writes the net's marking and, for
+// each transition of the call, the missing tokens. It writes nothing for other nets, or if the
+// refusal is not of kind [gate.KindBlocked].
 func (e *Explanation) waiting(b *strings.Builder, block gate.Block) {
 	net := e.of.net(block.Net)
 	if net.Labels != nil || e.refusal.Kind != gate.KindBlocked {

@@ -95,7 +95,7 @@ func quote(text string) string {
 }
 
 // stepsText returns the steps of a test that repeats the session. A call and the answers to its
-// approval request become a single step, at the position of the last answer.
+// approval request become a single step.
 func (m *Simulator) stepsText() []string {
 	var steps []string
 	at := make(map[int]int) // for each call, keyed by its number, the number of the step that makes it
@@ -121,15 +121,15 @@ func (m *Simulator) stepsText() []string {
 	return steps
 }
 
-// ended reports whether move i makes or approves the given call. The step for move i then also
-// specifies how the call ends if the next move ends it, so that the next move needs no step.
+// ended reports whether move i makes or approves the given call. The step for such a move also
+// contains the outcome of the call if the next move ends it.
 func (m *Simulator) ended(i, call int) bool {
 	return i >= 0 && m.moves[i].of == call && (m.moves[i].word == "call" || m.moves[i].word == "approve")
 }
 
-// callText returns the test step for move i, which makes a call or answers its approval request. If
-// a later move answers the request, callText returns the empty string, because the step for the
-// later move also makes the call.
+// callText returns the test step for move i, which makes a call or answers its approval request. It
+// returns the empty string if a later move answers the request: the step for the later move then
+// makes the call.
 func (m *Simulator) callText(i int) string {
 	mv := m.moves[i]
 	c := m.calls[mv.of-1]

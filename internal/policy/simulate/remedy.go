@@ -55,10 +55,9 @@ func (s *Simulation) hooksInOtherSessions() bool {
 	return c != nil && cmp.Or(c.Session.By, "connection") == "connection"
 }
 
-// allowAgents repeats the search for a remedy with agents' built-in tools included, and stores the
-// result in w.Remedy. It leaves w.Remedy unchanged if the search proves that even these tools do
-// not help. It does not search if all refusing nets come from rules that block calls
-// ([gate.CauseBlock]).
+// allowAgents searches again for a remedy, now including agents' built-in tools. It stores the
+// result in w.Remedy unless the search proves that no such remedy exists. It does not search if
+// only block rules refuse the call.
 func (s *Simulation) allowAgents(w *remedy, c gate.Call, r *gate.Refusal) {
 	if !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool { return b.Cause != gate.CauseBlock }) {
 		return
@@ -70,10 +69,10 @@ func (s *Simulation) allowAgents(w *remedy, c gate.Call, r *gate.Refusal) {
 	}
 }
 
-// restrictToServers adapts a remedy to a session that has only calls to servers' tools. If the
-// remedy calls an agent's built-in tool, restrictToServers discards it. If the remedy calls a tool
-// with the same name as a built-in tool, its sentence explains that it must be a server's tool. If
-// the tool of the refused call has the name of a built-in tool, the remedy stays unchanged.
+// restrictToServers adapts a remedy to a session that has only calls to servers' tools. It discards
+// a remedy that needs an agent's built-in tool. If a tool of the remedy has the same name as a
+// built-in one, the remedy's sentence points out that a server's tool is meant. Nothing changes if
+// the refused call has the name of a built-in tool.
 func (s *Simulation) restrictToServers(w *remedy, tool string) {
 	own := agenttool.Names()
 	if slices.Contains(own, tool) {

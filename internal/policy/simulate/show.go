@@ -54,8 +54,8 @@ func (m *Simulator) noteUnnamed(c Call) {
 	}
 }
 
-// printChanges prints how the states of the nets have changed from the given earlier states. It
-// labels each net with its rule or, if the net has no rule, with its name.
+// printChanges prints how the nets have changed since the given states. Each net is labeled with
+// its rule or, if it has no rule, with its name.
 func (m *Simulator) printChanges(before []gate.NetState) {
 	for i, n := range m.of.session.Nets() {
 		was, is := policy.MarkingText(before[i].Marking), policy.MarkingText(n.Marking)

@@ -74,8 +74,8 @@ func (s *Simulation) Learn(tools check.ToolSet) {
 	s.offer()
 }
 
-// offer tells the session which tools are available. The session needs to know this because an
-// advisory net has no effect if it would block all of them; see [gate.Net].Advisory.
+// offer tells the session which tools are available. Advisory nets depend on this: they have no
+// effect while they would block every tool; see [gate.Net].Advisory.
 func (s *Simulation) offer() {
 	calls := []gate.Call{}
 	for _, t := range s.tools.Tools {

@@ -40,8 +40,8 @@ func (a Agent) quotedNames(tools ...string) string {
 	return `"` + strings.ReplaceAll(a.names(tools...), ", ", `", "`) + `"`
 }
 
-// approvalCommands lists the shell commands that require approval. In the rules, map statements
-// assign the label of a group to all commands of the group.
+// approvalCommands lists the shell commands that require approval, in groups. In the rules, map
+// statements give all commands of a group the same name, its label.
 var approvalCommands = []struct {
 	label, comment string
 	commands       []string
@@ -63,8 +63,8 @@ var approvalCommands = []struct {
 const secretFile = `(\.env(\.(local|dev|development|prod|production|staging))?|\.netrc|id_(rsa|ecdsa|ed25519))$|(^|[\/\\])\.(ssh|aws|gnupg|kube)([\/\\]|$)`
 
 // rules returns the content of a rules file for the agent's built-in tools. tests contains the
-// commands that run the project's tests. deny must be true if the configuration refuses calls that
-// no rule names; the rules then allow the agent's tools.
+// commands that run the project's tests. If deny is true, the rules explicitly allow the agent's
+// tools, because the configuration refuses calls that no rule names.
 func (a Agent) rules(tests []string, deny bool) string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -118,8 +118,8 @@ func (a Agent) shellField() string {
 	return fmt.Sprintf("%q.command", a.names(a.Shells[0]))
 }
 
-// asksPush reports whether every push requires approval, because rules cannot require tests before
-// a push.
+// asksPush reports whether every push must require approval, because rules cannot require tests
+// instead.
 func (a Agent) asksPush(tests []string) bool { return a.Silent || len(tests) == 0 }
 
 // writePushRules writes rules that require tests before a push, and returns claims about them. If

@@ -62,10 +62,9 @@ func removeCovered(statement string, have map[string]bool) string {
 	return before + strings.Join(new, ", ") + after
 }
 
-// splitNames splits an approval statement into its list of names and the text before and after the
-// list. An approval statement about several names is equivalent to a separate statement for each
-// name, so that each name can be compared on its own. For any other statement, or if the list
-// contains anything but plain names, splitNames returns no names.
+// splitNames splits an approval statement into its list of names and the surrounding text, so that
+// statements can be compared name by name. For any other statement, or if some names are not plain,
+// splitNames returns no names.
 func splitNames(statement string) (before string, names []string, after string) {
 	for _, form := range [][2]string{{"require human-approval before ", ""}, {"prove never ", " without human-approval"}} {
 		list, begins := strings.CutPrefix(statement, form[0])

@@ -7,20 +7,19 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/toolkind"
 )
 
-// Words in tool names that show how a tool treats objects such as files. A read-only tool with one
-// of showWords in its name shows a single object instead of listing several. A read-only tool with
-// one of contentWords in its name shows the content of the object. A writing tool with one of
-// createWords in its name can also create the object, so there may be nothing to read beforehand.
+// Words in the names of tools that work on objects such as files. In the name of a read-only tool,
+// one of showWords indicates that the tool shows a single object, and one of contentWords that it
+// shows the object's content. In the name of a writing tool, one of createWords indicates that the
+// tool can create the object, so there may be nothing to read beforehand.
 var (
 	showWords    = []string{"read", "view", "cat", "get", "show", "describe"}
 	contentWords = []string{"read", "view", "cat"}
 	createWords  = []string{"write", "put", "upsert", "save"}
 )
 
-// readersOf returns the server's tools that show the object that tool t changes, if any. It also
-// returns the key that identifies this object in the arguments of all these tools. For example, the
-// key is "path as source" if t has the path in its argument source and the returned tools have it
-// in their argument path.
+// readersOf returns the server's tools that show the object changed by tool t, if any, and the key
+// that identifies the object in their arguments. For example, the key is "path as source" if tool t
+// has the object's path in its argument source, and the other tools have it in their argument path.
 func (s *server) readersOf(t tool) (readers []string, key string) {
 	if t.Kind == toolkind.Edit && t.hasWord(createWords) {
 		return nil, ""

@@ -34,7 +34,7 @@ type Plan struct {
 
 	Missing []string // servers that did not respond; the plan has no rules for their tools
 
-	Enforced bool // whether the configuration has a mode other than shadow, or a policy without a mode; the new rules are then enforced at once
+	Enforced bool // whether the new rules are enforced at once, because the configuration has a policy without a mode, or a mode other than shadow
 
 	Config        string // path of the configuration; only missing keys are added to it
 	Before, After []byte // content of the configuration before and after the change
@@ -88,7 +88,7 @@ func New(ctx context.Context, c *config.Config, tools []check.ListedTool, missin
 	if err := plan.prepare(c); err != nil {
 		return nil, err
 	}
-	known := check.KnownSet(tools, c) // KnownSet also fills in missing names in tools, as guess requires
+	known := check.KnownSet(tools, c) // KnownSet also fills in the missing names of the tools, which guess needs
 	p := &proposal{servers: guess(tools, c.Servers), missing: missing, deny: c.Default == "deny" || !c.Has("default")}
 	p.propose()
 	for range maxRounds {
@@ -126,9 +126,9 @@ func (plan *Plan) readExisting(c *config.Config) {
 	}
 }
 
-// existingPolicy returns the path of a file that contains existing rules or nets, or the empty
-// string if no such file exists. The result can be the given file, which is the rules file to be
-// written.
+// existingPolicy returns the path of a file that contains existing rules or nets: a file used by
+// the configuration or, if it exists, the given rules file. Without such a file, it returns the
+// empty string.
 func existingPolicy(c *config.Config, file string) string {
 	switch {
 	case len(c.Rules) > 0:

@@ -29,8 +29,8 @@ var kindNames = [...]string{"unclear", "read", "outside", "secret", "write", "ed
 
 func (k Kind) String() string { return kindNames[k] }
 
-// decisiveWords maps words to kinds. The first of these words in a name determines the kind. A word
-// for [Run] is ignored if the name begins with a verb for reading.
+// decisiveWords maps words to kinds. The first of these words in a tool's name determines the kind.
+// Words for [Run] are ignored in names that begin with a verb for reading.
 var decisiveWords = map[string]Kind{
 	"delete": Destroy, "remove": Destroy, "drop": Destroy, "destroy": Destroy, "purge": Destroy, "wipe": Destroy, "truncate": Destroy,
 	"erase": Destroy, "kill": Destroy, "terminate": Destroy, "reset": Destroy, "revoke": Destroy, "uninstall": Destroy, "overwrite": Destroy,
@@ -59,8 +59,8 @@ var leadingVerbs = map[string]Kind{
 	"pay": Pay, "transfer": Pay, "charge": Pay, "refund": Pay, "purchase": Pay, "buy": Pay, "withdraw": Pay, "payout": Pay,
 }
 
-// sendNouns denote messages: a tool that creates a message probably sends it. payNouns denote
-// payments: a tool that does more than read a payment probably moves money.
+// sendNouns denote messages, and payNouns denote payments. A tool that creates a message probably
+// sends it. A tool that does more than read a payment probably moves money.
 var (
 	sendNouns = []string{"comment", "message", "email", "mail", "tweet", "post", "reply", "issue", "review", "release", "gist", "notification", "invitation", "request"}
 	payNouns  = []string{"payment", "payout", "transfer", "refund", "charge", "purchase", "invoice"}

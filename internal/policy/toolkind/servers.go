@@ -81,10 +81,9 @@ func (s *Server) add(key string, words []string) bool {
 	return k > 0
 }
 
-// FindServer finds the well-known server with the given command line or URL or, failing that, with
-// the given tools. It returns nil if it finds no server. The command line and the URL take
-// precedence because they come from the user's configuration. start contains the URL and the words
-// of the command line.
+// FindServer identifies a well-known server. start contains the URL and the words of the command
+// line. If these identify no server, the names of the tools are used. FindServer returns nil if it
+// finds no server.
 func FindServer(start []string, tools []string) *Server {
 	started := list.Find(Servers(), func(s Server) bool {
 		return slices.ContainsFunc(s.By, func(by string) bool {
@@ -99,8 +98,8 @@ func FindServer(start []string, tools []string) *Server {
 	})
 }
 
-// hasComponent reports whether word contains text, delimited on both sides by a separator, such as
-// a slash, or by an end of word.
+// hasComponent reports whether word contains text as a whole component: between separators such as
+// slashes, or at the beginning or end of word.
 func hasComponent(word, text string) bool {
 	for {
 		at := strings.Index(word, text)

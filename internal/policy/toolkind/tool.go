@@ -56,9 +56,8 @@ func Classify(t ListedTool, server *Server) Guess {
 }
 
 // applyHints applies the hints that make the guess more cautious. If the kind is unclear, it also
-// applies a readOnlyHint that is true. If known is set, the tool is in the list of well-known
-// servers. applyHints then ignores openWorldHint, and considers destructiveHint only for a tool
-// listed as read-only.
+// applies a readOnlyHint that is true. If known is true, the tool is in the list of well-known
+// servers, and some hints are ignored.
 func (g *Guess) applyHints(annotations json.RawMessage, known bool) {
 	var hints struct {
 		ReadOnly    *bool `json:"readOnlyHint"`

@@ -55,9 +55,9 @@ type (
 	Conserved struct{ Net string }
 
 	// Exclusive claims that no two of Places in Net are ever marked at the same time. A place also
-	// counts as marked while a call in flight holds its token. If the call ends with an unknown
-	// outcome and the token returns, the place still counts as marked, because the call may still
-	// be running.
+	// counts as marked while a call in flight holds its token. If the call's outcome is unknown and
+	// the net releases the token, the place counts as marked from then on, because the call may
+	// still be running.
 	Exclusive struct {
 		Net    string
 		Places []string
@@ -73,9 +73,8 @@ type (
 )
 
 // NoFailureLocks claims that Tool never becomes unreachable because a call fails or ends with an
-// unknown outcome: successful calls can still lead to a call to Tool if they could do so after the
-// call's success. If a net with a key gates Tool, the claim is checked separately for each value of
-// the key: a call to Tool with another value does not satisfy it.
+// unknown outcome. Tool is reachable if successful calls can lead to a call to it. If a net with a
+// key gates Tool, the claim is checked separately for each value of the key.
 type NoFailureLocks struct{ Tool gate.Tool }
 
 // Each claims that all assertions in Of hold.
@@ -87,7 +86,7 @@ type Each struct{ Of []Assertion }
 type NeverAfter struct {
 	Tool, After gate.Tool
 	Until       []gate.Tool // the restriction ends when a call to any of these tools succeeds; if empty, the restriction is permanent
-	Unapproved  *Approval   // calls that need this approval are allowed; if nil, no calls are
+	Unapproved  *Approval   // if not nil, calls to Tool that need this approval are allowed
 }
 
 // NeverWhile claims that no call to Tool is admitted while a call to Other is in flight or has an
@@ -109,10 +108,9 @@ type (
 		Approval
 	}
 
-	// Only claims that each admitted call is certain to have one of the names in Tools. If
-	// Unapproved is set, calls that need the approval in Unapproved are also allowed.
+	// Only claims that each admitted call is certain to have one of the names in Tools.
 	Only struct {
 		Tools      []gate.Tool
-		Unapproved *Approval // calls that need this approval are allowed; if nil, no other calls are
+		Unapproved *Approval // if not nil, other calls are allowed if they need this approval
 	}
 )

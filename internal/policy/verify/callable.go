@@ -21,15 +21,15 @@ func (m *prover) decideCallable(t gate.Tool) Name {
 	n, why := m.checkName(m.decideInModel(t))
 	switch {
 	case why == "" || !m.Keyed() && m.enforces(func(n *explore.Net) bool { return n.Info.Validate != nil }):
-		return n // a name is callable even if a validator, which checks arguments, refuses the calls that were tried
+		return n // even if the gate refuses these calls, the name counts as callable: a validator may have refused only the arguments that were tried
 	case m.Keyed():
 		why = explore.WhyValues
 	}
 	return Name{Tool: t, Why: why}
 }
 
-// checkName replaces the sequences of calls in n with sequences that the gate admits. If it does
-// not find any, it returns the reason.
+// checkName replaces the sequences of calls in n, which were found in the model, with sequences
+// that the gate admits. If the gate admits no such sequence, checkName returns the reason.
 func (m *prover) checkName(n Name) (played Name, why string) {
 	var failing string
 	n.Shortest, why = m.checkRun(n.Shortest)

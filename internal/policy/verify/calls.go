@@ -51,10 +51,10 @@ func Calls(p *gate.Policy, o Options) (calls []Call, why string) {
 	return calls, why
 }
 
-// Synthesize returns one name for each kind of name that the patterns distinguish. Two names are of
-// different kinds if, with one of the prefixes added to both, some pattern matches only one of
-// them. The first prefix must be empty. The returned names are not in taken. complete is false if
-// some names might be missing, because a pattern is too long or the search reached its limit.
+// Synthesize returns names that match the patterns in different ways, one for each way. Each
+// pattern is matched against a name with each of the prefixes; the first prefix must be empty. The
+// returned names are not in taken. complete is false if some names might be missing, because a
+// pattern is too long or the search reached its limit.
 func Synthesize(patterns, prefixes []string, taken map[string]bool) (names []string, complete bool) {
 	return callclass.Synthesize(patterns, prefixes, taken)
 }

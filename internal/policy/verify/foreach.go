@@ -32,9 +32,9 @@ func (a ForEach) prove(m *prover) Proof {
 	return p
 }
 
-// narrow restricts tag to calls with the tracked value, the one key value that the proof considers.
-// In the proof of a [NeverBefore], it also keeps calls to Tool without a key value, because no
-// earlier call can have the same value.
+// narrow returns a variant of the function tag that selects only calls with the tracked value, the
+// one key value that the proof considers. In the proof of a [NeverBefore], it also selects calls to
+// Tool without a key value, because no earlier call can have the same value.
 func (a *ForEach) narrow(tag func(*callclass.Class) uint8) func(*callclass.Class) uint8 {
 	if tag == nil {
 		return nil
@@ -55,9 +55,8 @@ func (a *ForEach) narrow(tag func(*callclass.Class) uint8) func(*callclass.Class
 }
 
 // hasTrackedValue reports whether calls of class s have the tracked value, the one key value that
-// the proof considers. Among fields that keys compare with each other, only the first field that
-// the calls have must have this value. If the claim is made for each value of a key, the fields of
-// that key are not checked.
+// the proof considers. If keys compare several fields, only the first field that is present counts.
+// The key of a [ForEach] claim is ignored, because [ForEach.narrow] checks it.
 func (m *prover) hasTrackedValue(s *callclass.Class) bool {
 	if m.each == nil {
 		return s.TracksFirst()
@@ -97,8 +96,8 @@ func (m *prover) NeverMet(q *explore.Query, nets []int) explore.Answer {
 	return explore.Answer{Why: explore.WhyValues}
 }
 
-// ofOneValue reports whether all calls in ms that the function tag selects can have the same key
-// value. They cannot if map statements name calls by this value and the names of these calls
+// ofOneValue reports whether the selected calls in ms can all have the same key value. The function
+// tag selects the calls. The result is false if the names of the calls depend on the value and
 // require different values.
 func ofOneValue(ms []explore.Move, tag func(*callclass.Class) uint8) bool {
 	classes := explore.ClassesOf(ms)
@@ -116,6 +115,6 @@ func (m *prover) FindBudget(tag func(*callclass.Class) uint8, count int, b explo
 	return m.Model.FindBudget(tag, count, b)
 }
 
-// repeatTag is the bit that a tag function sets for all calls to [NeverBefore].Tool. Unless
-// [NeverBefore].Once is set, First must succeed again before the next such call.
+// repeatTag marks calls to [NeverBefore].Tool. After such a call, First must succeed again, unless
+// [NeverBefore].Once is set.
 const repeatTag = 8

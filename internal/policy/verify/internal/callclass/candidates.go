@@ -47,7 +47,7 @@ func (w *recipe) valuesToTry(d *Datum) (all []literal) {
 		return all
 	}
 	made := w.evaluate(d)
-	if d.Has == Other { // the first value might equal the tracked one, so try it last
+	if d.Has == Other { // the field needs a value other than the tracked one, and the first might equal it, so try it last
 		slices.Reverse(made)
 	}
 	return append(all, made...)
@@ -92,8 +92,7 @@ func (w *recipe) samples(v Values, expressions []Datum) []map[string]any {
 	return slices.DeleteFunc(samples(sources, nil, values...), w.mayAddName)
 }
 
-// mayAddName reports whether adding the members to the arguments might give the call a further
-// name.
+// mayAddName reports whether arguments with these members might give the call an additional name.
 func (w *recipe) mayAddName(members map[string]any) bool {
 	return slices.ContainsFunc(w.b.fields(w.form.tools), func(field string) bool {
 		v, there := members[keysOf(field)[0]]

@@ -11,15 +11,15 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A map statement gives a label, an additional name, to the calls that it matches. If it uses a
-// reader, such as the reader of shell scripts, two properties of the label can vary: whether the
-// call is certain to have the label, and whether the call's success counts toward requirements that
-// name the label. If several map statements with readers match the same string, only some
-// combinations of these properties are possible. kindsOf returns values for exactly these
+// A map statement gives a label, an additional name, to the calls that it matches. A map statement
+// with a reader, such as one for shell scripts, can be unsure about a script. Calls with the label
+// then differ in two properties: whether they are certain to have the label, and whether their
+// success counts toward requirements that name it. If several such statements match the same
+// script, only some combinations of these properties are possible. kindsOf returns values for these
 // combinations.
 
-// maxLabels is the maximum number of labels per value whose properties are enumerated. More labels
-// have too many combinations of properties.
+// maxLabels limits the number of labels per value whose properties are enumerated, because the
+// number of combinations grows exponentially.
 const maxLabels = 6
 
 // findCertainties determines which properties of a label matter, for each label that a reader
@@ -59,10 +59,10 @@ func (n *Net) exempts(name string) bool {
 		})
 }
 
-// kindsOf returns values of the field that match all patterns in set and no others: one value for
-// each combination of properties that the patterns' labels can have. It returns no values if every
-// string that matches these patterns clearly also matches a pattern outside the bit sets set and
-// either. ok is false if there are too many combinations.
+// kindsOf returns values of the field that match exactly the given set of patterns, one for each
+// possible combination of label properties. It returns no values if a simple check shows that every
+// such string also matches another pattern. The check ignores patterns in the second set. ok is
+// false if there are too many combinations.
 func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (values []*value, ok bool) {
 	text, known := witness(ps, set)
 	if !known && impossible(ps, set, either) {
