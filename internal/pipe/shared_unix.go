@@ -10,10 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Shared is a file that other processes also have open. The program must not change the file's
-// blocking mode, but the other processes may do so at any time, as Node does for files that it
-// passes to its children. If the file becomes non-blocking, reads and writes of a Shared wait
-// instead of returning an error. One goroutine may read while another writes.
+// A Shared is a file that other processes may set to non-blocking mode at any time, as Node does
+// for files that it passes to its children. Read and Write wait instead of returning EAGAIN. One
+// goroutine may read while another writes.
 type Shared struct{ *os.File }
 
 // Read implements [io.Reader].

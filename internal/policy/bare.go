@@ -16,11 +16,9 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// servers holds a proxy's enabled servers and the prefixes of their tools. It determines where a
-// policy can use a bare name, that is, a tool's name without the prefix. If there are several
-// servers, each of them may have a tool with that name, now or later. A bare name can restrict the
-// tools of all servers, but it cannot identify the tool of a particular server, for example in a
-// rule that requires a call to it.
+// servers holds a proxy's enabled servers and the prefixes of their tools. It is used to check the
+// bare names in a policy, which are tool names without a prefix. If there are several servers, a
+// bare name can restrict their tools, but it cannot identify the tool of a particular server.
 type servers toolname.Owners
 
 // Owners returns the configuration's enabled servers with the prefixes of their tools.
@@ -117,7 +115,7 @@ func (b *builder) checkBare() {
 type bareNames struct {
 	*builder
 	servers servers
-	labels  map[string][]string // tools of the map statements in the rules, keyed by the name that the statements assign
+	labels  map[string][]string // for each name that map statements in the rules assign, the tools of these statements
 }
 
 func (c *bareNames) net(n *config.Net) {
@@ -162,10 +160,8 @@ func progresses(t config.Transition) bool {
 	return false
 }
 
-// problemOf returns a message and a hint if the name must identify the owner of its tool, a server
-// or an agent, but does not. Otherwise, both strings are empty. A name assigned by map statements
-// need not identify an owner if it only admits calls, or if at least one of these statements is for
-// a tool with an identified owner.
+// problemOf returns a message and a hint if the name does not identify the server or agent of its
+// tool, but the use of the name requires this. Otherwise, both strings are empty.
 func (c *bareNames) problemOf(u use, name string, glob bool, labels map[string][]string) (msg, hint string) {
 	if u == forbids || c.identifiesOwner(name, glob) || u == admits && c.source.Default != "deny" {
 		return "", ""
@@ -187,10 +183,9 @@ func (c *bareNames) problemOf(u use, name string, glob bool, labels map[string][
 		"name the tool's owner in the map: " + c.ways(read[0], "_") + ofAgents(read[0])
 }
 
-// identifiesOwner reports whether the name identifies the owner of the tool: a server, or an agent
-// that reports the tool's calls through hooks. If the configuration accepts hook events, the bare
-// name of an agent's tool is enough. A server may have a tool with the same name. If so, successful
-// calls with this name do not count toward requirements.
+// identifiesOwner reports whether the name identifies the owner of its tool: a server or an agent.
+// If the configuration accepts hook events, the bare name of an agent's built-in tool is
+// sufficient.
 func (c *bareNames) identifiesOwner(name string, glob bool) bool {
 	if c.servers.identifiesServer(name, glob) {
 		return true

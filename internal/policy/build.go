@@ -62,7 +62,7 @@ func Build(s Source) (*Result, error) {
 
 // rules parses and compiles the source's rules.
 func (b *builder) rules() *rules.Compiled {
-	bases := 0 // number of entries in source.Rules that come from base policies; these entries are the first
+	bases := 0 // number of entries at the start of source.Rules that come from base policies
 	if b.source.Config != nil {
 		for _, base := range b.source.Config.Bases {
 			bases += len(base.Rules)

@@ -68,9 +68,8 @@ func (r *report) inNet(n *config.Net, p diag.Problem) {
 // at returns the first position that is known.
 func at(places ...config.Position) gate.Position { return position(cmp.Or(places...)) }
 
-// places returns a function that returns the position of a name, or fallback if the position is
-// unknown. The name is an element of the list with the given key. locate returns the position of an
-// element of such a list.
+// places returns a function that returns the position of a name in a list of the configuration. The
+// key identifies the list. If the position is unknown, the function returns the fallback position.
 func places(locate func(key, text string) config.Position, key string, fallback config.Position) func(text string) gate.Position {
 	return func(text string) gate.Position { return at(locate(key, text), fallback) }
 }

@@ -17,7 +17,7 @@ type Net struct {
 	Invariants      []string `json:"invariants"` // place invariants, set by package check
 }
 
-// A Rule is the position of a net's definition in the user's files.
+// A Rule is the position in the user's files of a rule or of a hand-written net.
 type Rule struct {
 	File   string `json:"file"`
 	Line   int    `json:"line"`

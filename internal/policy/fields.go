@@ -36,10 +36,10 @@ func Lacks(schemas []Schema, f gate.Field) (argument string) {
 	return ""
 }
 
-// fieldLacking looks up a path in the schemas of the tools that satisfy the given function. It
-// returns the first key on the path that a schema does not list, and the keys that this schema
-// lists at the same level. If any schema allows the whole path, or if the tools have no schemas,
-// the returned key is empty.
+// fieldLacking checks whether the tools that satisfy the given function accept the argument at a
+// path. If no schema of these tools does, fieldLacking returns the first missing key, and the keys
+// that a schema lists at its level. Otherwise, or if the tools have no schemas, the returned key is
+// empty.
 func (b *builder) fieldLacking(matches func(tool string) bool, way []string) (key string, known []string) {
 	for _, tool := range slices.Sorted(maps.Keys(b.source.Schemas)) {
 		if !matches(tool) {
@@ -71,8 +71,9 @@ func fieldsRead(m gate.Map) [][]string {
 	return mentioned(m.Reader, m.Pattern)
 }
 
-// mentioned returns the path to each argument that the expression with the given number mentions.
-// It returns nil if the reader reads something other than expressions, such as scripts.
+// mentioned returns the path to each argument that one of the reader's expressions mentions. The
+// number identifies the expression. If the reader reads something else, such as scripts, mentioned
+// returns nil.
 func mentioned(reader any, number int) [][]string {
 	expressions, ok := reader.(*cel.Reader)
 	if !ok {
@@ -118,7 +119,7 @@ func (b *builder) mapApplies(m *rules.Map, of gate.Map) (applies bool) {
 
 // mapApplies reports whether the map statement can apply to calls to the given tool. If the tool is
 // unknown or does not accept an argument that the statement reads, mapApplies issues a warning. The
-// warning can include the given consequence, such as "so this map never applies".
+// last argument is a phrase for the end of the warning, such as "so this map never applies".
 func (b fieldChecker) mapApplies(tool rules.Name, of gate.Map, consequence string) bool {
 	if !isKnown(tool, b.source.Tools) {
 		msg, hint := fmt.Sprintf("unknown tool %q", tool.Text), b.nearestTool(tool.Text, b.source.Tools)
@@ -155,8 +156,8 @@ func (b *builder) checkNetField(n *config.Net, m config.Map) {
 	}
 }
 
-// mapReads returns the phrase that ends a warning about an unknown argument: the given consequence
-// or, if an expression reads the argument, a phrase that refers to the expression.
+// mapReads returns the phrase that ends a warning about an unknown argument. If an expression reads
+// the argument, the phrase refers to the expression; otherwise, it is the given consequence.
 func mapReads(m gate.Map, consequence string) string {
 	if m.Field == "" {
 		return "which this map's expression reads"

@@ -112,9 +112,8 @@ func identity(n *config.Net) string {
 	return s.String()
 }
 
-// validate is the net's [gate.Net.Validate] function. It checks a call under each of its names,
-// even if the same transition gates several of them. It also returns an error if the net could not
-// remember a value when the call succeeds.
+// validate is the net's [gate.Net.Validate] function. It runs the validators under each name of the
+// call, and checks that the net can remember its values when the call succeeds.
 func (h *hooks) validate(f gate.Firing) error {
 	in := cel.NewInput(f)
 	for i := range h.validators {

@@ -94,8 +94,8 @@ func (b readIgnored) net(n *config.Net) {
 	}
 }
 
-// field checks a field in the key or sum of a rule. The rule reads the field from calls with the
-// given names.
+// field warns if a field in the key or sum of a rule reads an argument in approval.ignore. The
+// names are those of the calls that have the field.
 func (b readIgnored) field(f rules.Field, names []rules.Name) {
 	called := func(tool string) bool {
 		return slices.ContainsFunc(names, func(n rules.Name) bool { return b.toolsOf(n)(tool) })
@@ -106,8 +106,8 @@ func (b readIgnored) field(f rules.Field, names []rules.Name) {
 	})
 }
 
-// warn issues a warning if a path leads to an argument in approval.ignore. It considers only
-// arguments of tools that the given function accepts.
+// warn issues a warning if one of the paths leads to an argument in approval.ignore, and the given
+// function accepts the tool of this argument.
 func (b readIgnored) warn(ways [][]string, called func(tool string) bool, where gate.Position, what string, add func(diag.Problem)) {
 	for _, entry := range b.source.Config.Approval.Ignore {
 		dot := strings.LastIndexByte(entry, '.')

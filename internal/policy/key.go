@@ -17,8 +17,8 @@ func (r *netReader) key(n *config.Net, key []config.KeyField) []gate.Field {
 	return list.Map(key, func(f config.KeyField) gate.Field { return r.field(n, f) })
 }
 
-// field converts f to a [gate.Field]. If f is invalid, field reports the problem with its position.
-// It then returns a valid placeholder, so that the gate does not report the problem again.
+// field converts f to a [gate.Field]. If f is invalid, it reports the problem and returns a valid
+// placeholder, to prevent further reports.
 func (r *netReader) field(n *config.Net, f config.KeyField) gate.Field {
 	if f.Expression.Text != "" {
 		number, err := r.expressions().ValueExpr(f.Expression.Text)

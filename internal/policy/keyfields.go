@@ -13,9 +13,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// check warns about keys and sums that read an argument that the tools of the rule do not accept.
-// It checks each name in the rule separately, so a warning can concern just one of several tools.
-// The rule then does not work as intended; for example, it refuses every call to this tool.
+// check warns about keys and sums that read an argument that a tool of the rule does not accept.
+// The rule then refuses every call to this tool, for example.
 func (b fieldChecker) check(s rules.Statement) {
 	switch s := s.(type) {
 	case *rules.Require:
@@ -58,10 +57,9 @@ func (b fieldChecker) lacking(name string, tools func(string) bool, ways [][]str
 	return ps
 }
 
-// checkNet warns about keys of a hand-written net that read an argument that the tools of a
-// transition do not accept. It checks each name in the transition separately. If a call lacks a
-// value for the key, a gating transition refuses the call, and an observing transition does not
-// fire.
+// checkNet warns about keys of a hand-written net that read an argument that a tool of the
+// transition does not accept. A gating transition then refuses every call to this tool, and an
+// observing transition never fires for it.
 func (b fieldChecker) checkNet(n *config.Net) {
 	for _, t := range n.Transitions {
 		key, so := t.Key, "so this net refuses every call to it"
@@ -129,9 +127,8 @@ func (b fieldChecker) waysOf(source string) [][]string {
 	return nil
 }
 
-// toolsOf returns a function that reports whether calls to a tool can have the name n. This is so
-// if n matches the tool, denotes one of its actions, or matches a name that a map statement assigns
-// to such calls.
+// toolsOf returns a function that reports whether calls to a tool can have the name n, directly or
+// through a map statement.
 func (b fieldChecker) toolsOf(n rules.Name) func(tool string) bool {
 	return func(tool string) bool {
 		if n.Matches(tool) || !n.Quoted && strings.HasPrefix(n.Text, tool+".") {

@@ -25,10 +25,10 @@ const (
 	shortEnding = 4
 )
 
-// likenessOf compares two names, each split into words. If one name may be a misspelling of the
-// other and they differ in a single word, likenessOf also returns that word of the first name. Two
-// different words are never similar if they begin with different letters ("lock" and "unlock") or
-// if one of them contains a digit.
+// likenessOf returns how similar two names are, each split into words. If they differ in a single
+// word that may be a misspelling, it also returns this word of the first name. Different words are
+// never similar if their first letters differ ("lock" and "unlock") or if one of them contains a
+// digit.
 func likenessOf(a, b []string) (l likeness, word string) {
 	if len(a) != len(b) || len(a) == 0 {
 		return unlike, ""

@@ -86,13 +86,13 @@ func listed(names []rules.Name) string { return text.And(list.Map(names, rules.N
 
 func textOf(n rules.Name) string { return n.Text }
 
-// A use describes how a policy uses a name. Its value is part of the error message about a name
-// that does not identify the server or agent of its tool, and states the consequence. The value is
-// empty if the name only restricts calls, because such a name can denote tools of several servers.
+// A use describes how a policy uses a name. Its value completes the error message about a name that
+// does not identify the server or agent of its tool. The value is empty if the name need not
+// identify them.
 type use string
 
 const (
-	forbids use = "" // the name only restricts calls, or it occurs in a claim
+	forbids use = "" // in rules that only restrict calls, and in claims
 	proves  use = "it never counts as evidence"
 	exempts use = "it exempts nothing"
 	lists   use = "no call of that name passes"

@@ -64,10 +64,9 @@ func areAgents(a, b string) bool {
 	return slices.Contains(own, a) && slices.Contains(own, b)
 }
 
-// misspells reports whether s is probably a misspelling of other. The result depends on how similar
-// the two names are, how often each of them is used, which of them occurs later, and whether map
-// statements or map entries assign them. A name assigned by a map statement or map entry is never
-// considered a misspelling, and neither is a name that differs from the other only in case.
+// misspells reports whether s is probably a misspelling of other. This depends on how similar the
+// two names are, how often each of them is used, and which of them occurs later. A name that map
+// statements or map entries assign is never considered a misspelling.
 func (v *vocabulary) misspells(s, other *spelling, l likeness, later bool) bool {
 	given := func(s *spelling) bool { return s.given != gate.Position{} }
 	fewer := len(s.uses) < len(other.uses) || len(s.uses) == len(other.uses) && later
@@ -86,9 +85,8 @@ func (v *vocabulary) misspells(s, other *spelling, l likeness, later bool) bool 
 	return false
 }
 
-// intended reports whether the policy clearly means two different names. This is so if both occur
-// in the same statement, or in the same transition or list of a net, or in two statements that are
-// otherwise equal.
+// intended reports whether the policy clearly means two different names: it uses both of them in
+// one statement or list, or in two statements that are otherwise equal.
 func (s *spelling) intended(other *spelling) bool {
 	return slices.ContainsFunc(s.uses, func(u occurrence) bool {
 		return slices.ContainsFunc(other.uses, func(o occurrence) bool {

@@ -168,8 +168,8 @@ func (r *netReader) warnPlaces(n *config.Net) {
 	}
 }
 
-// checkUnless reports exemptions that never apply. A call is exempt only if it certainly has the
-// name in the exemption. Map entries can make a name certain only if they contain the key "runs" or
+// checkUnless reports exemptions that never apply. A call is exempt only if it is certain to have
+// the name in the exemption. A map entry makes this certain only if it contains the key "runs" or
 // "when".
 func (r *netReader) checkUnless(n *config.Net, t config.Transition) {
 	check := func(key, name string) {

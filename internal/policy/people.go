@@ -57,9 +57,8 @@ func atClient(via string) bool { return via == "elicit" || via == "url" }
 // byHook reports whether only calls reported by agents' hooks can have the name.
 func (b *builder) byHook(name string) bool { return b.onlyOf(b.source.Hooked, name) }
 
-// onlyOf reports whether only calls to the given tools can have the name. This is so if it is the
-// name of one of these tools. It is also so if it is not the name of any known tool, and only map
-// statements and map entries for these tools assign it.
+// onlyOf reports whether only calls to the given tools can have the name, directly or through a map
+// statement or map entry.
 func (b *builder) onlyOf(tools []string, name string) bool {
 	if slices.Contains(tools, name) {
 		return true
@@ -83,8 +82,8 @@ func (b *builder) mappedTo(name string) (tools []string) {
 	return tools
 }
 
-// unasked checks whether enough people can be asked through an approval channel. If not, it returns
-// the reason and a hint. Otherwise, both strings are empty.
+// unasked returns a reason and a hint if not enough people can be asked through the approval
+// channel. Otherwise, both strings are empty.
 func (b *builder) unasked(via string, persons int) (msg, hint string) {
 	const elicit = "elicit"
 	open := []string{elicit, "web", "cli"}

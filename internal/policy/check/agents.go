@@ -15,8 +15,8 @@ import (
 )
 
 // withAgents returns a tool set that contains the tools in s and the agents' built-in tools that
-// the policy names. It adds built-in tools only if s contains all other tools, and agents report
-// their calls through hooks or might do so later.
+// the policy names. It returns s unchanged if the list of tools is incomplete, or if no agent is
+// expected to report its calls through hooks.
 func (s ToolSet) withAgents(result *policy.Result) ToolSet {
 	if !s.Known || !s.Agents && !s.named || result.Policy == nil {
 		return s

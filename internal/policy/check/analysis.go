@@ -100,7 +100,7 @@ type Analysis struct {
 	shadow bool                // whether the policy is in shadow mode; if so, it was analyzed as an enforced policy
 	shell  config.Shell
 
-	unlisted []string    // names of the tools whose reachability is verified separately; see otherTools
+	unlisted []string    // names of the tools that otherTools returned
 	written  writtenNets // hand-written nets, with the lines of their transitions
 	bases    []string    // files of the base policies that the configuration extends
 	found    diag.List   // problems found while the policy was built, before the verification
@@ -231,10 +231,8 @@ func (v *Analysis) active(result *policy.Result) (*gate.Policy, error) {
 	return gate.NewPolicy(nets, result.Policy.Options())
 }
 
-// otherTools returns the tools whose reachability must be verified separately, because no
-// transition of an enforced net lists them. These are tools that a net always allows or lists only
-// in the allowlist of a place, tools that only shadow nets list, and known tools that no net lists
-// by name.
+// otherTools returns the tools that no transition of an enforced net lists. Whether they can be
+// called is verified separately.
 func (v *Analysis) otherTools(p *gate.Policy, tools ToolSet) []gate.Tool {
 	seen := make(map[string]bool)
 	var free []gate.Tool
@@ -261,9 +259,9 @@ func (v *Analysis) otherTools(p *gate.Policy, tools ToolSet) []gate.Tool {
 	return append(others, gate.Tools(tools.namesExcept(seen)...)...)
 }
 
-// withLiveHint returns the given reason for an unknown result. If supposed is not empty, it is the
-// name of a tool whose existence decides the result, and withLiveHint appends a hint to run
-// "petrigate check --live".
+// withLiveHint adds a hint to the reason for an unknown result: to run "petrigate check --live",
+// which finds out whether a particular tool exists. If the name of the tool is empty, withLiveHint
+// returns the reason unchanged.
 func withLiveHint(why, supposed string) string {
 	if supposed == "" {
 		return why
@@ -271,10 +269,8 @@ func withLiveHint(why, supposed string) string {
 	return why + "; run petrigate check --live to find out"
 }
 
-// withToolsHint is like [withLiveHint], but returns a different hint if a map statement assigns the
-// name of the tool whose existence decides the result. Calls to other tools can have this name even
-// if that tool does not exist. The hint therefore refers to the map statement, and also suggests
-// the option --tools.
+// withToolsHint is like [withLiveHint], but adds a different hint if a map statement assigns the
+// name of the tool. Calls to other tools can then have this name, even if the tool does not exist.
 func (v *Analysis) withToolsHint(why, supposed string) string {
 	for _, m := range v.policy.Maps() {
 		if supposed == m.As {
@@ -284,8 +280,8 @@ func (v *Analysis) withToolsHint(why, supposed string) string {
 	return withLiveHint(why, supposed)
 }
 
-// NameOf converts a proof about calls to a tool to a [verify.Name], which describes whether and how
-// the tool can be called.
+// NameOf describes whether and how the tool can be called, according to a proof about calls to the
+// tool.
 func NameOf(tool gate.Tool, p verify.Proof) verify.Name {
 	n := verify.Name{Tool: tool, Because: p.Because, Why: withLiveHint(p.Why, p.Supposed)}
 	switch {

@@ -69,9 +69,8 @@ func period(c policy.Claim) verify.Period {
 	return verify.Period{Call: c.First, Successful: c.Successful, User: c.User || c.Over == rules.User, Window: c.Over.Window()}
 }
 
-// compared converts the key of a claim to the type used by package verify. It does not compile
-// expressions. Instead, package verify uses the compiled expression of a rule with the same source
-// text.
+// compared converts the key of a claim for package verify. It does not compile expressions: package
+// verify finds the compiled form in a rule with the same source text.
 func compared(key []rules.KeyField) []verify.Compared {
 	field := func(f rules.Field) gate.Field {
 		out := gate.Field{Result: f.Result, Source: f.String()}

@@ -9,6 +9,6 @@ const (
 	codeRedundant = "W304" // a net never changes a verdict
 	codeUnproved  = "W305" // a claim could not be decided
 	codeDead      = "W306" // a transition can never fire
-	codeMilder    = "W307" // the rules for a name have no effect, because calls with this name also have a name with stricter rules
+	codeMilder    = "W307" // a name has no effect, because its calls have a second name with stricter rules
 	codeLost      = "W308" // a failure makes tools permanently unavailable
 )

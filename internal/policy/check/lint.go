@@ -50,7 +50,7 @@ func NoPolicy(s policy.Source) diag.List {
 		gates += counts[i].gates
 	}
 	for i, text := range s.Rules {
-		if n := counts[i]; n.gates+n.claims == 0 && (n.maps == 0 || gates == 0) { // a file can consist of map statements alone if another file contains rules
+		if n := counts[i]; n.gates+n.claims == 0 && (n.maps == 0 || gates == 0) { // a file with only map statements is fine if another file contains rules
 			problems = append(problems, Warning(codeNoRule, text.Position(1, 1), "the file contains no rules", "begin a rule with require, block, limit or allow"))
 		}
 	}
@@ -171,8 +171,8 @@ func ShortSessions(s policy.Source) diag.List {
 	return nil
 }
 
-// ConfigProblems returns the problems listed in err, an error from loading a configuration, with
-// their codes. If err does not list problems, ConfigProblems returns it unchanged.
+// ConfigProblems returns the problems in an error from loading a configuration, and sets their
+// codes. If the error contains no problems, ConfigProblems returns it unchanged.
 func ConfigProblems(err error) (diag.List, error) {
 	list, ok := diag.Find(err)
 	if !ok {

@@ -12,9 +12,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// lost warns about tools that failed calls can make permanently unavailable. It does not warn if
-// this merely ends a workflow, if the same nets also cause a deadlock, or if a refuted claim
-// already shows the loss.
+// lost warns about tools that can no longer be called after a call has failed. It omits losses that
+// are intended or reported elsewhere.
 func (v *Analysis) lost() diag.List {
 	var ps diag.List
 	for _, l := range v.report.Losses {
@@ -30,16 +29,14 @@ func (v *Analysis) lost() diag.List {
 	return ps
 }
 
-// claimedPossible reports whether the policy claims that the tool can always be called, and this
-// claim is refuted. The loss of such a tool needs no separate report.
+// claimedPossible reports whether a claim that the tool can always be called is refuted.
 func (v *Analysis) claimedPossible(t gate.Tool) bool {
 	return slices.ContainsFunc(v.proofs, func(p claimProof) bool {
 		return p.Kind == rules.AlwaysPossible && p.Result == verify.Refuted && p.Tool.Name == t.Name && p.Tool.Kind == t.Kind
 	})
 }
 
-// deadlocked reports whether the given nets cause a deadlock. The deadlock is reported separately,
-// unless it is intended or a refuted claim already shows it.
+// deadlocked reports whether the given nets cause a deadlock.
 func (v *Analysis) deadlocked(nets []verify.Net) bool {
 	return slices.ContainsFunc(v.report.Groups, func(g verify.Group) bool {
 		return g.Deadlock.Result == verify.Refuted && len(g.Deadlock.Trace) > 0 && slices.Equal(g.Deadlock.Because, nets)

@@ -10,9 +10,8 @@ import (
 )
 
 // Map statements in rules and map entries in nets assign names to calls; both are called maps here.
-// A call that matches two maps gets both names, so the rules for both names apply to it. This is
-// intended if a command does two things, or if the map with the narrower pattern has the stricter
-// rules. If the map with the narrower pattern has the weaker rules, these rules have no effect.
+// If a call matches two maps, it gets both names, and the rules for both apply to it. If the map
+// with the narrower pattern has the weaker rules, these rules have no effect.
 
 // milder warns about a map if its name has weaker rules than the name that a wider map assigns to
 // the same calls. The weaker rules have no effect.
@@ -89,8 +88,7 @@ func (ns netInfos) lists(nets []verify.Net, name string) bool {
 }
 
 // within reports whether the first map probably matches fewer strings than the second. It compares
-// the maps only on substrings of the given text: the second map must match every substring that the
-// first one matches, and at least one more.
+// the maps only on the substrings of a string that both of them match.
 func within(narrow, wide gate.Map, text string) bool {
 	if narrow.Match == nil || wide.Match == nil {
 		return false

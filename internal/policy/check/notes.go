@@ -70,8 +70,9 @@ func (v *Analysis) unsure() []string {
 	return notes
 }
 
-// grouped yields the names that satisfy the first function. It groups them by the result of the
-// second function, which is the key of the group. The groups are in the order of their first names.
+// grouped yields the names that the first function accepts, in groups. The second function returns
+// the key of a name; names with the same key form a group. The groups are in the order of their
+// first names.
 func (v *Analysis) grouped(meant func(verify.Name) bool, common func(verify.Name) string) iter.Seq2[string, []verify.Name] {
 	var order []string
 	groups := make(map[string][]verify.Name)

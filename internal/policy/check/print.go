@@ -124,8 +124,8 @@ func short(n gate.NetInfo) string {
 // maxBefore is the maximum number of preceding calls that are named in a table row.
 const maxBefore = 12
 
-// callable describes whether and how calls with the tool's name are possible. If some calls with
-// this name require approval, asks is the number of people who must approve.
+// callable describes whether and how calls with the tool's name are possible. The second argument
+// is the number of people who must approve some of these calls, or 0.
 func (r Report) callable(t reportedTool, asks int) string {
 	switch n := t.known; n.Callable {
 	case verify.Possible:
@@ -149,9 +149,9 @@ func (r Report) callable(t reportedTool, asks int) string {
 	}
 }
 
-// yes returns the table entry for a name, given a trace that leads to a call with the name. The
-// entry is "yes" or, if the trace uses a tool that is not in the tool list, a condition that names
-// this tool.
+// yes returns the table entry for a name that can be called, as the given trace shows. The entry is
+// "yes" or, if the trace uses a tool that is not in the tool list, a condition that names this
+// tool.
 func (s ToolSet) yes(t verify.Trace) string {
 	for _, step := range t {
 		if s.Known && !step.Ends && step.Wait == 0 && !hasTool(s.Tools, step.Tool) {
@@ -172,9 +172,8 @@ func byWhat(n verify.Name) string {
 // statements or entries that match the same string.
 const maxOverlaps = 10
 
-// details returns the additional notes for --verbose. They list the number of states of each group
-// of several nets, sequences of calls that make all further calls impossible, sets of places with a
-// constant number of tokens, and map statements or entries that match the same string.
+// details returns the additional notes for --verbose, such as the number of states and the calls
+// that lead to a deadlock.
 func (v *Analysis) details() []string {
 	var lines []string
 	for _, g := range v.report.Groups {
@@ -268,9 +267,8 @@ func (r Report) cut() bool {
 		slices.ContainsFunc(r.Proofs, func(p reportedProof) bool { return p.Hint != "" })
 }
 
-// openNotes describes the open questions that raising a limit might answer, or all open questions
-// if verbose is true. It also describes the question about unexplored calls if the report contains
-// no claims and no tools with unknown results.
+// openNotes describes the questions that the verification could not answer. Unless verbose is true,
+// it omits most questions that raising a limit would not answer.
 func (r Report) openNotes(verbose bool) (notes []string) {
 	said := slices.ContainsFunc(r.Tools, func(t reportedTool) bool { return t.Why != "" }) || len(r.Proofs) > 0
 	told := list.Filter(r.Open, func(q openQuestion) bool { return q.Hint != "" || verbose || q.Question == "calls" && !said })

@@ -194,9 +194,7 @@ func (ns netInfos) ends(net verify.Net) bool {
 }
 
 // redundant reports nets that never change a verdict, except where this is expected or already
-// reported. It omits four kinds of nets: nets of a base policy that the configuration's own nets
-// make redundant, nets whose tools are all reported as uncallable, limits reported as unreachable,
-// and allow rules if calls are allowed by default.
+// reported.
 func (v *Analysis) redundant() diag.List {
 	var ps diag.List
 	for _, r := range v.report.Redundant {
@@ -217,8 +215,8 @@ func (v *Analysis) narrowedByConfig(r verify.Redundant) bool {
 	return ofBase(r.Net) && slices.ContainsFunc(r.Because, func(n verify.Net) bool { return !ofBase(n) })
 }
 
-// whyRedundant returns a phrase that explains why a net is redundant: the given nets already forbid
-// the same calls, or require approval for them.
+// whyRedundant returns a phrase that explains how the given nets make another net redundant: they
+// forbid the same calls or require approval for them.
 func (ns netInfos) whyRedundant(nets []verify.Net) string {
 	asking := list.Filter(nets, func(n verify.Net) bool {
 		return slices.ContainsFunc(ns[n.Name].Transitions, func(t gate.Transition) bool { return t.Manual })
@@ -260,9 +258,9 @@ func (v *Analysis) gatesOnlyUncallable(net verify.Net) bool {
 	})
 }
 
-// onlyBy returns a hint for a refuted claim of the form "prove only ..." if calls are allowed by
-// default. The hint suggests a rule for all other calls: one that blocks them or, if the claim
-// names an approval, one that requires human approval.
+// onlyBy returns a hint for a refuted claim of the form "prove only ...". The hint suggests a rule
+// for the calls that the claim does not mention. For all other claims, and if calls are denied by
+// default, onlyBy returns "".
 func (v *Analysis) onlyBy(p claimProof) string {
 	a, ok := p.Assertion.(verify.Only)
 	if !ok || v.policy.Options().Deny {

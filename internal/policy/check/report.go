@@ -45,7 +45,7 @@ type reportedTool struct {
 // format of "petrigate eval".
 type reportedProof struct {
 	Text           string          `json:"text"`
-	Part           string          `json:"part,omitempty"` // if the claim is about several names, the part that was not proved: a claim about a single name
+	Part           string          `json:"part,omitempty"` // the part of a claim about several names that was not proved; empty for other claims
 	File           string          `json:"file"`
 	Line           int             `json:"line"`
 	Result         string          `json:"result"`

@@ -32,8 +32,8 @@ func ParseTools(file string, src []byte) ([]ListedTool, error) {
 }
 
 // KnownSet returns the tool set for a complete list of tools. If the list contains only the name
-// that clients see, KnownSet derives the tool's other names from the configuration cfg, which may
-// be nil.
+// that clients see, KnownSet derives the other names of the tool from the configuration. The
+// configuration may be nil.
 func KnownSet(list []ListedTool, cfg *config.Config) ToolSet {
 	owners := policy.Owners(cfg)
 	for i := range list {
@@ -83,10 +83,9 @@ func LikelyTools(cfg *config.Config, result *policy.Result) ToolSet {
 	return likely(list, named, owners)
 }
 
-// likely converts a list of tools that might not exist to a [ToolSet]. It derives the names of each
-// tool separately, ignoring the other tools. The second argument is the number of tools, at the
-// start of the list, that rules suggest. All later tools are marked as supposed, because no claim
-// may depend on their existence.
+// likely converts a list of tools that might not exist to a [ToolSet]. The list begins with the
+// tools that rules suggest; their number is the second argument. All later tools are marked as
+// supposed, because no claim may depend on their existence.
 func likely(list []ListedTool, named int, owners toolname.Owners) ToolSet {
 	var set ToolSet
 	seen := make(map[string]bool)
@@ -102,11 +101,9 @@ func likely(list []ListedTool, named int, owners toolname.Owners) ToolSet {
 	return set
 }
 
-// CallsUnder returns a function that creates a call to the tool with a given name. The call has all
-// names of the tool. For the tool of a server, the configuration cfg determines the names: for
-// example, "gh_push" and "gh.push" both denote the tool "push" of the server "gh". If cfg is nil,
-// the tool has only one name. For an agent's built-in tool, such as "claude-code.Bash", the names
-// are those that the agent's hook gives to calls.
+// CallsUnder returns a function that creates a call to the tool with the given name. The call has
+// all names of the tool, for example "gh_push" and "gh.push" for the tool "push" of the server
+// "gh". If the configuration is nil, a server's tool has only one name.
 func CallsUnder(cfg *config.Config) func(tool string) gate.Call {
 	owners := policy.Owners(cfg)
 	return func(tool string) gate.Call {

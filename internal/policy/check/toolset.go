@@ -90,9 +90,9 @@ func joined(all []ListedTool, owners toolname.Owners) []verify.Tool {
 	return tools
 }
 
-// Lacks returns a function that checks a field of calls to a tool. The function returns an argument
-// that the field reads but no schema of the tool lists, or "" if it finds no such argument. If no
-// schemas are known, Lacks returns nil.
+// Lacks returns a function that checks whether a tool accepts the arguments that a field reads. The
+// function returns an argument that no schema of the tool lists, or "" if it finds no such
+// argument. If no schemas are known, Lacks returns nil.
 func (s ToolSet) Lacks() func(tool string, f gate.Field) string {
 	if len(s.Schemas) == 0 {
 		return nil
@@ -116,9 +116,9 @@ func (s ToolSet) Names() []string {
 	return names
 }
 
-// Hooked returns the names that are assumed to be used only for agents' built-in tools. If all
-// tools are known and agents report calls through hooks, these are the names that no server's tool
-// has. Otherwise, they are the names that contain the name of the agent.
+// Hooked returns the names that are assumed to denote only agents' built-in tools. If all tools are
+// known and agents report calls through hooks, these are the names that no server's tool has.
+// Otherwise, they are the names that begin with the name of an agent, such as "claude-code.Bash".
 func (s ToolSet) Hooked() []string {
 	servers := ToolSet{Tools: s.Tools, Known: s.Known}.Names()
 	return slices.DeleteFunc(agenttool.Names(), func(name string) bool {
@@ -138,9 +138,9 @@ func (s *ToolSet) AddHooks(agents []string, complete bool) {
 	s.Agents = s.Agents || len(agents) > 0
 }
 
-// Unended returns the names of script tools whose agents never report how a script ended. If this
-// applies to all agents that use petrigate as a hook, Unended also returns names that do not
-// contain an agent's name, such as "bash".
+// Unended returns the names of the script tools of agents that never report how a script ended. It
+// includes names that do not contain an agent's name, such as "bash", only if no agent that uses
+// petrigate as a hook reports this.
 func (s ToolSet) Unended() (names []string) {
 	bare := len(s.Hooks) > 0 && !slices.ContainsFunc(s.Hooks, agenttool.TellsEnds)
 	hooked := s.Hooked()
@@ -170,9 +170,8 @@ func (s ToolSet) namesExcept(seen map[string]bool) []string {
 	return names
 }
 
-// Find returns the tool that clients see under the given name. If such a tool does not exist, Find
-// returns the tool that has the name among its other names. The second result is false if no tool
-// or several tools have the name.
+// Find returns the tool that clients see under the given name or, failing that, the only tool with
+// this additional name. The second result is false if Find finds no such tool.
 func (s ToolSet) Find(name string) (verify.Tool, bool) {
 	if t := list.Find(s.Tools, func(t verify.Tool) bool { return t.Name == name }); t != nil {
 		return *t, true

@@ -137,8 +137,9 @@ func countRepeats(t verify.Trace) int {
 // line.
 const minPairs = 3
 
-// pairs returns the number of consecutive equal pairs of calls at the start of t, and the number of
-// steps in each pair. In equal pairs, the calls and their outcomes are the same.
+// pairs recognizes a trace that begins with repetitions of the same two calls, with the same
+// outcomes. It returns the number of occurrences of this pair of calls, and the number of steps in
+// each occurrence.
 func pairs(t verify.Trace) (n, steps int) {
 	whole := func(t verify.Trace) (said string, steps int) {
 		if len(t) == 0 || t[0].Ends || t[0].Wait > 0 || t[0].Times > 0 {
@@ -210,8 +211,8 @@ func otherNames(s verify.Step) string {
 	return also
 }
 
-// ending returns a phrase that describes the outcome of the step's call. If a successful call must
-// return a particular result, the phrase includes the result.
+// ending returns a phrase for the outcome of the step's call, such as "fails". If the step requires
+// a particular result of a successful call, the phrase includes the result.
 func ending(s verify.Step, o gate.Outcome) string {
 	if o == gate.Success && s.Result != "" {
 		return "succeeds and returns " + text.Escape(s.Result)

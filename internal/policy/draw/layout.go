@@ -282,7 +282,7 @@ func (l *layout) place() {
 // the nodes' order and minimum distances (pool adjacent violators algorithm).
 func (l *layout) relax(layer []int) {
 	type block struct {
-		sum   float64 // sum of the nodes' preferred positions, each minus the node's entry in offsets
+		sum   float64 // sum of the preferred positions of the block's nodes, after subtracting the offset of each node
 		count float64
 	}
 	offsets := make([]float64, len(layer)) // distance of each node from the first one if the nodes are packed as tightly as possible

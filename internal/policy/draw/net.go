@@ -58,8 +58,8 @@ type Transition struct {
 	Never    bool          // whether the transition is known never to fire
 	Every    time.Duration // interval between firings of a timed transition; 0 if the transition is not timed
 	Key      []string      // fields of the key; the transition fires separately for each value of the key
-	Unless   []string      // names of calls that do not fire the transition
-	Listed   bool          // whether the box merely lists names that the net admits
+	Unless   []string      // names that exempt a call: it does not fire the transition
+	Listed   bool          // whether the box shows an allowlist instead of a transition
 
 	Lacks []Lack // missing tokens, set by Net.Live; empty if the transition is enabled
 }

@@ -63,7 +63,7 @@ func (r *pnmlReader) checkRest(what string, rest pnmlRest) {
 }
 
 // pnmlCosmetic lists child elements that do not affect the behavior of a net. pnmlSemantic lists
-// attributes that do affect it and that some tools write. Both variables are read-only.
+// attributes that do. Both variables are read-only.
 var (
 	pnmlCosmetic = []string{"name", "graphics", "toolspecific"}
 	pnmlSemantic = []string{"type", "initialMarking", "inscription", "weight", "capacity"}

@@ -109,8 +109,8 @@ func (r *Report) pump() string {
 	return text
 }
 
-// listOr formats a list. It returns "?" if the analysis is incomplete, and its first argument if
-// the list is empty.
+// listOr formats a list. If the list is empty, it returns its first argument instead. If the
+// analysis is incomplete, it returns "?".
 func (r *Report) listOr(none string, list []string) string {
 	const most = 8
 	switch {

@@ -22,7 +22,7 @@ const Prefix = "set -o pipefail; "
 const field = "command"
 
 // Add inserts Prefix before the script in the arguments of a call and returns the new arguments. ok
-// is false if Prefix would not make the success of the call count toward more requirements.
+// is true only if Prefix makes the success of the call count toward more requirements.
 func Add(p *gate.Policy, c gate.Call) (args []byte, ok bool) {
 	if !strings.Contains(Script(c.Args), "|") {
 		return nil, false

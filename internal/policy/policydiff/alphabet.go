@@ -15,7 +15,7 @@ import (
 // A namedTool is a tool with all names that calls to it have.
 type namedTool struct {
 	name    string
-	foreign bool // whether the tool's name only restricts calls and does not let their success count toward requirements
+	foreign bool // whether the name only restricts calls, so that their success does not count toward requirements
 	also    []gate.Name
 	command presence // whether calls have the field "command", which affects the names that hooks give
 }
@@ -34,7 +34,7 @@ const (
 type alphabet struct {
 	vocabulary
 	tools    []namedTool
-	prefixes []string // prefixes of tools' names; a call that has a name with such a prefix also has other names
+	prefixes []string // prefixes of the names of servers' and agents' tools; calls to these tools have several names
 	shown    map[visibility]bool
 	why      string // why the alphabet is incomplete; empty if it is complete
 	stop     func() bool
@@ -47,10 +47,8 @@ type visibility struct {
 	command presence
 }
 
-// add adds a tool to the alphabet, unless the policies mention none of its names. It also omits the
-// tool if the policies treat it in the same way as another tool in the alphabet, or as if it had
-// only one of its names. Tools with one name are enumerated separately. If the comparison must
-// stop, add adds nothing and marks the alphabet as incomplete.
+// add adds a tool to the alphabet, unless the policies ignore it or calls that are already covered
+// represent it. If the comparison must stop, add adds nothing and marks the alphabet as incomplete.
 func (a *alphabet) add(t namedTool) {
 	if a.stop() {
 		a.why = verify.WhyTime
@@ -95,8 +93,8 @@ func (a *alphabet) standIns() []verify.Tool {
 	return all
 }
 
-// real takes a call to the stand-in for a tool and returns the same call to the tool itself. ok is
-// false if no such call exists.
+// real converts a call to a stand-in, a name that represents a tool, to a call to the tool itself.
+// ok is false if such a call cannot exist.
 func (a *alphabet) real(c verify.Call) (call representative, ok bool) {
 	var i int
 	if _, err := fmt.Sscanf(c.Tool, standIn+"%d", &i); err != nil {

@@ -7,10 +7,9 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// notCompared returns why the comparison is incomplete, or "" if it finds no reason. The following
-// features are not compared: conditions on arguments, counts per argument value, scopes wider than
-// a session, and approval channels. They make the comparison incomplete if only one of the policies
-// has the net that uses them. Some limits of sums are an exception; see [Comparison.bounded].
+// notCompared returns why the comparison is incomplete, or "" if it finds no reason. A reason is a
+// net that only one of the policies has, with a feature that is not compared, such as conditions on
+// arguments or approval channels.
 func (d *Comparison) notCompared() string {
 	for _, n := range d.unsharedNets() {
 		channel := func(t gate.Transition) bool { return t.Via != "" }
@@ -30,8 +29,8 @@ func (d *Comparison) notCompared() string {
 	return ""
 }
 
-// rechanneled reports whether each policy has a net that differs from n at most in the channels of
-// its approvals.
+// rechanneled reports whether both policies have the net n, apart from the channels of its
+// approvals.
 func (d *Comparison) rechanneled(n gate.NetInfo) bool {
 	anyChannel := func(n gate.NetInfo) string {
 		net := n.Net
@@ -49,8 +48,7 @@ func (d *Comparison) rechanneled(n gate.NetInfo) bool {
 
 // crossSessionNet returns why exploring a single session is not sufficient, or "" if it finds no
 // reason. The reason is a net that both policies have, that counts across sessions, and that
-// affected the comparison. Limits that no call refills do not matter, because they never permit
-// more in a later session.
+// affected the comparison.
 func (d *Comparison) crossSessionNet() string {
 	for i, t := range d.pairs {
 		if d.shared != nil && !d.kept[i] {

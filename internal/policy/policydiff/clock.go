@@ -14,10 +14,8 @@ import (
 const tickOf = "\x00tick "
 
 // clockless returns a copy of n whose timed transitions are fired by calls, so that the search
-// decides when they fire. These calls have no other effect on the copy: the patterns of other
-// transitions do not match their names, and every allowlist permits them. If n has a key, its timed
-// transitions are unchanged: they fire for all values of the key at once, whereas a call has only
-// one value.
+// decides when they fire. These calls have no other effect on the copy. If n has a key, its timed
+// transitions are unchanged, because they fire for all values of the key at once.
 func clockless(n gate.Net) gate.Net {
 	none := gate.Tool{Name: tickOf + "*", Kind: gate.Glob}
 	keyed := hasKey(n)
@@ -38,7 +36,7 @@ func clockless(n gate.Net) gate.Net {
 	return n
 }
 
-// A ticking is a timed transition that is fired by a call; see [clockless].
+// A ticking describes a timed transition and the call that fires it; see [clockless].
 type ticking struct {
 	net    string
 	number int // index of the transition in the net
@@ -62,7 +60,7 @@ func tickings(p *gate.Policy) []ticking {
 	return out
 }
 
-// waits returns the durations that the search waits for: the intervals of all timed transitions and
+// waits returns the durations that the search lets pass: the intervals of all timed transitions and
 // the refill intervals of all sums.
 func waits(policies [2]*gate.Policy) []time.Duration {
 	var out []time.Duration
@@ -79,8 +77,8 @@ func waits(policies [2]*gate.Policy) []time.Duration {
 	return list.Sorted(out)
 }
 
-// A tick identifies a timed transition. It contains, for each policy, the name of the call that
-// fires the transition (see [clockless]). The name is empty if the policy lacks the transition.
+// A tick identifies a timed transition by the name of the call that fires it in each policy; see
+// [clockless]. The name is empty if the policy does not have the transition.
 type tick [2]string
 
 // ticks returns the timed transitions of the two policies.

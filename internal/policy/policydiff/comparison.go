@@ -18,13 +18,13 @@ type Comparison struct {
 	maybe      []possibleCall    // calls that might be impossible, because no arguments for them are known
 	vocabulary vocabulary        // names and patterns that the policies mention
 	pairs      []sharedNet       // all nets that both policies have
-	shared     []sharedNet       // nets that the search can leave out: all of pairs, or nil if the search must include all nets
-	kept       []bool            // for each net in pairs, whether a difference depends on it, so that the search includes it
+	shared     []sharedNet       // nets that the search can leave out: the nets in pairs, or nil if it must include all nets
+	kept       []bool            // for each net in pairs, whether the search must include it because a difference depends on it
 	sums       [][2]gate.NetInfo // pairs of nets that differ only in the limit of a sum
 	states     int
 	stop       func() bool
-	none       [2]bool // whether a kind of difference is proved to be impossible: index 0 for stricter, 1 for looser
-	alike      int     // maximum number of identical calls in flight that hold no tokens; that many calls represent any larger number
+	none       [2]bool // whether the new policy is proved never to be stricter (index 0) or looser (index 1)
+	alike      int     // maximum number of identical calls in flight that hold no tokens; see manyAlike
 
 	Stricter, Looser *Witness
 	more             []*Witness // further differences, which involve nets or tools other than those of Stricter and Looser
@@ -46,16 +46,15 @@ type representative struct {
 	named *gate.Call // the call with all its names; nil if the call has only the name of its tool
 }
 
-// A possibleCall is a call to make under both policies. It might be impossible if no arguments for
-// it are known. The names that map statements would give to such a call are recorded separately for
-// each policy.
+// A possibleCall is a call to make under both policies. If its arguments are unknown, the call
+// might be impossible.
 //
-// A loose search includes calls that might be impossible, and lets timed transitions fire in any
-// order and any number of times. It therefore over-approximates the policies: if it finds no
-// difference, no difference exists, but a difference that it finds might not be real.
+// A loose search includes calls that might be impossible, and lets timed transitions fire at any
+// time. If it finds no difference, no difference exists, but a difference that it finds might not
+// be real.
 type possibleCall struct {
 	representative
-	names   [2][]gate.Name // for a call without known arguments, the names that the maps of each policy would give to it
+	names   [2][]gate.Name // if the arguments are unknown, the names that the map statements of each policy would assign to the call
 	effects [2]effects     // for each policy, the effects of the call on its nets
 }
 
@@ -64,8 +63,8 @@ type possibleCall struct {
 // with equal effects.
 type effects map[string]string
 
-// callFor returns the call with the names and arguments that it has under the old policy (side 0)
-// or the new policy (side 1).
+// callFor returns the call with the names and arguments for the old policy (side 0) or the new
+// policy (side 1).
 func (c *possibleCall) callFor(side int) gate.Call {
 	call := gate.Call{Tool: c.Tool}
 	if c.named != nil {

@@ -8,11 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// conditions compares the success conditions of the two policies. The search ignores them: it ends
-// calls with success or failure regardless of their results. A condition that only the new policy
-// has might make it stricter, and one that only the old policy has might make the new one looser.
-// In either case, conditions records that such a difference is not excluded and that the comparison
-// is incomplete.
+// conditions compares the success conditions of the two policies, which the search ignores. If only
+// one policy has a condition, conditions marks the comparison as incomplete, and treats the
+// difference that the condition might cause as possible.
 func (d *Comparison) conditions() {
 	from, to := d.sides[0].whole.Successes(), d.sides[1].whole.Successes()
 	added, gone := lacked(to, from), lacked(from, to)

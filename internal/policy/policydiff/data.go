@@ -9,10 +9,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Nets that count by arguments, for example those with a key, have too many states to visit. Nets
-// with conditions on arguments refuse calls with unknown arguments. A loose search therefore lets
-// the first kind of net admit all calls, and ignores the conditions of the second kind. It thus
-// covers more calls than the policies admit.
+// The search cannot try all arguments of calls. A loose search therefore uses more permissive
+// variants of the nets that depend on arguments. It thus covers more calls than the policies admit.
 
 // readsData reports whether the state of the net depends on the arguments of calls.
 func readsData(n gate.NetInfo) bool { return n.Sum != nil || n.Row || hasKey(n.Net) }
@@ -48,9 +46,8 @@ func hasKey(n gate.Net) bool {
 }
 
 // bounded reports whether n belongs to a pair of nets, one of each policy, that limit the same sum
-// to different numbers. Calls that both policies admit add the same amounts to both sums, so the
-// net with the lower limit refuses everything that the other net refuses. All such pairs must have
-// the lower limit in the same policy; bounded ignores pairs that differ from the first one in this.
+// to different numbers. It ignores the pair if its lower limit is not in the same policy as the
+// lower limit of the first pair.
 func (d *Comparison) bounded(n gate.NetInfo) bool {
 	for _, pair := range d.sums {
 		if pair[0].Name == n.Name || pair[1].Name == n.Name {
@@ -61,8 +58,7 @@ func (d *Comparison) bounded(n gate.NetInfo) bool {
 }
 
 // sumPairs returns pairs of nets, one of each policy, that limit the same sum to different numbers.
-// It omits nets with a key, nets that count consecutive identical calls, and nets that depend on a
-// map statement that only one policy has.
+// It omits nets whose limits cannot be compared, such as those with a key.
 func (d *Comparison) sumPairs(alone []gate.Map) (pairs [][2]gate.NetInfo) {
 	apart := d.unsharedNets()
 	for i, a := range apart {

@@ -38,8 +38,8 @@ func agentCall(agent, tool string, command presence) namedTool {
 	return namedTool{name: tool, command: command, also: check.NamesByHook(agent, tool, command == there)}
 }
 
-// addRestricting adds variants of t that share some of their names with tools of servers. A shared
-// name can only restrict a call; it does not let the call's success count toward a requirement.
+// addRestricting adds variants of t that share some of their names with tools of servers. Under a
+// shared name, the success of a call does not count toward requirements.
 func (a *alphabet) addRestricting(t namedTool) {
 	all := t
 	all.foreign, all.also = true, slices.Clone(t.also)
@@ -58,8 +58,7 @@ func (a *alphabet) addRestricting(t namedTool) {
 }
 
 // toolsOf returns names for an agent's tools: its built-in tools, an unknown tool, and tools that
-// the policies mention by name or match by a pattern. For tools of servers, it also returns the
-// names that the agent gives to them.
+// the policies mention by name or match by a pattern.
 func (a *alphabet) toolsOf(agent string) []string {
 	all, servers := agenttool.Of(agent), a.heads(instances(a.patterns))
 	for _, name := range a.bases() {
@@ -91,10 +90,8 @@ func capital(name string) string {
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
-// spelled returns names that match the patterns with capital letters. It starts from the names that
-// the policies mention, and from one generated name for each set of patterns that can match the
-// same name if case is ignored. It then capitalizes letters in these names so that the patterns
-// match.
+// spelled returns names that match the patterns with capital letters. It capitalizes letters in
+// names that the policies mention and in generated names.
 func (a *alphabet) spelled() (all []string) {
 	var capitals []string
 	small := slices.Clone(a.patterns)

@@ -16,8 +16,8 @@ import (
 // place. It then refuses everything that the other policy refuses. This holds after every sequence
 // of calls, even over several sessions.
 
-// excluded reports whether the new policy provably cannot be stricter (index 0) or looser (index 1)
-// than the old one. alone holds the map statements that only one of the policies has.
+// excluded reports whether the new policy is proved never to be stricter (index 0) or looser (index
+// 1) than the old one. The argument contains the map statements that only one of the policies has.
 func (d *Comparison) excluded(alone []gate.Map) (never [2]bool) {
 	from, to := d.sides[0], d.sides[1]
 	if doubted(from, to, alone) != "" {
@@ -26,9 +26,9 @@ func (d *Comparison) excluded(alone []gate.Map) (never [2]bool) {
 	return [2]bool{to.within(from, alone, d.stop), from.within(to, alone, d.stop)}
 }
 
-// within reports whether the other policy is proved to refuse everything that s refuses. It always
-// returns false if s has an advisory net, because such a net might block fewer calls in a policy
-// with more nets. It also returns false if the callback stops the proof.
+// within reports whether the other policy is proved to refuse everything that s refuses. It returns
+// false if the proof is stopped. It also returns false if s has an advisory net, because such a net
+// might block fewer calls in a policy with more nets.
 func (s *Side) within(other *Side, alone []gate.Map, stop func() bool) bool {
 	if s.yields() {
 		return false
@@ -48,7 +48,7 @@ func (s *Side) within(other *Side, alone []gate.Map, stop func() bool) bool {
 }
 
 // replaces reports whether the first net is proved to refuse everything that the second net
-// refuses. If more is true, the first net can also list calls that the second net does not list.
+// refuses. The last argument is true if the first net may list more calls than the second.
 func replaces(strict, n gate.NetInfo, alone []gate.Map, more bool) bool {
 	same := strict.Fingerprint == n.Fingerprint
 	if !same {
@@ -65,9 +65,7 @@ func replaces(strict, n gate.NetInfo, alone []gate.Map, more bool) bool {
 }
 
 // withList returns a variant of n that counts only the calls that the second net counts. The
-// variant is at most as strict as n. This requires that both nets are limits that no call refills,
-// and that n counts all calls that the second net counts. Otherwise, or if n limits consecutive
-// identical calls, withList returns n.
+// variant is at most as strict as n. If withList cannot ensure this, it returns n.
 func withList(n, other gate.Net) gate.Net {
 	lists := func(t gate.Transition) bool { return len(t.Tools) > 0 }
 	i := slices.IndexFunc(n.Transitions, lists)
@@ -95,10 +93,8 @@ func alike(a, b gate.Net) bool {
 		slices.EqualFunc(a.Transitions, b.Transitions, func(t, u gate.Transition) bool { return slices.Equal(t.Tools, u.Tools) })
 }
 
-// withNumbers returns a copy of n with those numbers of the second net that are less restrictive:
-// the tokens in the places that [budgets] returns, the limit of a sum, the number of approvals, and
-// the refill interval of a limit. The copy is at most as strict as n, because nothing else depends
-// on these numbers.
+// withNumbers returns a copy of n with those numbers of the second net, such as limits, that are
+// less restrictive. The copy is at most as strict as n.
 func withNumbers(n, other gate.Net) gate.Net {
 	n.Initial = maps.Clone(n.Initial)
 	for _, p := range budgets(n) {
@@ -132,8 +128,7 @@ func slower(a, b gate.Sum) bool {
 }
 
 // shares reports whether the first net is a limit that is never refilled and has a wider scope than
-// the second, so that more sessions share its tokens. Narrowing the scope of such a limit never
-// makes it stricter.
+// the second. A narrower scope would not make the first net stricter.
 func shares(strict, n gate.NetInfo) bool {
 	back := func(t gate.Transition) bool { return t.Observe || t.Every > 0 }
 	return strict.Scope > n.Scope && strict.Cause == gate.CauseLimit && !strict.Row &&
@@ -162,9 +157,9 @@ func fingerprint(n gate.Net) string {
 }
 
 // doubted returns why the comparison is incomplete, or "" if it finds no reason. The comparison is
-// incomplete if only one policy reads a field as a script, and either policy also reads another
-// field as a script. The other fields of a call are then uncertain under one policy only, and calls
-// with uncertain fields are not compared.
+// incomplete if only one policy reads a field as a script, and other fields are read as scripts
+// too. These other fields can then be uncertain under one policy only, and calls with uncertain
+// fields are not compared.
 func doubted(from, to *Side, alone []gate.Map) string {
 	reads := func(maps []gate.Map, wanted func(gate.Map) bool) bool {
 		return slices.ContainsFunc(maps, func(m gate.Map) bool { return m.Reader != nil && m.Field != "" && wanted(m) })

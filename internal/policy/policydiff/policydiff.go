@@ -79,7 +79,7 @@ func newComparison(from, to *Side, stop func() bool) *Comparison {
 	if from.yields() || to.yields() {
 		d.partly("advisory nets yield where they would leave no tool, and the comparison ignores which tools exist")
 	}
-	if from.deny || to.deny { // if calls are denied by default, only calls that some net lists can pass, so no net can be left out
+	if from.deny || to.deny { // if calls are denied by default, nets can admit calls, so the search needs all nets
 		d.shared = nil
 	}
 	calls, why := d.representatives(single)
@@ -169,9 +169,9 @@ func (d *Comparison) find(limit int, loose bool) (*product, error) {
 	}
 }
 
-// product returns a product of the two policies. It leaves out shared nets unless a difference has
-// already depended on them. If loose is true, it also leaves out nets that count separately for
-// different arguments, except those of a policy that denies calls by default.
+// product returns a product of the two policies. It leaves out nets that both policies have, unless
+// a difference depends on them. For a loose search, it also leaves out nets whose state depends on
+// arguments, except those of a policy that denies calls by default.
 func (d *Comparison) product(loose bool) (*product, error) {
 	p := &product{Comparison: d, seen: make(map[string]bool), loose: loose}
 	for i, side := range d.sides {

@@ -14,8 +14,7 @@ import (
 // A product explores the same calls under two policies. In each step, a call begins, an earlier
 // call ends with success, failure or an unknown outcome, or time passes.
 //
-// The end of a call that holds no tokens matters only for rules that require successful calls. Any
-// number of such calls can be in flight at the same time, so a limited number of identical calls
+// Any number of identical calls that hold no tokens can be in flight, so a limited number of them
 // represents any larger number. The search is therefore an over-approximation: a difference counts
 // only if concrete calls show it.
 type product struct {
@@ -26,11 +25,11 @@ type product struct {
 	waits    []time.Duration
 	loose    bool            // whether the search includes calls that might be impossible and ignores the intervals of timed transitions
 	ticks    []tick          // timed transitions; set only in a loose search
-	whole    [2]*gate.Policy // policies that include the shared nets, used to confirm differences; set only in a loose search
+	whole    [2]*gate.Policy // policies that include the shared nets, to confirm a difference; set only in a loose search
 	nodes    []node
 	seen     map[string]bool
 	cut      bool    // whether the search was cut off before it visited all states
-	unreal   [2]bool // whether a difference was found without a witness: index 0 for stricter, 1 for looser
+	unreal   [2]bool // whether the search found a difference that no concrete calls show: index 0 for stricter, 1 for looser
 }
 
 // A node is a pair of states, one for each policy, together with the step that led to it.
@@ -44,8 +43,8 @@ type node struct {
 	by     verify.Step
 }
 
-// A repeat holds the number of a call, and the number of an identical call that [product.path]
-// inserts directly after it.
+// A repeat contains the number of a call, and the number of an identical call to insert directly
+// after it.
 type repeat struct{ first, again int }
 
 // An openCall is a call in flight that at least one of the states records.
@@ -54,10 +53,9 @@ type openCall struct {
 	numbers [2]uint64
 }
 
-// The search keeps at most manyAlike identical calls that hold no tokens. They represent any larger
-// number of such calls. If this leads to a difference that no concrete calls show, the search is
-// repeated with a larger number, up to mostAlike. A larger number is often sufficient, because the
-// policies limit the number of such calls in some other way.
+// The search keeps at most manyAlike identical calls that hold no tokens; they represent any larger
+// number. If this leads to a difference that no concrete calls show, the search is repeated with a
+// larger number, up to mostAlike.
 const (
 	manyAlike = 3
 	mostAlike = 24
@@ -161,8 +159,7 @@ func valuesOf(net *gate.NetData) []valueData {
 	return all
 }
 
-// watches reports whether the end of call f matters only for rules that require successful calls:
-// the call has no tokens in flight, and no net with a key records it.
+// watches reports whether the end of call f matters only for rules that require successful calls.
 func (n node) watches(f openCall) bool {
 	for i, s := range n.states {
 		is := func(one gate.Flight) bool { return one.Call == f.numbers[i] }
@@ -178,9 +175,9 @@ func (n node) watches(f openCall) bool {
 	return true
 }
 
-// copyOf adds a copy of the open call f to both states and returns the copy. When the copy ends, it
-// has the same effect as f on rules that require successful calls. The copy gets the given number
-// in the sequence of calls.
+// copyOf adds a copy of the open call f to both states and returns the copy. On rules that require
+// successful calls, the end of the copy has the same effect as the end of f. The second argument is
+// the number of the copy in the sequence of calls.
 func (n node) copyOf(f openCall, call int) openCall {
 	again := openCall{step: f.step}
 	again.step.Call = call
@@ -206,8 +203,8 @@ func (n node) copyOf(f openCall, call int) openCall {
 	return again
 }
 
-// withCopies returns flights with additional elements: for each element of the first call, an equal
-// element of the second call.
+// withCopies returns the given flights, and for each flight of the first call an equal flight of
+// the second call.
 func withCopies(flights []gate.Flight, call, other uint64) []gate.Flight {
 	out := slices.Clip(flights)
 	for _, one := range flights {
